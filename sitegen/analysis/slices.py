@@ -11,19 +11,20 @@ from msgspec.structs import replace
 from sitegen.analysis.change import difference
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.samples import interval_of
+from sitegen.importers.case import BETWEEN
 from sitegen.model.changes import ChangeVerdict, Interval
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
-from sitegen.model.scorecards import ANSWERERS, DocumentScore, Scorecard
+from sitegen.model.scorecards import ANSWERERS, DocumentScore, Result, Scorecard
 from sitegen.model.series import Series
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import SliceRow
+from sitegen.scoring.usage import with_usage
 from sitegen.stats.counts import total
 from sitegen.stats.intervals import median
 from sitegen.text.plain import encodable
-from sitegen.text.values import as_json
 
 _MOST_VALUES: Final = 50
 """The most values of an axis that is shown."""
@@ -178,6 +179,18 @@ def _slice(values: tuple[str, ...], before: Scorecard | None, card: Scorecard, s
     )
 
 
+def part_of(result: Result, axis: str, value: str) -> Result | None:
+    """Return the answers of a result that have a value on an axis, as if it had no others; None if it has none."""
+    card = result.scorecard
+    documents = [document for document in card.documents if document.axes.get(axis) == value]
+    if not documents:
+        return None
+    part = _part(card, documents, (axis,))
+    names = {document.id: named.id for document, named in zip(documents, part.documents, strict=True)}
+    judged = (judgement for judgement in result.judgements if judgement.document in names)
+    return Result(part, tuple(replace(judgement, document=names[judgement.document]) for judgement in judged))
+
+
 def _parts(card: Scorecard, axes: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Scorecard]]:
     """Yield a scorecard for each group of documents with the same values on the axes."""
     groups: dict[tuple[str, ...], list[DocumentScore]] = {}
@@ -186,33 +199,49 @@ def _parts(card: Scorecard, axes: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
         if all(values):
             groups.setdefault(values, []).append(document)
     for values, documents in groups.items():
-        yield values, _part(card, documents, [axis for axis in ANSWERERS if axis not in axes])
+        yield values, _part(card, documents, axes)
 
 
-def _part(card: Scorecard, documents: Sequence[DocumentScore], others: Sequence[str]) -> Scorecard:
-    """Return the scorecard of some documents alone.
+def _part(card: Scorecard, documents: Sequence[DocumentScore], axes: Sequence[str]) -> Scorecard:
+    """Return the scorecard of the documents that have one value on each of the axes.
 
-    Each is named by its case and by the ``others`` of the answerers, so that it has a partner in another slice.
+    Each is named by its case, and by who answered it as far as answers differ in that on other axes. It therefore has a
+    partner in another slice, and a case that one model answers keeps its name when the model is replaced.
     """
+    differ = [
+        axis
+        for axis in ANSWERERS
+        if axis not in axes and len({document.axes.get(axis) for document in card.documents}) > 1
+    ]
     documents = [
-        replace(document, id=as_json([document.unit, *map(document.axes.get, others)]), case=document.unit)
+        replace(
+            document,
+            id=BETWEEN.join(filter(None, (document.unit, *(document.axes.get(axis, "") for axis in differ)))),
+            case=document.unit,
+        )
         for document in documents
     ]
     values = dict(documents[0].metrics if len(documents) == 1 else scorer(card.kind).metrics_for(documents))
+    models = sorted({model for document in documents if (model := document.axes.get("model"))})
     costs = [document.cost for document in documents if document.cost is not None]
     times = [document.latency for document in documents if document.latency is not None]
-    return replace(
+    part = replace(
         card,
         counts=total(document.counts for document in documents),
         metrics=tuple(metric._replace(value=values.get(metric.name)) for metric in card.metrics),
         documents=tuple(documents),
         fields=(),
-        usage=replace(
-            card.usage or RunUsage(),
-            cost=fsum(costs) if len(costs) == len(documents) else None,
-            latency_median=median(times) if len(times) == len(documents) else None,
-        ),
     )
+    usage = replace(
+        card.usage or RunUsage(),
+        models=tuple(models),
+        cost=fsum(costs) if len(costs) == len(documents) else None,
+        latency_median=median(times) if len(times) == len(documents) else None,
+        tokens_in=None,
+        tokens_out=None,
+        latency_p95=None,
+    )
+    return with_usage(part, usage)
 
 
 def _best(slices: Sequence[Slice], spec: MetricSpec) -> Iterator[tuple[str, ...]]:

@@ -9,22 +9,19 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from sitegen.analysis.change import change
-from sitegen.analysis.series import series_of_two
 from sitegen.analysis.slices import slice_rows
 from sitegen.analysis.variant_tests import VariantComparison
 from sitegen.analysis.variants import variant_comparison as compare_variants
 from sitegen.analysis.variants import variant_of
 from sitegen.data_files.project_files import LARGEST_ARGUMENT, read_file, real
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import Verdict, traits_of
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result, Status
 from sitegen.model.series import EvalInfo
-from sitegen.model.timeline import Blob, Snapshot
 from sitegen.questions import exporting
-from sitegen.questions.comparison_files.changes import ResultChange, result_change
+from sitegen.questions.comparison import compare_results
+from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.verify import Verified, metadata_of, verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.documents import Document
@@ -189,28 +186,8 @@ def compare(
                 for name, output in zip(names, (a, b), strict=True)
             ],
         )
-    specs = specs_of_results(a.kind, a.result, b.result)
-    # Which files differ is unknown, so that the change has no parts.
-    snapshots = _unknown_snapshot(names[0]), _unknown_snapshot(names[1])
     info = EvalInfo(id=eval_id, name=eval_id, kind=a.kind)
-    series = series_of_two(info, specs, snapshots, (a.result, b.result))
-    return result_change(series, 0, 1, change(series, 0, 1), names=names)
-
-
-def _unknown_snapshot(name: str) -> Snapshot:
-    """A snapshot whose files differ from those of a snapshot of any other name."""
-    return Snapshot(
-        iteration=0,
-        label=name,
-        slug=name,
-        commit=Commit(sha=WORKTREE, position=0, author="", committed_at="", subject=""),
-        cause=("outputs",),
-        outputs=(Blob(name, name),),
-        ground_truth=Blob(name, name),
-        mapping=None,
-        schema=None,
-        settings="{}",
-    )
+    return compare_results(info, (a.result, b.result), names)[0]
 
 
 def _file_of_records(records: Records, name: str) -> File:

@@ -1,4 +1,4 @@
-"""``sitegen compare``: compares variants, iterations, revisions, or prompts by their responses to test cases."""
+"""``sitegen compare``: compares variants, models and tags, iterations, revisions, or prompts by their responses."""
 
 from __future__ import annotations
 
@@ -38,6 +38,9 @@ _SIDES: Final[dict[SideKind, re.Pattern[str]]] = {
 }
 """How a side of one eval is written: the id of the eval, and the name of the side."""
 
+_ON_AXIS: Final = re.compile(r"[\w-]+=.+")
+"""How a value on an axis is written: ``model=mini``."""
+
 
 def compare(request: CompareRequest) -> None:
     """Compare, and print the report or write the files."""
@@ -56,7 +59,7 @@ def compare(request: CompareRequest) -> None:
     chosen = None
     options = Options(repo=request.repo, cache=request.cache)
     if kind == "revisions":
-        document, thresholds = compare_revisions(options, names[0], names[1])
+        document, thresholds = compare_revisions(options, names)
     elif kind == "iterations":
         document, thresholds = compare_iterations(options, eval_id, names)
     else:
@@ -130,13 +133,20 @@ def _print_or_write(
 
 
 def read_sides(sides: list[str], eval_id: str | None) -> tuple[SideKind, str, tuple[str, ...]]:
-    """What is compared, by the arguments: variants or iterations of an eval and their names, or two revisions.
+    """What is compared, by the arguments: values on an axis or iterations of an eval and their names, or revisions.
 
     No names mean all variants. Raises ConfigurationError if the arguments do not fit together.
     """
-    fix = "Give EVAL:VARIANT EVAL:VARIANT, EVAL@ITERATION EVAL@ITERATION, two revisions, or --eval EVAL and variants."
+    fix = "Give EVAL VALUE VALUE with values such as model=mini, EVAL@ITERATION EVAL@ITERATION, or revisions."
     if len(set(sides)) < len(sides):
         raise ConfigurationError("A side is named twice.", fix=fix)
+    if (
+        eval_id is None
+        and len(sides) > 2
+        and not _ON_AXIS.fullmatch(sides[0])
+        and all(map(_ON_AXIS.fullmatch, sides[1:]))
+    ):
+        eval_id, *sides = sides
     if eval_id is not None:
         sides = [
             side if side.startswith(("@", f"{eval_id}:", f"{eval_id}@")) else f"{eval_id}:{side}" for side in sides
@@ -155,6 +165,4 @@ def read_sides(sides: list[str], eval_id: str | None) -> tuple[SideKind, str, tu
             if len(evals) > 1:
                 raise ConfigurationError("The sides are of different evals.", where=", ".join(sorted(evals)), fix=fix)
             return kind, evals.pop(), tuple(match[2] for match in matches)
-    if len(sides) > 2:
-        raise ConfigurationError("More than two sides have to be variants or iterations of one eval.", fix=fix)
     return "revisions", "", tuple(sides)

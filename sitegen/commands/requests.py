@@ -210,15 +210,18 @@ class CompareRequest:
     sides: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="A B",
-            help="EVAL:VARIANT, EVAL@ITERATION (14, iteration-014, or the name of a report), two revisions, or, with "
-            "--test_cases, prompt files.",
+            metavar="A B ...",
+            help="EVAL and values on an axis (variant=short, model=mini, or a tag of its cases: language=de), "
+            "EVAL:VALUE, EVAL@ITERATION (14, iteration-014, or the name of a report), revisions, or, with "
+            "--test_cases, prompt files. Each is compared with the first.",
         ),
     ] = None
     eval_id: Annotated[
         str | None,
         typer.Option(
-            "--eval", metavar="EVAL", help="A and B are variants of this eval; without them, all its variants."
+            "--eval",
+            metavar="EVAL",
+            help="The sides are of this eval; without them, all its variants, or else its models.",
         ),
     ] = None
     out: Annotated[

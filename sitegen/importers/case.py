@@ -157,7 +157,8 @@ class JudgedCase(Frozen):
         return (self.opinion, *self.judges)
 
 
-_BETWEEN: Final = " · "
+BETWEEN: Final = " · "
+"""Between the parts of the name of a document."""
 
 
 def with_documents(cases: Sequence[JudgedCase]) -> list[JudgedCase]:
@@ -171,7 +172,7 @@ def with_documents(cases: Sequence[JudgedCase]) -> list[JudgedCase]:
     if len({*zip(names, models, strict=True)}) == len({*names}):
         models = [""] * len(cases)
     return [
-        replace(case, document=_BETWEEN.join(filter(None, (*name, model))))
+        replace(case, document=BETWEEN.join(filter(None, (*name, model))))
         for case, name, model in zip(cases, names, models, strict=True)
     ]
 

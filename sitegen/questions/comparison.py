@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import TypeAlias
 
 from sitegen.analysis.change import change
 from sitegen.analysis.deltas import differing_roles
 from sitegen.analysis.series import series_of_two
+from sitegen.analysis.slices import axes_of, part_of
 from sitegen.analysis.variant_tests import VariantComparison
 from sitegen.analysis.variants import variant_comparison, variant_of, variants_of
 from sitegen.config.manifest import significance_level
@@ -16,17 +17,18 @@ from sitegen.config.models import EvalConfig
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.eval_fold import with_common_grades
 from sitegen.model.changes import ChangeVerdict
+from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Result
-from sitegen.model.series import Series
-from sitegen.model.timeline import EvalHistory, Snapshot
+from sitegen.model.series import EvalInfo, Series
+from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.project import Options
-from sitegen.questions.comparison_files.changes import result_change
+from sitegen.questions.comparison_files.changes import ResultChange, result_change
 from sitegen.questions.comparison_files.prompts import ComparisonDocument, Evaluation
 from sitegen.questions.study import Study, open_study
-from sitegen.questions.verify import verify
+from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeProject
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import scorer, specs_of_results
 from sitegen.stats.significance import ALPHA
 
 Thresholds: TypeAlias = dict[str, dict[str, float]]
@@ -36,17 +38,16 @@ Thresholds: TypeAlias = dict[str, dict[str, float]]
 def compare_variants(
     project: WorktreeProject, eval_id: str, names: Sequence[str]
 ) -> tuple[ComparisonDocument, Thresholds]:
-    """Compare variants of an eval in the work tree; all of them if ``names`` is empty.
+    """Compare variants of an eval in the work tree, its models, or the values of a tag.
 
-    Raises ConfigurationError if the eval or a variant does not exist, if its kind has no variants, or if there are
-    fewer than two variants.
+    ``names``: values on one axis, also written ``model=mini``; empty for all on the first axis, which is the variant if
+    there are several. Raises ConfigurationError if the eval or a value does not exist, if the values are on several
+    axes, or if there are fewer than two.
     """
     verified = verify(project, eval_id)
     if not traits_of(verified.place.kind).answers_cases:
-        raise ConfigurationError(
-            f"The eval {eval_id!r} is of kind {verified.place.kind}, which has no variants to compare.",
-            fix=f"Compare two of its iterations: sitegen compare {eval_id}@1 {eval_id}@2",
-        )
+        return _compare_slices(verified, names)
+    names = [name.removeprefix("variant=") for name in names]
     variants = {variant.measured.name: variant for variant in variants_of(verified.result)}
     fix = f"The variants of {eval_id}: {', '.join(name for name in variants if name) or 'none'}."
     for name in names:
@@ -58,6 +59,65 @@ def compare_variants(
     thresholds = _thresholds(verified.place.kind, verified.place.entry.thresholds)
     comparison = variant_comparison(eval_id, chosen, _alpha_of(verified.place.entry))
     return ComparisonDocument(variants=(comparison,)), {eval_id: thresholds}
+
+
+def _compare_slices(verified: Verified, names: Sequence[str]) -> tuple[ComparisonDocument, Thresholds]:
+    entry, kind, result = verified.place.entry, verified.place.kind, verified.result
+    documents, axes = result.scorecard.documents, axes_of(result.scorecard)
+    if not axes:
+        raise ConfigurationError(
+            f"The answers in the newest output of {entry.id!r} differ in no variant, model or tag.",
+            fix=f"Compare two of its iterations: sitegen compare {entry.id}@1 {entry.id}@2",
+        )
+    sides = {
+        f"{axis}={value}": (axis, value)
+        for axis in axes
+        for value in dict.fromkeys(document.axes[axis] for document in documents if axis in document.axes)
+    }
+    shorter = {value: name for name, (_, value) in reversed(sides.items())}  # on the first axis that has it
+    chosen = list(dict.fromkeys(shorter.get(name, name) for name in names))
+    if not chosen:
+        chosen = [name for name, (axis, _) in sides.items() if axis == axes[0]]
+    unknown = [name for name in chosen if name not in sides]
+    if unknown or len(chosen) < 2 or len({sides[name][0] for name in chosen}) > 1:
+        has_no = f"The answers in the newest output of {entry.id!r} have no {', '.join(map(repr, unknown))}."
+        message = has_no if unknown else "To compare answers, two or more values on one axis are needed."
+        raise ConfigurationError(message, fix=f"The values of {entry.id}: {', '.join(sides)}.")
+    parts = [part for name in chosen if (part := part_of(result, *sides[name]))]
+    info = EvalInfo(id=entry.id, name=entry.id, kind=kind)
+    document = ComparisonDocument(changes=compare_results(info, parts, chosen))
+    return document, {entry.id: _thresholds(kind, entry.thresholds)}
+
+
+def compare_results(info: EvalInfo, results: Sequence[Result], names: Sequence[str]) -> tuple[ResultChange, ...]:
+    """Compare results that are no points of a series with the first of them.
+
+    Which of their files differ is unknown, so that the changes have no parts.
+    """
+    specs = specs_of_results(info.kind, *results)
+    first, *others = (_unknown_snapshot(name) for name in names)
+    changes = []
+    for snapshot, result in zip(others, results[1:], strict=True):
+        series = series_of_two(info, specs, (first, snapshot), (results[0], result))
+        between = first.label, snapshot.label
+        changes.append(result_change(series, 0, 1, change(series, 0, 1), names=between))
+    return tuple(changes)
+
+
+def _unknown_snapshot(name: str) -> Snapshot:
+    """A snapshot whose files differ from those of a snapshot of any other name."""
+    return Snapshot(
+        iteration=0,
+        label=name,
+        slug=name,
+        commit=Commit(sha=WORKTREE, position=0, author="", committed_at="", subject=""),
+        cause=("outputs",),
+        outputs=(Blob(name, name),),
+        ground_truth=Blob(name, name),
+        mapping=None,
+        schema=None,
+        settings="{}",
+    )
 
 
 def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> tuple[ComparisonDocument, Thresholds]:
@@ -89,47 +149,60 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
                 [change(series, *pair).verdict for pair in combinations(places, 2)],
             ),
             changes=tuple(
-                result_change(series, *pair, study.change(series, *pair), names=between)
-                for pair, between in zip(pairwise(places), pairwise(labels), strict=True)
+                result_change(series, places[0], at, study.change(series, places[0], at), names=(labels[0], label))
+                for at, label in zip(places[1:], labels[1:], strict=True)
             ),
         )
         return document, _thresholds_of(study)
 
 
-def compare_revisions(options: Options, base: str, head: str) -> tuple[ComparisonDocument, Thresholds]:
-    """Compare the newest outputs of every eval that both revisions have, each by the rules of its revision.
+def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[ComparisonDocument, Thresholds]:
+    """Compare the newest outputs of every eval that two revisions have, each by the rules of its revision.
 
-    Raises NothingToReportError if the revisions have no eval in common.
+    The first revision is compared with each other one. Raises NothingToReportError if two have no eval in common.
     """
+    base, *heads = revisions
     with open_study(options._replace(rev=base)) as study:
-        before = {history.id: history for history in study.evals.values() if history.snapshots and not history.deleted}
-    with open_study(options._replace(rev=head)) as study:
-        after = {history.id: history for history in study.evals.values() if history.snapshots and not history.deleted}
-        common = [eval_id for eval_id in before if eval_id in after and before[eval_id].kind == after[eval_id].kind]
-        if not common:
-            raise NothingToReportError(
-                f"{base!r} and {head!r} have no eval with outputs in common.",
-                fix="If the manifest is newer than one of them, compare iterations instead: "
-                "sitegen compare EVAL@1 EVAL@2",
-            )
-        variants: list[VariantComparison] = []
-        changes = []
-        for eval_id in common:
-            earlier, history = with_common_grades(before[eval_id], after[eval_id])
-            series, at, newest = study.series(history), earlier.snapshots[-1], history.snapshots[-1]
-            results = study.results(history, [at, newest])
-            place = place_of(series, at)
-            if place is None:  # another branch, or other rules than those that head applies to it
-                noise = series.points[-1].noise
-                series = series_of_two(series.info, series.specs, (at, newest), results, (noise, noise))
-                place = 0
-            pair = place, len(series.points) - 1
-            verdict, entry = change(series, *pair).verdict, study.timeline.manifest.entry(eval_id)
-            variants += _variants(entry, [base, head], results, [verdict])
-            changes.append(result_change(series, *pair, study.change(series, *pair), names=(base, head)))
-        passed_over = tuple(sorted((before.keys() | after.keys()) - set(common)))
-        document = ComparisonDocument(variants=tuple(variants), changes=tuple(changes), passed_over=passed_over)
-        return document, _thresholds_of(study)
+        before = _evals_with_outputs(study)
+    variants: list[VariantComparison] = []
+    changes: list[ResultChange] = []
+    thresholds: Thresholds = {}
+    evals = {*before}
+    shared = {*before}
+    for head in heads:
+        with open_study(options._replace(rev=head)) as study:
+            after = _evals_with_outputs(study)
+            common = [eval_id for eval_id in before if eval_id in after and before[eval_id].kind == after[eval_id].kind]
+            if not common:
+                raise NothingToReportError(
+                    f"{base!r} and {head!r} have no eval with outputs in common.",
+                    fix="If the manifest is newer than one of them, compare iterations instead: "
+                    "sitegen compare EVAL@1 EVAL@2",
+                )
+            for eval_id in common:
+                earlier, history = with_common_grades(before[eval_id], after[eval_id])
+                series, at, newest = study.series(history), earlier.snapshots[-1], history.snapshots[-1]
+                results = study.results(history, [at, newest])
+                place = place_of(series, at)
+                if place is None:  # another branch, or other rules than those that head applies to it
+                    noise = series.points[-1].noise
+                    series = series_of_two(series.info, series.specs, (at, newest), results, (noise, noise))
+                    place = 0
+                pair = place, len(series.points) - 1
+                if len(heads) == 1:
+                    verdict, entry = change(series, *pair).verdict, study.timeline.manifest.entry(eval_id)
+                    variants += _variants(entry, [base, head], results, [verdict])
+                changes.append(result_change(series, *pair, study.change(series, *pair), names=(base, head)))
+            evals |= {*after}
+            shared &= {*common}
+            thresholds |= _thresholds_of(study)
+    changes.sort(key=lambda found: [*before].index(found.eval_id))
+    passed_over = tuple(sorted(evals - shared))
+    return ComparisonDocument(variants=tuple(variants), changes=tuple(changes), passed_over=passed_over), thresholds
+
+
+def _evals_with_outputs(study: Study) -> dict[str, EvalHistory]:
+    return {history.id: history for history in study.evals.values() if history.snapshots and not history.deleted}
 
 
 def place_of(series: Series, snapshot: Snapshot) -> int | None:

@@ -145,7 +145,7 @@ def test_a_comparison_of_revisions_is_that_of_their_newest_iterations(
     commits = repo.git("log", "--format=%H %s", "--reverse", "--", "evals/values/results").split("\n")
     shas = [line.split()[0] for line in commits]
     for before, after in combinations(range(0, OUTPUTS, 2), 2):
-        told = {one.eval_id: one for one in compare_revisions(options, shas[before], shas[after])[0].changes}
+        told = {one.eval_id: one for one in compare_revisions(options, (shas[before], shas[after]))[0].changes}
         assert told.keys() == {"values", "marks", "faq"}
         for eval_id, one in told.items():
             (same,) = compare_iterations(options, eval_id, [str(before + 1), str(after + 1)])[0].changes

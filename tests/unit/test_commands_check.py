@@ -356,7 +356,7 @@ def test_other_ground_truth_with_the_same_output_is_not_the_models_fault_and_flo
         "F1 got worse by 0.300, which is more than 0, by other ground truth or rules alone: the output is the same."
         in lines
     )
-    change = compare_revisions(Options(repo=repo.path), "main", "work")[0].changes[0]
+    change = compare_revisions(Options(repo=repo.path), ("main", "work"))[0].changes[0]
     assert (change.verdict, change.warnings) == (None, (SAME_OUTPUT,))
     work(repo, {"sitegen.toml": "[gate]\nfloor = 0.7\n"})
     assert report(repo)["evals"][0]["metrics"][0]["reasons"] == ["below the floor", "same output"]
@@ -827,7 +827,7 @@ def test_the_gate_says_the_word_of_the_report_and_repeats_of_a_branch_excuse_not
     options = Options(repo=repo.path)
     series = read_series(options, "notes")
     by_report = change(series, len(at_base), len(series.points) - 1).verdict
-    (by_compare,) = compare_revisions(options, "main", "work")[0].changes
+    (by_compare,) = compare_revisions(options, ("main", "work"))[0].changes
     assert by_report is not None
     assert by_compare.verdict is not None
     assert [metric["noise"]["decision"], by_report.decision, by_compare.verdict.decision] == [decision] * 3

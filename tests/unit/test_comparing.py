@@ -95,7 +95,7 @@ def test_the_report_of_a_change_is_what_it_should_be():
         "| note     | total | 12    | correct       | wrong value | broken |\n"
         "| note     | extra |       | hallucination | —           | fixed  |\n"
         "\n\n"
-        "Only one side has: old.\n"
+        "Not all sides have: old.\n"
     )
 
 

@@ -159,6 +159,10 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(project: Path, 
     [
         (("verify-one", "support"), "model mini 0.385 0.365 to 0.406 8 0.016 USD 0.10 s"),
         (("history", "support", "--by", "model"), "iteration-002 0.642 0.385 0.900"),
+        (("compare", "support", "model=mini", "model=large"), "| Score | 0.385 | 0.900 | +0.515 |"),
+        (("compare", "--eval", "support"), "# support: variant=short against variant=long"),
+        (("compare", "support:mini", "support:short"), "two or more values on one axis are needed."),
+        (("compare", "support:mini", "support:shor"), "have no 'shor'."),
         (("history", "support", "--by", "languag"), "do: Did you mean language?"),
     ],
 )

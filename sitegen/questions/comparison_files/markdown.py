@@ -21,10 +21,14 @@ _METRICS: Final = ("accuracy", "consistency", "quality", "rouge1", "rouge2", "ro
 
 def comparison_markdown(document: ComparisonDocument) -> str:
     """The whole report, ending with a line feed."""
-    parts = chain(map(variants_lines, document.variants), map(change_lines, document.changes))
+    evals: dict[str, list[ResultChange]] = {}
+    for change in document.changes:
+        evals.setdefault(change.eval_id, []).append(change)
+    changes = (change_lines(*of_eval) if len(of_eval) == 1 else sides_lines(of_eval) for of_eval in evals.values())
+    parts = chain(map(variants_lines, document.variants), changes)
     lines = [line for part in parts for line in (*part, "")]
     if document.passed_over:
-        lines += [f"Only one side has: {', '.join(map(name, document.passed_over))}.", ""]
+        lines += [f"Not all sides have: {', '.join(map(name, document.passed_over))}.", ""]
     return "\n".join(lines)
 
 
@@ -223,6 +227,35 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         for flip in change.flips
     )
     yield from flip_lines("Judgements", ("Document", "Field", "Value", before, after), flips)
+
+
+def sides_lines(changes: Sequence[ResultChange]) -> Iterator[str]:
+    """Three or more sides: a column for each, with the change and the verdict against the first."""
+    first = changes[0]
+    others = [name(change.after) for change in changes]
+    yield f"# {name(first.eval_id)}: {name(first.before)} against {', '.join(others)}"
+    yield ""
+    rows = []
+    for place, metric in enumerate(first.metrics):
+        unit = UNITS.get(metric.name, "")
+        sides = [next((side for side in change.metrics if side.name == metric.name), None) for change in changes]
+        values = [(side.after, side.change) if side else (None, None) for side in sides]
+        if not place or metric.before is not None or any(after is not None for after, _ in values):
+            moved = (f"{number(after, unit=unit)} ({signed(by, unit)})" for after, by in values)
+            rows.append((metric.label, number(metric.before, unit=unit), *moved))
+    intervals = [first.interval_before, *(change.interval_after for change in changes)]
+    ends = (f"{number(around.low)} to {number(around.high)}" if around else NIL for around in intervals)
+    rows.append((f"95 % interval of {first.metrics[0].label}", *ends))
+    rows.append(("Fixed, broken", NIL, *(f"{count(change.fixed)}, {count(change.broken)}" for change in changes)))
+    decisions = (change.verdict.decision if change.verdict else NIL for change in changes)
+    rows.append((f"Against {name(first.before)}", NIL, *decisions))
+    heads = ("Metric", name(first.before), *others)
+    yield from (*table(heads, rows, range(1, len(heads))), "")
+    for change in changes:
+        verdict = f"{change.verdict.decision}: {change.words.replace(MINUS, '-')}." if change.verdict else ""
+        if said := " ".join(filter(None, (verdict, *change.warnings))):
+            yield f"- {name(change.after)}: {prose(said)}"
+    yield ""
 
 
 def _counted_words(change: ResultChange) -> str:

@@ -274,7 +274,7 @@ class ComparisonDocument:
     variants: tuple[VariantComparison, ...] = ()
     """For each eval of kind ``responses``, the sides as prompts that answered the same cases."""
     changes: tuple[ResultChange, ...] = ()
-    """For each eval, what became of it from one side to the next."""
+    """For each eval, what became of it from the first side to each other one."""
     passed_over: tuple[str, ...] = ()
-    """Evals that only one side has."""
+    """Evals that not all sides have."""
     schema: str = SCHEMA
