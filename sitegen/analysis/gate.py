@@ -7,14 +7,15 @@ comparison never counts as compared.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import copysign, inf, isinf
 from operator import attrgetter
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from msgspec.structs import replace
 
-from sitegen.config.models import EvalLimits, GateSettings, Limit
+from sitegen.config.models import EvalLimits, GateSettings, Limit, SlicedLimits
 from sitegen.model.changes import ChangeVerdict
 from sitegen.model.gate import GateEval, GateMetric, GateReport, GateVerdict, MetricLimits, Reason
 from sitegen.model.metrics import ROUNDING, MetricSpec
@@ -89,6 +90,26 @@ def case_limits(gate: GateSettings, eval_id: str) -> tuple[int | None, int | Non
     return (
         gate.max_broken if own.max_broken is None else own.max_broken,
         gate.min_cases if own.min_cases is None else own.min_cases,
+    )
+
+
+def slice_settings(gate: GateSettings, eval_id: str, axis: str, value: str) -> GateSettings | None:
+    """Return the settings by which a slice is judged as if it were all of the eval; None if no key names the slice.
+
+    Limits of the eval take precedence over those of all evals, and limits of the value over those of its axis.
+    """
+    tables = (gate.evals.get(eval_id, SlicedLimits()).slices, gate.slices)
+    named = [table[key] for table in tables for key in (f"{axis}={value}", axis) if key in table]
+    if not named:
+        return None
+    stated: dict[str, Any] = {}
+    metrics: dict[str, Limit] = {}
+    for limits in reversed(named):
+        stated |= {name: limit for name, limit in vars(limits).items() if limit is not None}
+        metrics |= limits.metrics
+    own = SlicedLimits(**{**stated, "metrics": metrics})
+    return dataclasses.replace(
+        gate, floor=None, drop=None, max_broken=None, min_cases=None, metrics={}, evals={eval_id: own}
     )
 
 
@@ -200,7 +221,7 @@ def _worst_first(check: GateEval) -> tuple[int, float, int, str]:
     """Return the place of an eval: by verdict, then by how much its headline got worse, then by broken cells."""
     headline = check.metrics[0] if check.metrics else None
     worse = round(_worse_by(headline), 9) if headline else 0.0
-    return -VERDICTS.index(check.verdict), -worse, -check.broken, check.eval_id
+    return -VERDICTS.index(check.verdict), -worse, -check.broken, check.key
 
 
 def _hides_loss(metric: GateMetric, noise: ChangeVerdict) -> bool:

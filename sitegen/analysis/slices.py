@@ -179,12 +179,10 @@ def _slice(values: tuple[str, ...], before: Scorecard | None, card: Scorecard, s
     )
 
 
-def part_of(result: Result, axis: str, value: str) -> Result | None:
-    """Return the answers of a result that have a value on an axis, as if it had no others; None if it has none."""
+def part_of(result: Result, axis: str, value: str) -> Result:
+    """Return the answers of a result that have a value on an axis, as if it had no others."""
     card = result.scorecard
     documents = [document for document in card.documents if document.axes.get(axis) == value]
-    if not documents:
-        return None
     part = _part(card, documents, (axis,))
     names = {document.id: named.id for document, named in zip(documents, part.documents, strict=True)}
     judged = (judgement for judgement in result.judgements if judgement.document in names)
@@ -221,7 +219,8 @@ def _part(card: Scorecard, documents: Sequence[DocumentScore], axes: Sequence[st
         )
         for document in documents
     ]
-    values = dict(documents[0].metrics if len(documents) == 1 else scorer(card.kind).metrics_for(documents))
+    metrics = scorer(card.kind).metrics_for(documents) if len(documents) > 1 else ()
+    values = dict(documents[0].metrics if len(documents) == 1 else metrics)
     models = sorted({model for document in documents if (model := document.axes.get("model"))})
     costs = [document.cost for document in documents if document.cost is not None]
     times = [document.latency for document in documents if document.latency is not None]

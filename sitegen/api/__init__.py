@@ -93,7 +93,7 @@ class Checked:
     @property
     def evals(self) -> dict[str, GateVerdict]:
         """Verdicts by id of the eval, the worst first."""
-        return {check.eval_id: check.verdict for check in self.report.evals}
+        return {check.key: check.verdict for check in self.report.evals}
 
     def markdown(self) -> str:
         """The Markdown of ``sitegen check``, at most 65,000 characters."""

@@ -218,7 +218,7 @@ class Limit(ConfigTable):
 
 @dataclass(frozen=True, kw_only=True)
 class EvalLimits(ConfigTable):
-    """The gate's limits for one eval, which take precedence over the limits for every eval."""
+    """The gate's limits for one eval or slice, which take precedence over the limits for every one."""
 
     floor: float | None = None
     """The limit for the headline; ``drop`` likewise."""
@@ -233,12 +233,20 @@ class EvalLimits(ConfigTable):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SlicedLimits(EvalLimits):
+    """The gate's limits for one eval, and for its slices."""
+
+    slices: dict[str, EvalLimits] = field(default_factory=dict)
+    """Limits by axis, ``language``, or by one value on it, ``language=de``, which takes precedence."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class GateSettings(ConfigTable):
     """The limits of ``sitegen check``. The manifest's ``thresholds`` are floors too."""
 
     floor: float | None = None
     """The floor of the headline of every eval."""
-    drop: float = 0.0
+    drop: float | None = 0.0
     """The greatest drop of the headline of every eval, in hundredths of its range; 100 turns it off."""
     max_broken: int | None = None
     """The most values of an eval that may be right at the base and wrong at the head; for cases with scores alone, the
@@ -255,7 +263,10 @@ class GateSettings(ConfigTable):
     """Ids of evals that were removed on purpose."""
     metrics: dict[str, Limit] = field(default_factory=dict)
     """Limits by name of the metric, for every eval that has it."""
-    evals: dict[str, EvalLimits] = field(default_factory=dict)
+    slices: dict[str, EvalLimits] = field(default_factory=dict)
+    """Limits by axis, ``language``, or by one value on it, ``language=de``, for every eval that has it. A slice has no
+    other limits than these."""
+    evals: dict[str, SlicedLimits] = field(default_factory=dict)
     """Limits by id of the eval."""
 
 

@@ -153,12 +153,14 @@ class GateInstruction(FrozenObject):
 
 
 class GateEval(FrozenObject):
-    """One eval on both sides."""
+    """One eval on both sides, or a slice of one that has limits of its own."""
 
     eval_id: str
     name: str
     kind: str
     presence: Presence
+    slice: str = ""
+    """The axis and the value of the answers that are judged alone, `language=de`; empty for all."""
     verdict: GateVerdict = "pass"
     """The worst verdict of its metrics and of its own reasons."""
     reasons: tuple[Reason, ...] = ()
@@ -195,6 +197,14 @@ class GateEval(FrozenObject):
     """The most that `broken` may be."""
     min_cases: int | None = None
     """The least number of `cases`."""
+    hidden: tuple[tuple[str, float], ...] = ()
+    """What the average hides: the slices that got worse by more than chance although the headline did not get worse,
+    each with the change of its headline."""
+
+    @property
+    def key(self) -> str:
+        """The id of the eval, and its slice."""
+        return f"{self.eval_id} {self.slice}".rstrip()
 
 
 class GateReport(FrozenObject):
@@ -207,7 +217,7 @@ class GateReport(FrozenObject):
     """The verdict of the worst eval; not comparable if none matched."""
     passed: bool
     matched: int
-    """Number of evals that are `matched`."""
+    """Number of evals and slices that are `matched`."""
     evals: tuple[GateEval, ...]
     """The worst first: by verdict, then by how much the headline got worse, then by broken cells."""
     strict_floors: bool = False

@@ -83,7 +83,7 @@ def _compare_slices(verified: Verified, names: Sequence[str]) -> tuple[Compariso
         has_no = f"The answers in the newest output of {entry.id!r} have no {', '.join(map(repr, unknown))}."
         message = has_no if unknown else "To compare answers, two or more values on one axis are needed."
         raise ConfigurationError(message, fix=f"The values of {entry.id}: {', '.join(sides)}.")
-    parts = [part for name in chosen if (part := part_of(result, *sides[name]))]
+    parts = [part_of(result, *sides[name]) for name in chosen]
     info = EvalInfo(id=entry.id, name=entry.id, kind=kind)
     document = ComparisonDocument(changes=compare_results(info, parts, chosen))
     return document, {entry.id: _thresholds(kind, entry.thresholds)}

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from sitegen.analysis.gate import case_limits, check_eval, check_report, gate_metric, limits_of, stranger
+from sitegen.analysis.gate import (
+    case_limits,
+    check_eval,
+    check_report,
+    gate_metric,
+    limits_of,
+    slice_settings,
+    stranger,
+)
 from sitegen.config.findings import error_of
-from sitegen.config.models import GateSettings
+from sitegen.config.models import GateSettings, SlicedLimits
 from sitegen.engine.memo import Memo
 from sitegen.engine.timeline import fold
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
@@ -89,7 +98,13 @@ def _gate_report(earlier: Study | None, later: Study, start: str, gate: GateSett
     at_base, at_head = _gated_evals(earlier) if earlier else {}, _gated_evals(later)
     sides = (*at_base.values(), *at_head.values())
     metrics = {name for side in sides for spec in all_specs(side_specs(side)) for name in spec.names}
-    for noun, limits, names in (("eval", gate.evals, {**at_base, **at_head}.keys()), ("metric", gate.metrics, metrics)):
+    limited = {name for table in (gate.slices, *(limits.slices for limits in gate.evals.values())) for name in table}
+    slices = {key for side in sides * bool(limited) for axis, value in side.slices for key in (axis, f"{axis}={value}")}
+    for noun, limits, names in (
+        ("eval", gate.evals, {**at_base, **at_head}.keys()),
+        ("metric", gate.metrics, metrics),
+        ("slice", limited, slices),
+    ):
         for name in limits:
             if name not in names:  # nothing is compared with this limit, so it would always pass
                 near = nearest(name, names)
@@ -103,7 +118,9 @@ def _gate_report(earlier: Study | None, later: Study, start: str, gate: GateSett
         check = GateEval(eval_id=info.id, name=info.name, kind=info.kind, presence="gone")
         # Deleting a failing eval must not let the gate pass.
         gone.append(check_eval(check if info.id in gate.removed else replace(check, reasons=("removed",))))
-    there = (_check_present(gate, before.get(eval_id), side) for eval_id, side in at_head.items())
+    there = [_check_present(gate, before.get(eval_id), side) for eval_id, side in at_head.items()]
+    for eval_id, side in at_head.items():
+        there += _check_slices(gate, before.get(eval_id), side)
     draft = GateReport(
         base=start,
         head=later.timeline.head.sha,
@@ -116,12 +133,34 @@ def _gate_report(earlier: Study | None, later: Study, start: str, gate: GateSett
     return check_report(draft, allow_incomparable=gate.allow_incomparable)
 
 
+def _check_slices(gate: GateSettings, before: GateSide | None, after: GateSide) -> Iterator[GateEval]:
+    """Judge each slice that has limits. Deleting the cases of one must not let the gate pass."""
+    info = after.study.timeline.info(after.history)
+    if not gate.slices and not gate.evals.get(info.id, SlicedLimits()).slices:
+        return
+    at_head, at_base = after.slices, before.slices if before and before.history.kind == after.history.kind else ()
+    for axis, value in dict.fromkeys((*at_head, *at_base)):
+        settings = slice_settings(gate, info.id, axis, value)
+        if settings is None:
+            continue
+        named = (axis, value)
+        if named in at_head:
+            there = replace(before, slice=named) if before and named in at_base else None
+            found = _check_present(settings, there, replace(after, slice=named))
+        else:
+            gone = GateEval(eval_id=info.id, name=info.name, kind=info.kind, presence="gone", reasons=("removed",))
+            found = check_eval(gone)
+        yield replace(found, slice=f"{axis}={value}", instructions=(), or_edit=None, stale=False)
+
+
 def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide) -> GateEval:
     info = after.study.timeline.info(after.history)
+    if after.slice:  # thresholds of the manifest are floors of the whole eval
+        info = replace(info, thresholds={})
     same = before if before and before.history.kind == after.history.kind else None
     if same:
         histories = with_common_grades(same.history, after.history)
-        same, after = (GateSide(at.study, of) for at, of in zip((same, after), histories, strict=True))
+        same, after = (replace(at, history=of) for at, of in zip((same, after), histories, strict=True))
     own = side_specs(after, same)
     specs = all_specs(own)
     limits = limits_of(gate, info, specs)

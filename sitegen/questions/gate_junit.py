@@ -31,7 +31,7 @@ def gate_junit(report: GateReport) -> bytes:
     """
     root = Element("testsuites", name="sitegen check")
     for check in report.evals:
-        eval_id = _xml_text(check.eval_id)
+        eval_id = _xml_text(check.key)
         suite = SubElement(root, "testsuite", name=eval_id)
         message = " ".join(eval_sentence(check, reason) for reason in check.reasons)
         verdict: GateVerdict = "fail" if check.reasons else "pass"

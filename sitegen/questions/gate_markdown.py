@@ -109,7 +109,7 @@ def _has_moved(check: GateEval) -> bool:
         return True
     uncommon = check.overlap.verdict != "comparable"
     counted = check.fixed or check.broken
-    return uncommon or bool(counted) or any(metric.change for metric in check.metrics)
+    return uncommon or bool(counted or check.hidden) or any(metric.change for metric in check.metrics)
 
 
 def _changes(moved: Sequence[GateEval]) -> Iterator[str]:
@@ -121,8 +121,18 @@ def _changes(moved: Sequence[GateEval]) -> Iterator[str]:
     if len(moved) > NAMED:
         yield f"{count(len(moved) - NAMED)} more changed."
     worst = (f"- {_id_of_eval(check)}: {words}" for check in moved[:NAMED] if (words := _worst_broken(check)))
-    if broken := list(_fitting(worst, _BROKEN)):
+    hidden = (f"- {_id_of_eval(check)}: {words}" for check in moved[:NAMED] if (words := _hidden_words(check)))
+    if broken := list(_fitting(chain(hidden, worst), _BROKEN)):
         yield "\n".join(broken)
+
+
+def _hidden_words(check: GateEval) -> str:
+    """The slices that got worse although the eval did not."""
+    if not check.hidden:
+        return ""
+    unit = check.metrics[0].unit if check.metrics else ""
+    worse = _listed_words(check.hidden, lambda part: f"{code(part[0], 60)} {signed(part[1], unit)}")
+    return f"hidden by the average, worse by more than chance: {worse}."
 
 
 def _change_row(check: GateEval) -> tuple[str, ...]:
@@ -200,7 +210,7 @@ def _fitting(blocks: Iterable[str], characters: int) -> Iterator[str]:
 def _eval_section(check: GateEval) -> str:
     title = "" if check.name == check.eval_id else f" {name(check.name, 60)}"
     title += " (recorded)" if traits_of(check.kind).is_recorded else ""
-    parts = [f"### {code(check.eval_id, 60)}{_without_mentions(title)}: {check.verdict}"]
+    parts = [f"### {_id_of_eval(check)}{_without_mentions(title)}: {check.verdict}"]
     rows = [
         _metric_row(metric)
         for metric in check.metrics
@@ -317,7 +327,7 @@ def _listed_words(items: Sequence[T], words: Callable[[T], str], most: int = NAM
 
 
 def _id_of_eval(check: GateEval) -> str:
-    return code(check.eval_id, 60)
+    return " ".join(code(part, 60) for part in (check.eval_id, check.slice) if part)
 
 
 def _without_mentions(text: str) -> str:

@@ -18,13 +18,14 @@ from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_m
 from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
 from sitegen.analysis.noise.samples import is_counted
 from sitegen.analysis.series import first_points_with_output, series_of_two, variant_spread
+from sitegen.analysis.slices import part_of, slices_of
 from sitegen.config.models import GateSettings
 from sitegen.engine.timeline import driving_edits
 from sitegen.errors import POINTER
 from sitegen.model.changes import ChangeVerdict, MetricDelta, Noise, Overlap
 from sitegen.model.frozen import Frozen
 from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap, MetricLimits
-from sitegen.model.metrics import MetricSpec, traits_of
+from sitegen.model.metrics import ROUNDING, MetricSpec, traits_of
 from sitegen.model.outcomes import CellFlip, Fate
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point, VariantSpread
@@ -46,6 +47,12 @@ class GateSide(Frozen):
     study: Study
     history: EvalHistory
     """With an output that exists."""
+    slice: tuple[str, str] | None = None
+    """The axis and the value of the answers that are judged alone; None for all."""
+
+    def judged_alone(self, result: Result) -> Result:
+        """The answers of a result that are judged."""
+        return part_of(result, *self.slice) if self.slice else result
 
     @property
     def _until_newest(self) -> tuple[Snapshot, ...]:
@@ -61,7 +68,13 @@ class GateSide(Frozen):
     @property
     def card(self) -> Scorecard:
         """The scorecard of the newest output."""
-        return self.study.scorecards(self.history, (self.snapshot,))[self.snapshot]
+        card = self.study.scorecards(self.history, (self.snapshot,))[self.snapshot]
+        return self.judged_alone(Result(card, ())).scorecard
+
+    @property
+    def slices(self) -> tuple[tuple[str, str], ...]:
+        """The axis and the value of each slice of the newest output."""
+        return tuple(dict.fromkeys(pair for document in self.card.documents for pair in document.axes.items()))
 
     def edits(self) -> OutputEdits:
         """Attribute each output up to the newest to an edit, as pages do."""
@@ -77,10 +90,12 @@ class GateSide(Frozen):
             return len(card.cases)
         if traits.finds_texts:  # a text without anything to find has no counts, and is judged
             return len(card.documents)
-        return sum(
-            judged(document.counts) > 0 or any(metric.value is not None for metric in document.metrics)
+        answered = {
+            document.unit
             for document in card.documents
-        )
+            if judged(document.counts) > 0 or any(metric.value is not None for metric in document.metrics)
+        }
+        return len(answered)
 
     def noise(self) -> Noise | None:
         """Estimate the noise of the repeats up to this side, as a report does."""
@@ -91,8 +106,8 @@ class GateSide(Frozen):
         edits = edits_of_points(snapshots, driving_edits(self.study.timeline, self.history.id))
         first_with_output = first_points_with_output(snapshots, self.history.kind)
         for snapshot, repeated, since, earliest in zip(snapshots, runs, edits, first_with_output, strict=True):
-            point = Point(snapshot, cards[snapshot], since, first_with_output=earliest)
-            repeats.add(point, [cards[run] for run in repeated])
+            card, *others = (self.judged_alone(Result(cards[at], ())).scorecard for at in (snapshot, *repeated))
+            repeats.add(Point(snapshot, card, since, first_with_output=earliest), others)
         return repeats.noise()
 
     def averaged(self, spec: MetricSpec) -> VariantSpread | None:
@@ -131,16 +146,20 @@ class GatedPair:
         sides = before.snapshot, after.snapshot
         self._roles = differing_roles(*sides)
         study, history = after.study, after.history
-        results = study.results(history, sides) if self._roles else ()
-        cards = study.scorecards(history, (*sides, *mixtures(*sides)))
+        results = [*map(after.judged_alone, study.results(history, sides))] if self._roles else []
+        kept = study.scorecards(history, (*sides, *mixtures(*sides)))
+
+        def card_of(snapshot: Snapshot) -> Scorecard:
+            return after.judged_alone(Result(kept[snapshot], ())).scorecard
+
         self._series = series_of_two(
             study.timeline.info(history),
             specs,
             sides,
-            results or [Result(scorecard=cards[side], judgements=()) for side in sides],
+            results or [Result(scorecard=card_of(side), judgements=()) for side in sides],
             (before.noise(), after.noise()) if "outputs" in self._roles else (None, None),
         )
-        self._change = change(self._series, 0, 1, cards.__getitem__)
+        self._change = change(self._series, 0, 1, card_of)
         first, last = self._series.points
         self._cards = first.scorecard, last.scorecard
         self._answers = tuple(result.answers for result in results)  # none of the same output under the same rules
@@ -214,7 +233,18 @@ class GatedPair:
             model=self._change.model,
             judge=self._change.judge,
             file=self._changed(),
+            hidden=tuple(self._hidden()),
         )
+
+    def _hidden(self) -> Iterator[tuple[str, float]]:
+        """Yield the slices that got worse by more than chance although the headline did not get worse."""
+        change, spec = self._change.headline.change, self._specs[0]
+        if change is None or self._after.slice or regraded(self._change.judge, spec.name):
+            return
+        if change > -ROUNDING if spec.higher_is_better else change < ROUNDING:
+            for axis, part in slices_of(*self._cards, spec):
+                if part.is_worse:
+                    yield f"{axis}={part.values[0]}", part.change or 0.0
 
     def _moved_cells(self) -> tuple[list[GateCell], list[GateCell]]:
         """List the cells that were fixed, and those that broke: each value once, of each test case the first.

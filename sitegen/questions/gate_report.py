@@ -169,6 +169,8 @@ def eval_sentence(check: GateEval, reason: Reason) -> str:
     """A reason that concerns the eval as a whole."""
     match reason:
         case "removed":
+            if check.slice:
+                return "No case of it is left at the head. If this is intended, remove its limits from [gate]."
             return (
                 "Its ground truth or its outputs are gone. If this is intended, name the eval under removed in [gate]."
             )

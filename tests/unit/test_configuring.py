@@ -22,13 +22,13 @@ from sitegen.config.models import (
     ConfigTable,
     Engine,
     EvalConfig,
-    EvalLimits,
     GateSettings,
     Limit,
     Manifest,
     Mute,
     Regressions,
     SiteConfig,
+    SlicedLimits,
 )
 from sitegen.config.site import read_site
 from sitegen.errors import ConfigurationError
@@ -87,7 +87,7 @@ def test_every_key_of_the_site_is_read(tmp_path: Path) -> None:
             noise=False,
             removed=("old",),
             metrics={"recall": Limit(drop=1)},
-            evals={"a.b": EvalLimits(drop=2.5, metrics={"f1": Limit(floor=0.9)})},
+            evals={"a.b": SlicedLimits(drop=2.5, metrics={"f1": Limit(floor=0.9)})},
         ),
     )
 

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from sitegen.analysis.gate import VERDICT_OF_REASON, VERDICTS, case_limits, limits_of
-from sitegen.config.models import EvalLimits, GateSettings, Limit
+from sitegen.config.models import GateSettings, Limit, SlicedLimits
 from sitegen.model.changes import ChangeVerdict, Decision, DeltaParts, MetricDelta
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateOverlap, GateVerdict, MetricLimits, Reason
 from sitegen.model.metrics import MetricSpec
@@ -138,7 +138,9 @@ def test_an_eval_is_held_against_the_number_of_broken_values_and_of_cases(broken
 
 
 def test_limits_on_cases_of_an_eval_go_before_those_of_all():
-    gate = GateSettings(max_broken=5, min_cases=10, evals={"a": EvalLimits(max_broken=0), "b": EvalLimits(min_cases=1)})
+    gate = GateSettings(
+        max_broken=5, min_cases=10, evals={"a": SlicedLimits(max_broken=0), "b": SlicedLimits(min_cases=1)}
+    )
     assert [case_limits(gate, name) for name in "abc"] == [(0, 10), (5, 1), (5, 10)]
 
 
@@ -148,9 +150,9 @@ def test_what_names_eval_and_metric_goes_before_what_names_less():
         drop=1.0,
         metrics={"f1": Limit(floor=0.2, drop=2.0), "recall": Limit(floor=0.3)},
         evals={
-            "a": EvalLimits(floor=0.5, drop=5.0, metrics={"f1": Limit(floor=0.6)}),
-            "b": EvalLimits(floor=0.5),
-            "c": EvalLimits(metrics={"colour": Limit(drop=3.0)}),
+            "a": SlicedLimits(floor=0.5, drop=5.0, metrics={"f1": Limit(floor=0.6)}),
+            "b": SlicedLimits(floor=0.5),
+            "c": SlicedLimits(metrics={"colour": Limit(drop=3.0)}),
         },
     )
     thresholds = {"f1": 0.4, "recall": 0.7}

@@ -15,10 +15,12 @@ import pytest
 from sitegen import api
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.slices import Split, splits
+from sitegen.errors import ConfigurationError
 from sitegen.model.scorecards import Scorecard
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.text.values import schema_first
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, run, text_of
 from tests.unit.test_schemas import complaints
@@ -189,6 +191,67 @@ def test_slices_are_data(project: Path, tmp_path: Path) -> None:
         assert database.execute(worse).fetchall() == [("mini",)]
         tags = "SELECT count(*), tags FROM documents WHERE point = 1 AND model = 'mini' GROUP BY tags ORDER BY tags"
         assert database.execute(tags).fetchall() == [(8, '{"language": "de"}'), (8, '{"language": "en"}')]
+
+
+GERMAN_FLOOR = '[gate.evals.support.slices."language=de"]\nfloor = 0.9\n'
+
+
+@pytest.mark.parametrize(
+    ("limits", "without", "verdicts", "said"),
+    [
+        (
+            "",
+            "",
+            {"support": "pass"},
+            "hidden by the average, worse by more than chance: `variant=long` -0.018, `model=mini`",
+        ),
+        (
+            "[gate.slices.model]\nfloor = 0.4\ndrop = 100.0\n",
+            "",
+            {"support": "pass", "support model=large": "pass", "support model=mini": "fail"},
+            "### `support` `model=mini`: fail",
+        ),
+        (
+            '[gate.slices.model]\nfloor = 0.8\n[gate.evals.support.slices."model=mini"]\nfloor = 0.3\nmin_cases = 9\n',
+            "",
+            {"support": "pass", "support model=large": "pass", "support model=mini": "fail"},
+            "8 cases are judged at the head, and at least 9 have to be.",
+        ),
+        (
+            "[gate.evals.support.slices.model]\ndrop = 5.0\n",
+            "",
+            {"support": "pass", "support model=large": "pass", "support model=mini": "fail"},
+            "Score got worse by 0.100, and at most 0.05 is allowed",
+        ),
+        (
+            GERMAN_FLOOR,
+            "",
+            {"support": "pass", "support language=de": "pass"},
+            "is still 0.645, below the floor of 0.9",
+        ),
+        (GERMAN_FLOOR, "de", {"support": "pass", "support language=de": "fail"}, "No case of it is left at the head."),
+    ],
+)
+def test_slices_with_limits_are_judged_as_evals_are(
+    tmp_path: Path, limits: str, without: str, verdicts: dict[str, str], said: str
+) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    better = [{**row, "score": 0.9} if row["model"] == "large" else row for row in answers(mini=0.3)]
+    manifest = 'version: "2.0"\nevals: {support: {kind: judged, outputs: results.csv}}\n'
+    for rows in (answers(mini=0.4), [row for row in better if row["language"] != without]):
+        repo.commit({"evals/manifest.yaml": manifest, "evals/support/results.csv": table(rows), "sitegen.toml": limits})
+    repo.checkout()
+    found = api.check(repo.path, "HEAD~1", exact=True)
+    assert found.evals == verdicts
+    assert said in found.markdown()
+    assert complaints("gate", json.loads(schema_first(found.report))) == []
+
+
+def test_a_limit_of_an_axis_that_no_answer_has_is_refused(project: Path) -> None:
+    (project / "sitegen.toml").write_text("[gate.slices.languag]\nfloor = 0.1\n")
+    with pytest.raises(ConfigurationError, match="'languag', and no slice has that name"):
+        api.check(project, "HEAD~1", exact=True)
+    (project / "sitegen.toml").unlink()
 
 
 @pytest.mark.parametrize(

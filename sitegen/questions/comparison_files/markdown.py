@@ -252,7 +252,7 @@ def sides_lines(changes: Sequence[ResultChange]) -> Iterator[str]:
     heads = ("Metric", name(first.before), *others)
     yield from (*table(heads, rows, range(1, len(heads))), "")
     for change in changes:
-        verdict = f"{change.verdict.decision}: {change.words.replace(MINUS, '-')}." if change.verdict else ""
+        verdict = f"{change.verdict.decision}: {change.words}." if change.verdict else ""
         if said := " ".join(filter(None, (verdict, *change.warnings))):
             yield f"- {name(change.after)}: {prose(said)}"
     yield ""
