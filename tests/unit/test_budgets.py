@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 61_309,
+    "lines of sitegen/": 61_555,
     "modules of sitegen/": 294,
-    "classes": 519,
+    "classes": 520,
     "classes in pages/": 71,
-    "fields of classes": 2_314,
-    "functions": 3_543,
-    "parameters": 5_273,
+    "fields of classes": 2_319,
+    "functions": 3_556,
+    "parameters": 5_292,
     "functions with more than 6 parameters": 5,
     "private functions of at most 6 lines used once": 114,
     "kinds of kept values": 10,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 7_692,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_574,
+    "lines of tests": 49_651,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }

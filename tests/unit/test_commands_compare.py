@@ -88,7 +88,7 @@ def test_iterations_of_one_eval_are_compared_judgement_by_judgement(project):
 def test_three_revisions_are_columns_with_the_change_against_the_first(project):
     printed = " ".join(run("compare", "HEAD~2", "HEAD~1", "HEAD", "--repo", project).stdout.replace("\\", "").split())
     assert "# notes: HEAD~2 against HEAD~1, HEAD" in printed
-    assert "| F1 | 0.667 | 0.500 (-0.167) | 0.500 (-0.167) |" in printed
+    assert "| F1 | 0.667 | 0.500 (−0.167) | 0.500 (−0.167) |" in printed
     assert "| Fixed, broken | — | 1, 1 | 1, 1 |" in printed
 
 

@@ -151,7 +151,7 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(project: Path, 
     trend = text_of(tmp_path / "site" / "evals/support/index.html")
     assert "Score by model mini 0.385large 0.900" in trend
     assert "Hidden by the average: Score of model mini is worse, ▼down 0.100" in text
-    assert "worse where `model` is `mini`: -0.100" in (tmp_path / "site" / "summary.md").read_text()
+    assert "worse where `model` is `mini`: −0.100" in (tmp_path / "site" / "summary.md").read_text()
     series = json.loads((tmp_path / "site" / "data/evals/support.json").read_text())
     assert series["points"][1]["slices"]["model"] == {"mini": pytest.approx(0.385), "large": pytest.approx(0.9)}
 
@@ -203,7 +203,7 @@ GERMAN_FLOOR = '[gate.evals.support.slices."language=de"]\nfloor = 0.9\n'
             "",
             "",
             {"support": "pass"},
-            "hidden by the average, worse by more than chance: `variant=long` -0.018, `model=mini`",
+            "hidden by the average, worse by more than chance: `variant=long` −0.018, `model=mini`",
         ),
         (
             "[gate.slices.model]\nfloor = 0.4\ndrop = 100.0\n",
