@@ -206,9 +206,9 @@ def unknown_setting(noun: str, key: str, possible: Sequence[str]) -> Finding:
     """Return a finding about an unknown key, with the possible key that is probably meant."""
     near = nearest(key, possible)
     fix = f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}."
-    return settings_finding(f"Unknown {noun} {key[:80]!r}", fix)
+    return settings_finding(f"Unknown {noun} {key[:80]!r}", fix, key)
 
 
-def settings_finding(message: str, fix: str) -> Finding:
-    """An error in the settings of an eval."""
-    return Finding(severity="error", message=message, fix=fix, about="settings")
+def settings_finding(message: str, fix: str, key: str = "") -> Finding:
+    """An error in the settings of an eval. ``key``: the path of the wrong key, by which its line is found."""
+    return Finding(severity="error", message=message, fix=fix, about="settings", path=key)

@@ -304,9 +304,9 @@ class SiteWriter:
                 content = manifest_content(self._timeline.files, self._timeline.config, worktree=options.worktree)
                 lines = read_configuring_yaml(content or b"")[1]
             settings: Location = ("evals", problem.eval_id or "", "settings")
-            inside = (at for at in lines if at[:3] == settings and at[3:])
-            named = [at for at in inside if any(f"'{key_path(at[3:])}{end}" in problem.message for end in "'.[")]
-            yield replace(problem, line=lines.get(max(named, key=len, default=settings)))
+            keys = {key_path(at[3:]): line for at, line in lines.items() if at[:3] == settings}
+            nearest = max(filter(problem.field.startswith, keys), key=len, default="")
+            yield replace(problem, line=keys.get(nearest))
 
     def _problems_of_history(self) -> tuple[Problem, ...]:
         """Return the problems of history. Problems of earlier manifests are past: the built revision's one is valid."""

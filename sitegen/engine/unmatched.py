@@ -65,7 +65,7 @@ def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[tuple[str
     """
     names: dict[str | None, set[str]] = {eval_id: set(fields) for eval_id, fields in evals.fields}
     for problem in evals.problems:
-        if problem.field:
+        if problem.field and problem.path != timeline.layout.manifest_path:
             names.setdefault(problem.eval_id, set()).add(problem.field)
     everywhere = set().union(*names.values())
     fix = "Correct the glob, or remove it: values that it should hide may be on the site. --public refuses such a site."

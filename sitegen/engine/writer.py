@@ -55,7 +55,7 @@ def digest_of_inputs(owner: str, page: str, **inputs: object) -> str:
     names = INPUTS[owner][page]
     if inputs.keys() != set(names):
         raise ValueError(f"The inputs of {page} are {', '.join(names)}.")
-    return digest(page, *(encode(inputs[name]) for name in names))
+    return digest(page, encode([inputs[name] for name in names]))
 
 
 def digest(*parts: bytes | str) -> str:

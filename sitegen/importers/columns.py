@@ -254,7 +254,7 @@ def read_settings(settings: str) -> Parsed[ColumnMap | None]:
     column_map = PRESETS.get(preset) if isinstance(preset, str) else None
     if preset is not None and column_map is None:
         fix = f"Use one of: {', '.join(PRESETS)}; or `columns`."
-        findings.append(settings_finding(f"There is no preset {str(preset)[:40]!r}", fix))
+        findings.append(settings_finding(f"There is no preset {str(preset)[:40]!r}", fix, "preset"))
     if columns is not None:
         parts, scores = _stated_columns(columns, findings)
         if parts or scores:
@@ -271,15 +271,14 @@ def read_settings(settings: str) -> Parsed[ColumnMap | None]:
         if isinstance(list_at, str) and list_at:
             column_map = replace(column_map, list_at=(list_at,))
         else:
-            findings.append(
-                settings_finding("'list' is not a key", "Write the key of the list of rows, such as results.")
-            )
+            fix = "Write the key of the list of rows, such as results."
+            findings.append(settings_finding("'list' is not a key", fix, "list"))
     if column_map is not None and (bounds := stated.get("range")) is not None:
         numbers = [as_float(bound) for bound in bounds] if isinstance(bounds, list) else []
         low, high = numbers if len(numbers) == 2 else (None, None)
         if low is None or high is None or low >= high:
             message = "'range' is not a pair of numbers, the lower first"
-            findings.append(settings_finding(message, "Write one such as [1, 5]."))
+            findings.append(settings_finding(message, "Write one such as [1, 5].", "range"))
         else:
             column_map = replace(column_map, low=low, high=high)
     return Parsed(column_map, tuple(findings))
@@ -297,18 +296,19 @@ def _stated_columns(
 ) -> tuple[dict[str, tuple[str, ...]], tuple[tuple[str, str], ...]]:
     if not isinstance(value, dict):
         fix = "Write parts of a case and columns: `score: rating`."
-        findings.append(settings_finding("'columns' is not an object", fix))
+        findings.append(settings_finding("'columns' is not an object", fix, "columns"))
         return {}, ()
     parts: dict[str, tuple[str, ...]] = {}
     for part, stated in value.items():
         if part not in _KNOWN_PARTS:
-            findings.append(unknown_setting("part of a case", part, _KNOWN_PARTS))
+            unknown = unknown_setting("part of a case", part, _KNOWN_PARTS)
+            findings.append(replace(unknown, path=f"columns.{part}"))
         elif part != "scores":
             if names := _column_names(stated):
                 parts[part] = names
             else:
                 fix = "Write a name, or a list of names."
-                findings.append(settings_finding(f"'columns.{part}' names no column", fix))
+                findings.append(settings_finding(f"'columns.{part}' names no column", fix, f"columns.{part}"))
     stated = value.get("scores")
     if isinstance(stated, dict):  # by the name of the score
         pairs = [(pattern, name) for name, pattern in stated.items() if isinstance(pattern, str) and pattern]

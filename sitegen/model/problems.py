@@ -71,7 +71,8 @@ class Finding(Frozen):
     value: str = ""
     """The value that is quoted after the sentence; empty if there is none."""
     path: str = ""
-    """Field path of the value. If it is empty, an eval with any redacted field redacts this value too."""
+    """Field path of the value; about settings, the path of the key. If it is empty, an eval with any redacted field
+    redacts this value too."""
     type: str = ""
     """A key of ``PROBLEM_TYPES``; empty: none."""
     file: str = ""

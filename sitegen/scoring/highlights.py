@@ -145,7 +145,7 @@ class _HighlightsScoring:
         run = self._settings.run
         if self._is_readable and run is not None and run not in self._runs:
             no_run = UnreadableError(f"it has no run {run[:80]!r}", existing_runs(self._runs))
-            errors.append(no_run.finding("The output", about="settings"))
+            errors.append(replace(no_run.finding("The output", about="settings"), path="run_id"))
             self._is_readable = False
         self._run = run if run is not None else (chunks[-1].run if chunks else None)
         """None if its lines state no run."""
@@ -226,7 +226,7 @@ class _HighlightsScoring:
         self._findings += missing_usage([chunk.call for chunk in self._chunks])
         if not self._annotated:
             finding = Finding("warning", "No annotated paragraph lies in the range", "Correct 'range'.")
-            self._findings.append(replace(finding, about="settings"))
+            self._findings.append(replace(finding, about="settings", path="range"))
 
     def _notes(self) -> list[str]:
         notes = []

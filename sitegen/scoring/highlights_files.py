@@ -189,17 +189,14 @@ def read_settings(settings: str) -> Parsed[Settings]:
     span = _paragraph_range(present["range"]) if "range" in present else None
     run = normalised_id(present["run_id"]) if "run_id" in present else None
     if categories is None:
-        findings.append(
-            settings_finding("'categories' is not a list of names", 'Write a list such as ["terms", "concepts"].')
-        )
+        fix = 'Write a list such as ["terms", "concepts"].'
+        findings.append(settings_finding("'categories' is not a list of names", fix, "categories"))
     if "range" in present and span is None:
-        findings.append(
-            settings_finding("'range' does not go from a lower to a higher number", 'Write two numbers such as "1-8".')
-        )
+        fix = 'Write two numbers such as "1-8".'
+        findings.append(settings_finding("'range' does not go from a lower to a higher number", fix, "range"))
     if "run_id" in present and run is None:
-        findings.append(
-            settings_finding("'run_id' is neither text nor a whole number", "Write the id of a run of the log.")
-        )
+        fix = "Write the id of a run of the log."
+        findings.append(settings_finding("'run_id' is neither text nor a whole number", fix, "run_id"))
     return Parsed(Settings(categories or (), span, run), tuple(findings))
 
 

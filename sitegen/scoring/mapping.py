@@ -200,7 +200,9 @@ def _valid(written: Any, about: RulesFile, lines: dict[Location, int], findings:
         present.setdefault("ignore", ignored)
     misfits: list[tuple[Location, Any]] = []
     valid = valid_part(Mapping, present, lambda *misfit: misfits.append(misfit)) if present else {}
-    findings += [replace(_misfit_finding(*misfit, lines), about=about) for misfit in misfits]
+    for location, error in misfits:
+        key = key_path(location) if about == "settings" else ""  # in a mapping, the line is known
+        findings.append(replace(_misfit_finding(location, error, lines), about=about, path=key))
     return valid
 
 

@@ -134,20 +134,17 @@ def read_recorded_settings(settings: str) -> Parsed[RecordedSettings]:
         lists[key] = tuple(name for name in values if isinstance(name, str))
         if len(lists[key]) != len(values):
             lists[key] = ()
-            findings.append(
-                settings_finding(f"{key!r} is not a list of names", 'Write a list such as ["*.f1", "accuracy"].')
-            )
+            fix = 'Write a list such as ["*.f1", "accuracy"].'
+            findings.append(settings_finding(f"{key!r} is not a list of names", fix, key))
     headline = stated.get("headline")
     if not isinstance(headline, str | None):
-        findings.append(
-            settings_finding("'headline' is not a name", 'Write the name of one number, such as "retail.f1".')
-        )
+        fix = 'Write the name of one number, such as "retail.f1".'
+        findings.append(settings_finding("'headline' is not a name", fix, "headline"))
         headline = None
     where = stated.get(WHERE)
     if not isinstance(where, dict | None):
-        findings.append(
-            settings_finding(f"{WHERE!r} is not an object of keys", "Write keys of the file and their values.")
-        )
+        fix = "Write keys of the file and their values."
+        findings.append(settings_finding(f"{WHERE!r} is not an object of keys", fix, WHERE))
         where = None
     run = {key: str(value) for key, value in (where or {}).items()}
     return Parsed(RecordedSettings(headline=headline, where=run, **lists), tuple(findings))

@@ -128,6 +128,7 @@ def test_an_unknown_setting_is_an_error_of_the_settings() -> None:
                 message="Unknown key 'convension'",
                 fix="Write 'convention' instead.",
                 about="settings",
+                path="convension",
             ),
         ),
     )
