@@ -20,7 +20,7 @@ from sitegen.model.outcomes import ABSENT, REDACTED, Cell, CellKey, CellMap, Fat
 from sitegen.model.scorecards import Result
 from sitegen.model.series import FailingValue, FieldSummary, Point, Series
 from sitegen.model.timeline import Snapshot
-from sitegen.stats.counts import errors, judged
+from sitegen.stats.counts import errors, judged, wrong_share
 from sitegen.text.values import written
 
 FLIPS: Final[tuple[Fate, ...]] = ("fixed", "broken")
@@ -246,6 +246,7 @@ def field_summaries(series: Series) -> tuple[FieldSummary, ...]:
         if not any(period.is_wrong for cell in of_field for period in cell.periods):
             continue
         now = columns[-1].get(attribute, Counts())
+        shares = [wrong_share(column.get(attribute)) for column in columns]
         streaks = [(since, cell) for cell in of_field if (since := cell.wrong_since(last)) is not None]
         oldest = nsmallest(_FAILING, streaks, key=lambda streak: (streak[0], streak[1].label))
         summaries.append(
@@ -253,7 +254,7 @@ def field_summaries(series: Series) -> tuple[FieldSummary, ...]:
                 attribute=attribute,
                 wrong=errors(now),
                 judged=judged(now),
-                right=tuple([_share_right(column.get(attribute)) for column in columns]),
+                right=tuple([None if share is None else 1 - share for share in shares]),
                 moves=tuple(
                     sorted(
                         nlargest(MOVES, moves.get(attribute, ()), key=lambda move: (move[1] + move[2], move[0])),
@@ -284,11 +285,6 @@ def _moves(points: Sequence[Point]) -> dict[str, list[tuple[int, int, int]]]:
         for attribute in fixed | broken:
             moves[attribute].append((index, fixed.get(attribute, 0), broken.get(attribute, 0)))
     return moves
-
-
-def _share_right(counts: Counts | None) -> float | None:
-    total = judged(counts) if counts else 0
-    return 1 - errors(counts) / total if counts and total else None
 
 
 def _failing(cell: Cell, outputs: int, last: int) -> FailingValue:

@@ -93,6 +93,8 @@ class Timeline(FoldedHistory):
         """Return the description of an eval for pages."""
         eval_id = history.id
         entry = self.manifest.entry(eval_id)
+        # Values have places in documents, and no value is hidden.
+        shows_source = traits_of(history.kind).is_structured and not self.context_for(eval_id).redact
         return EvalInfo(
             id=eval_id,
             name=entry.name or eval_id,
@@ -102,7 +104,7 @@ class Timeline(FoldedHistory):
             significance_level=significance_level(entry.settings),
             metadata=entry.metadata,
             nouns=scorer(history.kind).nouns,
-            source=entry.source if entry.source and self.may_show_source(history) else "",
+            source=entry.source if entry.source and shows_source else "",
             manifest=f"{self.config.evals_dir}/manifest.yaml",
             notes=self.notes_file(eval_id),
         )
@@ -117,10 +119,6 @@ class Timeline(FoldedHistory):
         if self.project.options.worktree and root is not None:
             return work_tree_search(root, kind_of_case_file).read(path, MAX_CONFIGURING_BYTES) or b""
         return self.files.read(path) or b""
-
-    def may_show_source(self, history: EvalHistory) -> bool:
-        """Decide whether pages may show the source: values have places in documents, and no value is hidden."""
-        return traits_of(history.kind).is_structured and not self.context_for(history.id).redact
 
     @property
     def layout(self) -> Layout:

@@ -126,8 +126,8 @@ class CatFile:
     def _blob(self, oid: str, question: _Question) -> BlobRead:
         answer = self._answer(question)
         if answer.reason == _TREE:
-            files = islice(self._documents_below(answer.oid, "", _DEEPEST), MOST_FILES + 1)
-            return self.read_folder(oid, dict(files), question.limit)
+            files = dict(islice(self._documents_below(answer.oid, "", _DEEPEST), MOST_FILES + 1))
+            return packed_folder(oid, files, self.read_blobs(files.values(), question.limit), question.limit)
         if answer.content is None:
             return BlobRead(oid, None, answer.reason)
         if is_pointer(answer.content):
@@ -135,10 +135,6 @@ class CatFile:
                 oid, content := _fetched(self._place, answer.content, question.limit), "" if content else POINTER
             )
         return BlobRead(oid, answer.content)
-
-    def read_folder(self, oid: str, files: Mapping[str, str], limit: int) -> BlobRead:
-        """Return files, given as path -> blob id, packed as one content within the limit, or why one cannot be read."""
-        return packed_folder(oid, files, self.read_blobs(files.values(), limit), limit)
 
     def _documents_below(self, oid: str, above: str, left: int) -> Iterator[tuple[str, str]]:
         """Yield the path and the blob id of each document in a tree."""

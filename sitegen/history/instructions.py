@@ -74,12 +74,13 @@ class InstructionHistories:
         return tuple(sorted(edited))
 
     def made_with(self, recorded: Recorded) -> Commit | None:
-        """Return the commit after which instruction files matched a record, by its hashes or else by its versions."""
-        return self.with_hashes(recorded.instruction_hashes) or self._with_version(recorded.prompt_version)
+        """Return the commit after which instruction files matched a record.
 
-    def _with_version(self, stated: tuple[str, str] | None) -> Commit | None:
-        """Do the same as ``with_hashes``, by the version that files state in their first lines or their names."""
-        return self._left_by([(stated[0], partial(self._has_version, _plain_version(stated[1])))] if stated else [])
+        They match by its hashes, or else by the version that files state in their first lines or their names.
+        """
+        path, version = recorded.prompt_version or ("", "")
+        stated = [(path, partial(self._has_version, _plain_version(version)))] if recorded.prompt_version else []
+        return self.with_hashes(recorded.instruction_hashes) or self._left_by(stated)
 
     def with_hashes(self, hashes: Sequence[tuple[str, str]]) -> Commit | None:
         """Return the newest commit after which instruction files had these hashes; None if a hash matches no edit.

@@ -219,6 +219,13 @@ def judged(counts: Counts) -> int:
     return counts.tp + counts.tn + errors(counts)
 
 
+@lru_cache(maxsize=4_096)  # the counts of a field are the same in most outputs
+def wrong_share(counts: Counts | None) -> float | None:
+    """The share of errors among the judged attributes; None if nothing was judged."""
+    total = judged(counts) if counts else 0
+    return errors(counts) / total if counts and total else None
+
+
 def mean(values: Iterable[float | None]) -> float | None:
     """The mean of the defined values (rule 6); None if no value is defined."""
     defined = [value for value in values if value is not None]

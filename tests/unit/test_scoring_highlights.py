@@ -140,7 +140,7 @@ def test_what_was_left_out_is_noted_on_the_report():
 )
 def test_settings_that_do_not_fit_are_told_of_and_change_nothing(settings: str, message: str, fix: str):
     card = score(settings=settings).scorecard
-    key, *_ = [*json.loads(settings), ""]
+    key = next(iter(json.loads(settings)), "")
     assert card.findings[0] == Finding(severity="error", message=message, fix=fix, about="settings", path=key)
     assert card.metrics == score().scorecard.metrics
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from itertools import chain, pairwise
 from operator import itemgetter, ne
 from typing import Final, TypeAlias
@@ -41,7 +40,7 @@ from sitegen.pages.report.patterns import pattern_words
 from sitegen.pages.report.report_rows import error_types, type_label, type_mark
 from sitegen.pages.report.why_rows import agrees_with_now
 from sitegen.scoring.usage import USAGE
-from sitegen.stats.counts import errors, judged
+from sitegen.stats.counts import errors, judged, wrong_share
 
 VARIANTS: Final = 6
 """Largest number of variants or models that are drawn."""
@@ -422,7 +421,7 @@ def heat_map(
     because they were always right or always wrong, are last.
     """
     columns = [dict(point.scorecard.fields) for point in points]
-    rows = [(name, tuple([_wrong_share(column.get(name)) for column in columns])) for name, *_ in fields]
+    rows = [(name, tuple([wrong_share(column.get(name)) for column in columns])) for name, *_ in fields]
     by_change = [(_changes_of_share(shares), name, shares) for name, shares in rows]
     return sorted(by_change, key=itemgetter(0), reverse=True)[:HEAT_ROWS]
 
@@ -432,12 +431,6 @@ def _changes_of_share(shares: Sequence[float | None]) -> tuple[int, int]:
     defined = [(index, share) for index, share in enumerate(shares) if share is not None]
     changed = [index for (_, before), (index, share) in pairwise(defined) if share != before]
     return (changed[-1] if changed else 0), len(changed)
-
-
-@lru_cache(maxsize=4_096)  # the counts of a field are the same at most points
-def _wrong_share(counts: Counts | None) -> float | None:
-    total = judged(counts) if counts else 0
-    return errors(counts) / total if counts and total else None
 
 
 def field_columns(info: EvalInfo) -> list[Column]:
