@@ -23,7 +23,7 @@ class ProblemCounts(NamedTuple):
 
 
 def problem_counts_text(counts: ProblemCounts) -> str:
-    """Format counts as ``1 error, 2 warnings (3 past)``, or ``no problems`` without current problems."""
+    """Format counts as ``1 error, 2 warnings, and 3 on earlier outputs``; ``no problems`` if none is current."""
     numbers = ((counts.error, "error"), (counts.warning, "warning"), (counts.note, "note"))
     current = ", ".join(counted(number, noun) for number, noun in numbers if number)
-    return (current or "no problems") + (f" ({counts.past:,} past)" if counts.past else "")
+    return (current or "no problems") + (f", and {counts.past:,} on earlier outputs" if counts.past else "")

@@ -93,10 +93,9 @@ class SiteWriter:
         manifest, infos = build.timeline.manifest, [summary.info for summary in evals.summaries]
         groups = [(info.kind, own_specs(manifest.entry(info.id).settings)) for info in infos]
         self._added: tuple[KindMetrics, ...] = tuple(dict.fromkeys(group for group in groups if group[1]))
-        templates = build.timeline.context.templates
-        self._keys = {
-            links.methods(): digest_of_inputs("site", "methods", templates=templates, added_metrics=self._added)
-        }
+        self._kinds = tuple(sorted({info.kind for info in infos}))
+        inputs = {"templates": build.timeline.context.templates, "kinds": self._kinds, "added_metrics": self._added}
+        self._keys = {links.methods(): digest_of_inputs("site", "methods", **inputs)}
         """Digests of the inputs of pages that stay while these do: this one needs the scorers of all kinds."""
         self._failures: tuple[Problem, ...] = ()
 
@@ -187,7 +186,7 @@ class SiteWriter:
             links.regressions(): lambda: regressions_page(summaries, mutes, last_paths_of_edits(timeline.instructions)),
             links.fields(): lambda: fields_page(summaries),
             links.suspect_labels(): lambda: suspect_labels_page(summaries),
-            links.methods(): lambda: methods_page((*_builtin_metrics(), *self._added)),
+            links.methods(): lambda: methods_page((*_builtin_metrics(), *self._added), self._kinds),
             links.problems(): lambda: problems_page(causes, infos, head, revision),
             links.not_found(): lambda: not_found_page(timeline.context.site.base_url),
         }

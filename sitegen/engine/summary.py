@@ -228,7 +228,7 @@ def _eval_remarks(summary: EvalSummary) -> Iterator[str]:
     if least is not None and value is not None and not spec.reaches(value, least):
         yield f"{'below' if spec.higher_is_better else 'above'} its target of {least:g}"
     if summary.stale:
-        yield "stale: instructions were edited since"
+        yield "older than its instructions"
     if summary.change and summary.change.model:
         yield name(exchange("model", summary.change.model))
     elif summary.usage and summary.usage.models:

@@ -42,7 +42,7 @@ INPUTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "instruction file": {"edit": ("templates", "path", "edit_and_the_one_before", "index", "effects", "thickens")},
     "hundred commits": {"commit": ("templates", "commit")},
     "list": {"page of commits": ("templates", "commits")},
-    "site": {"assets": ("templates",), "methods": ("templates", "added_metrics")},
+    "site": {"assets": ("templates",), "methods": ("templates", "kinds", "added_metrics")},
 }
 """What decides the scorecard of an output, and for each owner of files its pages.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from operator import itemgetter
 from typing import Final
 
@@ -37,7 +37,7 @@ from sitegen.pages.effects import (
     metrics_of,
 )
 from sitegen.pages.labels import CAUSES, changes, verdict_words
-from sitegen.text.plain import counted, cut, line, visible
+from sitegen.text.plain import counted, cut, day, line, visible
 
 MOST_POINTS: Final = 500
 """Largest number of points of one eval that the page lists."""
@@ -306,6 +306,17 @@ class ListedCommit(Frozen):
     """The eval whose headline metric changed most with the commit, and the change, if there is an earlier iteration;
     None if no eval has an iteration of this commit."""
 
+    @property
+    def parts(self) -> str:
+        """The ``PARTS`` that it changed, as values of an attribute."""
+        words = [part.lstrip("0123456789, ") for part in self.changed.split(", ")]
+        stated = (part for part in PARTS if any(text.startswith(part.removesuffix("s")) for text in words))
+        return " ".join(part.replace(" ", "-") for part in stated)
+
+
+PARTS: Final = ("instructions", "outputs", "ground truth", "rules")
+"""What the list of commits is filtered by."""
+
 
 class CommitsView(Frozen):
     """What ``pages/commits.html`` shows."""
@@ -317,6 +328,11 @@ class CommitsView(Frozen):
     newer: str | None
     """Address of the page with the next newer commits; None on the newest page, to which the navigation links."""
     older: str | None
+
+    @property
+    def days(self) -> list[tuple[str, list[ListedCommit]]]:
+        """The rows of each day, in their order."""
+        return [(on, list(rows)) for on, rows in groupby(self.rows, lambda row: day(row.commit.committed_at))]
 
 
 def listed_commit(commit: Commit, view: CommitView | None) -> ListedCommit:

@@ -22,6 +22,7 @@ from sitegen.pages import links
 from sitegen.pages.html.cells import shown_run, text, value, where
 from sitegen.pages.html.tables import Column
 from sitegen.pages.labels import FATES, ROLES
+from sitegen.pages.report.discrepancies import section
 from sitegen.pages.report.report_rows import letter_of, type_name
 from sitegen.text.plain import counted, day
 from sitegen.text.values import MINUS
@@ -163,10 +164,19 @@ class FieldView(Frozen):
             Column("commit", "Commit", commit),
             Column("fixed", "Fixed", lambda change: change.number("fixed") or "", classes="num"),
             Column("broken", "Broken", lambda change: change.number("broken") or "", classes="num"),
-            Column("other", "Other", lambda change: change.number("still_wrong") or "", classes="num", title=other),
-            Column("items", "With items", items, classes="num", title=with_items),
             Column(
-                "wrong", "Wrong then", lambda change: Markup(_WRONG.format(change.wrong, change.judged)), classes="num"
+                "other",
+                "Wrong in another way",
+                lambda change: change.number("still_wrong") or "",
+                classes="num",
+                title=other,
+            ),
+            Column("items", "Item added or dropped", items, classes="num", title=with_items),
+            Column(
+                "wrong",
+                "Wrong after it",
+                lambda change: Markup(_WRONG.format(change.wrong, change.judged)),
+                classes="num",
             ),
             Column("causes", "Changed by", lambda change: _causes(change.causes), classes="nowrap"),
         ]
@@ -288,6 +298,14 @@ def _by_path(summaries: Iterable[EvalSummary]) -> list[FieldOverEvals]:
             by_path[field.attribute].append((summary, field))
     fields = [tuple(sorted(evals, key=lambda entry: (-entry[1].wrong, entry[0].info.id))) for evals in by_path.values()]
     return sorted(fields, key=lambda evals: (-wrong_in(evals), evals[0][1].attribute))
+
+
+def by_section(fields: Sequence[FieldOverEvals]) -> list[tuple[str, int, list[FieldOverEvals]]]:
+    """Each section with its number of wrong values and its fields, that of the worst field first."""
+    sections: dict[str, list[FieldOverEvals]] = defaultdict(list)
+    for evals in fields:
+        sections[section(evals[0][1].attribute)].append(evals)
+    return [(name, sum(map(wrong_in, of_section)), of_section) for name, of_section in sections.items()]
 
 
 def wrong_in(evals: FieldOverEvals) -> int:

@@ -112,7 +112,7 @@ def how_copied(points: Sequence[Point], index: int) -> str:
     return "same output as" if repeats_the_point_before(points, index) else "back to the output of"
 
 
-STALE: Final = "stale: instructions were edited after this output was made, and it was not made again"
+STALE: Final = "older than its instructions: these were edited after this output was made"
 
 
 def interval_basis(unit: Unit, n: int, nouns: Nouns) -> str:

@@ -67,9 +67,9 @@ KindMetrics: TypeAlias = tuple[str, tuple[MetricSpec, ...]]
 """A kind of evals with its metrics, or with those that packages add to it; the headline first."""
 
 
-def methods_page(kinds: tuple[KindMetrics, ...]) -> Page:
-    """The rules, and the metrics of the kinds."""
-    return Page(links.methods(), "pages/methods.html", kinds)
+def methods_page(metrics: tuple[KindMetrics, ...], kinds: tuple[str, ...] = ()) -> Page:
+    """The rules, and the metrics of all kinds. What is true of kinds other than ``kinds`` is folded."""
+    return Page(links.methods(), "pages/methods.html", (metrics, kinds))
 
 
 LISTED: Final = 200

@@ -128,7 +128,7 @@ RATIOS: Final = (
         label="Recall",
         initial="R",
         explanation="TP / (TP + FN): the share of the expected values that was found.",
-        note="{tp:,}/{expected:,} {things} correct, {fn:,} false negatives",
+        note="{tp:,} of {expected:,} {things} correct, {fn:,} false negatives",
         share=lambda counts: Share(counts.tp, counts.tp + counts.fn),
     ),
 )

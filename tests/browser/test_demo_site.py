@@ -313,8 +313,8 @@ def test_what_a_trend_says_of_its_eval_is_seen_once_at_every_width(open_in_one_t
     page = open_in_one_tab(TREND, viewport=size).page
     said = [
         "Five bills for power and water of one household",
-        "8 outputs, 2 scored again since 19 Jan 2026",
-        "stale: instructions edited since",
+        "8 outputs, 2 rescored after a change of truth or rules since 19 Jan 2026",
+        "older than its instructions",
         "1 fixed, 0 broken",
         "for other documents it could be zero",
         "Latest report",

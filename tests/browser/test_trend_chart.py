@@ -151,7 +151,7 @@ def test_both_values_and_the_change_with_its_parts_stand_beside_the_chart(visit)
     expect(_tip(page)).to_contain_text(f"F1{then}{now}{change}")
     expect(_tip(page)).to_contain_text("change: outputs")
     expect(page.locator("[data-chart] [aria-live]")).to_contain_text(
-        f"F1 {then}, by today's truth {now}, change {change}"
+        f"F1 {then}, as judged today {now}, change {change}"
     )
 
 
@@ -172,7 +172,7 @@ def test_without_scripts_both_lines_and_both_values_are_there_and_no_switch(visi
     page = visit(TREND, java_script_enabled=False)
     assert _lines(page) == {"then": True, "now": True}
     assert not page.locator("[data-clock=now]").is_visible()
-    assert page.get_by_role("columnheader", name="Now").is_visible()
+    assert page.get_by_role("columnheader", name="Today").is_visible()
     expect(page.locator(".chart ~ .rest").last).to_contain_text(
         "Ground truth and rules are today's since iteration-051 (settings changed)"
     )
@@ -200,10 +200,8 @@ def test_a_step_leads_to_the_regressions_of_the_eval_by_mouse_and_keyboard(visit
 def test_a_stale_point_is_marked_in_the_chart_and_says_why_in_the_table(visit):
     page = visit(TREND)
     assert page.locator(".h-main path.stale").get_attribute("d").count("M") == 1
-    pill = page.locator("table.iters tbody tr").nth(8).locator(".pill", has_text="stale")
-    expect(pill).to_have_attribute(
-        "title", "stale: instructions were edited after this output was made, and it was not made again"
-    )
+    pill = page.locator("table.iters tbody tr").nth(8).locator(".pill", has_text="older than its instructions")
+    expect(pill).to_have_attribute("title", "older than its instructions: these were edited after this output was made")
 
 
 def test_iterations_sort_by_the_cells_that_they_broke(visit):

@@ -154,17 +154,22 @@ def test_a_long_chart_draws_the_newest_two_hundred_and_groups_the_others():
     assert [len(island["spans"]) for island in columns] == [200, 500]
 
 
-def test_the_range_reaches_to_round_numbers_beyond_all_values_and_targets():
+def test_the_range_reaches_to_ticks_beyond_all_values_targets_and_intervals():
     view = sample.view_of(trend_page(sample.series(10)))
     chart = trend_chart.trend(view)
-    assert chart.island["y"] == pytest.approx([0.4, 1.0])
-    assert (chart.top, chart.height) == (0.0, 600.0)
+    assert chart.island["y"] == pytest.approx([0.2, 1.0])
+    assert (chart.top, chart.height) == (0.0, 800.0)
 
 
 def test_low_values_do_not_leave_half_of_the_chart_empty():
     points = sample.series(3).points
     low = [
-        replace(point, now=None, scorecard=replace(point.scorecard, metrics=(Metric("f1", 0.12 + 0.1 * nth),)))
+        replace(
+            point,
+            now=None,
+            interval=None,
+            scorecard=replace(point.scorecard, metrics=(Metric("f1", 0.12 + 0.1 * nth),)),
+        )
         for nth, point in enumerate(points)
     ]
     series = replace(sample.series(3), points=tuple(low), info=replace(sample.WAYBILLS, thresholds={}))

@@ -151,8 +151,8 @@ def test_the_page_names_the_best_versions_with_the_command_and_its_price():
     html = " ".join(Renderer([find_templates()], sample.SITE).render(page).decode().split())
     assert '<li><a href="../evals/x/index.html">X</a>' in html
     assert "git checkout 0000002 -- a.md d.md same.md" in html
-    assert '<a href="../evals/x/index.html">X</a> would gain 0.250: better</li>' in html
-    assert '<a href="../evals/y/index.html">Y</a> would lose 0.250: likely worse</li>' in html
+    assert '<a href="../evals/x/index.html">X</a> +0.250 <span class="muted">(better)</span></li>' in html
+    assert '<a href="../evals/y/index.html">Y</a> −0.250 <span class="muted">(likely worse)</span></li>' in html
     assert "in use</span>" in html
     assert "made with this or" not in html
 

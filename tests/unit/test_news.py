@@ -189,7 +189,7 @@ def test_the_overview_lists_what_further_evals_lost_below_the_first_sentence() -
 def test_a_muted_regression_is_no_news() -> None:
     mute = Mute(eval="a", commit=FALL[0].commit.sha, why="harder documents")
     first, *_ = sentences(case("a", 0.9, 0.5, steps=FALL), mutes=(mute,))
-    assert first.text.startswith("Nothing by more than noise; Eval a is 0.400 behind")
+    assert first.text.startswith("Nothing for certain. Eval a may be 0.400 behind")
 
 
 def test_every_sentence_about_an_eval_is_one_click_from_its_evidence() -> None:

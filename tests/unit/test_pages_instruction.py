@@ -92,7 +92,7 @@ def test_an_edit_says_how_many_evals_got_better_or_worse_and_which_changed_most(
     assert up < down
     assert alone.endswith("0.011</span></span></div>")
     assert "and 45 more</div>" in html
-    assert outcome() == '<span class="subtle">no output around it</span>'
+    assert outcome() == '<span class="subtle">not measured</span>'
 
 
 def test_sizes_are_unknown_after_an_unknown_edit():

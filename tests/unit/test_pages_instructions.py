@@ -128,7 +128,7 @@ def test_of_many_best_versions_those_for_most_evals_are_shown_with_the_largest_l
                 then=then,
                 value=0.5,
                 change=-0.25,
-                decision=None,
+                decision="better" if number < best_for else None,
                 is_best=number < best_for,
             )
             for number in range(COSTS + 3)
@@ -143,5 +143,5 @@ def test_of_many_best_versions_those_for_most_evals_are_shown_with_the_largest_l
     assert re.findall(r"git checkout (\d+) -- a.md", html) == ["0000000"] * VERSIONS
     costs = html.partition('<ul class="costs">')[2].partition("</ul>")[0]
     assert re.findall(">(E[0-9]+)<", costs) == [f"E{number}" for number in range(2 + COSTS)]
-    assert html.count("<li>and 1 more, each of which would lose less or gain</li>") == VERSIONS // 2 + 2
+    assert html.count("<li>and 1 more, each of which loses less or gains</li>") == VERSIONS // 2 + 2
     assert "4 more are the best for others" in html

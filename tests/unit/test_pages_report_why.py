@@ -363,6 +363,6 @@ def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_fro
         " between −0.715 and −0.392 ( how? ). outputs −0.831, ground truth +0.277.",
         f"Instructions {sample.commit(11).short} {sample.commit(11).subject}, {sample.commit(11).author}",
         f"Edited since the output before prompts/waybill.md instructions/waybill.md in {sample.commit(8).subject}"
-        f" , {sample.commit(8).author} an association, no proof",
+        f" , {sample.commit(8).author}",
     ]
     assert top(after)[2:] == ["Instructions not known", "Edited not since iteration-005"]

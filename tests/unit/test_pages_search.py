@@ -80,7 +80,7 @@ def test_the_list_has_the_topics_of_methods_and_the_pages_that_each_eval_has():
 
 def test_every_topic_of_the_list_is_a_heading_of_the_page_of_methods():
     template = (find_templates() / "pages" / "methods.html").read_text(encoding="utf-8")
-    assert re.findall(r'<h2 id="(\w+)">', template) == list(TOPICS)
+    assert re.findall(r'(?:<h2 id=|call part\()"(\w+)"', template) == list(TOPICS)
 
 
 def test_evals_with_the_same_fields_share_one_file():

@@ -141,7 +141,7 @@ def test_a_point_counts_its_flipped_cells_and_knows_whether_it_is_stale():
     rows = trend_rows.iterations(view).splitlines()
     found = [Markup(re.search("<td class=c-fixed>(.*)<td class=c-errors", row)[1]).striptags() for row in rows]  # type: ignore[index]
     assert (found[0], found[-1]) == ("345", "")
-    assert ["stale" in row for row in rows] == [True, False, False]
+    assert ["older than its instructions" in row for row in rows] == [True, False, False]
 
 
 def test_every_headline_has_an_interval_around_it():
@@ -205,7 +205,7 @@ def test_the_line_above_the_chart_names_the_last_change_in_the_unit_of_the_metri
     )
     assert change.startswith("Last change iteration-002: F1 ▼down 0.200. worse: 1 fixed, 1,030 broken; for other")
     assert change.endswith("ground truth +0.100.")
-    assert more.startswith("Last change worse: 1 fixed, 1,030 broken; for other")
+    assert more.startswith("worse: 1 fixed, 1,030 broken; for other")
     assert more.endswith("ground truth +0.100. Compare with iteration-001.")
 
 
@@ -258,7 +258,7 @@ def test_the_page_of_ten_thousand_iterations_is_no_larger_than_that_of_hundreds_
     for sentence in (
         "The newest 200 of 10,000 rows are drawn.",
         "The newest 200 iterations are drawn one by one, the 9,800 before them in groups",
-        "steps of the level: the newest 100 of 249",
+        "lasting changes: the newest 100 of 249",
     ):
         assert sentence in words
     assert re.findall(r"<tr><td class=c-iteration><div><a href=(\d+)", page) == [

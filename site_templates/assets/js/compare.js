@@ -53,7 +53,7 @@ class Comparison {
     const same = copies.filter(copy => copy.same === point.slug), original = copies.includes(point) ? this.points[this.place(point.same)] : null;
     const note = original ? ` · same output as ${original.label}`
       : same.length ? ` · +${same.length} same output: ${same.slice(0, 3).map(copy => copy.label.replace(/^iteration-/, "")).join(", ")}${same.length > 3 ? " …" : ""}` : "";
-    const option = element("option", "", `${point.label}${point.again ? " (scored again)" : ""}${number} · ${point.day}${note}`);
+    const option = element("option", "", `${point.label}${point.again ? " (rescored)" : ""}${number} · ${point.day}${note}`);
     option.value = index;
     return option;
   }
@@ -217,7 +217,7 @@ class Comparison {
     if ((a.same ?? a.slug) === (b.same ?? b.slug)) line.append("Both are the same output: only ground truth and rules can make a difference.");
     else {
       line.append(element("span", "pill", "not judged"), " Whether this change is more than chance was judged for neighbours, for the newest and the best iteration, "
-        + "and for steps of the level, not for this pair. In the terminal it is: ", element("code", "", this.inTerminal([a, b])));
+        + "and for lasting changes, not for this pair. In the terminal it is: ", element("code", "", this.inTerminal([a, b])));
     }
     return [line];
   }

@@ -109,7 +109,7 @@ class PointBox {
       const then = this.data.values[k][index], now = this.data.now[k] ? this.data.now[k][index] : then;
       const change = this.data.changes[k]?.[index];
       return `${name} ${this.metric(k, then, "undefined")}`
-        + (now === then ? "" : `, by today's truth ${this.metric(k, now, "undefined")}`)
+        + (now === then ? "" : `, as judged today ${this.metric(k, now, "undefined")}`)
         + (change == null ? "" : `, change ${this.signed(k, change)}`);
     });
     return `Point ${index + 1} of ${this.data.spans.length}, ${point.label}, ${point.subject}. ${named.join("; ")}${this.counted.length ? `; ${countOf(point.row, "errors")} errors` : ""}.`

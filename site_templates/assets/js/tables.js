@@ -167,7 +167,7 @@ class FilteredTable {
     const isUntouched = !("ready" in this.box.dataset); // rows that the page shows first need no class
     let hits = 0;
     this.rows.forEach((row, index) => {
-      const hit = (!types.length || types.includes(row.dataset.t)) && (!section || row.dataset.g === section)
+      const hit = (!types.length || (row.dataset.t ?? "").split(" ").some(type => types.includes(type))) && (!section || row.dataset.g === section)
         && flags.every(flag => flagged(row, flag)) && words.every(word => this.text(row).includes(word));
       const shown = hit && hits < this.limit;
       if (hit) hits += 1;

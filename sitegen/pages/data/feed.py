@@ -80,7 +80,7 @@ class FeedEntry(Frozen):
         yield f"{at.label}, commit {at.sha[:7]}."
         if self.step is None:
             among = " among comparable outputs" if at.comparable_since else ""
-            rules = " by today's truth and rules" if self.after != at.values[0] else ""
+            rules = " as judged today" if self.after != at.values[0] else ""
             best = f"The best value so far{among}{rules}."
             yield best if self.kind == "best" else "The level of before is regained."
             return

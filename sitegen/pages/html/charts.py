@@ -249,7 +249,11 @@ def round_steps(least: float, most: float = 0.0) -> tuple[float, ...]:
     return tuple(steps[first : last + 1])
 
 
-def nice_ticks(low: float, high: float, count: int = 5) -> tuple[float, ...]:
+TICKS: Final = 5
+"""About how many ticks an axis has."""
+
+
+def nice_ticks(low: float, high: float, count: int = TICKS) -> tuple[float, ...]:
     """About ``count`` round numbers within [low, high]."""
     step = round_steps((high - low) / count)[0]
     first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)

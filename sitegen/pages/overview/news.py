@@ -77,15 +77,15 @@ def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phra
         yield Phrase("Nothing can be worse yet: no eval has a second output.")
         return
     behind = sorted((standing for standing in scored if standing.behind), key=lambda standing: -standing.size)
-    yield Phrase("Nothing by more than noise")
+    yield Phrase("Nothing for certain.")
     if behind:
-        yield Phrase("; ")
-        yield from _distance(behind[0])
-        yield Phrase(", which may be chance")
+        yield Phrase(" ")
+        yield from _distance(behind[0], "may be")
         if len(behind) > 1:
             yield Phrase(", and ")
-            yield Phrase(_with_noun(len(behind) - 1, "more eval is behind too", "more evals are behind too"), _BEST)
-    yield Phrase(".")
+            yield Phrase(_with_noun(len(behind) - 1, "more eval", "more evals"), _BEST)
+            yield Phrase(" behind its best" if len(behind) == 2 else " behind theirs")
+        yield Phrase(".")
 
 
 _BEST: Final = links.regressions() + "#h-best"
@@ -229,9 +229,9 @@ def _last_gain(step: Step, summary: EvalSummary) -> Iterator[Phrase]:
     yield output_phrase(summary, summary.headlines[step.at])
 
 
-def _distance(standing: EvalStanding) -> Iterator[Phrase]:
+def _distance(standing: EvalStanding, verb: str = "is") -> Iterator[Phrase]:
     yield eval_phrase(standing.summary)
-    yield Phrase(f" is {metric_text(standing.behind or 0.0, 3, standing.spec.unit)} behind its best ")
+    yield Phrase(f" {verb} {metric_text(standing.behind or 0.0, 3, standing.spec.unit)} behind its best ")
     yield metric_phrase(standing.spec)
     if standing.best:
         yield Phrase(", ")

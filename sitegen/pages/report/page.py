@@ -318,12 +318,12 @@ class ReportView(Frozen, dict=True, gc=True):
         return next(found, None)
 
     def note_of(self, spec: MetricSpec) -> str:
-        """What a ratio was computed from: ``45 of 50 fields``."""
+        """What a ratio was computed from: ``45 of 50 values correct``."""
         counts, nouns = self.card.counts, self.info.nouns
         note = next((ratio.note for ratio in RATIOS if ratio.name == spec.name), "")
         if not note or any(spec.recorded for spec in self.specs):
             return ""
-        noun = nouns.attributes if nouns.are_fields else "expected"
+        noun = "values" if nouns.are_fields else "expected"
         values = {"wrong": counts.fp + counts.fn, "expected": self.card.expected_values, "things": noun}
         return note.format_map({**counts._asdict(), **values})
 

@@ -198,14 +198,13 @@ def documents(shared: Overlap, nouns: Nouns, before: str) -> Markup:
 
 
 def comparability(shared: Overlap, nouns: Nouns) -> Markup:
-    """Whether two outputs have the same documents, some in common or none, in words."""
+    """That two outputs have only some documents in common, or none; nothing is said if they have the same."""
     if shared.verdict == "refused":
         return Markup('<span class="pill bad">not comparable</span>')
     if shared.verdict == "bridged":
         number = f"{shared.common:,} common {text(shared.noun(nouns, shared.common))}"
         return Markup(f'<span class="pill warn">compared over {number}</span>')
-    number = "" if shared.common == 1 else f"{shared.common:,} "
-    return Markup(f'<span class="note">comparable: the same {number}{text(shared.noun(nouns, shared.common))}</span>')
+    return Markup()
 
 
 def _documents_of_one_side(where: str, names: Sequence[str]) -> list[str]:

@@ -196,7 +196,7 @@ class TrendView(Frozen):
             return None, None, words
         value = (self.points[best].now or self.points[best].scorecard).metric(spec.name)
         if value != self.values[best][metric]:
-            words = f"{words} by today's truth and rules".strip()
+            words = f"{words} as judged today".strip()
         return self.points[best], value, words
 
     def interval_of(self, metric: int) -> Interval | None:

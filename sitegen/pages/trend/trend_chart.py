@@ -12,6 +12,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING
 from sitegen.model.series import Point
 from sitegen.pages.html.charts import (
+    TICKS,
     ChartLine,
     Tick,
     band,
@@ -137,7 +138,9 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     columns = [*metrics, *now, *variants, recorded]
     head, best, apart = metrics[0], view.best_so_far, view.breaks
     size = ceil(older / min(_GROUPS, _GROUPS_OF_LINES // len(columns)))
-    axis = _shown_range(columns, [target for _, target, _ in view.targets], scale)
+    targets = [target for _, target, _ in view.targets]
+    band_ends = [end for point in points if point.interval for end in (point.interval.low, point.interval.high)]
+    axis = _shown_range([*columns, targets, band_ends], scale)
     bottom, top = axis
     wrong = [error_numbers(point.scorecard.counts) for point in points]
     most = max(1, *map(sum, wrong)) * 1.06
@@ -299,10 +302,10 @@ def _grouped_shares(shares: Sequence[float | None], older: int) -> Sequence[floa
     return (*grouped, *shares[older:]) if older else shares
 
 
-def _shown_range(columns: Sequence[Sequence[float | None]], targets: Sequence[float], scale: Ends) -> Ends:
-    """The part of the metric's range that the chart shows: round numbers below and above everything drawn."""
+def _shown_range(columns: Iterable[Iterable[float | None]], scale: Ends) -> Ends:
+    """The part of the metric's range that the chart shows: from a tick below everything drawn to one above it."""
     low, high = scale
-    drawn = [value for column in columns for value in column if value is not None] + list(targets)
+    drawn = [value for column in columns for value in column if value is not None]
     if not drawn:
         return scale
     step = (high - low) / 20
@@ -311,7 +314,11 @@ def _shown_range(columns: Sequence[Sequence[float | None]], targets: Sequence[fl
     if top > high - 5 * step:  # the best possible value is near enough to be shown
         top = high
     bottom, top = max(low, min(bottom, top - 4 * step)), min(high, max(top, bottom + 4 * step))
-    return Ends(min(bottom, *drawn), max(top, *drawn))
+    bottom, top = min(bottom, *drawn), max(top, *drawn)
+    for _ in range(2):  # a wider range can have wider steps
+        step = round_steps((top - bottom) / TICKS)[0]
+        bottom, top = max(low, step * floor(bottom / step + 1e-9)), min(high, step * ceil(top / step - 1e-9))
+    return Ends(bottom, top)
 
 
 def _targets(view: TrendView, axis: Ends) -> tuple[tuple[float, float, str, str, bool], ...]:

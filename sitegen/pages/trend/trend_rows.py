@@ -46,9 +46,9 @@ def columns(view: TrendView) -> tuple[Column, ...]:
     values, specs, heads = view.values, view.specs[: view.drawn], view.values_of_variants
     now = Column(
         name="now",
-        head="Now",
-        cell=lambda at, _: _trend_ratio_cell(view.now[at][0]),
-        title=f"{specs[0].label} by today's ground truth and rules",
+        head="Today",
+        cell=lambda at, _: "" if view.now[at][0] == values[at][0] else _trend_ratio_cell(view.now[at][0]),
+        title=f"{specs[0].label} as judged today, where that is another number",
     )
     return (
         Column(name="iteration", head="Iteration", cell=lambda at, words: _name_cell(view, at, words)),
@@ -210,7 +210,7 @@ def _pills(view: TrendView, index: int) -> str:
     if "outputs" not in at.cause:
         pills += f' <span class="pill warn">{", ".join(CAUSES[cause] for cause in at.cause)}</span>'
     if point.stale:
-        pills += f' <span class="pill warn" title="{STALE}">stale</span>'
+        pills += f' <span class="pill warn" title="{STALE}">older than its instructions</span>'
     pills += "".join(f' <span class="pill warn">another {who}</span>' for who in _exchanged(point))
     names = _edited_names(view.edited[index])
     pills += "".join(f' <span class="pill acc">{text(line(name, 60))}</span>' for name in names)
