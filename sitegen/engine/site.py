@@ -184,7 +184,7 @@ class SiteWriter:
                 instructions.effects.best_instructions(timeline.instructions),
             ),
             links.regressions(): lambda: regressions_page(summaries, mutes, last_paths_of_edits(timeline.instructions)),
-            links.fields(): lambda: fields_page(summaries),
+            links.fields(): lambda: fields_page(summaries, self._edits_by_commit()),
             links.suspect_labels(): lambda: suspect_labels_page(summaries),
             links.methods(): lambda: methods_page((*_builtin_metrics(), *self._added), self._kinds),
             links.problems(): lambda: problems_page(causes, infos, head, revision),

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Final, TypeAlias
 
 from markupsafe import Markup
@@ -21,8 +21,9 @@ from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.html.cells import shown_run, text, value, where
 from sitegen.pages.html.tables import Column
+from sitegen.pages.instructions import EditEffects
 from sitegen.pages.labels import FATES, ROLES
-from sitegen.pages.report.discrepancies import section
+from sitegen.pages.report.discrepancies import TOP_LEVEL, section
 from sitegen.pages.report.report_rows import letter_of, type_name
 from sitegen.text.plain import counted, day
 from sitegen.text.values import MINUS
@@ -275,10 +276,20 @@ FieldOverEvals: TypeAlias = tuple[tuple[EvalSummary, FieldSummary], ...]
 """A field path in each eval that has it, most errors first."""
 
 
-def fields_page(summaries: Iterable[EvalSummary]) -> Page:
+MOVED_BY: Final = 20
+"""The most edits in the table of edits by fields, the newest ones."""
+MOVED: Final = 12
+"""The most fields and sections in it: those of which most values flipped."""
+
+Moves: TypeAlias = dict[str, list[int]]
+"""How many values of each field or section were fixed, and how many broke."""
+
+
+def fields_page(summaries: Iterable[EvalSummary], edits: Iterable[EditEffects] = ()) -> Page:
     """Make the page of all fields that were ever wrong; fields of deleted evals only are just named.
 
-    Its view is the fields that are shown, those of which only the names are shown, and the number of all others.
+    Its view is the fields that are shown, those of which only the names are shown, the number of all others, and what
+    each edit moved. ``edits``: the commits with edits, newest first.
     """
     every = list(summaries)
     fields = _by_path(summary for summary in every if not summary.deleted)
@@ -287,8 +298,41 @@ def fields_page(summaries: Iterable[EvalSummary]) -> Page:
     gone = [of_evals for of_evals in deleted if of_evals[0][1].attribute not in of_living]
     drawn = sum(rows <= ROWS for rows in accumulate(map(len, fields)))
     named = fields[drawn:] + gone
-    view = (fields[:drawn], named[:NAMED], len(named[NAMED:]))
+    view = (fields[:drawn], named[:NAMED], len(named[NAMED:]), moved_by(edits))
     return Page(links.fields(), "pages/fields.html", view)
+
+
+def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffects, Moves]]]:
+    """Return what each of the newest edits moved, and what all of these moved together.
+
+    From the last output before an edit to the last one before the next edit. The attributes of one section of the
+    schema are counted together.
+    """
+    by_edit = islice(((edit, moves) for edit in edits if (moves := _moves(edit))), MOVED_BY)
+    attributes = [(edit, moves) for edit, moves in by_edit]
+    sizes = Counter(section(name) for name in {name for _, moves in attributes for name in moves})
+    rows: list[tuple[EditEffects, Moves]] = []
+    total: Moves = {}
+    for edit, moves in attributes:
+        of_edit: Moves = {}
+        for attribute, counts in moves.items():
+            group = section(attribute)
+            name = attribute if group == TOP_LEVEL or sizes[group] == 1 else group
+            for sums in (of_edit.setdefault(name, [0, 0]), total.setdefault(name, [0, 0])):
+                sums[:] = [of_sums + number for of_sums, number in zip(sums, counts, strict=True)]
+        rows.append((edit, of_edit))
+    most = sorted(total, key=lambda name: (-sum(total[name]), name))[:MOVED]
+    return {name: total[name] for name in most}, [row for row in rows if not row[1].keys().isdisjoint(most)]
+
+
+def _moves(edit: EditEffects) -> Moves:
+    moves: Moves = {}
+    for effect in edit.effects:
+        flips = effect.window.flips
+        for place, tally in enumerate((flips.fixed, flips.broken) if flips else ()):
+            for attribute, number in tally:
+                moves.setdefault(attribute, [0, 0])[place] += number
+    return moves
 
 
 def _by_path(summaries: Iterable[EvalSummary]) -> list[FieldOverEvals]:

@@ -82,7 +82,8 @@ def pages() -> list[Page]:
         regressions_page((sample.summary(series), sample.summary(sample.long()), fallen), (muted,), {}),
         methods_page((("fields", sample.SPECS),)),
         fields_page(
-            replace(sample.summary(one), fields=field_summaries(one)) for one in (*every, _nasty_cells(series))
+            [replace(sample.summary(one), fields=field_summaries(one)) for one in (*every, _nasty_cells(series))],
+            latest,
         ),
         not_found_page(None),
         failed_page("failed.html", sample.PROBLEMS[0]),

@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 61_586,
+    "lines of sitegen/": 61_630,
     "modules of sitegen/": 294,
     "classes": 520,
     "classes in pages/": 71,
     "fields of classes": 2_319,
-    "functions": 3_555,
-    "parameters": 5_289,
+    "functions": 3_557,
+    "parameters": 5_292,
     "functions with more than 6 parameters": 5,
     "private functions of at most 6 lines used once": 111,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 7_715,
+    "lines of templates, styles and scripts": 7_744,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_476,
+    "lines of tests": 49_518,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }

@@ -1,13 +1,16 @@
 """The page of all fields: a field path over all evals that have it."""
 
+import re
+
 from msgspec.structs import replace
 
 from sitegen.analysis.blame import field_summaries
 from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import Renderer
 from sitegen.model.outcomes import Cell, Flips, Period
-from sitegen.model.series import EvalSummary, FailingValue, FieldSummary, Series
-from sitegen.pages.field import NAMED, ROWS, fields_page, wrong_in
+from sitegen.model.series import Effect, EvalSummary, FailingValue, FieldSummary, Series, Window
+from sitegen.pages.field import MOVED, MOVED_BY, NAMED, ROWS, fields_page, moved_by, wrong_in
+from sitegen.pages.instructions import EditEffects, FileEdit
 from tests import pages_sample as sample
 
 
@@ -62,7 +65,7 @@ def test_a_field_is_summed_up_with_its_edits_and_the_items_that_keep_failing():
 def test_fields_of_all_evals_with_the_same_path_stand_together_those_with_most_errors_first():
     evals = [_eval("a", _field("name", 1), _field("w[].u", 2)), _eval("b", _field("w[].u", 3)), _eval("c")]
     page = fields_page([*evals, replace(_eval("d", _field("gone", 9)), deleted=True)])
-    shown, named, _ = sample.view_of(page)
+    shown, named, *_ = sample.view_of(page)
     assert [(of_evals[0][1].attribute, wrong_in(of_evals)) for of_evals in shown] == [("w[].u", 5), ("name", 1)]
     assert [summary.info.id for summary, _ in shown[0]] == ["b", "a"]
     assert [of_evals[0][1].attribute for of_evals in named] == ["gone"]
@@ -75,9 +78,47 @@ def test_fields_of_all_evals_with_the_same_path_stand_together_those_with_most_e
     assert "<b>" not in html.split("<table")[1]
 
 
+def _edit(position: int, *flips: Flips) -> EditEffects:
+    """A commit with one edit, after which the values of one eval for each ``flips`` flipped."""
+    effects = tuple(
+        Effect(
+            eval_id="e", name="E", before=None, after=None, window=Window(edit=position, before=0, after=1, flips=each)
+        )
+        for each in flips
+    )
+    edit = sample.edit(position)
+    return EditEffects(edit.commit, (FileEdit(edit, edit.path),), effects)
+
+
+def test_each_edit_has_what_it_fixed_and_broke_by_section_over_all_evals():
+    walls = Flips(fixed=(("walls[].area", 2), ("name", 1)), broken=(("walls[].pitch", 4),))
+    edits = [
+        _edit(5, walls, Flips(fixed=(("walls[].area", 1),))),
+        _edit(4),
+        _edit(3, Flips(broken=(("roof.area", 2),))),
+    ]
+    total, rows = moved_by(edits)
+    assert total == {"walls": [3, 4], "roof.area": [0, 2], "name": [1, 0]}
+    assert [(edit.commit.position, moves) for edit, moves in rows] == [
+        (5, {"walls": [3, 4], "name": [1, 0]}),
+        (3, {"roof.area": [0, 2]}),
+    ]
+    html = Renderer([find_templates()], sample.SITE).render(fields_page([], edits)).decode()
+    table = html.partition('id="h-e"')[2].partition("</table>")[0]
+    words = " ".join(re.sub("<[^>]*>", " ", table).split())
+    assert "All of these edits ▲ 3 fixed ▼ 4 broken ▼ 2 broken ▲ 1 fixed" in words
+
+
+def test_of_many_fields_those_that_moved_most_are_shown_with_the_edits_that_moved_them():
+    edits = [_edit(number, Flips(broken=((f"f{number}", number),))) for number in range(MOVED_BY + 5, 0, -1)]
+    total, rows = moved_by(edits)
+    assert list(total) == [f"f{MOVED_BY + 5 - place}" for place in range(MOVED)]
+    assert [edit.commit.position for edit, _ in rows] == [MOVED_BY + 5 - place for place in range(MOVED)]
+
+
 def test_of_very_many_fields_the_rest_is_named_and_what_goes_beyond_is_counted():
     page = fields_page([_eval("a", *[_field(f"f{number:04}", 1) for number in range(ROWS + NAMED + 2)])])
-    shown, named, more = sample.view_of(page)
+    shown, named, more, _ = sample.view_of(page)
     assert (len(shown), len(named), more) == (ROWS, NAMED, 2)
     html = Renderer([find_templates()], sample.SITE).render(page).decode()
     assert f'<li id="f{ROWS:04}"><a href="evals/a/fields/f{ROWS:04}.html">' in html
