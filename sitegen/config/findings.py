@@ -184,7 +184,10 @@ def folder_path(path: str) -> str:
 OWN_METRICS: Final = "own_metrics"
 """The key that names metrics of installed packages."""
 
-_OF_EVERY_KIND: Final = ("ground_truth_format", OWN_METRICS)
+ANSWERED_IN: Final = "answered_in"
+"""The key with the end of the paths of outputs, as a glob, if it says where they name who answered. No user writes it:
+it follows from ``outputs``, and from the folder of the eval."""
+_OF_EVERY_KIND: Final = ("ground_truth_format", OWN_METRICS, ANSWERED_IN)
 
 
 def read_keys(settings: str, of_kind: Sequence[str], noun: str = "key") -> Parsed[dict[str, Value]]:

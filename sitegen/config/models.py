@@ -5,11 +5,12 @@ Beside the tables stand the conventional file names of each kind, by which files
 
 import json
 from dataclasses import dataclass, field
-from posixpath import normpath, splitext
+from posixpath import basename, normpath, splitext
 from typing import Any, Final, Literal, TypeAlias
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
+from sitegen.text.globs import answerers_in
 
 Kind: TypeAlias = str
 """The name of a kind of ``KIND_FILES``."""
@@ -342,7 +343,8 @@ class EvalConfig(ConfigTable):
     schema: str | None = None
     """JSON Schema of the output, relative to the repository."""
     outputs: str = "auto"
-    """``auto``, ``iterations``, the path of one overwritten file, or a glob of runs; relative to ``dir``."""
+    """``auto``, ``iterations``, the path of one overwritten file or folder, or a glob of runs; relative to ``dir``. In
+    a path or a glob, ``{model}`` and ``{variant}`` stand for the name of who answered."""
     instructions: tuple[str, ...] = ()
     """Globs of the instruction files that drive this eval. Default: all of them."""
     aliases: tuple[str, ...] = ()
@@ -362,6 +364,14 @@ class EvalConfig(ConfigTable):
         """The aliases that are earlier paths of the file of outputs, relative to the repository."""
         ending = splitext(self.outputs)[1]
         return tuple(alias.strip("/") for alias in self.aliases if ending and splitext(alias)[1] == ending)
+
+    @property
+    def answered_in(self) -> str:
+        """The glob of all files of outputs, if their paths name who answered; empty if ``outputs`` does not say so."""
+        if not answerers_in(self.outputs):
+            return ""
+        glob = normpath(self.outputs.strip("/"))
+        return glob if splitext(glob)[1] or basename(glob) == "**" else f"{glob}/**"
 
     @property
     def in_cases(self) -> bool:

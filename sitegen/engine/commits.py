@@ -26,7 +26,6 @@ from sitegen.engine.memo import PageRow
 from sitegen.engine.timeline import Build, Timeline
 from sitegen.engine.worker_context import Renderer, WorkerContext
 from sitegen.engine.writer import WrittenFiles, digest_of_inputs
-from sitegen.history.globs import literal_prefixes
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
@@ -48,6 +47,7 @@ from sitegen.pages.effects import sort_out
 from sitegen.pages.instruction import apart_since, thickens
 from sitegen.pages.instructions import edits_by_commit
 from sitegen.pages.other_pages import failed_page
+from sitegen.text.globs import literal_prefixes
 
 _COMMIT_LIST: Final = "list of commits"
 _SEARCH_LOG: Final = "search"

@@ -15,7 +15,6 @@ from sitegen.engine.memo import PageRow
 from sitegen.engine.timeline import Build, Timeline
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import WrittenFiles, digest_of_inputs
-from sitegen.history.globs import literal_prefixes
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
@@ -34,6 +33,7 @@ from sitegen.pages.instruction import (
     word_counts,
 )
 from sitegen.pages.instructions import FileRecord
+from sitegen.text.globs import literal_prefixes
 from sitegen.text.patch import PatchCounts, read_patch, touched_sections
 from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline
 

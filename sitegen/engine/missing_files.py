@@ -110,7 +110,7 @@ class MissingFiles(Frozen):
                 )
         if entry.source:
             yield from self._source(entry, summary)
-        if is_path(entry.outputs):
+        if is_path(entry.outputs) and not entry.answered_in:
             if not self._is_there(f"{folder}/{normal(entry.outputs)}"):
                 yield self._warning(
                     entry.id,
@@ -118,13 +118,13 @@ class MissingFiles(Frozen):
                     f"Commit it, or correct the path, which starts at {_described_folder(folder)}. {_IGNORED}",
                 )
             return
-        if not is_glob(entry.outputs):
+        if not is_glob(entry.outputs) and not entry.answered_in:
             yield from self._outputs(entry, summary)
         elif not summary.headlines:
             yield self._warning(
                 entry.id,
-                f"The manifest names the runs {entry.outputs!r} for {entry.id!r}, and there is none.",
-                f"Commit one, or correct the glob, which starts at {_described_folder(folder)}. {_IGNORED}",
+                f"The manifest names the outputs {entry.outputs!r} for {entry.id!r}, and there is none.",
+                f"Commit one, or correct the path, which starts at {_described_folder(folder)}. {_IGNORED}",
             )
 
     def _no_truth(self, entry: EvalConfig, summary: EvalSummary | None) -> Problem:

@@ -12,6 +12,7 @@ from sitegen.analysis.deltas import mixtures, under_rules_of
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.noise.repeats import runs_of
 from sitegen.analysis.series import Derived, points
+from sitegen.config.findings import ANSWERED_IN
 from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, CacheStore, encoded_result, result_decoder
 from sitegen.engine.commit_effects import mixtures_of_commits
 from sitegen.engine.scoring import embedder_for, model_of, results
@@ -57,7 +58,8 @@ def key_of_scorecards(kind: str, redact: tuple[str, ...] = ()) -> Callable[[Snap
     ``redact``: globs of hidden values. They are part of the key, because a scorecard can quote values.
 
     Folders are not included, so that renames and reverts cost nothing. The extension of a file is, because it decides
-    how the file is read, and so are the names of several output files, which distinguish the documents.
+    how the file is read, and so are the names of several output files, which distinguish the documents, and whole paths
+    that name who answered.
     """
     kind_scorer, model = scorer(kind), model_of(kind)
     scored_by = (kind, kind_scorer.version, *(spec.name for spec in kind_scorer.metrics))
@@ -68,6 +70,7 @@ def key_of_scorecards(kind: str, redact: tuple[str, ...] = ()) -> Callable[[Snap
         decisive = (snapshot.outputs, snapshot.usage, *rules, snapshot.settings)
         if (remembered := keys.get(decisive)) is not None:
             return remembered
+        several, is_answered = len(snapshot.outputs) > 1, ANSWERED_IN in snapshot.settings
         key = keys[decisive] = digest_of_inputs(
             "output",
             "scorecard",
@@ -75,7 +78,9 @@ def key_of_scorecards(kind: str, redact: tuple[str, ...] = ()) -> Callable[[Snap
             metrics_of_packages=own_versions(snapshot.settings),
             packages=_packages_for(snapshot) if traits_of(kind).reads_archives else model,
             redact=redact,
-            outputs=[_name_and_id(blob, whole=len(snapshot.outputs) > 1) for blob in snapshot.outputs],
+            outputs=[*snapshot.outputs]
+            if is_answered
+            else [_name_and_id(blob, whole=several) for blob in snapshot.outputs],
             rules=[blob and _name_and_id(blob, whole=False) for blob in rules],
             settings=snapshot.settings,
             usage=snapshot.usage,

@@ -33,7 +33,6 @@ from sitegen.engine.worker_context import WorkerContext, bytecode_folder
 from sitegen.engine.writer import digest
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.files_at_commit import FilesAt
-from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout
 from sitegen.history.problems import shallow_history
 from sitegen.history.process import share_processes
@@ -54,6 +53,7 @@ from sitegen.recognition.places import with_found_evals
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
+from sitegen.text.globs import compiled
 from sitegen.text.plain import is_web_address
 
 

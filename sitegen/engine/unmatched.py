@@ -11,7 +11,6 @@ from sitegen.engine.evals import Evals
 from sitegen.engine.missing_files import MissingFiles
 from sitegen.engine.timeline import Timeline
 from sitegen.history.files_at_commit import Folders, first_file_named, folders_of
-from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
 from sitegen.model.problems import Problem
@@ -20,6 +19,7 @@ from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.mapping_use import UnusedEntry
 from sitegen.scoring.redaction import fits_any
 from sitegen.scoring.usage import all_specs
+from sitegen.text.globs import compiled
 from sitegen.text.keys import nearest
 
 _MOST_ENTRIES: Final = 20

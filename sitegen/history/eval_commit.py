@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from posixpath import basename
@@ -17,6 +17,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
+from sitegen.config.findings import ANSWERED_IN
 from sitegen.config.models import EvalConfig, Kind, case_settings, files_of
 from sitegen.history import problems
 from sitegen.history.blobs import BlobRead
@@ -37,6 +38,7 @@ from sitegen.history.layout import (
     EntryRules,
     PathRole,
     canonical_settings,
+    is_in_output,
     is_path,
     iteration_number,
     normal,
@@ -52,6 +54,7 @@ from sitegen.model.recorded import Recorded, read_recorded, states
 from sitegen.model.timeline import Blob, Cause, Snapshot
 from sitegen.scoring import case_files
 from sitegen.scoring.run_statements import appended_runs, grades_in, recorded_in
+from sitegen.text.globs import literal_prefix
 from sitegen.text.plain import moment_of
 
 _SHORT: Final = 12
@@ -193,21 +196,28 @@ class EvalCommit(Frozen):
         state = self.state
         folder = state.active or ""
         if is_path(self.entry.outputs):
-            earlier = first_blob(self.entry.earlier_outputs, state.files)
             path = normal(f"{folder}/{self.entry.outputs}")
-            file = first_blob((path,), state.files) or earlier
-            records = records_of(self.kind)
-            return (
-                (file,)
-                if file
-                else tuple(sorted(blob for blob in state.files.blobs(path) if basename(blob.path) not in records))
-            )
+            file = first_blob((path, *self.entry.earlier_outputs), state.files)
+            return (file,) if file else tuple(sorted(self._documents_below(path)))
         files = files_of(self.kind)
         log = first_blob((*(f"{state.active}/{path}" for path in files.elsewhere), *files.at_root), state.files)
         if log:
             return (log,)
         results = f"{state.active}/{RESULTS}"
         return outputs_in(folder, files.overwritten, state.files, files.variants, elsewhere=(results,))
+
+    def _documents_below(self, path: str) -> Iterator[Blob]:
+        """Yield the files of an output that is a folder, or of one whose paths name who answered."""
+        folder, records = self.state.active or "", records_of(self.kind)
+        truth = self.inputs.ground_truth.path if self.inputs.ground_truth else None
+        start = f"{folder}/" if folder else ""
+        if self.entry.answered_in:
+            path = f"{start}{literal_prefix(self.entry.answered_in)}".rstrip("/")
+        for blob in self.state.files.blobs(path):
+            is_truth = truth is not None and blob.path.startswith(truth)
+            is_document = basename(blob.path) not in records and not is_truth
+            if is_document and is_in_output(self.entry, blob.path.removeprefix(start)):
+                yield blob
 
     def update_files(self) -> None:
         """Apply the changes of the eval's own files to its state."""
@@ -392,13 +402,18 @@ class IterationFiles(Frozen):
 
 
 def with_built_sides(rules: EntryRules, built: EntryRules) -> EntryRules:
-    """Return the rules of a commit with the built manifest's settings for the places of the sides in case files."""
-    if case_settings(rules.settings) == case_settings(built.settings):
+    """Return the rules of a commit with the built manifest's places of outputs, and of the sides in case files."""
+    has_same_sides = case_settings(rules.settings) == case_settings(built.settings)
+    if has_same_sides and ANSWERED_IN not in rules.settings + built.settings:
         return rules
     settings, structure = json.loads(rules.settings), json.loads(built.settings)
     in_cases = case_settings(built.settings) is not None
-    settings["ground_truth_format"] = structure["ground_truth_format"] if in_cases else "auto"
-    settings.pop("cases", None)
-    if in_cases and "cases" in structure:
-        settings["cases"] = structure["cases"]
+    taken_over = [ANSWERED_IN]
+    if not has_same_sides:
+        settings["ground_truth_format"] = structure["ground_truth_format"] if in_cases else "auto"
+        taken_over.append("cases")
+    for key in taken_over:
+        settings.pop(key, None)
+        if key in structure and (in_cases or key == ANSWERED_IN):
+            settings[key] = structure[key]
     return replace(rules, settings=canonical_settings(settings))

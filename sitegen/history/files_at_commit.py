@@ -13,10 +13,10 @@ from sitegen.config.findings import leads_out
 from sitegen.data_files.project_files import fetch_command
 from sitegen.errors import POINTER, ConfigurationError, MissingObjectsError
 from sitegen.history.blobs import MISSING, NOTHING, TREE_MODE, BlobRead, cat_file, tree_entries
-from sitegen.history.globs import compiled, literal_prefix
 from sitegen.history.repository import LARGEST_BLOB, Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR
+from sitegen.text.globs import compiled, literal_prefix
 
 _LARGEST_SEARCH: Final = 1_000
 """The most folders in which a file that matches a glob is searched."""

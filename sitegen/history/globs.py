@@ -1,12 +1,8 @@
-"""Globs over whole paths, as ``.gitignore`` and ``pathlib`` read them, compiled to one regular expression.
+"""The globs by which a manifest names the runs of an eval: ``results/run-*.json`` or ``runs/*/responses.jsonl``.
 
-``*`` and ``?`` match within a folder, ``**`` between slashes matches any number of folders, ``[a-z]`` and ``[!a-z]``
-are sets, ``{a,b}`` is one of several texts, a backslash makes the next character literal, and a slash at the end
-matches everything below.
-
-A manifest can name the runs of an eval by a glob, ``results/run-*.json`` or ``runs/*/responses.jsonl``. A run is the
-folder that wildcards before ``**`` match, or, where only the file's own name has a wildcard, the file. Its name is the
-part of the path that the wildcards match, together with the rest of the segment that holds the first wildcard.
+A run is the folder that wildcards before ``**`` match, or, where only the file's own name has a wildcard, the file. Its
+name is the part of the path that the wildcards match, together with the rest of the segment that holds the first
+wildcard, and without the name of who answered: ``gpt-4o_v2.csv`` is of the run ``v2`` of ``{model}_v*.csv``.
 """
 
 from __future__ import annotations
@@ -20,98 +16,7 @@ from typing import Final
 from sitegen.history.folder_tree import FolderTree
 from sitegen.model.frozen import Frozen
 from sitegen.model.timeline import Blob
-
-_SPECIAL = re.compile(r"[*?\[{\\]")
-_PART = re.compile(
-    r"(?P<star>\*+)|(?P<any>\?)|(?P<set>\[[!^]?\]?[^\]/]{0,200}\])|(?P<texts>\{[^{}/,]{1,99}(?:,[^{}/,]{1,99}){1,20}\})"
-    r"|\\(?P<plain>.)",
-    re.DOTALL,
-)
-_SEGMENT = re.compile(r"((?:\\.|[^/])+|(?=/))(/?)", re.DOTALL)
-
-
-@lru_cache(maxsize=256)
-def compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
-    """Return a pattern whose ``fullmatch`` accepts every path that a glob matches. Without globs it accepts none."""
-    return re.compile("|".join(f"(?:{_glob_expression(glob)})" for glob in globs) or r"(?!)", re.DOTALL)
-
-
-def matches(path: str, globs: Iterable[str]) -> bool:
-    """Whether a path matches one of the globs."""
-    return compiled(tuple(globs)).fullmatch(path) is not None
-
-
-def literal_prefix(glob: str) -> str:
-    """Return the folder that holds all matches of a glob, or the file if it has no wildcards; empty for the root."""
-    glob = _normal_glob(glob)
-    special = _SPECIAL.search(glob)
-    if special is None:
-        return glob
-    return glob[: special.start()].rpartition("/")[0]
-
-
-def literal_prefixes(globs: Iterable[str]) -> tuple[str, ...]:
-    """Return the folders and files that hold all matches of the globs, sorted; empty if these can be anywhere."""
-    prefixes = sorted(set(map(literal_prefix, globs)))
-    return () if "" in prefixes else tuple(prefixes)
-
-
-def _normal_glob(glob: str) -> str:
-    glob = glob.removeprefix("./").lstrip("/")
-    return glob + "**" if glob.endswith("/") else glob
-
-
-def _glob_expression(glob: str) -> str:
-    pieces = [""]
-    for segment, slash in _SEGMENT.findall(_normal_glob(glob)):
-        if segment != "**":
-            pieces[-1] += _segment_expression(segment) + slash
-        elif slash:
-            pieces.append("")
-        else:
-            pieces[-1] += ".+"
-    return _between_wildcards("(?:[^/]+/)*", pieces)
-
-
-def _segment_expression(segment: str) -> str:
-    pieces, end = [""], 0
-    for match in _PART.finditer(segment):
-        pieces[-1] += re.escape(segment[end : match.start()])
-        end = match.end()
-        if match["star"]:
-            pieces.append("")
-        else:
-            pieces[-1] += _characters(match)
-    pieces[-1] += re.escape(segment[end:])
-    return _between_wildcards("[^/]*", pieces)
-
-
-def _between_wildcards(wildcard: str, pieces: list[str]) -> str:
-    """The expression of ``pieces`` with a wildcard between each two of them.
-
-    A piece with wildcards on both sides is matched where it occurs first, and nowhere else: any later place leaves less
-    to the pieces after it. Without this, the time for one path grows with its length to the power of the wildcards.
-    """
-    first, *between = pieces
-    if not between:
-        return first
-    *between, last = between
-    return f"{first}{''.join(f'(?>{wildcard}?{piece})' for piece in between)}{wildcard}{last}"
-
-
-def _characters(match: re.Match[str]) -> str:
-    if match["any"]:
-        return "[^/]"
-    if match["plain"]:
-        return re.escape(match["plain"])
-    if match["texts"]:
-        return f"(?:{'|'.join(map(re.escape, match['texts'][1:-1].split(',')))})"
-    content = match["set"][1:-1]
-    negated = content[0] in "!^"
-    content = (content[1:] if negated else content).replace("\\", r"\\").replace("[", r"\[").replace("]", r"\]")
-    content = content.replace("&&", r"\&&").replace("||", r"\||").replace("~~", r"\~~").replace("--", r"\--")
-    return f"(?!/)[{'^' if negated else ''}{content}]"
-
+from sitegen.text.globs import answerers_in, compiled
 
 _WILDCARD = re.compile(r"[*?\[]")
 _NOT_IN_A_SLUG: Final = r"[^a-z0-9._]+"
@@ -135,6 +40,8 @@ class RunGlob(Frozen):
     ``start``."""
     ending: str
     """The end of every path, outside the run's name: ``.json``, or ``/responses.jsonl`` after a folder."""
+    is_divided: bool = False
+    """Whether the files of a run are in several places, since its name comes after that of who answered."""
 
     @property
     def inside(self) -> str:
@@ -144,12 +51,15 @@ class RunGlob(Frozen):
 
     def name(self, inside: str) -> str | None:
         """Return the run that a path of the eval's folder belongs to; None if the glob does not match the path."""
-        if compiled((self.glob,)).fullmatch(inside) is None:
+        match = compiled((self.glob,)).fullmatch(inside)
+        if match is None:
             return None
+        end = len(inside)
+        for group in range(len(match.groups()), 0, -1):
+            inside = inside[: match.start(group)] + inside[match.end(group) :]
         rest = inside[len(self.start) :]
-        if self.is_folder:
-            return "/".join(rest.split("/")[: self.depth])
-        return rest[: len(rest) - len(self.ending)] or rest
+        name = "/".join(rest.split("/")[: self.depth]) if self.is_folder else rest[: len(rest) - len(self.ending)]
+        return (name.strip("/-_. ") if len(inside) < end else name) or rest
 
     def names(self, folder: str, files: FolderTree) -> Iterator[str]:
         """Yield the run of each output among the files of an eval, which is in ``folder``."""
@@ -166,8 +76,10 @@ class RunGlob(Frozen):
         """Return the files of a run, by path. ``files``: those of the eval, whose folder is ``folder``."""
         above = f"{folder}/" if folder else ""
         start = f"{above}{self.start}{name}"
-        if self.ending:
-            paths: Iterable[str] = (f"{start}{self.ending}", start)
+        if self.is_divided:
+            paths: Iterable[str] = sorted(blob.path for blob in files.blobs(f"{above}{self.start}".rstrip("/")))
+        elif self.ending:
+            paths = (f"{start}{self.ending}", start)
         else:
             paths = (start, *sorted(blob.path for blob in files.blobs(start)))
         blobs = ((path, files.get(path)) for path in paths if self.name(path[len(above) :]) == name)
@@ -179,19 +91,23 @@ def run_glob(outputs: str) -> RunGlob:
     """Parse the glob that a manifest states."""
     segments = outputs.split("/")
     wild = [index for index, segment in enumerate(segments) if _WILDCARD.search(segment)]
+    named = [index for index, segment in enumerate(segments) if answerers_in(segment)]
     end = segments.index("**") if "**" in segments else len(segments) - 1
+    if named and any(index < named[0] for index in wild):
+        end = min(end, named[0])
     folders = [index for index in wild if index < end]
-    start = "".join(f"{segment}/" for segment in segments[: wild[0]])
+    first = min((*named, wild[0]))
+    is_divided = bool(named) and named[0] <= (folders or wild)[-1]
+    start = "".join(f"{segment}/" for segment in segments[:first])
     if folders:
-        depth = folders[-1] + 1 - wild[0]
-        literal = wild[-1] == folders[-1]
+        depth = folders[-1] + 1 - first
+        literal = max((*wild, *named)) == folders[-1] and not is_divided
         ending = "/" + "/".join(segments[folders[-1] + 1 :]) if literal else ""
-        return RunGlob(glob=outputs, start=start, is_folder=True, depth=depth, ending=ending)
+        return RunGlob(glob=outputs, start=start, is_folder=True, depth=depth, ending=ending, is_divided=is_divided)
     last = segments[-1]
-    tail = last[max((match.end() for match in re.finditer(r"\*|\?|\[[^\]]{0,200}\]", last)), default=0) :]
-    return RunGlob(
-        glob=outputs, start=start, is_folder=False, depth=0, ending=tail if wild[-1] == len(segments) - 1 else ""
-    )
+    tail = last[max((match.end() for match in re.finditer(r"\*|\?|\[[^\]]{0,200}\]|\{[a-z]+\}", last)), default=0) :]
+    ending = tail if wild[-1] == len(segments) - 1 else ""
+    return RunGlob(glob=outputs, start=start, is_folder=False, depth=0, ending=ending, is_divided=is_divided)
 
 
 def slug_of_run(name: str, number: int) -> str:

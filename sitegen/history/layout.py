@@ -9,7 +9,7 @@ from functools import cache
 from posixpath import join, normpath
 from typing import Any, Final, Literal, TypeAlias
 
-from sitegen.config.findings import folder_path, home_of
+from sitegen.config.findings import ANSWERED_IN, folder_path, home_of
 from sitegen.config.models import (
     GROUND_TRUTHS,
     INSTRUCTIONS,
@@ -23,11 +23,12 @@ from sitegen.config.models import (
 )
 from sitegen.data_files.folders import may_hold_document
 from sitegen.history.folder_tree import first_blob
-from sitegen.history.globs import RunGlob, compiled, literal_prefix, run_glob
+from sitegen.history.globs import RunGlob, run_glob
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.recorded import WHERE
 from sitegen.model.timeline import Blob, RenamedEval
+from sitegen.text.globs import compiled, escaped, literal_prefix
 
 DEFAULT_SETTINGS: Final = '{"ground_truth_format":"auto"}'
 
@@ -48,6 +49,8 @@ class EntryRules(Frozen):
         """Return the rules of a manifest's entry."""
         settings = json.loads(entry.settings)
         settings["ground_truth_format"] = "cases" if entry.in_cases else entry.ground_truth_format
+        if entry.answered_in:
+            settings[ANSWERED_IN] = join(escaped(folder_path(entry.dir or entry.id)), entry.answered_in)
         return cls(
             normal(entry.ground_truth) if entry.ground_truth else None,
             normal(entry.mapping) if entry.mapping else None,
@@ -90,13 +93,17 @@ def truth_names(kind: Kind | None, stated: str | None) -> tuple[str, ...]:
 
 
 def is_path(outputs: str) -> bool:
-    """Whether a manifest's ``outputs`` names one file, which is overwritten from commit to commit."""
+    """Whether a manifest's ``outputs`` names files that are overwritten from commit to commit."""
     return outputs not in ("auto", "iterations") and not is_glob(outputs)
 
 
 def is_in_output(entry: EvalConfig, inside: str) -> bool:
-    """Whether a path of the eval's folder is in a folder that is its output, with a file for each document."""
-    return is_path(entry.outputs) and inside.startswith(f"{normal(entry.outputs)}/") and may_hold_document(inside)
+    """Whether a path of the eval's folder is a file of its output, which is a folder or names who answered."""
+    if not is_path(entry.outputs) or not may_hold_document(inside):
+        return False
+    if entry.answered_in:
+        return compiled((entry.answered_in,)).fullmatch(inside) is not None
+    return inside.startswith(f"{normal(entry.outputs)}/")
 
 
 def is_glob(outputs: str) -> bool:
@@ -106,7 +113,7 @@ def is_glob(outputs: str) -> bool:
 
 def runs_of(entry: EvalConfig) -> RunGlob | None:
     """Return the glob of an eval's runs; None if ``outputs`` is not a glob."""
-    return run_glob(normal(entry.outputs)) if is_glob(entry.outputs) else None
+    return run_glob(entry.answered_in or normal(entry.outputs)) if is_glob(entry.outputs) else None
 
 
 def normal(path: str) -> str:
@@ -402,8 +409,10 @@ class Layout:
         return "" if "" in self._owners and ("/" not in path or self._is_named_from_root(path)) else None
 
     def _is_named_from_root(self, path: str) -> bool:
-        runs = (self._runs[eval_id] for eval_id in self._owners[""] if eval_id in self._runs)
-        return _is_at(path, self._named_from_root) or any(glob.name(path) is not None for glob in runs)
+        at_root = [self.entry(eval_id) for eval_id in self._owners[""]]
+        runs = (self._runs[entry.id] for entry in at_root if entry.id in self._runs)
+        is_output = any(glob.name(path) is not None for glob in runs) or any(is_in_output(one, path) for one in at_root)
+        return is_output or _is_at(path, self._named_from_root)
 
 
 def _is_at(path: str, places: Container[str]) -> bool:

@@ -161,18 +161,24 @@ BETWEEN: Final = " · "
 """Between the parts of the name of a document."""
 
 
-def with_documents(cases: Sequence[JudgedCase]) -> list[JudgedCase]:
+def document_of(case: str, variant: str, model: str) -> str:
+    """Name the answer to a case by its case and by who answered."""
+    return BETWEEN.join(filter(None, (case, variant, model)))
+
+
+def with_documents(cases: Sequence[JudgedCase], *, in_paths: bool = False) -> list[JudgedCase]:
     """Name the document of each case: with its variant if there are several, and with its model if that tells more.
 
-    A case that only one model answers therefore keeps its name when the model is replaced.
+    A case that only one model answers therefore keeps its name when the model is replaced; unless the paths name who
+    answered (``in_paths``), because others answer later.
     """
-    several = len({case.variant for case in cases}) > 1
+    several = in_paths or len({case.variant for case in cases}) > 1
     names = [(case.id, case.variant if several else "") for case in cases]
     models = [case.model for case in cases]
-    if len({*zip(names, models, strict=True)}) == len({*names}):
+    if not in_paths and len({*zip(names, models, strict=True)}) == len({*names}):
         models = [""] * len(cases)
     return [
-        replace(case, document=BETWEEN.join(filter(None, (*name, model))))
+        replace(case, document=document_of(*name, model))
         for case, name, model in zip(cases, names, models, strict=True)
     ]
 

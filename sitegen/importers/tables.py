@@ -107,6 +107,8 @@ def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Pars
         value, odd = read_json(content)
         findings += odd
         rows += _rows_of_json(value, described)
+        if not rows and described is None and isinstance(value, dict):
+            rows.append(value)  # a case that has the file for itself
         if not rows:
             fix = 'Write a list of objects, or {"columns": [...], "data": [[...]]}; or name its key: `list: results`.'
             raise UnreadableError("it has no rows", fix)

@@ -43,11 +43,11 @@ def save(verified: Verified, document: Document) -> tuple[Path, Document]:
             where=str(place.ground_truth),
             fix="Commit the file: every version of it is an iteration.",
         )
-    if is_glob(place.entry.outputs):
+    if is_glob(place.entry.outputs) or place.entry.answered_in:
         raise ConfigurationError(
-            f"The outputs of {place.entry.id!r} are runs, named by the glob {place.entry.outputs!r}: there is no next "
+            f"The outputs of {place.entry.id!r} are the files that {place.entry.outputs!r} names: there is no next "
             "iteration to save.",
-            fix="Commit the run under a name that the glob fits, or leave 'outputs' out of the manifest.",
+            fix="Commit the output under a name that it fits, or leave 'outputs' out of the manifest.",
         )
     if traits_of(place.kind).is_recorded:
         raise ConfigurationError(

@@ -56,6 +56,7 @@ from sitegen.history.layout import (
     RESULTS,
     EntryRules,
     Layout,
+    is_in_output,
     is_path,
     iteration_number,
     kind_of,
@@ -77,6 +78,7 @@ from sitegen.recognition.found_cases import case_file_entry
 from sitegen.recognition.places import with_found_evals
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.scorer import File
+from sitegen.text.globs import literal_prefix
 from sitegen.text.plain import encodable, natural_order
 
 
@@ -147,6 +149,16 @@ class WorktreeEval(Frozen):
         entry, files = self.entry, self.files
         if runs := runs_of(entry):
             return _each_run(self.folder, runs, required_statements(entry))
+        if entry.answered_in and is_path(entry.outputs):
+            below = documents_in(self.folder / literal_prefix(entry.answered_in), records_of(self.kind))
+            truth = self.ground_truth
+            of_answers = tuple(
+                path
+                for path in below
+                if is_in_output(entry, path.relative_to(self.folder).as_posix())
+                and not (truth and path.is_relative_to(truth))
+            )
+            return [of_answers] if of_answers else []
         if is_path(entry.outputs):
             stated = first_file(self.folder, (entry.outputs,))
             folder = Path(normpath(self.folder / entry.outputs))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -25,7 +25,6 @@ from sitegen.data_files.project_files import fetch_command
 from sitegen.errors import POINTER, NothingToReportError, SitegenError
 from sitegen.history.blobs import MISSING
 from sitegen.history.files_at_commit import FilesAt
-from sitegen.history.globs import compiled
 from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
@@ -34,6 +33,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
+from sitegen.recognition.answered_series import joined_series
 from sitegen.recognition.document_folders import folders_of_documents
 from sitegen.recognition.files import LARGEST, MOST_READ, Reader, TrackedFile, bounded, tracked_files, why_malformed
 from sitegen.recognition.initialising import flow, manifest_text, site_text
@@ -51,6 +51,7 @@ from sitegen.recognition.recognition import Recognition, doubt_about, recognise,
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import scored_with_own_metrics, scorer, specs_of
 from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.text.globs import compiled, without_answerers
 from sitegen.text.plain import counted
 from sitegen.text.values import metric_text
 
@@ -141,9 +142,9 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         )
         for one in folders
     ]
-    for series in output_series(candidates):
-        if len(found) >= _MOST:
-            break
+    remaining = deque(joined_series(output_series(candidates), read))
+    while remaining and len(found) < _MOST:
+        series = remaining.popleft()
         # A deleted output was moved, and is proposed under its new name, or is no eval any more.
         if series.deleted or series.newest.path in truths:
             continue
@@ -152,6 +153,9 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         if series.versions < _OFTEN and (is_named_as_truth or not series.hinted):
             continue
         content, recognition, unread[series.newest.path] = _recognised(series, read, truth_finder, at)
+        if series.parts and not (recognition and _may_be_joined(recognition[0])):
+            remaining.extendleft(reversed(series.parts))
+            continue
         if not content or recognition is None:
             unknown += _of_unknown_form(series, content)
             continue
@@ -168,12 +172,14 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         keys, why = recognition
         truth = keys.pop("ground_truth", "")
         entry = {**keys, "dir": series.folder or ".", "outputs": series.outputs}
-        if series.newest.earlier and not series.is_glob:
+        if series.newest.earlier and not (series.is_glob or series.parts):
             entry["aliases"] = [*series.newest.earlier]
         if truth:
             truths.add(truth)
             entry["ground_truth"] = relpath(truth, entry["dir"])
         runs = f"{len(series.files):,} runs" if series.is_glob else f"written by {counted(series.versions, 'commit')}"
+        if series.parts:
+            runs = f"{len(series.files):,} files of {len(series.parts):,} who answered"
         why, doubt = f"{series.path}, {runs}: {why}", doubt_about(series, content)
         found.append((series, Proposal(id="", entry=entry, why=why, doubt=doubt)))
     found, left_out = _without_crowds(found, proposals_in)
@@ -187,12 +193,21 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         for (series, one), name in zip(found, names, strict=True)
     ]
     recorded = {one.id for _, one in proposed if traits_of(one.entry.get("kind")).is_recorded}
-    words = {one.id: _informative(splitext(one.entry["outputs"])[0]).partition(".")[0] for _, one in proposed}
+    words = {
+        one.id: _informative(splitext(without_answerers(one.entry["outputs"]))[0]).partition(".")[0]
+        for _, one in proposed
+    }
     computed = {(folder, words[one.id]) for folder, one in proposed if one.id not in recorded}
     # Two names that say of what are of two runs: ``baseline.json`` has cases, ``redteam.json`` other numbers.
     sums = {(folder, word) for folder, own in computed for word in words.values() if not (own and word) or own == word}
     kept = (one for folder, one in proposed if one.id not in recorded or (folder, words[one.id]) not in sums)
     return [*kept, *left_out, *unknown[:_MOST_BESIDE], *_refused(files, unread, at)]
+
+
+def _may_be_joined(keys: Mapping[str, Any]) -> bool:
+    """Whether each who answered may have own files: with verdicts, or with fields whose ground truth is elsewhere."""
+    traits = traits_of(keys.get("kind", "fields"))
+    return bool(keys.get("ground_truth")) if traits.is_structured else traits.names_scores
 
 
 def _of_unknown_form(series: OutputSeries, content: bytes | None) -> Iterator[Proposal]:
@@ -214,6 +229,9 @@ def _recognised(
     """
     file = series.newest
     content = read(file.path)
+    if series.is_of_cases:
+        cases = counted(len({each.name for each in series.files}), "case")
+        return content, ({"kind": "judged"}, f"{cases} with a verdict or a score, each in a file"), ""
     recognition = recognise(series, content, truths) if content else None
     if recognition is not None:
         return content, recognition, ""
@@ -286,9 +304,10 @@ def _ids(all_series: Sequence[OutputSeries], used_ids: Iterable[str]) -> list[st
 
 def _names(series: OutputSeries) -> tuple[str, ...]:
     """Return names for outputs, the shortest first."""
-    outputs = series.outputs
+    outputs = without_answerers(series.outputs)
     file = basename(outputs.rstrip("/"))
-    stem = file if outputs.endswith("/") else re.sub(_BEFORE_A_NUMBER, "", splitext(file)[0]).replace("*", "")
+    stem = file if outputs.endswith("/") else re.sub(_BEFORE_A_NUMBER, "", file.rpartition(".")[0])
+    stem = stem.replace("20*", "").replace("*", "")
     folders = [*filter(None, series.folder.split("/"))]
     informative = next((name for name in reversed(folders) if _informative(name)), "")
     of_evals = next((name for name in folders if name.casefold() in _OF_EVALS), "evals")

@@ -1,7 +1,7 @@
 """Pairs folders in which each document has a file of its own: ``golden/c1.json`` with ``outputs/c1.json``.
 
-Folders of outputs beside each other are the runs of one eval if their names have a number or a date, and evals of their
-own if they are named after models.
+Folders of outputs beside each other are those of one eval: its runs if their names have a number or a date, otherwise
+those of the models or variants that answered.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from sitegen.recognition.output_series import (
     is_truth_by_name,
     names_a_run,
 )
+from sitegen.text.globs import literal_prefix
 from sitegen.text.plain import natural_order
 
 _LEAST: Final = 2
@@ -31,8 +32,6 @@ _LEAST_SHARE: Final = 0.5
 fields that these files have."""
 _READ: Final = 3
 """Number of pairs of files whose fields are compared."""
-_MOST_MODELS: Final = 20
-"""The most evals of folders beside each other."""
 
 Documents = Mapping[str, TrackedFile]
 """Files by the names of their documents."""
@@ -58,18 +57,33 @@ def folders_of_documents(files: Iterable[TrackedFile], read: Reader) -> list[Fou
     found: list[FoundFolders] = []
     used: set[str] = set()
     for truth in truths:
-        if not truth or truth in used or (is_result_by_name(truth) and not is_truth_by_name(truth)):
+        is_of_answers = is_result_by_name(truth) or is_model_name(basename(truth))
+        if not truth or truth in used or (is_of_answers and not is_truth_by_name(truth)):
             continue
         names = names_of_documents(file.path.removeprefix(f"{truth}/") for file in by_folder[truth])
         expected = {names[file.path.removeprefix(f"{truth}/")]: file for file in by_folder[truth]}
         if len(expected) < _LEAST:
             continue
-        outputs = {
+        named = {
             folder: documents
             for folder, documents in _folders_of_outputs(by_folder, truth, expected).items()
-            if folder not in used and not is_truth_by_name(folder) and _agree(expected, documents, read)
+            if folder not in used and not is_truth_by_name(folder)
         }
-        evals = list(_evals(truth, expected, outputs))
+        outputs = {
+            folder: documents
+            for folder, documents in named.items()
+            if len(documents) >= _LEAST and _agree(expected, documents, read)
+        }
+        # A model or a run that gave little, or something else, is one of those beside it.
+        above = {dirname(folder) for folder in outputs}
+        outputs |= {
+            folder: documents
+            for folder, documents in named.items()
+            if dirname(folder) in above and (is_model_name(basename(folder)) or names_a_run(basename(folder)))
+        }
+        known = tuple(f"{folder}/" for folder in (truth, *outputs))
+        others = [folder for folder in by_folder if not f"{folder}/".startswith(known)]
+        evals = list(_evals(truth, expected, outputs, others))
         found += evals
         used |= {truth, *outputs} if evals else set()
     return found
@@ -89,7 +103,7 @@ def _truth_or_folder(file: TrackedFile) -> str:
 def _folders_of_outputs(
     by_folder: Mapping[str, Collection[TrackedFile]], truth: str, expected: Documents
 ) -> dict[str, Documents]:
-    """Return folders that hold a file for at least two expected documents, and hardly any other."""
+    """Return folders most of whose files are named like expected documents."""
     folders: dict[str, dict[str, TrackedFile]] = {}
     sizes: dict[str, int] = {}
     for own in (own for folder, own in by_folder.items() if folder != truth):
@@ -104,7 +118,7 @@ def _folders_of_outputs(
     return {
         folder: documents
         for folder, documents in sorted(folders.items())
-        if folder and len(documents) >= max(_LEAST, _LEAST_SHARE * sizes[folder])
+        if folder and len(documents) >= _LEAST_SHARE * sizes[folder]
     }
 
 
@@ -119,40 +133,80 @@ def _agree(expected: Documents, given: Documents, read: Reader) -> bool:
     return sum(shares) >= _LEAST_SHARE * len(shares)
 
 
-def _evals(truth: str, expected: Documents, outputs: Mapping[str, Documents]) -> Iterator[FoundFolders]:
-    """Yield the evals of folders of outputs: one of runs beside each other, or one for each of other folders."""
-    for parent, beside in groupby(outputs, key=dirname):
-        folders = sorted(beside, key=natural_order)
-        runs = [folder for folder in folders if names_a_run(basename(folder))]
-        if runs and parent:
-            yield _eval(truth, expected, {folder: outputs[folder] for folder in runs}, is_glob=True)
-        others = [folder for folder in folders if folder not in runs or not parent][:_MOST_MODELS]
-        for folder in others:
-            # Whose outputs these are is not known, if their names are neither those of models nor of outputs.
-            is_sure = len(others) == 1 or is_model_name(basename(folder)) or is_result_by_name(basename(folder))
-            yield _eval(truth, expected, {folder: outputs[folder]}, is_sure=is_sure)
+def _evals(
+    truth: str, expected: Documents, outputs: Mapping[str, Documents], others: Collection[str]
+) -> Iterator[FoundFolders]:
+    """Yield the evals of folders of outputs: one of those beside each other, or one for each of other folders.
+
+    ``others``: folders that are neither outputs nor the truth.
+    """
+    by_glob: dict[str, list[str]] = {}
+    for folder in sorted(outputs, key=natural_order):
+        by_glob.setdefault(_glob_around(folder, outputs, others), []).append(folder)
+    for glob, folders in by_glob.items():
+        # Whose outputs these are is not known, if their names are neither those of models nor of outputs.
+        name = basename(glob)
+        is_sure = glob != folders[0] or len(by_glob) == 1 or is_model_name(name) or is_result_by_name(name)
+        yield _eval(truth, expected, {folder: outputs[folder] for folder in folders}, glob, is_sure=is_sure)
+
+
+def _glob_around(folder: str, outputs: Collection[str], others: Collection[str]) -> str:
+    """Return the glob of folders that are in one eval with a folder of outputs; the folder itself if it is alone.
+
+    A run is ``*``. One who answered is ``{model}`` or ``{variant}`` if all folders in its place are outputs: those that
+    are beside it, or in the runs beside its run.
+    """
+    above, name = dirname(folder), basename(folder)
+    if names_a_run(name):
+        by_model = _with_answerer(above, outputs, others)
+        return f"{by_model if by_model.endswith('{model}') else above}/*" if above else folder
+    if names_a_run(basename(above)) and dirname(above):
+        start = dirname(above)
+        beside = {basename(each) for each in outputs if dirname(dirname(each)) == start}
+        in_place = (each for each in others if each.startswith(f"{start}/") and "/" in each[len(start) + 1 :])
+        return f"{start}/*/{_answerer(name, beside, in_place)}"
+    return _with_answerer(folder, outputs, others)
+
+
+def _with_answerer(folder: str, outputs: Collection[str], others: Collection[str]) -> str:
+    """Return a folder with its name replaced if it is that of who answered."""
+    above, depth = dirname(folder), folder.count("/")
+    start = f"{above}/" if above else ""
+    names = {
+        each[len(start) :].partition("/")[0] for each in outputs if each.startswith(start) and each.count("/") >= depth
+    }
+    in_place = [each for each in others if each.startswith(start) and each.count("/") >= depth]
+    return f"{start}{_answerer(basename(folder), names, in_place)}"
+
+
+def _answerer(name: str, names: Collection[str], others: Iterable[str]) -> str:
+    """Return ``{model}`` or ``{variant}`` if several answered, and there are no others in their place."""
+    several = [each for each in names if not names_a_run(each)]
+    if len(several) < _LEAST or len(several) < len(names) or any(others):
+        return name
+    return "{model}" if any(map(is_model_name, several)) else "{variant}"
 
 
 def _eval(
-    truth: str, expected: Documents, runs: Mapping[str, Documents], *, is_glob: bool = False, is_sure: bool = True
+    truth: str, expected: Documents, folders: Mapping[str, Documents], place: str, *, is_sure: bool
 ) -> FoundFolders:
-    newest = [*runs][-1]
-    place = dirname(newest) if is_glob else newest
-    common = commonpath([dirname(truth), dirname(place)]) if dirname(truth) and dirname(place) else ""
+    """Return an eval. ``place``: the folder of its outputs, or the glob of their folders."""
+    newest, is_glob = [*folders][-1], "*" in place
+    above = dirname(literal_prefix(f"{place}/"))
+    common = commonpath([dirname(truth), above]) if dirname(truth) and above else ""
     inside = relpath(place, common or ".")
     nested = any("/" in name for name in expected)
-    endings = {file.ending for documents in runs.values() for file in documents.values()}
-    glob = f"*/{'**/' if nested else ''}*.{endings.pop() if len(endings) == 1 else '*'}"
-    files = tuple(file for documents in runs.values() for file in documents.values())
-    given = f"{place}/*/*" if is_glob else f"{place}/*"
-    shared = len({name for documents in runs.values() for name in documents})
+    endings = {file.ending for documents in folders.values() for file in documents.values()}
+    glob = f"{'**/' if nested else ''}*.{endings.pop() if len(endings) == 1 else '*'}"
+    files = tuple(file for documents in folders.values() for file in documents.values())
+    shared = len({name for documents in folders.values() for name in documents})
     doubt = "" if is_sure else f"{basename(newest)} may be a run, a model or something else"
     if not is_truth_by_name(truth):
         doubt = f"is {truth}/ the truth?"
     return FoundFolders(
         series=OutputSeries(common, f"{inside}/{glob}" if is_glob else f"{inside}/", files),
         entry={"ground_truth": f"{relpath(truth, common or '.')}/"},
-        why=f"{truth}/* and {given} have {shared} names in common, as of documents with a file each",
+        why=f"{truth}/* and {place}/* have {shared} names in common, as of documents with a file each",
         doubt=doubt,
         used=frozenset(file.path for file in (*expected.values(), *files)),
     )

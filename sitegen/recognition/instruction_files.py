@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from glob import escape
 from typing import Final
 
-from sitegen.history.globs import compiled
 from sitegen.model.frozen import Frozen
 from sitegen.recognition.files import MAY_HOLD_PROMPTS, Reader, TrackedFile
 from sitegen.recognition.output_series import is_result_by_name, run_globs_of
+from sitegen.text.globs import compiled
 from sitegen.text.plain import counted
 
 _TEXTS: Final = ("md", "txt", "yaml", "yml", "json", "j2", "jinja", "jinja2", "mustache", "hbs", "toml")

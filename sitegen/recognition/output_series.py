@@ -29,7 +29,7 @@ _NUMBERED = re.compile(
 _ORDINAL = re.compile(r"[A-Za-z]{0,4}[-_]?(?=[0-9]{1,6}[-_])")
 """Matches the start of a folder's name with both a counter and a date: ``R003__2025-12-18``."""
 
-_MODEL = re.compile(
+MODEL = re.compile(
     r"(?<![a-z0-9])(?:chatgpt|gpt|claude|sonnet|haiku|opus|gemini|gemma|llama|mistral|mixtral|ministral|codestral|qwen|"
     r"deepseek(?:[-.]?[vr][0-9])?|grok|command-r|phi-?[0-9]|o[1-4])(?![a-z])"
     r"(?:(?!-(?:v|run|round|iter(?:ation)?|exp|experiment|attempt|trial)-?[0-9])[a-z0-9.:@-])*",
@@ -76,7 +76,9 @@ class OutputSeries(Frozen):
     outputs: str
     """The file or the glob, relative to the folder."""
     files: tuple[TrackedFile, ...]
-    """Sorted by name; more than one only for runs."""
+    """Sorted by name; of several who answered, those of each."""
+    parts: tuple[OutputSeries, ...] = ()
+    """The outputs of each model or variant, if several answered."""
 
     @property
     def newest(self) -> TrackedFile:
@@ -86,7 +88,12 @@ class OutputSeries(Frozen):
     @property
     def is_glob(self) -> bool:
         """Whether the outputs are runs."""
-        return len(self.files) > 1
+        return "*" in self.outputs
+
+    @property
+    def is_of_cases(self) -> bool:
+        """Whether each file is one case with its verdict or score."""
+        return bool(self.parts) and self.outputs.endswith("/")
 
     @property
     def deleted(self) -> bool:
@@ -197,7 +204,7 @@ def run_globs_of(path: str) -> tuple[str, ...]:
         ordinal = None if is_file else _ORDINAL.match(stem)
         start = ordinal.end() if ordinal else number.start() if number else match.start()
         before = stem[:start] or ("20" if is_file and stem.startswith("20") else "")  # without ``latest.json``
-        model = _MODEL.search(stem, match.end()) if is_file else None
+        model = MODEL.search(stem, match.end()) if is_file else None
         # The runs of each model are an eval: ``2025-01-01_gpt-4o.jsonl``.
         ends = (f"*{stem[model.start() - 1 :]}", "*") if model and model.end() == len(stem) else ("*",)
         globs += ["/".join((*segments[:index], f"{before}{end}{dot}{ending}", *segments[index + 1 :])) for end in ends]
@@ -206,7 +213,7 @@ def run_globs_of(path: str) -> tuple[str, ...]:
 
 def _run_in(stem: str) -> re.Match[str] | None:
     """The date or the number of a run in a name; those in the name of a model are none."""
-    masked = _MODEL.sub(lambda model: "~" * len(model[0]), stem)
+    masked = MODEL.sub(lambda model: "~" * len(model[0]), stem)
     return _DATED.search(masked) or _NUMBERED.search(masked)
 
 
@@ -217,7 +224,7 @@ def names_a_run(name: str) -> bool:
 
 def is_model_name(name: str) -> bool:
     """Whether a name is, or begins or ends with, that of a model."""
-    return _MODEL.search(name) is not None
+    return MODEL.search(name) is not None
 
 
 def nearest_first(files: Iterable[TrackedFile], folder: str) -> list[TrackedFile]:

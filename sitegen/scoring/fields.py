@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.importers.case import document_of
 from sitegen.model.metrics import Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import About, Finding
 from sitegen.model.scorecards import AlignmentPanel, DocumentScore, FieldScore, NotePanel, Result, Scorecard, Status
-from sitegen.scoring.compiled_truth import CompiledTruth, forget
+from sitegen.scoring.answerers import Answerer, by_answerer
+from sitegen.scoring.compiled_truth import Branch, CompiledTruth, forget
 from sitegen.scoring.evidence import with_evidence, without_evidence
 from sitegen.scoring.ground_truth import read_ground_truth
-from sitegen.scoring.ground_truth.truth import GroundTruth, located
+from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument, located
 from sitegen.scoring.judge import Judge, elsewhere, with_places
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
@@ -36,6 +38,12 @@ _MOST_REMEMBERED: Final = 20_000
 """The most judgements of an output that are remembered for the next: untrusted outputs may have any number."""
 
 
+_UNNAMED: Final = "1"
+"""The case of a document without a name, which several answer."""
+Answers: TypeAlias = Sequence[tuple[Answerer, ReadOutput]]
+"""What each one who answered gave: one output, unless the paths of its files name several."""
+
+
 class FieldsScorer:
     """Scores extractions. Ratios come from summed counts: ``f1`` is pooled, ``macro_f1`` is the documents' mean."""
 
@@ -51,7 +59,7 @@ class FieldsScorer:
         """Most often a correction changes few values, and other rules none, so that the next takes over the others."""
         self._truth: tuple[tuple[str, bytes, Mapping], GroundTruth] | None = None
         """The ground truth that was read last, and how. It is never changed."""
-        self._output: tuple[tuple[object, ...], ReadOutput] | None = None
+        self._output: tuple[tuple[object, ...], Answers] | None = None
         """The output that was read last, and how. It is never changed."""
 
     def score(self, inputs: ScoringInputs) -> Result:
@@ -78,9 +86,13 @@ class FieldsScorer:
         return _FieldsScoring(truth, self._read(inputs, truth), findings).result()
 
     def documents(self, inputs: ScoringInputs) -> dict[str, dict[str, Value]]:
-        """Return the documents of an output by their expected names. Raises UnreadableError without a ground truth."""
+        """Return the documents of an output by their names on pages. Raises UnreadableError without a ground truth."""
         truth = self._compiled_truth(inputs.ground_truth, rules_of(inputs).value)
-        return self._read(inputs, truth).by_expected_names(truth.truth)
+        return {
+            document_of(name, *who): document
+            for who, output in self._read(inputs, truth)
+            for name, document in output.by_expected_names(truth.truth).items()
+        }
 
     def _compiled_truth(self, file: File | None, rules: FieldRules) -> CompiledTruth:
         """Compile a ground truth file. Raises UnreadableError.
@@ -102,12 +114,13 @@ class FieldsScorer:
         self._last_used = compiled
         return compiled
 
-    def _read(self, inputs: ScoringInputs, compiled: CompiledTruth) -> ReadOutput:
+    def _read(self, inputs: ScoringInputs, compiled: CompiledTruth) -> Answers:
         """Read an output, or return the last one if it is asked for again: under the rules of today, for example."""
         truth, of_files = compiled.truth, compiled.rules.of_files
-        reading = inputs.outputs, of_files, len(truth.documents), truth.key, truth.files
+        groups = by_answerer(inputs.outputs, inputs.settings)
+        reading = groups, of_files, len(truth.documents), truth.key, truth.files
         if self._output is None or self._output[0] != reading:
-            self._output = reading, ReadOutput(inputs.outputs, of_files, truth)
+            self._output = reading, [(who, ReadOutput(files, of_files, truth)) for who, files in groups]
         return self._output[1]
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
@@ -129,47 +142,26 @@ def _field_metrics(documents: Sequence[DocumentScore], over_attributes: float | 
 
 
 class _FieldsScoring:
-    def __init__(self, truth: CompiledTruth, output: ReadOutput, findings: tuple[Finding, ...]) -> None:
+    def __init__(self, truth: CompiledTruth, answers: Answers, findings: tuple[Finding, ...]) -> None:
         self._truth = truth
-        self._output = output
-        self._findings = [*findings, *truth.findings, *output.findings]
+        self._answers = answers
+        self._findings = [*findings, *truth.findings]
+        for _, output in answers:
+            self._findings += output.findings
         self._judgements: list[Judgement] = []
         self._panels: list[AlignmentPanel] = []
+        self._misplaced: list[str] = []
+        """Expected values that the output has at another place."""
 
     def result(self) -> Result:
-        is_in_the_way = self._output.has_evidence_beside_values
-        roots = self._roots()
+        roots = [self._roots(who, output) for who, output in self._answers]
         expected, rules = self._truth.truth, self._truth.rules
-        convention, unreadable = rules.mapping.convention, self._output.unreadable
-        text = self._output.text if len(expected.documents) == 1 else ""  # searching it for each takes longer
-        documents: list[DocumentScore] = []
-        misplaced: list[str] = []
-        for document, branch in zip(expected.documents, self._truth.trees, strict=True):
-            name = document.id
-            judge = Judge(name, rules)
-            status: Status = "scored"
-            root = roots.get(name)
-            if root is None:
-                status = "unreadable"
-                judge.omit(branch, unreadable.get(name) or unreadable.get("") or "the document is missing")
-            else:
-                key = expected.key
-                stated = root if key is None else {k: v for k, v in root.items() if k != key}
-                root = without_evidence(stated, self._truth) if is_in_the_way else stated
-                judge.document(branch, root)
-                if self._output.has_evidence:
-                    judge.judgements = with_evidence(
-                        judge.judgements, stated, judge.panels, beside_values=is_in_the_way
-                    )
-            judgements, pairs = with_places(judge.judgements, root or {}, text)
-            misplaced += pairs
-            documents.append(DocumentScore(name, status, stats.tally(judgements, convention)))
-            self._judgements += judgements
-            self._panels += judge.panels
-            for finding in judge.findings:
-                at = located(finding, document.lines) if finding.path else finding
-                of_truth = finding.about == "ground_truth"
-                self._findings.append(replace(at, file=expected.files.get(name, "")) if of_truth else at)
+        convention = rules.mapping.convention
+        documents = [
+            self._judged(document, branch, found.get(document.id), *answer)
+            for document, branch in zip(expected.documents, self._truth.trees, strict=True)
+            for answer, found in zip(self._answers, roots, strict=True)
+        ]
         counts = stats.total(document.counts for document in documents)
         if len(self._judgements) > _MOST_REMEMBERED:
             for branch in self._truth.trees:
@@ -180,7 +172,7 @@ class _FieldsScoring:
             for attribute, of_attribute in by_attribute.items()
             if of_attribute
         )
-        self._findings[:0] = (*self._nothing_in_common(fields), *elsewhere(misplaced, counts.omission))
+        self._findings[:0] = (*self._nothing_in_common(fields), *elsewhere(self._misplaced, counts.omission))
         without = sum(stats.f1(document.counts) is None for document in documents)
         by_field = [stats.f1(field.counts) for field in fields]
         readable = any(document.status == "scored" for document in documents)
@@ -209,10 +201,50 @@ class _FieldsScoring:
         ]
         return Result(scorecard=scorecard, judgements=tuple(self._judgements), panels=(*self._panels, *notes))
 
-    def _roots(self) -> dict[str, dict[str, Value]]:
-        """Return the documents of the output by the names of the expected ones; report those without a counterpart."""
+    def _judged(
+        self, document: TruthDocument, branch: Branch, root: dict[str, Value] | None, who: Answerer, output: ReadOutput
+    ) -> DocumentScore:
+        """Judge an answer to an expected document. ``root`` is None if it is missing or cannot be read."""
+        expected, rules = self._truth.truth, self._truth.rules
+        name, judge = document.id, Judge(document.id, rules)
+        status: Status = "scored"
+        if root is None:
+            status = "unreadable"
+            because = output.unreadable.get(name) or output.unreadable.get("") or "the document is missing"
+            judge.omit(branch, because)
+        else:
+            is_in_the_way = output.has_evidence_beside_values
+            key = expected.key
+            stated = root if key is None else {k: v for k, v in root.items() if k != key}
+            root = without_evidence(stated, self._truth) if is_in_the_way else stated
+            judge.document(branch, root)
+            if output.has_evidence:
+                judge.judgements = with_evidence(judge.judgements, stated, judge.panels, beside_values=is_in_the_way)
+        text = output.text if len(expected.documents) == 1 else ""  # searching it for each takes longer
+        judgements, pairs = with_places(judge.judgements, root or {}, text)
+        panels: Sequence[AlignmentPanel] = judge.panels
+        self._misplaced += pairs
+        for finding in judge.findings:
+            at = located(finding, document.lines) if finding.path else finding
+            of_truth = finding.about == "ground_truth"
+            at = replace(at, file=expected.files.get(name, "")) if of_truth else at
+            if not of_truth or at not in self._findings:  # every answer shows what is wrong with an expected value
+                self._findings.append(at)
+        if any(who):
+            name = document_of(name, *who)
+            judgements = [replace(judgement, document=name) for judgement in judgements]
+            panels = [replace(panel, document=name) for panel in panels]
+        self._judgements += judgements
+        self._panels += panels
+        counts = stats.tally(judgements, rules.mapping.convention)
+        case = document.id or _UNNAMED if any(who) else ""
+        return DocumentScore(name, status, counts, case=case, axes=who.axes)
+
+    def _roots(self, who: Answerer, output: ReadOutput) -> dict[str, dict[str, Value]]:
+        """Return the documents of an output by the names of the expected ones; report those without a counterpart."""
         truth = self._truth.truth
-        names, actual, roots = truth.names, self._output.by_name(truth), self._output.by_expected_names(truth)
+        names, actual, roots = truth.names, output.by_name(truth), output.by_expected_names(truth)
+        of = f"the output of {document_of('', *who)}" if any(who) else "the output"
         if len(roots) == len(actual) == len(names):
             return roots
         if not roots and any(actual.values()):
@@ -221,15 +253,13 @@ class _FieldsScoring:
         if unexpected:
             listed = ", ".join(name[:60] or "(without a name)" for name in unexpected[:20])
             number = len(unexpected)
-            they = "1 document of the output is" if number == 1 else f"{number} documents of the output are"
+            they = f"1 document of {of} is" if number == 1 else f"{number} documents of {of} are"
             message = f"{they} not in the ground truth and not scored: {listed}"
             self._findings.append(Finding.of_type("unexpected_documents", message, "Add them to the ground truth."))
-        if "" not in self._output.unreadable:
+        if "" not in output.unreadable:
             for name in names:
-                if name not in actual and name not in self._output.unreadable:
-                    message = (
-                        f"The document {name[:80]!r} is missing from the output; each of its values is an omission"
-                    )
+                if name not in actual and name not in output.unreadable:
+                    message = f"The document {name[:80]!r} is missing from {of}; each of its values is an omission"
                     self._findings.append(Finding.of_type("missing_document", message, "Make the output again."))
         return roots
 
@@ -240,15 +270,16 @@ class _FieldsScoring:
         expected = [field.attribute for field in fields if field.counts.omission]
         actual = [field.attribute for field in fields if field.counts.hallucination]
         what, truth = "field", self._truth.truth
-        if not actual and self._output.documents and not self._output.by_expected_names(truth):
+        _, output = self._answers[0]
+        if not actual and output.documents and not output.by_expected_names(truth):
             what, expected = "document", [document.id for document in truth.documents]
-            actual = list(self._output.documents)
+            actual = list(output.documents)
             if len(actual) == 1:
-                actual = [key for root in self._output.documents.values() for key in root]
+                actual = [key for root in output.documents.values() for key in root]
         if expected and actual and not {*expected} & {*actual}:
             sides = f"It has {_first_names(actual)}; the ground truth has {_first_names(expected)}"
             message = f"No {what} of the output is expected. {sides}"
-            path = self._output.path_of_documents(truth)
+            path = output.path_of_documents(truth)
             fix = "Map the columns to the fields of the output, in csv_to_json or by their names."
             if what == "document":
                 fix = f"Name the documents by their {truth.key or 'id'!r}, or set `documents` in the mapping."

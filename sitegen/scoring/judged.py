@@ -23,6 +23,7 @@ from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, NotePanel, Panel, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
+from sitegen.scoring.answerers import Answerer, answer_in, glob_of_answers
 from sitegen.scoring.answers import answered_cases
 from sitegen.scoring.judged_panels import agreement_note, lift_note, panels, preference_notes
 from sitegen.scoring.responses.files import read_cases
@@ -93,7 +94,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 37
+    version = 38
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
@@ -111,6 +112,8 @@ class JudgedScorer:
         if not inputs.outputs:
             missing = UnreadableError("the output is missing", "Let the judge write it again.")
             findings.append(missing.finding("The output"))
+        answered_in = glob_of_answers(inputs.settings)
+        rests = {answer_in(file.path, answered_in)[1] for file in inputs.outputs}
         is_graded = any(basename(file.path) == GRADING for file in inputs.outputs)
         outputs = [file for file in inputs.outputs if not is_graded or basename(file.path) not in BESIDE]
         beside = {file.path: _value_of(file, findings) for file in inputs.outputs if file not in outputs}
@@ -121,9 +124,13 @@ class JudgedScorer:
             except UnreadableError as error:
                 findings.append(error.finding("The output"))
                 continue
+            who, rest = answer_in(file.path, answered_in)
             for case in results.cases:
                 named = case.counted
-                if not case.id:
+                if any(who):
+                    part = rest if len(rests) > 1 or len(results.cases) == 1 else ""
+                    named = _answered(named, who, part, is_alone=len(results.cases) == 1)
+                elif not case.id:
                     named = replace(named, id=place[0], variant=_BETWEEN.join(place[1:]))
                     named = with_files_beside(named, file.path, beside)
                 cases.append(named)
@@ -131,11 +138,21 @@ class JudgedScorer:
         if inputs.ground_truth is not None and inputs.ground_truth.path.endswith(files_of("responses").ground_truths):
             cases, remarks = _with_expected_texts(cases, inputs.ground_truth)
             findings += remarks
-        return _judged_result(with_documents(cases), findings)
+        return _judged_result(with_documents(cases, in_paths=bool(answered_in)), findings)
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Compute the means over these cases, and the other metrics from their counts."""
         return _means(documents, stats.total(document.counts for document in documents))
+
+
+def _answered(case: JudgedCase, who: Answerer, part: str, *, is_alone: bool) -> JudgedCase:
+    """Add who answered, as the path of its file states it, and ``part``: what else that says, which names its case.
+
+    The part alone does so if no other case is in the file (``is_alone``). Without the numbers of repeated runs.
+    """
+    part = "/".join(name for name in part.split("/") if not _RUN.fullmatch(name))
+    name = (part or case.id or "1") if is_alone else "/".join(filter(None, (part, case.id)))
+    return replace(case, id=name, variant=who.variant or case.variant, provider=who.model or case.provider)
 
 
 def _value_of(file: File, findings: list[Finding]) -> Value:

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.config.findings import OWN_METRICS, adapter_of, finding_of, settings_finding, valid_part
+from sitegen.config.findings import ANSWERED_IN, OWN_METRICS, adapter_of, finding_of, settings_finding, valid_part
 from sitegen.config.models import ConfigTable, GroundTruthFormat
 from sitegen.data_files.reading import Location, UnreadableError, read_json
 from sitegen.data_files.yaml_reader import read_yaml
@@ -155,7 +155,7 @@ def read_mapping(content: bytes | None, settings: str) -> Parsed[Mapping]:
             key: value
             for key, value in overriding.items()
             # The default of the manifest does not override the format that the mapping states.
-            if key != OWN_METRICS and (key, value) != ("ground_truth_format", "auto")
+            if key not in (OWN_METRICS, ANSWERED_IN) and (key, value) != ("ground_truth_format", "auto")
         }
     of_file = _valid(written, "mapping", lines, findings)
     of_settings = _valid(overriding, "settings", {}, findings)

@@ -14,7 +14,7 @@ from sitegen.config.models import EvalConfig
 from sitegen.config.site import read_site
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_toml
-from sitegen.history.globs import matches
+from sitegen.text.globs import matches
 from tests.faults.test_hostile_projects import BASE
 from tests.gitrepo import Content, GitRepo
 from tests.sites import problems_text, run

@@ -146,6 +146,26 @@ def test_a_missing_output_has_no_numbers() -> None:
     assert (card.status, card.findings[0].message) == ("unreadable", "The output cannot be read: the output is missing")
 
 
+@pytest.mark.parametrize(
+    ("answered_in", "files", "documents"),
+    [
+        ("e/out/{model}/**", ("e/out/b/q1.json", "e/out/a/q1.json"), ["q1 · b", "q1 · a"]),
+        ("out/{model}.json", ("out/a.json",), ["What? · a"]),
+        (
+            "{model}/{variant}/**",
+            ("a/s/q1/run-1.json", "a/s/q1/run-2.json", "a/t/q1.json"),
+            ["q1 · s · a", "q1 · t · a"],
+        ),
+    ],
+)
+def test_a_case_is_named_by_the_path_of_its_file_and_so_is_who_answered(
+    answered_in: str, files: tuple[str, ...], documents: list[str]
+) -> None:
+    outputs = tuple(File(path, b'{"question": "What?", "passed": true}') for path in files)
+    inputs = ScoringInputs(outputs=outputs, settings=json.dumps({"answered_in": answered_in}))
+    assert [each.id for each in scorer("judged").score(inputs).scorecard.documents] == documents
+
+
 CASE = {
     "id": "a",
     "score": 0.5,

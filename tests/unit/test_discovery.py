@@ -1037,10 +1037,63 @@ def test_labels_in_a_folder_beside_the_predictions_of_several_models_are_their_g
         repo.commit(
             {f"predictions/{model}_v{number // 2}.csv": wrong, f"prompt_v{number // 2}.txt": f"Classify {number}.\n"}
         )
-    found = [(one.id, one.points, one.newest, one.entry["ground_truth"]) for one in _look(repo).proposed]
-    assert found == [
-        (f"predictions-{model}", 2, "F1 1.000 over 6 documents", "../data/labels.csv") for model in ("gpt", "llama")
-    ]
+    found = [(one.id, one.entry["outputs"], one.newest, one.entry["ground_truth"]) for one in _look(repo).proposed]
+    assert found == [("predictions", "{model}_v*.csv", "F1 1.000 over 12 documents", "../data/labels.csv")]
+
+
+CASE, CASES, SUMS = {"passed": True}, [{"id": "q1", "passed": True}, {"id": "q2", "passed": False}], {"accuracy": 0.5}
+MODELS_IN: dict[str, tuple[list[str], object, list[str]]] = {
+    "a case in a file, by model": (
+        [f"results/{model}/q{n}.json" for model in ("gpt-4o", "claude-3") for n in (1, 2)],
+        CASE,
+        ["results/{model}/"],
+    ),
+    "a case in a file, by variant": (
+        [f"results/{way}/q{n}.json" for way in ("short", "long") for n in (1, 2)],
+        CASE,
+        ["results/{variant}/"],
+    ),
+    "a file of each model": (
+        [f"results/eval_{model}.json" for model in ("gpt-4o", "llama_3_8b")],
+        CASES,
+        ["results/eval_{model}.json"],
+    ),
+    "tasks in folders of models": (
+        [f"out/{model}/{task}_results.json" for model in ("gpt-4o", "claude-3") for task in ("math", "sql")],
+        CASES,
+        ["out/{model}/math_results.json", "out/{model}/sql_results.json"],
+    ),
+    "runs of each model": (
+        [f"runs/2026-01-0{day}_{model}.json" for model in ("gpt-4o", "claude-3") for day in (1, 2)],
+        CASES,
+        ["runs/20*_{model}.json"],
+    ),
+    "models that answered on different days": (
+        [f"runs/2026-01-0{day}_{'gpt-4o' if day < 3 else 'claude-3'}.json" for day in (1, 2, 3, 4)],
+        CASES,
+        ["runs/20*_claude-3.json", "runs/20*_gpt-4o.json"],
+    ),
+    "beside something else that is called alike": (
+        [f"results/{name}.json" for name in ("gpt-4o", "claude-3", "baseline")],
+        CASES,
+        ["results/baseline.json", "results/claude-3.json", "results/gpt-4o.json"],
+    ),
+    "numbers of each model": (
+        [f"results/{name}.json" for name in ("gpt-4o", "claude-3")],
+        SUMS,
+        ["results/claude-3.json", "results/gpt-4o.json"],
+    ),
+    "iterations": ([f"results/run-{n}/results.json" for n in (1, 2)], CASES, ["results/run-*/results.json"]),
+}
+
+
+@pytest.mark.parametrize("layout", MODELS_IN)
+def test_the_outputs_of_several_models_are_one_eval(tmp_path: Path, layout: str) -> None:
+    paths, value, outputs = MODELS_IN[layout]
+    repo = GitRepo(tmp_path / "desk")
+    repo.commit(dict.fromkeys(paths, json.dumps(value)))
+    found = _look(repo).proposed
+    assert sorted(f"{one.entry['dir']}/{one.entry['outputs']}" for one in found) == outputs
 
 
 def test_a_build_without_any_eval_shows_the_prompts_that_init_would_name(tmp_path):

@@ -117,6 +117,28 @@ SHAPES: dict[str, tuple[list[Files], list[tuple[tuple[str, ...], float | None]]]
         ],
         [(("outputs",), 3 / 4), (("ground_truth",), 1.0)],
     ),
+    "a folder for each model": (
+        [
+            manifest(ground_truth="gold", outputs="results/{model}/")
+            | GOLD
+            | documents("evals/inv/results/gpt-4o", c1=1, c2=3, c3=3),
+            documents("evals/inv/results/claude-3", c1=1, c2=2) | {"evals/inv/results/summary.json": '{"c4": 1}'},
+            documents("evals/inv/gold", c2=3),
+        ],
+        [(("outputs",), 5 / 6), (("outputs",), 2 * 9 / (2 * 12 - 2)), (("ground_truth",), 2 * 9 / (2 * 12 - 2))],
+    ),
+    "runs with a file for each variant of each model": (
+        [
+            manifest(dir=".", ground_truth="golden", outputs="runs/*/{model}-{variant}.json")
+            | documents("golden", c1=1)
+            | {
+                f"runs/{run}/gpt-4o-{variant}.json": json.dumps({"vendor": "v-c1", "total": int(run == 2)})
+                for run in (1, 2)
+                for variant in ("short", "long")
+            }
+        ],
+        [(("outputs",), 1 / 2), (("outputs",), 1.0)],
+    ),
     "a record of the run is no document": (
         [RUNS | GOLD | RIGHT | {"evals/inv/results/iteration-001/run.json": '{"model": "m-1", "cost_usd": 0.5}'}],
         [(("outputs",), 1.0)],
@@ -151,6 +173,25 @@ def test_a_document_without_an_output_is_named(repo: GitRepo) -> None:
         "1 document of the output is not in the ground truth and not scored: c4",
         "The document 'c3' is missing from the output; each of its values is an omission",
     ]
+
+
+def test_the_answers_of_models_to_a_document_are_one_sample(repo: GitRepo) -> None:
+    models = documents("evals/inv/results/b", c1=1, c2=9) | documents("evals/inv/results/a", c1=1)
+    repo.commit(manifest(ground_truth="gold/", outputs="results/{model}/") | documents("evals/inv/gold", c1=1, c2=2))
+    repo.commit(models)
+    repo.checkout()
+    (point,) = api.history(repo.path, "inv").points
+    assert [(each.id, each.unit, each.axes, each.counts.fn) for each in point.scorecard.documents] == [
+        ("c1 · a", "c1", {"model": "a"}, 0),
+        ("c1 · b", "c1", {"model": "b"}, 0),
+        ("c2 · a", "c2", {"model": "a"}, 2),
+        ("c2 · b", "c2", {"model": "b"}, 1),
+    ]
+    (finding,) = point.scorecard.findings
+    assert finding.message == "The document 'c2' is missing from the output of a; each of its values is an omission"
+    verified = json.loads(run("verify-one", "inv", "--json", cwd=repo.path).stdout)
+    assert verified["metrics"]["f1"] == pytest.approx(10 / 14)
+    assert {each["document"] for each in verified["discrepancies"]} == {"c2 · a", "c2 · b"}
 
 
 @pytest.mark.parametrize(
@@ -244,7 +285,33 @@ FOUND: dict[str, tuple[list[Files], dict[str, list[float]]]] = {
             | documents("evals/inv/results/deepseek-v3", c1=1, c2=2),
             documents("evals/inv/results/gpt-4o-2024-08-06", c2=2),
         ],
-        {"inv-gpt-4o": [3 / 4, 1.0], "inv-deepseek-v3": [1.0]},
+        {"inv": [7 / 8, 1.0]},
+    ),
+    "folders of models, with runs in them": (
+        [
+            documents("golden", c1=1, c2=2)
+            | documents("out/gpt-4o/run-1", c1=1, c2=3)
+            | documents("out/gpt-4o/run-2", c1=1, c2=2)
+            | documents("out/claude-3/run-1", c1=1, c2=2)
+            | documents("out/claude-3/run-2", c1=1)
+        ],
+        {"evals": [7 / 8, 12 / 14]},
+    ),
+    "folders of models in runs": (
+        [
+            documents("golden", c1=1, c2=2)
+            | documents("runs/2025-01-01/gpt-4o", c1=1, c2=3)
+            | documents("runs/2025-01-01/claude-3", c1=1, c2=2),
+            documents("runs/2025-01-02/gpt-4o", c1=1, c2=2) | documents("runs/2025-01-02/claude-3", c1=1, c2=2),
+        ],
+        {"evals": [7 / 8, 1.0]},
+    ),
+    "folders of variants": (
+        [
+            documents("golden", c1=1, c2=2) | documents("out/short", c1=1, c2=3) | documents("out/long", c1=1, c2=2),
+            documents("out/short", c2=2),
+        ],
+        {"out": [7 / 8, 1.0]},
     ),
     "inputs of the same names are no outputs": (
         [

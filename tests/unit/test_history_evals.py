@@ -435,6 +435,12 @@ def test_a_run_is_a_folder_of_any_name_with_all_its_files(repo: GitRepo) -> None
         ("run-*/**/grading.json", "run-2/a/with/grading.json", "run-2"),
         ("w/*/x/**/grading.json", "w/a/x/b/grading.json", "a"),
         ("*_metrics.json", "night_metrics.json", "night"),
+        ("{model}_v*.csv", "gpt-4o_v2.csv", "v2"),
+        ("runs/20*_{model}.jsonl", "runs/2025-01-02_gpt-4o.jsonl", "2025-01-02"),
+        ("runs/*/{model}/*.json", "runs/1/gpt-4o/a.json", "1"),
+        ("runs/*/{model}/*/answer.json", "runs/1/gpt-4o/a/answer.json", "1"),
+        ("out/{model}/run-*/**/*.json", "out/gpt-4o/run-1/a/b.json", "run-1"),
+        ("out/{model}/{variant}/v*.json", "out/gpt-4o/short/v7.json", "v7"),
         ("results/run-*.json", "results/deep/run-7.json", None),
     ],
 )

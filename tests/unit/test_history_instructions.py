@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from sitegen.config.models import INSTRUCTIONS, Manifest, SiteConfig
-from sitegen.history.globs import literal_prefix, matches
 from sitegen.history.instructions import InstructionHistories
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
@@ -14,6 +13,7 @@ from sitegen.history.timeline import advance
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.timeline import InstructionHistory
 from sitegen.recognition.initialising import SKELETONS
+from sitegen.text.globs import literal_prefix, matches
 from tests.gitrepo import GitRepo, Link
 
 EXTRACTOR = ".claude/instructions/extractors/instructions.md"

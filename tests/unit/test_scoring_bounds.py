@@ -7,6 +7,7 @@ import pytest
 
 from sitegen.model.scorecards import Result
 from sitegen.scoring import fields, lists, pairing
+from sitegen.scoring.answerers import Answerer
 from sitegen.scoring.compiled_truth import CompiledTruth
 from sitegen.scoring.fields import MAX_REMEMBERED, FieldsScorer
 from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument
@@ -103,7 +104,7 @@ def test_documents_are_found_by_their_names_without_comparing_each_with_each():
     output = ReadOutput((File("extracted.json", b"[]"),), Mapping(), truth)
     output.documents = {CountedName(one + 10): {} for one in range(number)}
     CountedName.compared = 0
-    fields._FieldsScoring(CompiledTruth(truth, rules, None), output, ()).result()
+    fields._FieldsScoring(CompiledTruth(truth, rules, None), [(Answerer(), output)], ()).result()
     assert CountedName.compared < 10 * number
 
 

@@ -1,0 +1,157 @@
+"""Joins the outputs of several models or variants to one series: ``results/gpt-4o.json`` and ``results/claude-3.json``.
+
+They are in folders with the names of models, or in files with these in their names, and are otherwise called alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from posixpath import basename, splitext
+from typing import Final
+
+from sitegen.history.globs import run_glob
+from sitegen.importers.usual_names import case_rows, usual_columns
+from sitegen.recognition.files import Reader, table_of, value_of
+from sitegen.recognition.output_series import (
+    MODEL,
+    OutputSeries,
+    is_model_name,
+    is_result_by_name,
+    is_truth_by_name,
+    names_a_run,
+)
+from sitegen.text.plain import natural_order
+
+_LEAST: Final = 2
+"""The least number of those who answered, of cases that variants have in common, and of answers in a run."""
+_READ: Final = 3
+"""Number of folders of which a file is read to see whether each file is one case."""
+
+_BySegment = Mapping[str, Mapping[str, OutputSeries]]
+"""Folder -> rest of a path below it -> the outputs at this path."""
+
+
+def joined_series(several: Iterable[OutputSeries], read: Reader) -> list[OutputSeries]:
+    """Join the series of those who answered the same, in the place of the first of them; leave the others."""
+    listed = [*several]
+    present = {series.path: series for series in listed if not series.deleted}
+    joined: list[OutputSeries] = []
+    for group in (_in_folders(present, read), _in_files(present)):
+        for series in group:
+            joined.append(series)
+            for part in series.parts:
+                del present[part.path]
+    first = {series.parts[0].path: series for series in joined}
+    inside = {part.path for series in joined for part in series.parts}
+    return [first.get(series.path, series) for series in listed if series.path in first or series.path not in inside]
+
+
+def _in_folders(present: Mapping[str, OutputSeries], read: Reader) -> Iterator[OutputSeries]:
+    """Yield what is joined by the names of folders, the outermost first."""
+    by_parent: dict[str, dict[str, dict[str, OutputSeries]]] = {}
+    for path, series in present.items():
+        segments = path.split("/")
+        for depth in range(1, len(segments) - 1):
+            inside = by_parent.setdefault("/".join(segments[:depth]), {}).setdefault(segments[depth], {})
+            inside["/".join(segments[depth + 1 :])] = series
+    used = set[str]()
+    for parent in sorted(by_parent, key=lambda name: (name.count("/"), name)):
+        folders = {name: by_parent[parent][name] for name in sorted(by_parent[parent], key=natural_order)}
+        if any(names_a_run(name) or is_truth_by_name(name) or "*" in name for name in folders):
+            continue
+        for series in _by_folder(parent, folders, read):
+            if not used.intersection(part.path for part in series.parts):
+                used.update(part.path for part in series.parts)
+                yield series
+
+
+def _by_folder(parent: str, folders: _BySegment, read: Reader) -> Iterator[OutputSeries]:
+    """Yield the outputs of the folders beside each other in a parent: a series of cases, or one for each equal name."""
+    are_models = sum(map(is_model_name, folders)) * 2 >= len(folders) >= _LEAST
+    shared = {
+        rest for rests in folders.values() for rest in rests if sum(rest in each for each in folders.values()) > 1
+    }
+    if not are_models and (len(shared) < _LEAST or not is_result_by_name(basename(parent))):
+        return
+    every = [series for rests in folders.values() for series in rests.values()]
+    if len(shared) >= _LEAST and _are_cases(folders, shared, read):
+        yield _joined(f"{parent}/{'{model}' if are_models else '{variant}'}/", every)
+    elif are_models:
+        for rest in sorted(shared):
+            parts = [rests[rest] for rests in folders.values() if rest in rests]
+            if _answer_together(series := _joined(f"{parent}/{{model}}/{rest}", parts)):
+                yield series
+
+
+def _are_cases(folders: _BySegment, shared: Collection[str], read: Reader) -> bool:
+    """Whether each file is one case with a verdict or a score, and most of them are cases of others too."""
+    if any(2 * sum(rest in shared for rest in rests) < len(rests) for rests in folders.values()):
+        return False
+    firsts = [min(rests.items())[1] for rests in folders.values()][:_READ]
+    return not any(series.is_glob for series in firsts) and all(_is_case(series, read) for series in firsts)
+
+
+def _is_case(series: OutputSeries, read: Reader) -> bool:
+    file = series.newest
+    value = value_of(file.ending, read(file.path) or b"") if file.ending == "json" else None
+    return isinstance(value, dict) and table_of(value) is None and usual_columns(case_rows([value])) is not None
+
+
+def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
+    """Yield what is joined by the names of files."""
+    beside: dict[tuple[str, str], dict[str, OutputSeries]] = {}
+    for path, series in present.items():
+        stem, ending = splitext(path)
+        beside.setdefault((stem.rpartition("/")[0], ending), {})[basename(stem)] = series
+    for (folder, ending), by_stem in beside.items():
+        models = {stem: match for stem in sorted(by_stem, key=natural_order) if (match := MODEL.search(stem))}
+        by_ends: dict[tuple[str, str], list[str]] = {}
+        for stem, match in models.items():
+            by_ends.setdefault((stem[: match.start()], stem[match.end() :]), []).append(stem)
+        alone = [stem for (stem, *more) in by_ends.values() if not more]
+        wanted = [ends for ends, stems in by_ends.items() if len(stems) > 1]
+        for start, end in (*wanted, *([_common_ends(alone, models)] if len(alone) > 1 else [])):
+            least = len(start) + len(end)
+            fits = [each for each in by_stem if each.startswith(start) and each.endswith(end) and len(each) > least]
+            known = (*alone, *by_ends.get((start, end), ()))
+            if len(fits) < _LEAST or not all(stem in known for stem in fits):
+                continue  # other files have such names
+            path = f"{folder}/{start}{{model}}{end}{ending}".lstrip("/")
+            series = _joined(path, [by_stem[stem] for stem in models if stem in fits])
+            if _answer_together(series):
+                alone = [stem for stem in alone if stem not in fits]
+                yield series
+
+
+def _common_ends(stems: Sequence[str], models: Mapping[str, re.Match[str]]) -> tuple[str, str]:
+    """Return what names of files have in common before and behind the names of models."""
+    starts = [stem[: models[stem].start()] for stem in stems]
+    ends = [stem[models[stem].end() :][::-1] for stem in stems]
+    return _common_start(starts), _common_start(ends)[::-1]
+
+
+def _common_start(texts: Sequence[str]) -> str:
+    first, last = min(texts), max(texts)
+    same = next((place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
+    return first[:same]
+
+
+def _joined(path: str, parts: Sequence[OutputSeries]) -> OutputSeries:
+    segments = path.split("/")
+    first = next(index for index, segment in enumerate(segments) if "*" in segment or "{" in segment)
+    files = tuple(file for part in parts for file in part.files)
+    outputs = "/".join(segments[first:])
+    return OutputSeries("/".join(segments[:first]), outputs, files, parts=tuple(parts))
+
+
+def _answer_together(series: OutputSeries) -> bool:
+    """Whether several answered in at least half of the runs, if there are runs."""
+    if not series.is_glob:
+        return True
+    runs, start = run_glob(series.outputs), len(series.folder) + 1 if series.folder else 0
+    by_run: dict[str | None, set[int]] = {}
+    for number, part in enumerate(series.parts):
+        for file in part.files:
+            by_run.setdefault(runs.name(file.path[start:]), set()).add(number)
+    return 2 * sum(len(numbers) > 1 for numbers in by_run.values()) >= len(by_run)

@@ -1,0 +1,52 @@
+"""Tells from the path of an output's file who answered: of ``results/{model}/`` each model has a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from sitegen.config.findings import ANSWERED_IN
+from sitegen.scoring.scorer import File
+from sitegen.text.globs import answerers_in, compiled
+
+
+class Answerer(NamedTuple):
+    """Who answered; both names are empty if no path tells."""
+
+    variant: str = ""
+    model: str = ""
+
+    @property
+    def axes(self) -> dict[str, str]:
+        """The axes of its answers."""
+        return {axis: value for axis, value in self._asdict().items() if value}
+
+
+@lru_cache(maxsize=64)
+def glob_of_answers(settings: str) -> str:
+    """Return the glob that ends the paths of outputs and says where they name who answered; empty if none does."""
+    stated = json.loads(settings) if ANSWERED_IN in settings else {}
+    return str(stated.get(ANSWERED_IN, "")) if isinstance(stated, dict) else ""
+
+
+def answer_in(path: str, glob: str) -> tuple[Answerer, str]:
+    """Return who answered in a file, and the rest of its path behind this name, if the glob leaves it open."""
+    parts = path.split("/")
+    ends = ("/".join(parts[depth:]) for depth in range(len(parts) if glob else 0))
+    match = next(filter(None, map(compiled((glob,)).fullmatch, ends)), None)
+    if match is None:
+        return Answerer(), ""
+    who = Answerer(**dict(zip(answerers_in(glob), match.groups(), strict=True)))
+    rest = match.string[match.end(len(match.groups())) :] if "*" in glob.rpartition("}")[2] else ""
+    return who, rest.rpartition(".")[0].strip("/-_. ")
+
+
+def by_answerer(files: Sequence[File], settings: str) -> list[tuple[Answerer, tuple[File, ...]]]:
+    """Return the files of an output by who answered; all of them together if their paths do not tell."""
+    glob, groups = glob_of_answers(settings), dict[Answerer, tuple[File, ...]]()
+    for file in files:
+        who, _ = answer_in(file.path, glob)
+        groups[who] = (*groups.get(who, ()), file)
+    return [*groups.items()] or [(Answerer(), ())]

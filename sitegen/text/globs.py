@@ -1,0 +1,124 @@
+"""Globs over whole paths, as ``.gitignore`` and ``pathlib`` read them, compiled to one regular expression.
+
+``*`` and ``?`` match within a folder, ``**`` between slashes matches any number of folders, ``[a-z]`` and ``[!a-z]``
+are sets, ``{a,b}`` is one of several texts, a backslash makes the next character literal, and a slash at the end
+matches everything below.
+
+``{model}`` and ``{variant}`` match a part of a name, and say who answered: the groups of a match, in the order of
+``answerers_in``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+_SPECIAL = re.compile(r"[*?\[{\\]")
+_ANSWERER = re.compile(r"\{(model|variant)\}")
+_PART = re.compile(
+    r"(?P<star>\*+)|(?P<any>\?)|(?P<set>\[[!^]?\]?[^\]/]{0,200}\])|(?P<texts>\{[^{}/,]{1,99}(?:,[^{}/,]{1,99}){1,20}\})"
+    rf"|(?P<answerer>{_ANSWERER.pattern})|\\(?P<plain>.)",
+    re.DOTALL,
+)
+_SEGMENT = re.compile(r"((?:\\.|[^/])+|(?=/))(/?)", re.DOTALL)
+
+
+@lru_cache(maxsize=256)
+def compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern whose ``fullmatch`` accepts every path that a glob matches. Without globs it accepts none."""
+    return re.compile("|".join(f"(?:{_glob_expression(glob)})" for glob in globs) or r"(?!)", re.DOTALL)
+
+
+def escaped(path: str) -> str:
+    """Return a glob that matches a path alone."""
+    return _SPECIAL.sub(r"\\\g<0>", path)
+
+
+def answerers_in(glob: str) -> tuple[str, ...]:
+    """Return the names of the axes in a glob, in order: ``model`` of ``results/{model}/``."""
+    return tuple(_ANSWERER.findall(glob))
+
+
+def without_answerers(glob: str) -> str:
+    """Return a glob without the names of axes in it."""
+    return _ANSWERER.sub("", glob)
+
+
+def matches(path: str, globs: Iterable[str]) -> bool:
+    """Whether a path matches one of the globs."""
+    return compiled(tuple(globs)).fullmatch(path) is not None
+
+
+def literal_prefix(glob: str) -> str:
+    """Return the folder that holds all matches of a glob, or the file if it has no wildcards; empty for the root."""
+    glob = _normal_glob(glob)
+    special = _SPECIAL.search(glob)
+    if special is None:
+        return glob
+    return glob[: special.start()].rpartition("/")[0]
+
+
+def literal_prefixes(globs: Iterable[str]) -> tuple[str, ...]:
+    """Return the folders and files that hold all matches of the globs, sorted; empty if these can be anywhere."""
+    prefixes = sorted(set(map(literal_prefix, globs)))
+    return () if "" in prefixes else tuple(prefixes)
+
+
+def _normal_glob(glob: str) -> str:
+    glob = glob.removeprefix("./").lstrip("/")
+    return glob + "**" if glob.endswith("/") else glob
+
+
+def _glob_expression(glob: str) -> str:
+    pieces = [""]
+    for segment, slash in _SEGMENT.findall(_normal_glob(glob)):
+        if segment != "**":
+            pieces[-1] += _segment_expression(segment) + slash
+        elif slash:
+            pieces.append("")
+        else:
+            pieces[-1] += ".+"
+    return _between_wildcards("(?:[^/]+/)*", pieces)
+
+
+def _segment_expression(segment: str) -> str:
+    pieces, end = [""], 0
+    for match in _PART.finditer(segment):
+        pieces[-1] += re.escape(segment[end : match.start()])
+        end = match.end()
+        if match["star"]:
+            pieces.append("")
+        else:
+            pieces[-1] += _characters(match)
+    pieces[-1] += re.escape(segment[end:])
+    return _between_wildcards("[^/]*", pieces)
+
+
+def _between_wildcards(wildcard: str, pieces: list[str]) -> str:
+    """The expression of ``pieces`` with a wildcard between each two of them.
+
+    A piece with wildcards on both sides is matched where it occurs first, and nowhere else: any later place leaves less
+    to the pieces after it. Without this, the time for one path grows with its length to the power of the wildcards.
+    """
+    first, *between = pieces
+    if not between:
+        return first
+    *between, last = between
+    return f"{first}{''.join(f'(?>{wildcard}?{piece})' for piece in between)}{wildcard}{last}"
+
+
+def _characters(match: re.Match[str]) -> str:
+    if match["any"]:
+        return "[^/]"
+    if match["answerer"]:
+        return "([^/]+?)"
+    if match["plain"]:
+        return re.escape(match["plain"])
+    if match["texts"]:
+        return f"(?:{'|'.join(map(re.escape, match['texts'][1:-1].split(',')))})"
+    content = match["set"][1:-1]
+    negated = content[0] in "!^"
+    content = (content[1:] if negated else content).replace("\\", r"\\").replace("[", r"\[").replace("]", r"\]")
+    content = content.replace("&&", r"\&&").replace("||", r"\||").replace("~~", r"\~~").replace("--", r"\--")
+    return f"(?!/)[{'^' if negated else ''}{content}]"
