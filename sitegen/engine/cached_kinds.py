@@ -147,6 +147,8 @@ class EvalRecord(Frozen):
     summary: EvalSummary
     attributes: tuple[str, ...]
     """Every attribute that was ever judged: each has a page, which search lists."""
+    cases: tuple[str, ...]
+    """The cases that have a page, which search lists."""
     problems: tuple[Problem, ...]
     mapping_use: MappingUse | None = None
     """The mapping entries that the newest point does not use; None: the eval has no rules that name fields."""
@@ -232,7 +234,7 @@ def forget_earlier_walk(memo: Memo, evals: Collection[str], instruction_files: C
             memo.forget_others(kind.name, owners[kind.owner])
 
 
-LARGEST: Final = 1_000_000
+LARGEST: Final = 20_000_000
 """Number of compressed bytes up to which a result is kept; most take 2,000. A larger one is scored when it is drawn."""
 
 _Parts: TypeAlias = tuple[

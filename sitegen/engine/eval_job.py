@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Final
 
 from msgspec.structs import replace
@@ -34,11 +34,13 @@ from sitegen.errors import MissingObjectsError
 from sitegen.importers.recorded_layouts import is_headline
 from sitegen.model.changes import Change, Step
 from sitegen.model.commits import WORKTREE
+from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import CellMap, Flips
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
 from sitegen.model.series import HEADLINES, Correction, EvalSummary, PatternSummary, Series, SuspectTruth, Window
 from sitegen.model.timeline import Edit, Snapshot
+from sitegen.pages.field import CASES
 from sitegen.pages.overview.focus import longest_streaks, newly_wrong, weak_sections
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.scoring.kinds import scorer
@@ -184,11 +186,19 @@ class _EvalJob:
         return EvalRecord(
             summary=summary,
             attributes=tuple(sorted(by_attribute(series.cells))),
+            cases=self._cases(series),
             problems=problems_of_points(problems, deleted=series.history.deleted),
             mapping_use=mapping_use(newest) if newest else None,
             newest_report=self._page_keys[-1] if self._page_keys else "",
             pictures={key: pictures[key] for key in self._page_keys if key in pictures},
         )
+
+    def _cases(self, series: Series) -> tuple[str, ...]:
+        """Return the cases that have a page, in the order in which they were first answered."""
+        if not traits_of(self._info.kind).has_cases or self._context.redact:
+            return ()
+        documents = (document for point in series.points for document in point.scorecard.documents)
+        return tuple(islice(dict.fromkeys(document.unit for document in documents), CASES))
 
     def _followed_cells(self) -> tuple[CellMap, Result | None]:
         """Score the snapshots that lack anything, oldest first. Returns all cells, and the newest result if needed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -23,8 +23,9 @@ from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.scoring import all_inputs
 from sitegen.engine.writer import digest_of_inputs
 from sitegen.history.layout import DEFAULT_SETTINGS
+from sitegen.model.answers import AnsweredCase
 from sitegen.model.metrics import traits_of
-from sitegen.model.outcomes import CellMap
+from sitegen.model.outcomes import Cell, CellMap
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Point, Series
@@ -35,7 +36,7 @@ from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.exports import results_json
 from sitegen.pages.data.series import series_files
-from sitegen.pages.field import field_page, last_change
+from sitegen.pages.field import ANSWERED, case_page, field_page, history_of, last_change
 from sitegen.pages.notes import notes_page
 from sitegen.pages.other_pages import failed_page, short_report
 from sitegen.pages.report.grid import CaseGrid
@@ -53,6 +54,10 @@ from sitegen.scoring.usage import specs_with_usage
 
 if TYPE_CHECKING:
     from sitegen.engine.sources import EvalSources
+
+
+_HELD: Final = 40_000_000
+"""The most characters of answers that are held for the pages of cases of one eval."""
 
 
 class Reports:
@@ -74,6 +79,7 @@ class Reports:
         self._edits = edits
         self._first_with_output = first_points_with_output(edits.snapshots, task.history.kind)
         self._by_rules = traits_of(task.info.kind).is_structured
+        self._with_page = frozenset(task.record.cases if isinstance(task, PagesTask) else ())
 
     def report(self, index: int, result: Result) -> ReportView:
         """Make the report of a point."""
@@ -111,17 +117,19 @@ class Reports:
             said=notes_about(self._notes, at.label, newest=index == len(snapshots) - 1),
         )
 
-    def _grid(self, index: int, result: Result) -> CaseGrid:
+    def _grid(self, index: int, result: Result) -> CaseGrid | None:
         """Make the grid of the answers of a point, beside those of the newest output before it that is another one."""
         snapshots = self._edits.snapshots
         others = (each for each in reversed(snapshots[:index]) if each.outputs != snapshots[index].outputs)
         before = next(others, None)
-        return CaseGrid(
+        grid = CaseGrid(
             place=(self._info.id, snapshots[index].slug),
             cases=result.cases,
             earlier=self._cards.result(before).cases if before else (),
             earlier_label=before.label if before else "",
+            with_page=self._with_page,
         )
+        return grid if grid.has_texts else None
 
     def _point(self, index: int, card: Scorecard) -> Point:
         return Point(
@@ -215,6 +223,8 @@ class _EvalPages:
             if not writer.is_fresh(path, key):
                 writer.write(path, self._renderer.render(short_report(series, index)), key)
         self._write_fields(series, notes)
+        if task.record.cases:
+            self._write_cases(series, notes)
         older = tuple(index for index in reversed(stale) if index < newest)
         return PagesDone(files=writer.files, cached=self._cache.new, older_reports=older, pictures=self._pictures)
 
@@ -232,6 +242,46 @@ class _EvalPages:
                 blame = blame or Blame(series.cells, self._history.snapshots, self._cards.result)
                 page = field_page(series, blame, attribute, cells, beside)
                 self._writer.write(path, self._renderer.render(page), key)
+
+    def _write_cases(self, series: Series, notes: Sequence[PlacedNote]) -> None:
+        """Write the pages of cases; those of which none of the newest outputs has an answer change no more."""
+        cards, snapshots = [point.scorecard for point in series.points], self._history.snapshots
+        kept, end = self._task.context.limits.reports_kept, len(cards)
+        first = max(0, end - (ANSWERED if kept is None else min(ANSWERED, kept)))
+        last = {document.unit: index for index, card in enumerate(cards) for document in card.documents}
+        units = {document.id: document.unit for card in cards for document in card.documents}
+        stale: dict[str, tuple[str, int, tuple[PlacedNote, ...]]] = {}
+        for name in self._task.record.cases:
+            is_answered = last[name] >= first
+            at = end - 1 if is_answered else last[name]
+            said = tuple(one for one in notes if units.get(one.note.case, one.note.case) == name)
+            key = digest_of_inputs("eval", "case", report=self._keys[at], is_answered=is_answered, notes=said)
+            if not self._writer.is_fresh(links.case(self._info.id, name), key):
+                stale[name] = key, at + 1, said
+        if not stale:
+            return
+        answers: dict[str, dict[int, AnsweredCase]] = {name: {} for name in stale}
+        room = _HELD
+        indices = [
+            index
+            for index in range(first, end)
+            if index == 0 or snapshots[index].outputs != snapshots[index - 1].outputs
+        ]
+        indices.reverse()
+        for index, result in zip(indices, self._cards.results(map(snapshots.__getitem__, indices)), strict=True):
+            for case in result.cases:
+                if case.id in stale and room > 0:
+                    answers[case.id][index] = case
+                    room -= sum(len(answer.output) for answer in case.answers)
+        cells: dict[str, list[Cell]] = {name: [] for name in stale}
+        for cell in series.cells.cells:
+            if (unit := units.get(cell.document)) in cells:
+                cells[unit].append(cell)
+        blame = Blame(series.cells, snapshots, self._cards.result)
+        for name, (key, points, said) in stale.items():
+            history = history_of(blame, series, cells[name], points)
+            page = case_page(series, replace(history, attribute=name, notes=said), answers[name])
+            self._writer.write(page.path, self._renderer.render(page), key)
 
     def write_reports(self) -> PagesDone:
         """Write the reports of the task. One that fails is replaced by a page that says so."""

@@ -29,9 +29,11 @@ from sitegen.engine.writer import WrittenFiles
 from sitegen.history.memo_rows import CachedRow
 from sitegen.model.changes import EditedFile
 from sitegen.model.frozen import Frozen
+from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Parsed, Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, EvalHistory, EvalUpdate, Snapshot
+from sitegen.pages.field import ANSWERED
 from sitegen.pages.report.tree import PagePicture
 
 if TYPE_CHECKING:
@@ -210,7 +212,11 @@ def cached_rows(memo: Memo, task: EvalTask, reports: Iterable[int]) -> Iterator[
 
 
 def _shown(history: EvalHistory, reports: Iterable[int]) -> Iterator[Snapshot]:
-    """Yield the outputs whose results some reports show: their own, those before them, and their repeated runs."""
+    """Yield the outputs whose results some reports show: their own, those before them, and their repeated runs.
+
+    The pages of cases show more of those before.
+    """
+    before = ANSWERED if traits_of(history.kind).has_cases else 1
     for index in reports:
-        yield from history.snapshots[max(0, index - 1) : index + 1]
+        yield from history.snapshots[max(0, index - before) : index + 1]
         yield from runs_of(history.snapshots[index])

@@ -31,8 +31,8 @@ class Evals(Frozen):
 
     summaries: tuple[EvalSummary, ...]
     """Summaries of all evals, by id."""
-    fields: tuple[tuple[str, tuple[str, ...]], ...]
-    """The attributes of each eval that have a page."""
+    fields: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
+    """The attributes and the cases of each eval that have a page."""
     problems: tuple[Problem, ...]
     """Problems of all evals, by the id of the eval."""
     failures: tuple[Problem, ...]
@@ -84,7 +84,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
     every = [(eval_id, records[eval_id]) for eval_id in sorted(records)]
     evals = Evals(
         summaries=tuple(record.summary for _, record in every),
-        fields=tuple((eval_id, record.attributes) for eval_id, record in every),
+        fields=tuple((eval_id, record.attributes, record.cases) for eval_id, record in every),
         problems=tuple(problem for _, record in every for problem in record.problems),
         failures=tuple(sorted(failures, key=lambda problem: problem.eval_id or "")),
         mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
@@ -147,6 +147,8 @@ def addresses(record: EvalRecord) -> Iterator[str]:
         yield links.suspect_truth(eval_id)
     for attribute in record.attributes:
         yield links.field(eval_id, attribute)
+    for name in record.cases:
+        yield links.case(eval_id, name)
 
 
 def _with_rows(task: PagesTask, build: Build) -> PagesTask:

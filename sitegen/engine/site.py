@@ -227,8 +227,8 @@ class SiteWriter:
                 yield from badge_files(summary)
         files = (file for file in timeline.instructions if timeline.context.pages_of(file))
         yield search.list_file(summaries, files, self._evals.fields, self._search_entries)
-        for attributes in dict.fromkeys(fields for _, fields in self._evals.fields if fields):
-            yield search.fields_file(attributes)
+        named = (names for _, *both in self._evals.fields for names in both)
+        yield from map(search.fields_file, dict.fromkeys(filter(None, named)))
         yield NO_JEKYLL
 
     def _write_all(self, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:

@@ -63,7 +63,7 @@ def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[tuple[str
 
     Each is with the problem to report.
     """
-    names: dict[str | None, set[str]] = {eval_id: set(fields) for eval_id, fields in evals.fields}
+    names: dict[str | None, set[str]] = {eval_id: set(fields) for eval_id, fields, _ in evals.fields}
     for problem in evals.problems:
         if problem.field and problem.path != timeline.layout.manifest_path:
             names.setdefault(problem.eval_id, set()).add(problem.field)

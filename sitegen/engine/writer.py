@@ -38,6 +38,7 @@ INPUTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "short report": ("report",),
         "comparison": ("reports",),
         "field": ("report", "cells", "notes"),
+        "case": ("report", "is_answered", "notes"),
     },
     "instruction file": {"edit": ("templates", "path", "edit_and_the_one_before", "index", "effects", "thickens")},
     "hundred commits": {"commit": ("templates", "commit")},

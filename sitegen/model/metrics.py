@@ -187,6 +187,11 @@ class KindTraits(Frozen):
     reads_archives: bool = False
     """Some formats of its outputs need optional packages, so that its numbers also depend on these."""
 
+    @property
+    def has_cases(self) -> bool:
+        """Whether its results have the texts of answers, by case."""
+        return self.names_scores
+
 
 KIND_TRAITS: Final[dict[str, KindTraits]] = {
     "fields": KindTraits(is_structured=True),

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, islice
 from typing import Final, TypeAlias
 
 from markupsafe import Markup
+from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPeriod, change_points, worst_first
 from sitegen.analysis.deltas import Role
 from sitegen.analysis.notes import PlacedNote
+from sitegen.model.answers import AnsweredCase
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES, Cell, State
 from sitegen.model.series import EvalInfo, EvalSummary, FieldSummary, Point, Series
@@ -24,6 +26,7 @@ from sitegen.pages.html.tables import Column
 from sitegen.pages.instructions import EditEffects
 from sitegen.pages.labels import FATES, ROLES
 from sitegen.pages.report.discrepancies import TOP_LEVEL, section
+from sitegen.pages.report.grid import LONG, CaseGrid, asked, said
 from sitegen.pages.report.report_rows import letter_of, type_name
 from sitegen.text.plain import counted, day
 from sitegen.text.values import MINUS
@@ -52,10 +55,11 @@ _SUBJECT: Final = 80
 
 
 class FieldView(Frozen):
-    """What ``pages/field.html`` shows."""
+    """What ``pages/field.html`` shows of a field, or of a case."""
 
     info: EvalInfo
     attribute: str
+    """Its name."""
     points: Sequence[Point]
     """The points that the page shows."""
     cells: tuple[CellBlame, ...]
@@ -66,6 +70,10 @@ class FieldView(Frozen):
     """The points at which one of these changed, oldest first."""
     notes: tuple[PlacedNote, ...] = ()
     """What people noted about its values."""
+    noun: str = ""
+    """What it is: a field, a case."""
+    answers: tuple[tuple[Point, CaseGrid], ...] = ()
+    """The answers to a case at the newest points that have any, newest first. Each names the point before it."""
 
     @property
     def wrong_now(self) -> list[int]:
@@ -97,6 +105,20 @@ class FieldView(Frozen):
     def scored_again(self) -> bool:
         """Whether any column is an earlier output that was scored again."""
         return any("outputs" not in self.points[at].snapshot.cause for at in self.columns)
+
+    @property
+    def outputs(self) -> Markup:
+        """What was answered at each point, and before that what was asked, where it is another question."""
+        rows, newer = [], ("", "")
+        for point, grid in self.answers:
+            (case,), of_before = grid.cases, [said(each) for each in grid.earlier]
+            question = "" if (case.input, case.expected) == newer else asked(case, LONG)
+            newer = case.input, case.expected
+            shown: str = grid.cells(case, LONG)
+            if said(case) in of_before:
+                shown = f"<p class=said>The same as in {text(grid.earlier_label)}."
+            rows.append(f"<li><p class=case>{self._report(point)} {_sha(point)}</p>{question}{shown}\n")
+        return Markup("".join(rows))
 
     @property
     def periods(self) -> int:
@@ -222,13 +244,48 @@ def field_page(
     series: Series, blame: Blame, attribute: str, of_attribute: Sequence[Cell], notes: tuple[PlacedNote, ...] = ()
 ) -> Page:
     """The page of one attribute, from its cells and what people noted about them."""
-    points = series.points[: last_change(of_attribute) + 1]
-    cells = tuple(blame.trace(cell, len(points)) for cell in of_attribute)
+    view = history_of(blame, series, of_attribute, last_change(of_attribute) + 1)
+    view = replace(view, attribute=attribute, noun=series.info.nouns.attribute, notes=notes)
+    return Page(links.field(series.info.id, attribute), "pages/field.html", view)
+
+
+CASES: Final = 500
+"""The most cases of an eval that have a page: the first ones ever, so that no link to one is broken later."""
+ANSWERED: Final = 20
+"""Number of the newest points whose answers the page of a case shows."""
+
+
+def case_page(series: Series, history: FieldView, answers: Mapping[int, AnsweredCase]) -> Page:
+    """The page of one case. ``history``: of its values; ``answers``: by points."""
+    grids: list[tuple[Point, CaseGrid]] = []
+    before: AnsweredCase | None = None
+    for index, case in sorted(answers.items()):
+        point = series.points[index]
+        grids.append(
+            (
+                point,
+                CaseGrid(
+                    place=(series.info.id, point.snapshot.slug),
+                    cases=(case,),
+                    earlier=(before,) if before else (),
+                    earlier_label=grids[-1][0].snapshot.label if grids else "",
+                ),
+            )
+        )
+        before = case
+    view = replace(history, noun=series.info.nouns.document, answers=tuple(reversed(grids)))
+    return Page(links.case(series.info.id, history.attribute), "pages/field.html", view)
+
+
+def history_of(blame: Blame, series: Series, of_all: Sequence[Cell], end: int) -> FieldView:
+    """What a page shows of cells through the first points, up to ``end``. It has no name yet."""
+    cells = tuple(blame.trace(cell, end) for cell in of_all if cell.periods[0].start < end)
     wrong = tuple(worst_first(cell for cell in cells if cell.ever_wrong))
     starts = {explained.period.start for cell in wrong for explained in cell.periods}
-    changes = tuple(change for change in change_points(cells, len(points)) if change.point in starts)
-    view = FieldView(series.info, attribute, points=points, cells=cells, wrong=wrong, changes=changes, notes=notes)
-    return Page(links.field(series.info.id, attribute), "pages/field.html", view)
+    changes = tuple(change for change in change_points(cells, end) if change.point in starts)
+    return FieldView(
+        info=series.info, attribute="", points=series.points[:end], cells=cells, wrong=wrong, changes=changes
+    )
 
 
 def number(point: Point) -> str:

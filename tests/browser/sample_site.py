@@ -210,7 +210,7 @@ def raw_files() -> list[RawFile]:
     log = [search.iteration_entry(one.info, at) for one in every for at in one.history.snapshots] + [
         search.edit_entry(sample.edit(at)) for at in range(1, 120, 5)
     ]
-    fields = [(one.info.id, sample.FIELDS) for one in every if one.points]
+    fields = [(one.info.id, sample.FIELDS, ()) for one in every if one.points]
     edits = (sample.edit(1),)
     files = [
         InstructionHistory(sample.edit(1).path, edits),

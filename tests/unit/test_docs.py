@@ -43,6 +43,7 @@ ADDRESSES = {
     "fields": r"fields\.html",
     "suspect labels": r"suspect-labels\.html",
     "field": r"evals/[^/]+/fields/[^/]+\.html",
+    "case": r"evals/[^/]+/cases/[^/]+\.html",
     "compare": r"evals/[^/]+/compare\.html",
     "whole result": r"evals/[^/]+/\d{4,}(?:-[0-9a-f]{12})?\.json",
     "instructions": r"instructions/index\.html",

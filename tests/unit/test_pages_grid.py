@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,12 @@ from markupsafe import escape
 from sitegen.importers.case import JudgedCase, Opinion, with_documents
 from sitegen.model.answers import AnsweredCase
 from sitegen.model.usage import Call
+from sitegen.pages import links
+from sitegen.pages.field import ANSWERED
 from sitegen.pages.report.grid import DRAWN, PART, CaseGrid, marked, verdict
 from sitegen.scoring.answers import answered_cases
+from tests.gitrepo import GitRepo
+from tests.sites import broken_links, build_site, differs_from_cold
 
 HOSTILE = "</script><script>alert(1)</script>\u202e<b>"
 
@@ -118,3 +123,32 @@ def test_the_page_holds_fewer_cases_if_their_texts_are_long() -> None:
     long = cases(*((f"c{number}", model, f"{model} " * 2_000, True) for number in range(DRAWN) for model in "abcdefgh"))
     assert len(grid(long).rows) < 130_000
     assert 10 < len(grid(long).drawn) < DRAWN
+
+
+def test_the_page_of_a_case_has_its_newest_answers_however_the_site_was_built(tmp_path: Path) -> None:
+    repo, site = GitRepo(tmp_path / "repo"), tmp_path / "public"
+
+    def answer(run: int) -> None:
+        named = ["stays & <b>", "goes"] if run < 4 else ["stays & <b>", "comes"]
+        rows = [{"test_id": name, "score": run % 2, "output": f"{name} {run}", "input": "Which?"} for name in named]
+        manifest = "evals: {qa: {kind: judged, outputs: results.jsonl}}\n"
+        repo.commit(
+            {"evals/manifest.yaml": manifest, "evals/qa/results.jsonl": "\n".join(map(json.dumps, rows)) + "\n"}
+        )
+
+    def shown(name: str) -> list[str]:
+        page = (site / links.case("qa", name)).read_text("utf-8")
+        return [re.sub("<[^>]+>", "", each) for each in re.findall(r"<div class=out dir=auto>(.*?)</div>", page)]
+
+    for run in (1, 2, 3, 4):
+        answer(run)
+    build_site(repo.path, site)
+    assert shown("goes") == ["Which?", "goes 3", "goes 2", "goes 1"]
+    for run in range(5, ANSWERED + 5):
+        answer(run)
+    build_site(repo.path, site)
+    assert differs_from_cold(site, repo.path) == []
+    assert shown("goes") == []
+    assert shown("stays & <b>")[1::19] == [f"stays &amp; &lt;b&gt; {ANSWERED + 4}", "stays &amp; &lt;b&gt; 5"]
+    assert broken_links(site) == []
+    assert '"evals/qa/cases"' in (site / "search/list.js").read_text("utf-8")

@@ -83,12 +83,16 @@ def test_every_topic_of_the_list_is_a_heading_of_the_page_of_methods():
     assert re.findall(r'(?:<h2 id=|call part\()"(\w+)"', template) == list(TOPICS)
 
 
-def test_evals_with_the_same_fields_share_one_file():
+def test_evals_with_the_same_fields_or_cases_share_one_file():
     summaries = [sample.summary(sample.series(3)), sample.summary(sample.single())]
-    fields = [(one.info.id, ("a", "b")) for one in summaries]
+    fields = [(one.info.id, ("a", "b"), ("a", "b") * (one is summaries[1])) for one in summaries]
     body = _body(search.list_file(summaries, (), fields, 2001))[2]
     name = search.fields_file(("a", "b")).path.removeprefix("search/fields-").removesuffix(".js")
-    assert body["fields"] == [["waybills", "evals/waybills/fields", name], ["receipts", "evals/receipts/fields", name]]
+    assert body["fields"] == [
+        ["waybills", "evals/waybills/fields", name],
+        ["receipts", "evals/receipts/fields", name],
+        ["receipts", "evals/receipts/cases", name],
+    ]
     assert body["shards"] == 2
 
 
@@ -99,7 +103,7 @@ def test_a_field_is_found_with_the_name_of_its_page():
 
 
 def test_an_eval_without_outputs_has_no_fields_to_find():
-    fields = [("customs", ())]
+    fields = [("customs", (), ())]
     assert _body(search.list_file([sample.summary(sample.none_yet())], (), fields, 0))[2]["fields"] == []
 
 

@@ -5,7 +5,7 @@ if (searchButton) {
   const root = siteRoot;
   const dialog = element("dialog", "pal"), input = element("input"), list = element("ul"), status = element("p", "pal-n muted small");
   dialog.setAttribute("aria-label", "Search");
-  Object.assign(input, { type: "search", placeholder: "Search evals, iterations, fields, edits, authors, pages", autocomplete: "off", spellcheck: false });
+  Object.assign(input, { type: "search", placeholder: "Search evals, iterations, fields, cases, edits, authors, pages", autocomplete: "off", spellcheck: false });
   input.setAttribute("aria-label", "Search");
   status.setAttribute("aria-live", "polite");
   dialog.append(input, list, status);
@@ -45,7 +45,7 @@ if (searchButton) {
     const files = new Map();
     for (const [name, folder, digest] of known.fields) {
       if (!files.has(digest)) { await load(`fields-${digest}`); files.set(digest, take("fields", digest) ?? []); }
-      for (const [field, page] of files.get(digest)) add(field, `${folder}/${page ?? field}.html`, name, "field");
+      for (const [field, page] of files.get(digest)) add(field, `${folder}/${page ?? field}.html`, name, folder.endsWith("/cases") ? "case" : "field");
     }
     find();
   }

@@ -83,7 +83,7 @@ def shard(number: int, entries: Iterable[SearchEntry]) -> RawFile:
 
 
 def fields_file(attributes: tuple[str, ...]) -> RawFile:
-    """Fields, once for all evals that have the same fields: each with the name of its page, if it differs."""
+    """Fields or cases, once for all evals that have the same: each with the name of its page, if it differs."""
     name = _attributes_digest(attributes)
     pages = [
         [attribute] if (page := links.slug(attribute)) == attribute else [attribute, page] for attribute in attributes
@@ -94,12 +94,12 @@ def fields_file(attributes: tuple[str, ...]) -> RawFile:
 def list_file(
     summaries: Iterable[EvalSummary],
     files: Iterable[InstructionHistory],
-    fields: Iterable[tuple[str, tuple[str, ...]]],
+    fields: Iterable[tuple[str, tuple[str, ...], tuple[str, ...]]],
     entries: int,
 ) -> RawFile:
-    """``search/list.js``: evals and their pages, instruction files, where the fields are, shards.
+    """``search/list.js``: evals and their pages, instruction files, where the fields and cases are, shards.
 
-    ``fields``: by ids of evals, all fields that were ever judged, which have a page.
+    ``fields``: by ids of evals, all fields that were ever judged, and the cases, which have a page.
 
     Pages in the navigation are not included, because the script reads them from the navigation.
     """
@@ -111,9 +111,10 @@ def list_file(
             [file.path, links.instruction(file.path), "deleted" if file.deleted else "instructions"] for file in files
         ],
         "fields": [
-            [eval_id, links.field(eval_id, "").rpartition("/")[0], _attributes_digest(attributes)]
-            for eval_id, attributes in fields
-            if attributes
+            [eval_id, address(eval_id, "").rpartition("/")[0], _attributes_digest(names)]
+            for eval_id, attributes, cases in fields
+            for address, names in ((links.field, attributes), (links.case, cases))
+            if names
         ],
         "shards": -(-entries // SHARD),
     }

@@ -12,7 +12,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from sitegen.model.answers import AnsweredCase, CaseAnswer, JudgeWords
+from sitegen.model.answers import AnsweredCase, CaseAnswer, JudgeWords, Turn
 from sitegen.model.frozen import Frozen
 from sitegen.model.site import RawFile
 from sitegen.pages import links
@@ -30,7 +30,9 @@ _PAGE: Final = 120_000
 PART: Final = 100
 """Cases in a file beside the page."""
 _TEXT: Final = 600
-"""The most characters of a text in the grid; the page of the case has more of it."""
+"""The most characters of a text in the grid."""
+LONG: Final = 4_000
+"""The most characters of a text on the page of its case."""
 _DISTINCT: Final = 3
 """The most different repeats of an answer in the grid."""
 _FLAGS: Final = (
@@ -39,6 +41,9 @@ _FLAGS: Final = (
     ("d", "different", "Only different"),
 )
 """What rows and answers are marked with: the mark, its name in the address of a filtered grid, and the button."""
+
+_ENTRIES: Final = {"message": "", "call": "call of", "result": "result of"}
+"""What stands before the name of an entry of a transcript."""
 
 _Answers = Mapping[str, Sequence[CaseAnswer]]
 
@@ -125,19 +130,43 @@ class CaseGrid(Frozen, dict=True, gc=True):
             rows = self._rows(start + number * PART, PART)
             yield script_file(links.report_cases(*self.place, number + 1), "CASES", "".join(rows))
 
+    @property
+    def has_texts(self) -> bool:
+        """Whether there is more to show than verdicts and scores, which stand in the table of documents."""
+        return self.states_answers or any(
+            case.input or case.expected or answer.error or any(any(judge[2:]) for judge in answer.judges)
+            for case in self.cases
+            for answer in case.answers
+        )
+
+    def address(self, axes: Sequence[str], values: Sequence[str]) -> str:
+        """The address of the grid with the answers of a variant or model alone; empty for other axes."""
+        wanted = dict(zip(axes, values, strict=True))
+        columns = [
+            str(place)
+            for place, (variant, model) in enumerate(self.columns)
+            if wanted.items() <= {"variant": variant, "model": model}.items()
+        ]
+        return f"#columns={','.join(columns)}" if 0 < len(columns) < len(self.columns) else ""
+
     def _rows(self, start: int, most: int) -> Iterator[str]:
         for case, marks in self.sorted[start : start + most]:
-            yield f"<li{_data(marks)}>{self._head(case)}<div class=ans>{''.join(self._cells(case))}</div>\n"
+            yield f"<li{_data(marks)}>{self._head(case)}{self.cells(case)}\n"
 
     def _head(self, case: AnsweredCase) -> str:
         name = f"<b>{bounded(case.id, 200)}</b>"
         if case.id in self.with_page:
-            name = f"<a href={links.case_in_eval(case.id)}>{name}</a>"
-        input = "" if case.input == case.id else text_box("Input", case.input, _TEXT)
-        return f"<p class=case>{name}</p><div class=asked>{input}{text_box('Expected', case.expected, _TEXT)}</div>"
+            name = f'<a href="{links.case_in_eval(case.id)}">{name}</a>'
+        return f"<p class=case>{name}</p>{asked(case, _TEXT)}"
 
-    def _cells(self, case: AnsweredCase) -> Iterator[str]:
-        """Write the answers of each column; words that the first answer does not have are marked in the others."""
+    def cells(self, case: AnsweredCase, longest: int = _TEXT) -> Markup:
+        """Write the answers of each column; words that the first answer does not have are marked in the others.
+
+        ``longest``: the most characters of a text; with more than the grid has, transcripts are written too.
+        """
+        return Markup(f"<div class=ans>{''.join(self._cells(case, longest))}</div>")
+
+    def _cells(self, case: AnsweredCase, longest: int) -> Iterator[str]:
         of_column: dict[tuple[str, str], list[CaseAnswer]] = {column: [] for column in self.columns}
         for answer in case.answers:
             of_column.setdefault((answer.variant, answer.model), []).append(answer)
@@ -148,14 +177,14 @@ class CaseGrid(Frozen, dict=True, gc=True):
                 yield f'<div class="an a{place}">{_who(self.columns[column])}<i>no answer</i></div>'
                 continue
             own, earlier = marks[answers[0].document], self.before.get(answers[0].document, ())
-            was = "" if "c" not in own else self._earlier(earlier, answers)
-            shown = "".join(_distinct(self.columns.get(column, ""), answers, first))
+            was = self._earlier(earlier, answers) if "c" in own and longest == _TEXT else ""
+            shown = "".join(_distinct(self.columns.get(column, ""), answers, first, longest))
             yield f'<div class="an a{place}"{_data(own)}>{shown}{was}</div>'
 
     def _earlier(self, earlier: Sequence[CaseAnswer], now: Sequence[CaseAnswer]) -> str:
         """Write what was answered before, folded; words that the answer now does not have are marked."""
         label = ": ".join(filter(None, (f"Before, in {bounded(self.earlier_label, 60)}", verdict(earlier))))
-        return f"<details><summary>{label}</summary>{_output(earlier[0], now[0].output)}</details>"
+        return f"<details><summary>{label}</summary>{_output(earlier[0], now[0].output, _TEXT)}</details>"
 
 
 def names_of_answerers(answers: Iterator[CaseAnswer]) -> dict[tuple[str, str], str]:
@@ -200,17 +229,34 @@ def _data(marks: frozenset[str] | str) -> str:
     return "".join(f" data-{mark}" for mark, *_ in _FLAGS if mark in marks)
 
 
-def _distinct(name: str, answers: Sequence[CaseAnswer], first: str | None) -> Iterator[str]:
+def _distinct(name: str, answers: Sequence[CaseAnswer], first: str | None, longest: int) -> Iterator[str]:
     """Write the different answers of one column, each with how many repeats gave it."""
     same: dict[tuple[str, bool], list[CaseAnswer]] = {}
     for answer in answers:
         same.setdefault((_plain(answer.output), answer.has_failed), []).append(answer)
+    is_short = longest == _TEXT
     yield _who(name, answers)
-    for group in list(same.values())[:_DISTINCT]:
-        times = "" if len(same) == 1 else f"<p class=who>{len(group)} of {len(answers)}: {verdict(group)}</p>"
-        yield f"{times}{_output(group[0], first)}{words_of(group[0].judges)}"
-    if len(same) > _DISTINCT:
+    for group in list(same.values())[: _DISTINCT if is_short else None]:
+        if len(same) > 1:
+            yield f"<p class=who>{len(group)} of {len(answers)}: {verdict(group)}</p>"
+        yield _output(group[0], first, longest) + words_of(group[0].judges, longest)
+        if group[0].transcript and not is_short:
+            yield _transcript(group[0].transcript, longest)
+    if is_short and len(same) > _DISTINCT:
         yield f"<i>{counted(len(same) - _DISTINCT, 'other answer')}</i>"
+
+
+def _transcript(turns: Sequence[Turn], longest: int) -> str:
+    calls, failed = sum(turn.kind == "call" for turn in turns), sum(turn.failed for turn in turns)
+    said = [counted(sum(turn.kind == "message" for turn in turns), "message")]
+    said += [counted(calls, "tool call")] if calls else []
+    said += [f"{failed:,} failed"] if failed else []
+    rows = (
+        f"<li{' class=err' if turn.failed else ''}><b>{_ENTRIES[turn.kind]} {bounded(turn.name, 80)}</b>"
+        f"<div class=out dir=auto>{bounded(turn.text, longest)}</div>"
+        for turn in turns
+    )
+    return f"<details><summary>Transcript: {', '.join(said)}</summary><ol class=turns>{''.join(rows)}</ol></details>"
 
 
 def _who(name: str, answers: Sequence[CaseAnswer] = ()) -> str:
@@ -248,12 +294,12 @@ def usage_of(answers: Sequence[CaseAnswer]) -> Iterator[str]:
             yield amount(sum(values) / len(values), unit)
 
 
-def _output(answer: CaseAnswer, other: str | None) -> str:
+def _output(answer: CaseAnswer, other: str | None, longest: int) -> str:
     """Write an answer with the words marked that another one does not have; None if the file states no answers."""
-    error = f"<p class=err>{bounded(answer.error, _TEXT)}</p>" if answer.error else ""
+    error = f"<p class=err>{bounded(answer.error, longest)}</p>" if answer.error else ""
     if other is None or (error and not answer.output):
         return error
-    shown = marked(cut(answer.output, _TEXT), other) if answer.output.strip() else "<i>blank</i>"
+    shown = marked(cut(answer.output, longest), other) if answer.output.strip() else "<i>blank</i>"
     return f"{error}<div class=out dir=auto>{shown}</div>"
 
 
@@ -279,7 +325,7 @@ def _marked_piece(piece: str) -> str:
     return f"<mark>{escape(printable(words))}</mark>{piece[len(words) :]}"
 
 
-def words_of(judges: Sequence[JudgeWords], longest: int = _TEXT) -> str:
+def words_of(judges: Sequence[JudgeWords], longest: int) -> str:
     """What judges said, a paragraph each; those that gave no reasons share one. Their details are folded."""
     named = [(judge, f"<b>{bounded(judge.name, 80)}</b> {_score(judge)}".removeprefix("<b></b> ")) for judge in judges]
     said = [f"<p class=said>{name} {bounded(judge.reasons, longest)}" for judge, name in named if judge.reasons]
@@ -296,6 +342,18 @@ def _score(judge: JudgeWords) -> str:
     return "" if judge.score is None else f"{judge.score:.3f}"
 
 
-def text_box(label: str, content: str, longest: int) -> str:
+def said(case: AnsweredCase) -> list[tuple[str, str, float | None]]:
+    """What was answered, without what it took."""
+    return [(answer.document, answer.output, answer.passed) for answer in case.answers]
+
+
+def asked(case: AnsweredCase, longest: int) -> Markup:
+    """What was asked and what was expected."""
+    input = "" if case.input == case.id else _text_box("Input", case.input, longest)
+    expected = _text_box("Expected", case.expected, longest)
+    return Markup(f"<div class=asked>{input}{expected}</div>" if input or expected else "")
+
+
+def _text_box(label: str, content: str, longest: int) -> str:
     """A text under its label; nothing for an empty one."""
     return f"<div><h4>{label}</h4><div class=out dir=auto>{bounded(content, longest)}</div></div>" if content else ""

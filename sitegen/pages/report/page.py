@@ -10,6 +10,7 @@ from functools import cached_property
 from math import inf
 from typing import Final
 
+from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import Role, differing_roles
@@ -29,6 +30,8 @@ from sitegen.model.series import HEADLINES, EvalInfo, Point, VariantSpread, Weak
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
+from sitegen.pages.html.formats import count
+from sitegen.pages.html.tables import Text
 from sitegen.pages.instructions import FileEdit
 from sitegen.pages.labels import CAUSES, DisplayedChange, changes
 from sitegen.pages.report import spans
@@ -349,6 +352,23 @@ class ReportView(Frozen, dict=True, gc=True):
     def splits(self) -> tuple[Split, ...]:
         """The output by variant and model, and by each tag of its cases; empty if no answers differ in any of these."""
         return splits(self.previous.scorecard if self.previous else None, self.card, self.specs[0])
+
+    def answers_of(self, split: Split, part: Slice | None) -> Markup:
+        """A link to the answers of a variant or model, if the page has them."""
+        address = self.grid.address(split.axes, part.values) if self.grid and part else ""
+        return Markup(f'<a href="{address}">answers</a>' if address else "")
+
+    def cases_of(self, part: Slice, split: Split, spec: MetricSpec) -> Text:
+        """The number of cases of a slice, with a link to the answers to them."""
+        address = self.grid.address(split.axes, part.values) if self.grid else ""
+        return Markup(f'<a href="{address}">{part.cases:,}</a>') if address else count(part.cases)
+
+    @cached_property
+    def case_pages(self) -> dict[str, str]:
+        """The address of the page of the case of each document, where there is one, relative to the report."""
+        paged = self.grid.with_page if self.grid else frozenset()
+        units = {document.id: document.unit for document in self.card.documents}
+        return {name: links.case_in_eval(unit) for name, unit in units.items() if unit in paged}
 
     @property
     def hidden(self) -> list[tuple[str, Slice]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Final, cast
 
 from markupsafe import Markup
@@ -31,6 +32,7 @@ _FIELDS = Nouns()
 _RATIOS: Final = {ratio.name: ratio for ratio in (*RATIOS, ACCURACY, PASSED)}
 _CONFUSION: Final = (("TP", "tp"), ("FP", "fp"), ("FN", "fn"), ("TN", "tn"))
 _CORRECT: Final = (("Correct", "tp"),)
+_NO_PAGES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def type_name(kind: ErrorType, nouns: Nouns = _FIELDS) -> Markup:
@@ -151,16 +153,25 @@ def _change(spec: MetricSpec, view: ReportView) -> Markup:
 
 
 def documents(
-    scores: Iterable[DocumentScore], nouns: Nouns = _FIELDS, metrics: Sequence[MetricSpec] = (), counted: bool = True
+    scores: Iterable[DocumentScore],
+    nouns: Nouns = _FIELDS,
+    metrics: Sequence[MetricSpec] = (),
+    counted: bool = True,
+    pages: Mapping[str, str] = _NO_PAGES,
 ) -> Markup:
-    """Table rows of documents: the id, then the columns of ``count_columns``."""
+    """Table rows of documents: the id, linked to its page in ``pages``, then the columns of ``count_columns``."""
     if not counted:
-        return Markup("\n".join([_document_row(score, metrics) for score in scores]))
+        return Markup("\n".join([_document_row(score, metrics, pages) for score in scores]))
     cells = _count_cells(nouns, ratios=not metrics)
-    return Markup("".join([f"{_document_row(score, metrics)}{cells(score.counts)}" for score in scores]))
+    return Markup("".join([f"{_document_row(score, metrics, pages)}{cells(score.counts)}" for score in scores]))
 
 
-def _document_row(score: DocumentScore, metrics: Sequence[MetricSpec]) -> str:
+def _linked(document: str, pages: Mapping[str, str]) -> str:
+    address = pages.get(document)
+    return f"<a href={_attribute_value(address)}>{_text(document)}</a>" if address else _text(document)
+
+
+def _document_row(score: DocumentScore, metrics: Sequence[MetricSpec], pages: Mapping[str, str]) -> str:
     values = dict(score.metrics)
     shown = (
         number(values.get(spec.name), unit=spec.unit) if spec.unit else _ratio_cell(values.get(spec.name))
@@ -168,7 +179,7 @@ def _document_row(score: DocumentScore, metrics: Sequence[MetricSpec]) -> str:
     )
     own = "".join([f"<td>{value}" for value in shown])
     state = "" if score.status == "scored" else f" ({STATUSES[score.status]})"
-    return f"<tr><td class=label>{_text(score.id) or '—'}{state}{own}"
+    return f"<tr><td class=label>{_linked(score.id, pages) or '—'}{state}{own}"
 
 
 @lru_cache(maxsize=64)
@@ -247,9 +258,16 @@ def discrepancy_columns(nouns: Nouns, several_points: bool, several_documents: b
     return [Column(name=name, head=head, cell=str) for name, head in names.items()]
 
 
-def discrepancies(rows: Sequence[Discrepancy], several_points: bool, several_documents: bool, nouns: Nouns) -> Markup:
+def discrepancies(
+    rows: Sequence[Discrepancy],
+    several_points: bool,
+    several_documents: bool,
+    nouns: Nouns,
+    pages: Mapping[str, str] = _NO_PAGES,
+) -> Markup:
     """Table bodies of discrepancies, one for each list item with errors, and one for each run of other errors.
 
+    ``pages``: the addresses of the pages of documents, if they have any.
     The filter and the style sheet read the ``data-`` attributes of rows.
     """
     bodies: dict[int, list[str]] = {}
@@ -269,7 +287,7 @@ def discrepancies(rows: Sequence[Discrepancy], several_points: bool, several_doc
             f"<tr id=d{number} data-t={placed.error.outcome} data-g={sections[row.section]}"
             f"{' data-n' if since.new else ''}><td class=c-number><a href=#d{number}>{number}</a>"
             f"{cells(placed) if is_plain else cells(placed, group.name, row.question, row.said)}{starts[since]}"
-            f"{f'<td class=c-document>{_text(placed.error.document)}' if several_documents else ''}\n"
+            f"{f'<td class=c-document>{_linked(placed.error.document, pages)}' if several_documents else ''}\n"
         )
     return Markup("".join(itertools.chain.from_iterable(bodies.values())))
 
@@ -352,5 +370,6 @@ def rows_file(view: ReportView) -> RawFile | None:
     loadable = view.discrepancies.loadable
     if not loadable:
         return None
-    rows = discrepancies(loadable, view.previous is not None, len(view.documents) > 1, view.info.nouns)
+    several = view.previous is not None, len(view.documents) > 1
+    rows = discrepancies(loadable, *several, view.info.nouns, view.case_pages)
     return script_file(links.report_rows(view.info.id, view.snapshot.slug), "ROWS", str(rows))
