@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -75,6 +76,8 @@ class Project(NamedTuple):
     """Digest of the templates."""
     fingerprint: str
     """Digest of everything that affects the bytes of the site, except history and the name of the revision."""
+    refs: str
+    """Digest of all branches and tags if the configuration may name one as a baseline; else empty."""
     own_templates: Path | None = None
     """The project's folder of templates in the work tree. Templates of history are never used."""
 
@@ -122,6 +125,7 @@ def open_project(options: Options, templates: str) -> Project:
         out=real(options.out_below(place.top)),
         cache=cache_folder(options.cache, place.top),
         templates=templates,
+        refs=place.branches_and_tags() if place.root and _names_baselines(place.root) else "",
         fingerprint=hashlib.sha256(f"{decisive} {files}".encode()).hexdigest(),
         own_templates=own,
     )
@@ -142,6 +146,15 @@ def _digest(root: Path, names: Iterable[str]) -> str:
             content = f"\0 {error.strerror}".encode()
         state.update(len(content).to_bytes(8, "little") + content)
     return state.hexdigest()
+
+
+def _names_baselines(root: Path) -> bool:
+    """Whether a file of the configuration may have a table of baselines, without reading it as TOML."""
+    for name in SITE_FILES:
+        with suppress(OSError):
+            if b"baselines" in read_inside(root, name, LARGEST_CONFIGURATION):
+                return True
+    return False
 
 
 def _configured_revision(root: Path) -> str:

@@ -34,7 +34,7 @@ SideKind: TypeAlias = Literal["variants", "iterations", "revisions"]
 
 _SIDES: Final[dict[SideKind, re.Pattern[str]]] = {
     "variants": re.compile(r"([^:]+):(.+)"),
-    "iterations": re.compile(r"(.+)@(\d[\w.-]*|iteration-\d[\w.-]*)"),
+    "iterations": re.compile(r"(.+)@(\w[\w.-]*)"),
 }
 """How a side of one eval is written: the id of the eval, and the name of the side."""
 

@@ -212,8 +212,8 @@ class CompareRequest:
         typer.Argument(
             metavar="A B ...",
             help="EVAL and values on an axis (variant=short, model=mini, or a tag of its cases: language=de), "
-            "EVAL:VALUE, EVAL@ITERATION (14, iteration-014, or the name of a report), revisions, or, with "
-            "--test_cases, prompt files. Each is compared with the first.",
+            "EVAL:VALUE, EVAL@ITERATION (14, iteration-014, the name of a report or of a baseline), revisions or "
+            "baselines, or, with --test_cases, prompt files. Each is compared with the first.",
         ),
     ] = None
     eval_id: Annotated[
@@ -251,7 +251,9 @@ class CheckRequest:
     base: Annotated[
         str | None,
         typer.Option(
-            metavar="REV", help="Compare with the commit where the branch left REV. Default in a workflow: its target."
+            metavar="REV",
+            help="Compare with the commit where the branch left REV, or with a baseline of sitegen.toml. Default in a "
+            "workflow: its target.",
         ),
     ] = None
     exact: Annotated[bool, typer.Option("--exact", help="Compare with REV itself.")] = False

@@ -271,6 +271,10 @@ class GateSettings(ConfigTable):
     """Limits by id of the eval."""
 
 
+MOST_BASELINES: Final = 20
+"""The most baselines: each is resolved by git in every build, and marked on every trend page."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class SiteConfig(ConfigTable):
     """``sitegen.toml``, or ``[tool.sitegen]`` of ``pyproject.toml``."""
@@ -294,6 +298,8 @@ class SiteConfig(ConfigTable):
     llm: Llm = field(default_factory=Llm)
     regressions: Regressions = field(default_factory=Regressions)
     gate: GateSettings = field(default_factory=GateSettings)
+    baselines: dict[str, str] = field(default_factory=dict)
+    """Revisions that others are compared with, by name: ``production = "v1.4"``. At most ``MOST_BASELINES``."""
     public: Public = field(default_factory=Public)
     redact: tuple[str, ...] = ()
     """Globs of field paths of all evals whose values no file of the site may hold."""

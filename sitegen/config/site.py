@@ -17,16 +17,17 @@ from sitegen.config.findings import (
     error_in,
     finding_of,
     leads_out,
+    problem_in,
     remove,
     valid_part,
     without,
 )
-from sitegen.config.models import ConfigTable, SiteConfig
+from sitegen.config.models import MOST_BASELINES, ConfigTable, SiteConfig
 from sitegen.data_files.project_files import LARGEST_CONFIGURATION, SITE_FILES, fix_of, read_file, read_inside
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_toml
 from sitegen.errors import ConfigurationError
-from sitegen.model.problems import Finding, Parsed
+from sitegen.model.problems import Finding, Parsed, Problem
 from sitegen.text.keys import key_path, names_of, nearest
 from sitegen.text.plain import is_web_address
 
@@ -82,6 +83,15 @@ def read_site_file(file: Path) -> SiteConfig:
 def site_file(root: Path | None, *, read: Read | None = None) -> str:
     """The name of the file that ``read_site`` reads, if there is any."""
     return _site_contents(root, read)[0][0]
+
+
+def missing_baseline(root: Path | None, name: str, revision: str, *, read: Read | None = None) -> Problem:
+    """Return the problem of a baseline whose revision the clone lacks. ``read``: as for ``read_site``."""
+    file, content = _site_contents(root, read)[0]
+    prefix = "tool.sitegen." if file == "pyproject.toml" else ""
+    where = _toml_line(content.decode("utf-8-sig", "replace"), prefix, ("baselines", name))
+    message = f"The baseline {name!r} is the revision {revision!r}, which this clone does not have."
+    return problem_in(file, Finding("warning", message, "Correct it, or fetch it: git fetch --tags.", line=where))
 
 
 def _site_contents(root: Path | None, read: Read | None) -> list[tuple[str, bytes]]:
@@ -159,6 +169,13 @@ def _wrong_values(site: SiteConfig) -> Iterator[tuple[Location, str, str]]:
         if number < 0:
             message = f"{key_path(location)} is {describe(number)}, a number that is not negative is wanted."
             yield location, message, "Correct the value."
+    for count, (name, revision) in enumerate(site.baselines.items()):
+        if count >= MOST_BASELINES:
+            message = f"baselines names more than {MOST_BASELINES} revisions: {describe(name)} is one more."
+            yield ("baselines", name), message, "Remove those that nobody compares with."
+        elif revision.startswith("-") or not revision.isprintable() or not revision:
+            message = f"{key_path(('baselines', name))} is {describe(revision)}, which cannot be a revision."
+            yield ("baselines", name), message, "Write a tag, a branch or the id of a commit."
     # A slash at the start of a glob is the project's root.
     paths: list[tuple[Location, str, str]] = [(("evals_dir",), site.evals_dir, site.evals_dir)]
     paths += [(("mapping", at), path, path) for at, path in enumerate(site.mapping)]

@@ -78,6 +78,8 @@ class FolderState(NamedTuple):
     list_size: int
     """Bytes of the list of files in the folder."""
     site: Site
+    refs: str = ""
+    """As in ``Project``."""
 
     def encode(self) -> bytes:
         """Encode the state for the memo."""
@@ -124,7 +126,8 @@ class LastBuild:
         """Whether the folder shows the commit that is built, by the name that the user gave it this time."""
         if self.state is None or self.head is None:
             return False
-        return (self.head, self.state.revision) == (self.project.head, self.project.revision)
+        shown = self.head, self.state.revision, self.state.refs
+        return shown == (self.project.head, self.project.revision, self.project.refs)
 
     def unchanged(self) -> Site:
         """Return the outcome of a build that has nothing to do: the outcome of the last build, with nothing written."""

@@ -199,7 +199,7 @@ class _EvalPages:
         """Write every page but older reports; first the files and pages to which the trend page leads."""
         task, writer, info, keys = self._task, self._writer, self._info, self._keys
         derived = task.derived.value
-        series = self._cards.series(info, self._edits, self._cells, derived)
+        series = replace(self._cards.series(info, self._edits, self._cells, derived), baselines=task.baselines)
         summary = task.record.summary
         for file in series_files(series, summary.patterns):
             writer.write(file.path, file.content)
@@ -366,7 +366,10 @@ class _EvalPages:
 
         It shows nothing that the reports do not, so their digests together decide what it shows.
         """
-        path, key = links.compare(series.info.id), digest_of_inputs("eval", "comparison", reports=self._keys)
+        path, key = (
+            links.compare(series.info.id),
+            digest_of_inputs("eval", "comparison", reports=self._keys, baselines=series.baselines),
+        )
         if len(series.points) < 2 or self._writer.are_fresh(path, key):
             return
         data = compare_data(series, self._task.record.summary.steps)

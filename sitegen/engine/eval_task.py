@@ -59,6 +59,8 @@ class EvalTask(Frozen):
     """Folders in which the eval may have been at some commit, if it states a source."""
     notes: bytes
     """The content of its file of notes; empty if there is none."""
+    baselines: tuple[tuple[str, int], ...]
+    """The name of each baseline, and the index of its snapshot."""
 
 
 class EvalDone(Frozen):
@@ -188,6 +190,7 @@ def task_for(build: Build, update: EvalUpdate, edits: dict[tuple[str, ...], Sent
         cached=(),
         source_folders=_source_folders(timeline, history) if info.source else (),
         notes=timeline.notes(history.id),
+        baselines=timeline.baselines_of(history),
     )
     newest = range(len(history.snapshots))[-1:]
     return replace(task, cached=tuple(cached_rows(build.memo, task, newest)))

@@ -111,6 +111,7 @@ class SiteFiles:
                 foreign=foreign,
                 list_size=list_size,
                 site=outcome,
+                refs=self._project.refs,
             )
             memo.keep_site(name, state.encode())
         return outcome

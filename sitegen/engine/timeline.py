@@ -19,7 +19,7 @@ from sitegen.config.manifest import ANY_FIELD, project_evaluation, significance_
 from sitegen.config.models import EVALUATION_FILE, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.notes import NOTES_FILE
 from sitegen.config.searched_files import Search, work_tree_search
-from sitegen.config.site import read_site, site_file
+from sitegen.config.site import missing_baseline, read_site, site_file
 from sitegen.data_files.reading import MAX_CONFIGURING_BYTES
 from sitegen.engine.cached_kinds import END_OF_WALK, CacheStore, EndOfWalk, forget_earlier_walk
 from sitegen.engine.configuration import AnswersAt, kept_manifest, manifest_of
@@ -31,7 +31,7 @@ from sitegen.engine.site_files import SiteFiles
 from sitegen.engine.template_files import template_folders
 from sitegen.engine.worker_context import WorkerContext, bytecode_folder
 from sitegen.engine.writer import digest
-from sitegen.errors import ConfigurationError, NothingToReportError
+from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.layout import Layout
 from sitegen.history.problems import shallow_history
@@ -70,6 +70,8 @@ class Timeline(FoldedHistory):
     """The files of the built commit."""
     before: EndOfWalk | None = None
     """Where the build ended that this one continues; None if history was read from its root."""
+    baselines: Mapping[str, frozenset[str]] = {}
+    """The name of each baseline, and the ids of the commits that its revision does not contain."""
 
     @property
     def jobs(self) -> int | None:
@@ -119,6 +121,15 @@ class Timeline(FoldedHistory):
         if self.project.options.worktree and root is not None:
             return work_tree_search(root, kind_of_case_file).read(path, MAX_CONFIGURING_BYTES) or b""
         return self.files.read(path) or b""
+
+    def baselines_of(self, history: EvalHistory) -> tuple[tuple[str, int], ...]:
+        """Return the name of each baseline, and the index of the newest snapshot of an eval that its revision has."""
+        found = []
+        for name, newer in self.baselines.items():
+            commits = [snapshot.commit.sha for snapshot in history.snapshots]
+            contained = [index for index, sha in enumerate(commits) if sha not in newer and sha != WORKTREE]
+            found += [(name, contained[-1])] if contained else []
+        return tuple(found)
 
     @property
     def layout(self) -> Layout:
@@ -246,6 +257,9 @@ def fold(
     if configured_as:
         config, manifest = configured_as.config, configured_as.manifest
     repository = Repository(project.place, max_blob_bytes=config.limits.max_blob_bytes)
+    commits, problems = _baseline_commits(repository, config, root, files)
+    remarks += problems
+    config = dataclasses.replace(config, baselines=commits)  # one that moved is another configuration
     redaction(config.redact)  # reports an invalid field path before any work
     manifest, of_redactions = _with_sound_redactions(manifest)
     remarks += [problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_redactions]
@@ -285,7 +299,22 @@ def fold(
         remarks=tuple(remarks),
         context=replace(_worker_context(project, repository, config, folded.overlay), commits=(head,) if head else ()),
         files=files,
+        baselines={name: repository.commits_without(commit, head) for name, commit in commits.items()},
     )
+
+
+def _baseline_commits(
+    repository: Repository, config: SiteConfig, root: Path | None, files: FilesAt
+) -> tuple[dict[str, str], list[Problem]]:
+    """Return the id of the commit of each baseline, and a problem for each that this clone does not have."""
+    commits: dict[str, str] = {}
+    missing = []
+    for name, revision in config.baselines.items():
+        try:
+            commits[name] = repository.resolve(revision)
+        except SitegenError:
+            missing.append(missing_baseline(root, name, revision, read=files.read_rules))
+    return commits, missing
 
 
 def _unread(evaluation: Parsed[EvaluationConfig | None]) -> Iterator[Problem]:

@@ -36,7 +36,7 @@ INPUTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
             *("points", "made_with", "edits_beside", "source", "notes"),
         ),
         "short report": ("report",),
-        "comparison": ("reports",),
+        "comparison": ("reports", "baselines"),
         "field": ("report", "cells", "notes"),
         "case": ("report", "is_answered", "notes"),
     },

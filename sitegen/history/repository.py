@@ -119,6 +119,10 @@ class Repository:
         """Return the number of commits on the first-parent line of ``head``; 0 if git cannot read them."""
         return int(self._output_of("rev-list", "--first-parent", "--count", head, "--") or 0)
 
+    def commits_without(self, contained: str, head: str) -> frozenset[str]:
+        """Return the ids of the commits that lead to ``head`` and are not contained in another commit."""
+        return frozenset(self._output_of("rev-list", head, f"^{contained}", "--").split())
+
     def commits_with(self, head: str, path: str) -> tuple[str, ...]:
         """Return the newest commits on the first-parent line of ``head`` that changed a file, the newest first."""
         arguments = ("rev-list", "--first-parent", f"--max-count={_MOST_VERSIONS}", head, "--", path)

@@ -100,6 +100,10 @@ class RepositoryPlace(NamedTuple):
         """Digest of the inputs of a site besides commits: the repository's configuration and its shallow boundary."""
         return digest_files(self.common_dir / "config", self.common_dir / "shallow")
 
+    def branches_and_tags(self) -> str:
+        """Digest of the commits of all branches and tags, by one process of some 4 ms."""
+        return hashlib.sha256(_run_git(self.top, "for-each-ref").stdout).hexdigest()
+
 
 PATIENCE: Final = 10.0
 """Seconds of silence after which ``wait_for_git`` looks for the cause."""

@@ -217,6 +217,8 @@ class Series(Frozen):
     """One for each snapshot, in series order; empty if the eval has no outputs yet."""
     cells: CellMap = CellMap(0, (), {})
     """Every cell through all points; empty if it was not computed."""
+    baselines: tuple[tuple[str, int], ...] = ()
+    """The name of each baseline, and the index of the newest point that its revision contains; for pages alone."""
 
     def copied_label(self, index: int) -> str | None:
         """The label of the iteration that the output of a point is a copy of; None if it is none."""

@@ -86,6 +86,7 @@ def compare_data(series: Series, steps: Iterable[Step]) -> CompareData:
         for point, judge, cases in zip(series.points, judges, sets, strict=True)
     ]
     anchors = {0, last - 1, last, last - 1 if best is None else best}
+    anchors |= {place for _, place in series.baselines}
     linked = anchors | {place for step in steps for place in (step.before, step.at)}
     source = cell_source(series, details)
     embedded, block = source.embedded((linked, anchors))
@@ -95,7 +96,10 @@ def compare_data(series: Series, steps: Iterable[Step]) -> CompareData:
     first = max(0, last + 1 - POINTS)
     held = set(embedded)
     newest_and_best = (last - 1 if best is None else best, last)
-    judged = changes(series, [(last - 1, last), newest_and_best, *judged_pairs(*newest_and_best, embedded, steps)])
+    since_baselines = [(place, last) for _, place in series.baselines if place < last]
+    judged = changes(
+        series, [(last - 1, last), newest_and_best, *since_baselines, *judged_pairs(*newest_and_best, embedded, steps)]
+    )
     listed = [place for place in range(last + 1) if place >= first or place in held]
     judged_names = {name for point in series.points if point.scorecard.usage for name in point.scorecard.usage.graded}
     graded = [place for place, spec in enumerate(series.specs) if spec.name in judged_names]

@@ -25,7 +25,7 @@ from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.project import Options
 from sitegen.questions.comparison_files.changes import ResultChange, result_change
 from sitegen.questions.comparison_files.prompts import ComparisonDocument, Evaluation
-from sitegen.questions.study import Study, open_study
+from sitegen.questions.study import Study, baseline_commit, open_study
 from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.kinds import scorer, specs_of_results
@@ -128,13 +128,14 @@ def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> tup
 
 
 def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> tuple[ComparisonDocument, Thresholds]:
-    """Compare iterations of one eval, named as ``snapshot_named`` reads names.
+    """Compare iterations of one eval, named by a baseline or as ``snapshot_named`` reads names.
 
     Raises ConfigurationError if the eval or an iteration does not exist.
     """
     with open_study(options) as study:
         history = study.history(eval_id)
-        snapshots = [snapshot_named(history, name) for name in names]
+        baselines = {name: history.snapshots[at] for name, at in study.timeline.baselines_of(history)}
+        snapshots = [baselines.get(name) or snapshot_named(history, name) for name in names]
         labels = [snapshot.label for snapshot in snapshots]
         if len(set(labels)) < len(labels):  # one iteration, scored several times
             labels = [snapshot.slug for snapshot in snapshots]
@@ -159,10 +160,12 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
 def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[ComparisonDocument, Thresholds]:
     """Compare the newest outputs of every eval that two revisions have, each by the rules of its revision.
 
-    The first revision is compared with each other one. Raises NothingToReportError if two have no eval in common.
+    The first revision is compared with each other one; the name of a baseline stands for its own. Raises
+    NothingToReportError if two have no eval in common.
     """
     base, *heads = revisions
-    with open_study(options._replace(rev=base)) as study:
+    commits = {name: baseline_commit(options, name) or name for name in revisions}
+    with open_study(options._replace(rev=commits[base])) as study:
         before = _evals_with_outputs(study)
     variants: list[VariantComparison] = []
     changes: list[ResultChange] = []
@@ -170,7 +173,7 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
     evals = {*before}
     shared = {*before}
     for head in heads:
-        with open_study(options._replace(rev=head)) as study:
+        with open_study(options._replace(rev=commits[head])) as study:
             after = _evals_with_outputs(study)
             common = [eval_id for eval_id in before if eval_id in after and before[eval_id].kind == after[eval_id].kind]
             if not common:

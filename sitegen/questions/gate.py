@@ -27,7 +27,7 @@ from sitegen.history.repository import Repository
 from sitegen.model.gate import GateEval, GateReport, MetricLimits, Reason
 from sitegen.project import Options, Project, open_project
 from sitegen.questions.gate_pair import GatedPair, GateSide, held_specs, side_specs
-from sitegen.questions.study import Study
+from sitegen.questions.study import Study, baseline_commit
 from sitegen.scoring.usage import all_specs
 from sitegen.text.keys import nearest
 
@@ -35,13 +35,15 @@ from sitegen.text.keys import nearest
 def check(options: Options, base: str, *, exact: bool = False, strict_floors: bool = False) -> GateReport:
     """Compare a revision, by default ``HEAD``, with the commit at which it branched off from ``base``.
 
-    With ``exact`` the revision is compared with ``base`` itself. With ``strict_floors``, as with the configuration of
-    that name, a floor that was missed at the base too fails. Limits are read from the work tree's configuration. Raises
-    RepositoryError if a revision is unknown, the two have no commit in common or history is truncated, and
-    ConfigurationError if the configuration of a side is wrong or a limit names an unknown eval or metric.
+    With ``exact``, and if ``base`` is the name of a baseline, the revision is compared with ``base`` itself. With
+    ``strict_floors``, as with the configuration of that name, a floor that was missed at the base too fails. Limits are
+    read from the work tree's configuration. Raises RepositoryError if a revision is unknown, the two have no commit in
+    common or history is truncated, and ConfigurationError if the configuration of a side is wrong or a limit names an
+    unknown eval or metric.
     """
     head = open_project(options._replace(rev=options.rev or "HEAD"), "")
-    start = _base_commit(head, base, exact=exact)
+    baseline = baseline_commit(options, base)
+    start = _base_commit(head, baseline or base, exact=exact or baseline is not None)
     before = open_project(options._replace(rev=start, worktree=False), "")
     with Memo.open(head.cache) as memo, memo.held(), memo.transaction():
         try:

@@ -15,10 +15,14 @@ from msgspec.structs import replace
 from sitegen.analysis.change import change
 from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.edits import edits_of_outputs
+from sitegen.config.findings import error_of
+from sitegen.config.site import missing_baseline, read_site
 from sitegen.engine.memo import Memo
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.timeline import Timeline, driving_edits, fold
-from sitegen.errors import ConfigurationError
+from sitegen.errors import ConfigurationError, SitegenError
+from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.repository import Repository
 from sitegen.model.changes import Change
 from sitegen.model.frozen import Frozen
 from sitegen.model.scorecards import Result
@@ -86,6 +90,22 @@ def open_study(options: Options) -> Iterator[Study]:
     project = open_project(options, "")
     with Memo.open(project.cache) as memo, memo.held(), memo.transaction():
         yield Study.of(project, memo)
+
+
+def baseline_commit(options: Options, name: str) -> str | None:
+    """Return the id of the commit of the baseline of this name; None if no baseline has it.
+
+    Raises ConfigurationError if this clone does not have its revision.
+    """
+    project = open_project(options, "")
+    root, read = project.place.root, FilesAt(project.place, project.head).read_rules if project.head else None
+    revision = read_site(root, read=read).value.baselines.get(name)
+    if revision is None:
+        return None
+    try:
+        return Repository(project.place).resolve(revision)
+    except SitegenError:
+        raise error_of(missing_baseline(root, name, revision, read=read)) from None
 
 
 def read_series(options: Options, eval_id: str) -> Series:

@@ -26,6 +26,7 @@ class Comparison {
     $("[data-swap]", card).addEventListener("click", () => this.choose(this.b, this.a));
     $("[data-previous]", card).addEventListener("click", () => this.choose(this.last - 1, this.last));
     $("[data-best]", card).addEventListener("click", () => this.choose(this.best, this.last));
+    for (const button of $$("[data-base]", card)) button.addEventListener("click", () => this.choose(this.place(button.dataset.base), this.last));
     addEventListener("hashchange", () => this.restore());
     this.restore();
   }

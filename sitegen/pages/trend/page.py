@@ -16,13 +16,13 @@ from msgspec.structs import replace
 
 from sitegen.analysis import recorded
 from sitegen.analysis.causes import ProblemCause
-from sitegen.analysis.change import best_points, values_now
+from sitegen.analysis.change import best_points, change, values_now
 from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.noise import samples
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
 from sitegen.analysis.series import defined_specs, problems_of_point, variant_spread
 from sitegen.analysis.slices import headlines_by
-from sitegen.model.changes import Interval, Noise, Step
+from sitegen.model.changes import Change, Interval, Noise, Step
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, MetricSpec, traits_of
 from sitegen.model.outcomes import LARGEST_NUMBER
@@ -175,6 +175,15 @@ class TrendView(Frozen):
         """For each point the best headline so far, by the newest ground truth and rules."""
         values = values_now(self.points, self.specs[0].name)
         return [None if best is None else values[best] for best in best_points(self.points, self.specs[0])]
+
+    @property
+    def since_baselines(self) -> list[tuple[str, int, Change | None]]:
+        """The name of each baseline, the index of its point, and the change since then; None at the newest point."""
+        last = len(self.points) - 1
+        return [
+            (name, index, change(self.series, index, last) if index < last else None)
+            for name, index in self.series.baselines
+        ]
 
     @property
     def breaks(self) -> tuple[int, ...]:
