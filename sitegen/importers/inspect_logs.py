@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final, TypeVar
 
 from sitegen.data_files.reading import UnreadableError, read_json
@@ -35,6 +36,7 @@ from sitegen.importers.tool_values import (
     number,
     part,
     text,
+    transcript,
     whole,
     written,
 )
@@ -89,6 +91,7 @@ class _Epoch(ToolObject):
     usage_of_models = part(lambda usage: [members(each) for each in members(usage).values()], "model_usage")
     seconds = part(number, "total_time")
     metadata = part(members, "metadata")
+    transcript = part(transcript, "messages")
 
     @property
     def number(self) -> int:
@@ -244,6 +247,7 @@ def _case(log: _Log, name: str, in_log: list[_Epoch], off_scale: Counter[str]) -
         call=Call(Usage(*map(_sum, usage)), log.model, canonical(log.parameters)),
         tags=tags_of(in_log[0].metadata),
         answers=len(epochs),
+        transcript=tuple(chain.from_iterable(epoch.transcript for epoch in epochs)),
     )
 
 

@@ -27,16 +27,20 @@ from sitegen.importers.case import (
 from sitegen.importers.tool_values import (
     ToolObject,
     anything,
+    conversation,
     items,
+    last_message,
     list_of,
     members,
     name_of,
     part,
     share,
     text,
+    transcript,
     truth,
     whole,
 )
+from sitegen.model.answers import Turn
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
@@ -65,6 +69,8 @@ _VERDICTS: Final = {"ok": True, "quality_failure": False}
 """AgentV's status of a score at or above its threshold, and below."""
 _MODEL_GRADED: Final = frozenset({"llm-grader", "llm-rubric", "agent-rubric", "llm-judge", "rubrics"})
 """Types of evaluators that ask a model, in all versions of AgentV, with hyphens."""
+_MESSAGES: Final = ("transcript", "messages", "output_messages", "outputMessages", "output")
+"""Keys of a line that hold the messages and calls of tools of an agent."""
 _SYSTEM_PROMPT: Final = ("systemPrompt", "system_prompt")
 """Keys of an evaluator's prompt that is the same in every case. The prompt beside it holds the answer."""
 
@@ -103,9 +109,14 @@ class _Stated(ToolObject):
     status = part(text, "execution_status")
     target_error = part(text, "target_error_kind")
     timestamp = part(text, "timestamp")
-    input = part(text, "input")
+    input = part(conversation, "input")
     expected = part(text, "expected")
-    output = part(text, "output")
+    output = part(last_message, "output")
+
+    @property
+    def transcript(self) -> tuple[Turn, ...]:
+        """The messages and calls of tools, under any of the names that runners give them."""
+        return transcript(next(filter(None, (items(self.members.get(key)) for key in _MESSAGES)), None))
 
     @cached_property
     def judges(self) -> list[_Stated]:
@@ -229,6 +240,7 @@ def _case(line: _Stated, name: str, findings: list[Finding]) -> JudgedCase:
         error=failure,
         unjudged=unjudged,
         call=stated(line.members),
+        transcript=line.transcript,
     )
 
 

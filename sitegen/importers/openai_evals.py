@@ -26,6 +26,7 @@ from sitegen.importers.case import (
 )
 from sitegen.importers.tool_values import (
     ToolObject,
+    anything,
     conversation,
     items,
     lone_text,
@@ -33,6 +34,7 @@ from sitegen.importers.tool_values import (
     name_of,
     part,
     text,
+    transcript,
     truth,
     value_at,
     written,
@@ -63,6 +65,7 @@ class _Event(ToolObject):
     sampled = part(lone_text, "data.sampled")
     picked = part(lone_text, "data.picked")
     prompt = part(conversation, "data.prompt")
+    messages = part(anything, "data.prompt")
     message = part(text, "data.message")
     error = part(text, "data.type")
 
@@ -135,6 +138,9 @@ def _case(events: list[_Event], models: list[str], grader: Grader | None, off_sc
         expected=expected,
         output=output or (answers[-1].sampled if answers else ""),
         error=error,
+        transcript=transcript(answers[-1].messages, [{"role": "assistant", "content": answers[-1].sampled}])
+        if answers
+        else (),
         call=Call(
             Usage(
                 tokens_in=_sum_if_complete([call.tokens_in for call in calls]),

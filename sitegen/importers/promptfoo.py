@@ -17,6 +17,7 @@ from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.importers.case import ASSERTED, Grader, JudgedCase, JudgedResults, Opinion, grader_name, tags_of
 from sitegen.importers.tool_values import (
     ToolObject,
+    anything,
     list_of,
     members,
     name_of,
@@ -24,6 +25,7 @@ from sitegen.importers.tool_values import (
     part,
     share,
     text,
+    transcript,
     truth,
     unique,
     value_at,
@@ -118,6 +120,8 @@ class _Row(ToolObject):
     prompt = part(text, "prompt.raw")
     config = part(members, "prompt.config")
     output = part(written, "response.output")
+    messages = part(anything, "response.metadata.messages")
+    tool_calls = part(anything, "response.metadata.toolCalls")
     score = part(share, "score")
     passed = part(truth, "success")
     reason = part(text, "gradingResult.reason")
@@ -247,6 +251,7 @@ def _case(row: _Row, case_id: str, column: tuple[str, str], options: Mapping[str
         error=row.error,
         unjudged=next(filter(None, (each.failure for each in row.outcomes)), ""),
         call=Call(usage=usage, model=row.provider, parameters=canonical(parameters)),
+        transcript=transcript(row.messages, row.tool_calls),
         verdicts=(all(of_models), bool(of_people[-1])) if of_models and of_people else None,
     )
 

@@ -41,6 +41,7 @@ from sitegen.importers.tool_values import (
     name_of,
     number,
     text,
+    transcript,
     value_at,
     whole,
 )
@@ -55,6 +56,7 @@ from sitegen.importers.usual_names import (
     plain_name,
     usual_columns,
 )
+from sitegen.model.answers import Turn
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed
@@ -169,6 +171,8 @@ _IS_JUDGED: Final = ("judged", "isjudged", "wasjudged")
 """Names of columns that say whether a judge saw the answer, in lower case without separators."""
 _JUDGE_OF_CHECK: Final = "sample.model"
 """Where OpenAI's API of evals names the model that graded, in its result."""
+_CONVERSATIONS: Final = ("messages", "transcript", "trajectory", "conversation")
+"""Usual names of the column with the messages and calls of tools of an agent."""
 _FAILED: Final = "evaluator_failures"
 """The column in which pydantic-evals lists the evaluators that failed."""
 _MOST_KEYS: Final = 200
@@ -335,8 +339,15 @@ class _TableReader:
             error=self._text(row, "error"),
             unjudged=next(filter(None, failures), ""),
             call=Call(usage, self._text(row, "model")),
+            transcript=self._transcript(row),
             tags=tags_of({name: row[name] for name in self._tags if name in row}),
         )
+
+    def _transcript(self, row: Mapping[str, Value]) -> tuple[Turn, ...]:
+        """The conversation of a row: that of its sample, or in one of the columns that usually hold one."""
+        sample = members(row.get("sample"))
+        stated = (row.get(name) for name in row if plain_key(name) in _CONVERSATIONS)
+        return transcript(sample.get("input"), sample.get("output")) or transcript(next(filter(None, stated), None))
 
     def _row_names(self) -> list[str]:
         """The name of each row: its id, input or number.

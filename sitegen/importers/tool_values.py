@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from functools import cached_property
+from itertools import chain
 from typing import Final, TypeVar
 
+from sitegen.model.answers import Turn
 from sitegen.model.outcomes import LARGEST_NUMBER, Value
 
 T = TypeVar("T")
@@ -140,6 +142,12 @@ def conversation(value: Value) -> str:
     return text("\n\n".join(messages))
 
 
+def last_message(value: Value) -> str:
+    """An answer as text: the last message that has one, if it is a conversation."""
+    said = filter(None, (content_of(message.get("content")) for message in reversed(list_of(members)(value))))
+    return next(said, "") or (written(value) if not list_of(members)(value) else conversation(value))
+
+
 def content_of(content: Value) -> str:
     """The text of a message, whose content may be a list of parts."""
     return text(content) or text("".join(text(item.get("text")) for item in list_of(members)(content)))
@@ -149,3 +157,64 @@ def unique(name: str, used: Counter[str]) -> str:
     """The name, with a number from its second use on."""
     used[name] += 1
     return name if used[name] == 1 else f"{name} ({used[name]})"
+
+
+_ARGUMENTS: Final = ("arguments", "input", "args")
+_RESULT: Final = ("output", "result")
+"""Keys of a call that holds what the tool returned as well."""
+
+
+def transcript(*conversations: Value) -> tuple[Turn, ...]:
+    """Return the messages of conversations in their order, each followed by the calls of tools in it.
+
+    Messages are those of chat APIs: with ``tool_calls`` and a role ``tool``, or with parts of their content that call
+    tools and return results. A call may be a message of its own, and hold its result.
+    """
+    turns: list[Turn] = []
+    names: dict[str, str] = {}  # of tools by the id of the call, which a result may state alone
+    for message in chain.from_iterable(map(list_of(members), conversations)):
+        role, content = name_of(message.get("role")), message.get("content")
+        parts = list_of(members)(content)
+        results = [each for each in parts if each.get("type") == "tool_result"]
+        calls = [
+            *(each for each in parts if each.get("type") in ("tool_use", "tool_call")),
+            *list_of(members)(message.get("tool_calls", message.get("toolCalls"))),
+        ]
+        if role in ("tool", "function"):
+            results.append(message)
+        elif role:
+            said = content_of(content) or ("" if parts or content is None else written(content))
+            if said or not (calls or results):
+                turns.append(Turn("message", role, said))
+        elif _tool(message):
+            calls.append(message)
+        for call in calls:
+            turns += _turns_of_call(call, names)
+        for result in results:
+            known = names.get(name_of(result.get("tool_call_id", result.get("tool_use_id"))), "")
+            turns.append(_result(_tool(result) or known, result, result.get("content")))
+    return tuple(turns)
+
+
+def _turns_of_call(call: dict[str, Value], names: dict[str, str]) -> Iterator[Turn]:
+    """The call of a tool, and its result if the call holds it."""
+    function = members(call.get("function"))
+    name, stated = _tool(call), {**call, **function}
+    names[name_of(call.get("id"))] = name
+    yield Turn("call", name, written(next((stated[key] for key in _ARGUMENTS if key in stated), None)))
+    if any(call.get(key) is not None for key in (*_RESULT, "error")):
+        yield _result(name, call, next((call[key] for key in _RESULT if call.get(key) is not None), None))
+
+
+def _result(name: str, stated: dict[str, Value], content: Value) -> Turn:
+    error = stated.get("error")
+    why = text(members(error).get("message")) or written(error) if error else ""
+    failed = bool(error) or stated.get("is_error") is True or stated.get("status") in ("error", "failed")
+    return Turn("result", name, why or content_of(content) or written(content), failed=failed)
+
+
+def _tool(stated: dict[str, Value]) -> str:
+    """The name of the tool that a call or a result states."""
+    function = stated.get("function")
+    named = (members(function).get("name"), function, stated.get("tool"), stated.get("name"))
+    return next(filter(None, map(name_of, named)), "")

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from math import comb
+from math import comb, inf
 from posixpath import basename, splitext
 from typing import Final
 
@@ -18,6 +18,7 @@ from sitegen.importers import read_results
 from sitegen.importers.case import BASELINES, JudgedCase, Opinion, with_documents
 from sitegen.importers.columns import read_settings
 from sitegen.importers.skill_grading import BESIDE, GRADING, with_files_beside
+from sitegen.model.answers import Turn
 from sitegen.model.metrics import LIFT, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding
@@ -32,7 +33,7 @@ from sitegen.scoring.usage import VERDICTS, missing_usage, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import cohens_kappa
 from sitegen.text.plain import cut
-from sitegen.text.values import as_json, short_digest
+from sitegen.text.values import COUNT, as_json, short_digest
 
 _COUNTED: Final = (
     "An assertion counts as one value that is right or wrong, so that F1 is the share of assertions that passed."
@@ -74,7 +75,16 @@ METRICS: Final = (
         higher_is_better=False,
         is_optional=True,
     ),
+    *(
+        MetricSpec(name, label, explanation, high=inf, higher_is_better=False, unit=COUNT, is_optional=True)
+        for name, label, explanation in (
+            ("turns", "Turns", "The messages of the model in a transcript; the mean over cases."),
+            ("tool_calls", "Tool calls", "The calls of tools in a transcript; the mean over cases."),
+            ("tool_errors", "Tool errors", "The calls of tools in a transcript that failed; the mean over cases."),
+        )
+    ),
 )
+_OF_TRANSCRIPTS: Final = tuple(spec.name for spec in METRICS[-3:])
 _OPTIONAL: Final = tuple(spec.name for spec in METRICS if spec.is_optional)
 
 
@@ -209,6 +219,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
     counted = {(field, opinion.name) for case in cases for opinion in case.opinions for field, _ in opinion.counts}
     judges = Counter(field for field, _ in counted if field)
     lifts = _lifts(answers)
+    of_transcripts = _counted_of_transcripts(cases)
     fewest = min((each for each, _ in map(_verdicts, answers.values()) if each > 1), default=0)
     documents: list[DocumentScore] = []
     judgements: list[Judgement] = []
@@ -230,7 +241,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
             continue  # it is not judged, so that no change is taken over it
         summed = stats.total(totals)
         score, pass_rate = stats.mean(case.score for case in repeats), stats.mean(case.passed for case in repeats)
-        optional = _optional(repeats, fewest, lifts.get(document))
+        optional = (*_optional(repeats, fewest, lifts.get(document)), *_of_transcripts(repeats, of_transcripts))
         metrics = (*_judged_metrics(score, summed, pass_rate), *optional)
         graders = (opinion.grader for opinion in repeats[0].opinions if opinion.grader)
         rubrics: list[Value] = [grader.rubric for grader in graders if grader.rubric]
@@ -340,7 +351,7 @@ def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase], metrics: I
     if not by_model:
         return usage
     names = {opinion.grader.name for opinion in by_model if opinion.grader} - {""}
-    graded = [name for name, _ in metrics]
+    graded = [name for name, _ in metrics if name not in _OF_TRANSCRIPTS]
     if not any(opinion.counts for opinion in by_model):
         # If a model scored the whole case, the tool computed the verdict from its score.
         of_scores = ("score", LIFT, *(VERDICTS if any(case.opinion.grader for case in cases) else ()))
@@ -460,3 +471,26 @@ def _optional(repeats: Sequence[JudgedCase], k: int, lift: float | None) -> Iter
         ways = comb(number, k)
         values = (1 - comb(number - passed, k) / ways, comb(passed, k) / ways, float(0 < passed < number))
         yield from map(Metric, VERDICTS[1:], values)
+
+
+def _counted_of_transcripts(cases: Sequence[JudgedCase]) -> tuple[str, ...]:
+    """The metrics of transcripts that say something of an output: of a single answer without tools, none does."""
+    if any(turn.kind == "call" for case in cases for turn in case.transcript):
+        return _OF_TRANSCRIPTS
+    return _OF_TRANSCRIPTS[:1] if any(_numbers(case.transcript)[0] > 1 for case in cases) else ()
+
+
+def _of_transcripts(repeats: Sequence[JudgedCase], counted: Sequence[str]) -> Iterator[Metric]:
+    """Yield the means over the answers to a case that have a transcript."""
+    numbers = [[number / case.answers for number in _numbers(case.transcript)] for case in repeats if case.transcript]
+    for name, values in zip(counted, zip(*numbers, strict=True), strict=False):
+        yield Metric(name, stats.mean(values))
+
+
+def _numbers(transcript: Sequence[Turn]) -> tuple[int, int, int]:
+    """The number of messages of the model, of calls of tools, and of those that failed."""
+    return (
+        sum(turn.kind == "message" and turn.name == "assistant" for turn in transcript),
+        sum(turn.kind == "call" for turn in transcript),
+        sum(turn.failed for turn in transcript),
+    )

@@ -176,7 +176,9 @@ def opinion(case: str, missed: bool) -> str:
         "expected": "Ada, Ben, Eve",
         "output": "Ada, Ben, <b>Alan</b>" if missed else "Ada, Ben, Eve",
     }
-    return json.dumps({"id": case, **answer, "evaluator_results": [said]}) + "\n"
+    call = {"tool": "look", "input": {"at": "</script>"}, "output": "Ada" if missed else "Ada, Eve"}
+    told = [{"role": "user", "content": answer["input"]}, {"role": "assistant", "tool_calls": [call], "content": "So:"}]
+    return json.dumps({"id": case, **answer, "messages": told, "evaluator_results": [said]}) + "\n"
 
 
 def other_kinds(first: bool) -> dict[str, str]:

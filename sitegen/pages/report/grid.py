@@ -42,7 +42,7 @@ _FLAGS: Final = (
 )
 """What rows and answers are marked with: the mark, its name in the address of a filtered grid, and the button."""
 
-_ENTRIES: Final = {"message": "", "call": "call of", "result": "result of"}
+_ENTRIES: Final = {"message": "", "call": "call of ", "result": "result of "}
 """What stands before the name of an entry of a transcript."""
 
 _Answers = Mapping[str, Sequence[CaseAnswer]]
@@ -252,7 +252,7 @@ def _transcript(turns: Sequence[Turn], longest: int) -> str:
     said += [counted(calls, "tool call")] if calls else []
     said += [f"{failed:,} failed"] if failed else []
     rows = (
-        f"<li{' class=err' if turn.failed else ''}><b>{_ENTRIES[turn.kind]} {bounded(turn.name, 80)}</b>"
+        f"<li{' class=err' if turn.failed else ''}><b>{_ENTRIES[turn.kind]}{bounded(turn.name, 80)}</b>"
         f"<div class=out dir=auto>{bounded(turn.text, longest)}</div>"
         for turn in turns
     )

@@ -1,0 +1,112 @@
+"""Transcripts of agents, in the forms in which tools write them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from sitegen.importers import read_results
+from sitegen.importers.tool_values import transcript
+from sitegen.model.answers import Turn
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, ScoringInputs
+from tests.importers.test_inspect import changed as changed_log
+from tests.importers.test_inspect import stated
+from tests.importers.test_promptfoo import _row, changed
+
+ASKED, CALLED = Turn("message", "user", "How warm is it?"), Turn("call", "weather", '{"city": "Graz"}')
+SAID = Turn("message", "assistant", "It is 20 degrees.")
+ARGUMENTS = {"city": "Graz"}
+QUESTION = {"role": "user", "content": "How warm is it?"}
+ANSWER = {"role": "assistant", "content": [{"type": "text", "text": "It is 20 degrees."}]}
+OF_API = [
+    QUESTION,
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "1", "function": {"name": "weather", "arguments": json.dumps(ARGUMENTS)}}],
+    },
+    {"role": "tool", "tool_call_id": "1", "content": "20"},
+    ANSWER,
+]
+OF_INSPECT = [
+    QUESTION,
+    {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [{"id": "1", "function": "weather", "arguments": ARGUMENTS, "type": "function"}],
+    },
+    {"role": "tool", "function": "weather", "content": "", "error": {"type": "timeout", "message": "too slow"}},
+    ANSWER,
+]
+IN_PARTS = [
+    QUESTION,
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "weather", "input": ARGUMENTS}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "no", "is_error": True}]},
+    ANSWER,
+]
+WITH_RESULTS = [QUESTION, {"role": "assistant", "tool_calls": [{"tool": "weather", "input": ARGUMENTS, "output": 20}]}]
+CALLS_ALONE = [{"id": "1", "name": "weather", "input": ARGUMENTS, "output": "20", "is_error": False}]
+
+
+@pytest.mark.parametrize(
+    ("messages", "turns"),
+    [
+        (OF_API, [ASKED, CALLED, Turn("result", "weather", "20"), SAID]),
+        (OF_INSPECT, [ASKED, CALLED, Turn("result", "weather", "too slow", failed=True), SAID]),
+        (IN_PARTS, [ASKED, CALLED, Turn("result", "weather", "no", failed=True), SAID]),
+        (WITH_RESULTS, [ASKED, CALLED, Turn("result", "weather", "20")]),
+        (CALLS_ALONE, [CALLED, Turn("result", "weather", "20")]),
+        ("no list", []),
+        ([1, None, {}, {"role": []}], []),
+    ],
+)
+def test_every_form_of_messages_and_calls_is_one_list_of_turns(messages: Any, turns: list[Turn]) -> None:
+    assert list(transcript(messages)) == turns
+
+
+def _of_lines(*rows: dict[str, Any]) -> bytes:
+    return "\n".join(map(json.dumps, rows)).encode()
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("log.json", changed_log(samples=[{**stated("json")["samples"][0], "messages": OF_INSPECT}])),
+        (
+            "o.json",
+            changed(
+                "promptfoo-1.json",
+                results=[{**_row(0, **{"pass": True, "score": 1}), "response": {"metadata": {"messages": IN_PARTS}}}],
+            ),
+        ),
+        ("r.jsonl", _of_lines({"test_id": "a", "score": 1, "output": IN_PARTS})),
+        ("r.jsonl", _of_lines({"id": "a", "output": "x", "passed": True, "messages": IN_PARTS})),
+    ],
+)
+def test_the_files_of_tools_tell_what_the_model_did(path: str, content: bytes) -> None:
+    (case,) = read_results(path, content).cases
+    assert [turn.kind for turn in case.transcript] == ["message", "call", "result", "message"]
+    card = scorer("judged").score(ScoringInputs(outputs=(File(path, content),))).scorecard
+    assert [card.metric(name) for name in ("turns", "tool_calls", "tool_errors")] == [1, 1, 1]
+
+
+def test_the_answer_of_an_agent_is_its_last_message() -> None:
+    (case,) = read_results("r.jsonl", _of_lines({"test_id": "a", "score": 1, "output": OF_API})).cases
+    assert case.output == "It is 20 degrees."
+
+
+@pytest.mark.parametrize(
+    ("messages", "numbers"),
+    [
+        ([QUESTION, ANSWER], [None, None, None]),
+        ([QUESTION, ANSWER, QUESTION, ANSWER], [2, None, None]),
+        (OF_API, [1, 1, 0]),
+    ],
+)
+def test_turns_are_counted_if_there_are_several_and_tools_if_any_is_called(messages: Any, numbers: list[Any]) -> None:
+    content = _of_lines({"test_id": "a", "score": 1, "output": messages})
+    card = scorer("judged").score(ScoringInputs(outputs=(File("r.jsonl", content),))).scorecard
+    assert [card.metric(name) for name in ("turns", "tool_calls", "tool_errors")] == numbers
