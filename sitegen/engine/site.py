@@ -160,7 +160,7 @@ class SiteWriter:
         infos = tuple(summary.info for summary in summaries)
 
         def overview() -> Page:
-            evals = standings(summaries, mutes)
+            evals, edits = standings(summaries, mutes), edits_by_commit(timeline.instructions)
             return OverviewView(
                 summaries=summaries,
                 evals=evals,
@@ -174,6 +174,11 @@ class SiteWriter:
                 files=instructions.files,
                 undo=undo_of(evals, timeline.instructions, self._patch),
                 worktree=has_worktree,
+                made_with={
+                    summary.info.id: edits[summary.windows[-1].edit][0]
+                    for summary in summaries
+                    if summary.windows and summary.windows[-1].edit in edits
+                },
             ).page
 
         return {

@@ -12,6 +12,7 @@ from sitegen.model.changes import Change, Ends, Interval, MetricDelta, Overlap
 from sitegen.model.outcomes import Judgement
 from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Headline, Streak, WeakSection
 from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.pages import links
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
 from sitegen.pages.overview import page as overview
 from sitegen.pages.overview.focus import longest_streaks, newly_wrong, weak_sections
@@ -78,6 +79,21 @@ def test_charts_of_shares_have_one_scale_and_amounts_their_own():
     assert (ends["b"], ends["slow"], ends["gone"]) == ("2.0", "2.0", "26.0")  # of 28, from the top
 
 
+def test_a_few_evals_are_cards_and_more_are_rows_that_name_the_edit_they_were_made_with():
+    evals = tuple(_summary(name, 0.5, least=0.75) for name in "abcd")
+    few, many = (
+        renderer_of(sample.SITE).render(sample.overview_page(some, HEAD, COUNTS)).decode()
+        for some in (evals[: overview.CARDS], evals)
+    )
+    assert ('class="multiples"' in few, "<table class=evals" in few.replace('"', "")) == (True, False)
+    assert ('class="multiples"' in many, many.count("<path class=m d='M50 6h0'/>")) == (False, 4)
+    assert many.count("<path class=z d='M75 0V12'/>") == 4
+    edit = sample.edit(3)
+    view = replace(_view(*evals), made_with={"a": FileEdit(edit, edit.path)})
+    html = renderer_of(sample.SITE).render(view.page).decode()
+    assert html.partition("<table")[2].count(links.edit(edit.path, edit.commit.sha)) == 1
+
+
 def test_each_eval_says_how_it_stands_the_one_in_most_trouble_first_and_deleted_ones_last():
     worse = replace(_summary("b", 0.9, 0.5), best_output=BestOutput(0, 0.9, 0), steps=(step(1, 0.9, 0.5, "fell"),))
     past = replace(_summary("d", 0.9, 0.6, 0.7), best_output=BestOutput(0, 0.9, 0), steps=(step(1, 0.9, 0.6, "open"),))
@@ -87,9 +103,9 @@ def test_each_eval_says_how_it_stands_the_one_in_most_trouble_first_and_deleted_
     )
     html = renderer_of(sample.SITE).render(page).decode()
     assert re.findall(r'<a class="name" href="evals/(\w+)/', html) == ["b", "d", "c", "a", "gone"]
-    cards = html[html.index('<ul class="multiples">') :].split("<li")[1:6]
+    rows = html.partition('<table class="evals')[2].partition("<tbody>")[2].split("<tr")[1:6]
     known = ("worse</span>", "behind its best", "below its level of", "deleted")
-    assert [[word for word in known if word in card] for card in cards] == [
+    assert [[word for word in known if word in row] for row in rows] == [
         ["worse</span>", "behind its best"],
         ["behind its best", "below its level of"],
         ["behind its best"],

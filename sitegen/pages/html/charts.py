@@ -329,3 +329,17 @@ def around_zero(interval: tuple[float, float], middle: float, scale: float, tone
         f'<svg class="ivl {tone}" viewBox="-106 0 212 12" preserveAspectRatio=none aria-hidden=true>'
         f'<path class=z d="M0 0V12"/><path class=w d="M{left} 6H{right}"/><path class=m d="M{dot} 6h0"/></svg>'
     )
+
+
+def on_axis(value: float, ends: Ends | None, target: float | None) -> str:
+    """A share as a dot on an axis from 0 to 1, with its interval as a bar and its target as a tick.
+
+    The picture is hidden from screen readers: a text beside it has to say the same.
+    """
+    dot, *rest = (tenths(100 * place) for place in (value, *(ends or ()), *([] if target is None else [target])))
+    bar = f"<path class=w d='M{rest[0]} 6H{rest[1]}'/>" if ends else ""
+    tick = "" if target is None else f"<path class=z d='M{rest[-1]} 0V12'/>"
+    return (
+        '<svg class="ivl n" viewBox="-3 0 106 12" preserveAspectRatio=none aria-hidden=true>'
+        f"<path class=x d='M0 11H100'/>{tick}{bar}<path class=m d='M{dot} 6h0'/></svg>"
+    )

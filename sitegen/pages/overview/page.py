@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 from sitegen.analysis.causes import ProblemCause
@@ -34,6 +35,9 @@ VERSIONS: Final = 20
 
 LOSSES: Final = 6
 """Number of evals whose loss is listed below the first sentence."""
+
+CARDS: Final = 3
+"""The most evals that are shown as cards; more are rows of a table."""
 
 SPARK: Final = 60
 """Number of points of a sparkline: the newest ones."""
@@ -76,6 +80,8 @@ class OverviewView(Frozen):
     """The edit before the loss that the first sentence names; None without one."""
     worktree: bool = False
     """Whether the newest point is the work tree, and not a commit."""
+    made_with: Mapping[str, FileEdit] = {}
+    """By eval, the edit of instructions that its newest output was made with, where there is one."""
 
     @property
     def page(self) -> Page:
