@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -47,7 +48,11 @@ def compare(request: CompareRequest) -> None:
     if request.test_cases:
         _compare_prompts(request, request.test_cases)
         return
-    kind, eval_id, names = read_sides(request.sides or [], request.eval_id)
+    try:
+        kind, eval_id, names = read_sides(request.sides or [], request.eval_id)
+    except ConfigurationError as error:
+        fix = f"{error.fix} Here: {_examples(request.repo)}"
+        raise ConfigurationError(error.message, where=error.where, fix=fix) from None
     if kind == "revisions" and all(Path(revision).is_file() for revision in names):
         raise ConfigurationError(
             "Prompts are compared by their responses to test cases.",
@@ -68,6 +73,17 @@ def compare(request: CompareRequest) -> None:
         document, thresholds = compare_variants(project, eval_id, names)
         chosen = project.evaluation.plot_format
     _print_or_write(request, {RESULTS: schema_first(document)}, document, thresholds, chosen)
+
+
+def _examples(repo: Path) -> str:
+    """Two commands that compare something of this project: iterations, if an eval has two with a number."""
+    revisions = "sitegen compare HEAD~1 HEAD"
+    for history in WorktreeProject.open(repo).histories.values():
+        labels = dict.fromkeys(at.label for at in history.snapshots if re.fullmatch(r"iteration-\d+", at.label))
+        if len(labels) > 1:
+            sides = " ".join(shlex.quote(f"{history.id}@{label}") for label in [*labels][-2:])
+            return f"sitegen compare {sides}, or {revisions}."
+    return f"{revisions}."
 
 
 def _compare_prompts(request: CompareRequest, test_cases: Path) -> None:

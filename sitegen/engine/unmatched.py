@@ -98,7 +98,7 @@ def _instructions(timeline: Timeline, folders: Folders) -> Iterator[Problem]:
                 left_out = first_file_named(glob, folders)
                 fix = "Correct the glob; it chooses among the files that the site's own `instructions` name."
                 if left_out:
-                    fix = f"{left_out!r} is there: add it to the site's own `instructions`, which do not name it."
+                    fix = f"Add {left_out!r} to `instructions` in sitegen.toml, which name the files that are read."
                 yield Problem.of_type(
                     "unmatched_instructions",
                     f"No instruction file ever had a path that {glob!r} names, of the instructions of {entry.id!r}.",

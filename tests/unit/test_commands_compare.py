@@ -168,6 +168,7 @@ def test_what_cannot_be_compared_ends_with_what_to_do(project, arguments, what):
     done = run("compare", *arguments, "--repo", project)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"sitegen: {what}")
+    assert (" Here: sitegen compare notes@iteration-" in done.stderr) is (arguments == ("HEAD",))
 
 
 def test_revisions_from_before_the_manifest_point_to_iterations(tmp_path):

@@ -305,7 +305,7 @@ class Comparison {
     const [left, right, dot] = [low, high, net].map(value => tenths(100 * value / scale));
     drawn.append(...Object.entries({ z: "M0 0V12", w: `M${left} 6H${right}`, m: `M${dot} 6h0` }).map(([name, d]) => svgElement("path", { class: name, d })));
     const count = number => `${number > 0 ? "+" : number ? "−" : ""}${grouped(Math.abs(number))}`;
-    return [drawn, element("span", "by", `${count(low)} to ${count(high)}, ${sure ? "more than chance" : "may be chance"}`)];
+    return [drawn, element("span", "by", `${count(low)} to ${count(high)}, ${sure ? "more than chance" : "could be zero"}`)];
   }
 
   /** The commits that edited instructions between both sides, and the command that shows all of it as one diff. */
