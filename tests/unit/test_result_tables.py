@@ -405,8 +405,8 @@ def test_pages_of_scores_alone_leave_out_what_takes_counts(tmp_path: Path) -> No
     assert columns[:3] == ["Iteration", "Score", "Change"]
     assert "Errors" not in (tmp_path / "public/evals/desk/index.html").read_text("utf-8").partition("</figure>")[0]
     cards, numbers, columns = heads("0002.html")
-    assert cards == ["Since iteration-001", "Where it comes from", "Cases"]
-    assert numbers[:4] == ["Since iteration-001", "Instructions", "Edited", "Score"]
+    assert cards == ["Where it comes from", "Since iteration-001", "Cases"]
+    assert numbers[:4] == ["Since iteration-001", "Instructions", "Edited", "Committed"]
     assert columns == ["Case", "Score"]
 
 
