@@ -51,7 +51,7 @@ def expected(series: Series, before: int, after: int) -> tuple[list[int], int, l
     fields = view.compared_fields(flipped_cells(series.cells, before, after))[:FIELDS]
     nets = [
         f"{signed_count(row.ends[0])} to {signed_count(row.ends[1])}, "
-        + ("more than chance" if row.more_than_chance else "may be chance")
+        + ("more than chance" if row.more_than_chance else "could be zero")
         for row in fields
         if row.flipped
     ]

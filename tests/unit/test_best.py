@@ -85,7 +85,7 @@ def test_every_page_and_file_names_the_same_output(
 
 def test_the_best_by_other_rules_than_those_of_its_time_says_so():
     moved = sample.view_of(trend_page(series(0.9, 0.8, 0.7, now=(0.95, 0.8, 0.7))))
-    assert moved.best_of(0)[1:] == (0.95, "by today's truth and rules")
+    assert moved.best_of(0)[1:] == (0.95, "as judged today")
     assert sample.view_of(trend_page(series(0.9, 0.8, 0.7))).best_of(0)[2] == ""
 
 

@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_591,
+    "lines of sitegen/": 62_607,
     "modules of sitegen/": 297,
     "classes": 521,
     "classes in pages/": 71,
     "fields of classes": 2_333,
-    "functions": 3_619,
-    "parameters": 5_407,
+    "functions": 3_620,
+    "parameters": 5_408,
     "functions with more than 6 parameters": 5,
     "private functions of at most 6 lines used once": 116,
     "kinds of kept values": 10,

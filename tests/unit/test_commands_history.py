@@ -54,7 +54,7 @@ def test_a_stale_output_is_called_stale():
     delta = Change(Overlap(1), (MetricDelta("f1", 0.02, DeltaParts(0.02, 0.0, 0.0)),))
     lines = history_lines(_series(delta, stale=True))
     assert lines[2].split()[7] == "+0.020"
-    assert lines[3:] == ["    stale: instructions were edited after this output was made, and it was not made again"]
+    assert lines[3:] == ["    older than its instructions: these were edited after this output was made"]
 
 
 def test_where_the_clocks_part_the_headline_has_both():

@@ -79,14 +79,14 @@ def test_the_report_of_a_change_is_what_it_should_be():
         "| F1     |     — | 0.750 |      — |\n"
         "| Recall | 0.500 | 0.250 | −0.250 |\n"
         "\n"
-        "| Of         | Test                    | Statistic |     p | Remark |\n"
-        "| ---------- | ----------------------- | --------: | ----: | ------ |\n"
-        "| Judgements | McNemar, exact binomial |     1.000 | 1.000 |        |\n"
+        "| Of     | Test                    | Statistic |     p | Remark |\n"
+        "| ------ | ----------------------- | --------: | ----: | ------ |\n"
+        "| Values | McNemar, exact binomial |     1.000 | 1.000 |        |\n"
         "\n"
         "Right on both sides: 1,200.\n"
         "On one side only, because documents or ground truth differ: 3.\n"
         "\n"
-        "### Judgements\n"
+        "### Values\n"
         "\n"
         "1 fixed, 1 broken, 0 still wrong.\n"
         "\n"
@@ -154,7 +154,7 @@ def test_a_report_says_how_far_the_headline_can_be_trusted():
 @pytest.mark.parametrize(
     ("unit", "fixed", "broken", "said"),
     [
-        ("fields", 1, 1, "Judgements: 1 fixed, 1 broken"),  # nothing flipped together: no list item is meant
+        ("fields", 1, 1, "Values: 1 fixed, 1 broken"),  # nothing flipped together: no list item is meant
         ("fields", 1, 0, "Each list item once: 1 fixed, 0 broken"),
         ("cases", 1, 1, "Each case once: 1 better, 1 worse"),
     ],

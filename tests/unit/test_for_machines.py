@@ -300,7 +300,7 @@ def test_the_summary_says_the_state_of_each_eval_the_worst_first():
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in found if line.startswith("| `")]
     assert rows == [
         ["`lost`", "F1", "—", "—", "—", "3", ""],
-        ["`bad`", "F1", "0.250", "—", "—", "3", "below its target of 0.9; stale: instructions were edited since"],
+        ["`bad`", "F1", "0.250", "—", "—", "3", "below its target of 0.9; older than its instructions"],
         ["`good`", "F1", "0.950", "—", "—", "3", ""],
     ]
     assert "## Evals: 4" in found

@@ -210,8 +210,8 @@ def test_no_page_calls_it_worse_where_another_judge_begins(project: tuple[GitRep
 
 def test_the_best_point_is_one_of_the_newest_judge(project: tuple[GitRepo, Path]) -> None:
     _, site = project
-    assert "the best so far among comparable outputs" in text(site, "evals/tone/index.html")
-    assert "Best so far" in text(site, "regressions.html")
+    assert "the best until now among comparable outputs" in text(site, "evals/tone/index.html")
+    assert "Best outputs" in text(site, "regressions.html")
     assert "tone 0.250 0.052 to 0.670 iteration-010" in text(site, "regressions.html")
     entries = text(site, "feed.xml")
     assert "Passed 0.125 to 0.250" in entries

@@ -226,7 +226,7 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         )
         for flip in change.flips
     )
-    yield from flip_lines("Judgements", ("Document", "Field", "Value", before, after), flips)
+    yield from flip_lines("Values", ("Document", "Field", "Value", before, after), flips)
 
 
 def sides_lines(changes: Sequence[ResultChange]) -> Iterator[str]:
@@ -261,12 +261,12 @@ def sides_lines(changes: Sequence[ResultChange]) -> Iterator[str]:
 def _counted_words(change: ResultChange) -> str:
     """What the sign test counted: all judgements that flipped, or fewer events that they belong to."""
     if change.verdict is None:
-        return "Judgements"
+        return "Values"
     fixed, broken = (f"{number:,}" for number in change.verdict.counted)
     if change.verdict.interval and change.verdict.unit == "cases":
         return f"Each case once: {fixed} better, {broken} worse"
     is_fewer = change.verdict.counted != (change.fixed, change.broken)
-    return f"{'Each list item once' if is_fewer else 'Judgements'}: {fixed} fixed, {broken} broken"
+    return f"{'Each list item once' if is_fewer else 'Values'}: {fixed} fixed, {broken} broken"
 
 
 def _verdict_lines(change: ResultChange, verdict: ChangeVerdict) -> Iterator[str]:
