@@ -35,7 +35,7 @@ from sitegen.pages.instruction import (
 from sitegen.pages.instructions import FileRecord
 from sitegen.text.globs import literal_prefixes
 from sitegen.text.patch import PatchCounts, read_patch, touched_sections
-from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline
+from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline, text_stats
 
 
 class InstructionTask(Frozen):
@@ -113,10 +113,15 @@ class _InstructionWork:
         return counted, self._writer.files
 
     def _count(self, indices: Sequence[int]) -> None:
+        first = self._edits[0].old  # the text that a file had before it was followed counts as added
+        before = text_stats(self._repository.read_blob(first.oid).content or b"") if first else TextStats(0, 0)
         for (index, patch), outlines in zip(self._patches(indices), self._outlines(indices), strict=True):
             read = read_patch(patch)
             # No size is computed from a patch that cannot be read.
             counts = None if read.binary or read.unread else read.counts
+            if counts is not None and index == 0:
+                words = None if counts.words is None else counts.words + (before.words or 0)
+                counts = counts._replace(added=counts.added + (before.lines or 0), words=words)
             self._counted[index] = CountedEdit(counts=counts, sections=touched_sections(read.hunks, *outlines))
 
     def _patches(self, indices: Sequence[int]) -> Iterator[tuple[int, bytes]]:

@@ -34,7 +34,8 @@ class FilesAt:
         self.place = place
         self._commit = commit
         self._names: dict[str, dict[str, bool]] = {}
-        self._ids: dict[str, dict[str, str]] = {}
+        self._ids: tuple[str, dict[str, str]] = ("", {})
+        """The folder that was listed or asked about last, and the blob ids of its files by name."""
 
     def read(self, path: str, largest: int = LARGEST_BLOB) -> bytes | None:
         """Return the bytes of a file; None if there is none, or if it is larger than ``largest`` bytes."""
@@ -78,17 +79,19 @@ class FilesAt:
         parent, own_name = posixpath.split(folder)
         if own_name and parent in self._names and not self._names[parent].get(own_name):
             return {}  # git need not be asked
-        listed = self._object(folder, "tree", LARGEST_BLOB)
-        names, ids = self._names.setdefault(folder, {}), self._ids.setdefault(folder, {})
-        for mode, name, oid in tree_entries(listed):
-            if mode in _LISTED:
-                names[name], ids[name] = mode == TREE_MODE, oid
-        return names
+        listed = [entry for entry in tree_entries(self._object(folder, "tree", LARGEST_BLOB)) if entry[0] in _LISTED]
+        self._ids = folder, {name: oid for mode, name, oid in listed}
+        return self._names.setdefault(folder, {name: mode == TREE_MODE for mode, name, _ in listed})
 
     def blob_id(self, path: str) -> str | None:
         """Return the id of a file's content without reading it; None if there is no such file."""
         folder, name = posixpath.split(path)
-        return self._ids[folder][name] if self.names(folder).get(name) is False else None
+        if self.names(folder).get(name) is not False:
+            return None
+        if self._ids[0] != folder:  # the ids of all folders would take twice the memory of the names
+            del self._names[folder]
+            self.names(folder)
+        return self._ids[1][name]
 
     def _object(self, path: str, kind: str, largest: int) -> BlobRead:
         """Return the object at a path, with its content if it is of the kind and has at most ``largest`` bytes."""

@@ -16,10 +16,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig
+from sitegen.history import problems
 from sitegen.history.eval_commit import EvalCommit, FileChange
 from sitegen.history.eval_fold import fold_eval, history_of
 from sitegen.history.eval_state import EvalState
-from sitegen.history.instructions import InstructionHistories
+from sitegen.history.instructions import MOST_ADDED, InstructionHistories
 from sitegen.history.layout import FileRole, Layout, StartOverError
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, folder_renames, walk
@@ -159,6 +160,12 @@ class HistoryFold:
         self._continue_renamed_evals(by_eval)
         # Instructions come first: an output may record the hash of a file that its own commit adds.
         edits = self.instructions.fold(commit, instructions) if instructions else ()
+        added = sum(change.old is None for change in instructions)
+        if added > max(MOST_ADDED, len(edits)):
+            self.problems.append(problems.many_instructions(commit, added))
+        if len(edits) < len(instructions):
+            followed = set(edits)
+            instructions = [change for change in instructions if change.path in followed or change.new is None]
         for eval_id in sorted(by_eval):
             self._fold_eval(commit, eval_id, tuple(by_eval[eval_id]))
         if read := {*of_evals, *rules, *instructions}:

@@ -20,6 +20,8 @@ from sitegen.text.sections import VERSION_LINES, split_lines, stated_version
 _LONGEST_HEAD: Final = 20_000
 """Number of bytes at the start of a file that are searched for its version."""
 _VERSION_IN_NAME: Final = r"(?:^|[-_./ ])[vV]([0-9]+(?:[.-][0-9]+)*)$"
+MOST_ADDED: Final = 5_000
+"""The most instruction files that are followed since the commit that added them together."""
 _HASH: Final = r"(?:(?:sha256|sha1|md5)[:-])?([0-9a-f]{7,64})"
 
 
@@ -47,22 +49,26 @@ class InstructionHistories:
         )
 
     def fold(self, commit: Commit, changes: Sequence[ChangedPath]) -> tuple[str, ...]:
-        """Fold one commit's changes of instruction files. Returns the paths of its edits."""
+        """Fold one commit's changes of instruction files. Returns the paths of its edits.
+
+        A file beyond ``MOST_ADDED`` is followed since its next edit.
+        """
         renames = file_renames(changes, self._read)
         former_paths = {change.path for change in renames.values()}
         self.renames += len(renames)
-        edits = [
-            _edit_of_change(commit, change, renames.get(change.path))
-            for change in changes
-            if change.path not in former_paths
-        ]
-        edited = []
-        for edit in edits:
+        added, edited = 0, []
+        for change in changes:
+            if change.path in former_paths:
+                continue
+            edit = _edit_of_change(commit, change, renames.get(change.path))
             names = dict.fromkeys(blob.path for blob in (edit.old, edit.new) if blob is not None)
             earlier = [file for name in names if (file := self._files.get(name)) is not None]
             blob = edit.new or edit.old
             if not earlier and blob is not None and blob.oid in _skeleton_ids():
                 continue  # to add, move or delete a file as ``sitegen init`` writes it is nobody's edit
+            added += edit.status == "added"
+            if not earlier and (edit.status == "deleted" or (edit.status == "added" and added > MOST_ADDED)):
+                continue
             file = earlier[0] if earlier else []
             if earlier[1:]:
                 file = sorted(chain(*earlier), key=lambda edit: edit.commit.position)

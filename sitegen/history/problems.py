@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from sitegen.config.models import GROUND_TRUTHS
 from sitegen.errors import POINTER, MissingObjectsError, NothingToReportError, RepositoryError
+from sitegen.history.instructions import MOST_ADDED
 from sitegen.history.layout import RESULTS, Layout, PathRole
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.problems import Problem
@@ -53,6 +54,13 @@ def unreadable_record(path: str, reason: str) -> Problem:
     fix = "Only the recorded time and numbers are lost; write the file again to restore them."
     message = f"The recorded results cannot be read: {reason}."
     return Problem(severity="warning", message=message, fix=fix, path=path)
+
+
+def many_instructions(commit: Commit, added: int) -> Problem:
+    """A commit adds more instruction files than are followed since it."""
+    message = f"{added:,} instruction files in one commit: {MOST_ADDED:,} are followed, the others since their next edits."
+    fix = "If not all of these files instruct a model, name those that do under instructions in sitegen.toml."
+    return Problem(severity="note", message=message, fix=fix, commit=commit.sha)
 
 
 def runs_left_out(path: str, runs: int) -> Problem:

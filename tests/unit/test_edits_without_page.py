@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.engine import timeline
+from sitegen.history import history_fold, instructions, problems
 from sitegen.pages import links
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, content, differs_from_cold
@@ -76,3 +77,19 @@ def test_more_pages_are_made_if_as_many_reports_are_kept(tmp_path):
     (repo.path / "sitegen.toml").write_text(f"[limits]\nreports_kept = {EDITS_KEPT + 2}\n")
     build_site(repo.path, out)
     assert edits(out) == len(OLD) + len(NEW)
+
+
+def test_of_very_many_files_that_one_commit_adds_the_others_are_followed_since_their_next_edits(tmp_path, monkeypatch):
+    for module in (history_fold, instructions, problems):
+        monkeypatch.setattr(module, "MOST_ADDED", 20)
+    repo, out = project(tmp_path / "project"), tmp_path / "site"
+    build_site(repo.path, out)
+    last = [*OLD[20:], *NEW[20:]]
+    assert {path for path in last if links.instruction(path) in pages(out)} == set()
+    problems_page = (out / links.problems()).read_text()
+    assert all(f"{len(files)} instruction files in one commit: 20 are" in problems_page for files in (OLD, NEW))
+    repo.commit({NEW[-1]: "Read it all.\nTwice.\n", OLD[-1]: None})
+    build_site(repo.path, out)
+    assert {path for path in last if links.instruction(path) in pages(out)} == {NEW[-1]}
+    assert "2 lines" in (out / links.edit(NEW[-1], repo.git("rev-parse", "HEAD").strip())).read_text()
+    assert differs_from_cold(out, repo.path) == []
