@@ -87,9 +87,11 @@ def _discover(place: RepositoryPlace, head: str) -> tuple[Discovery, Mapping[str
     from sitegen.history.layout import Layout
     from sitegen.questions.work_tree import worktree_manifest
     from sitegen.recognition.discovery import discover
+    from sitegen.recognition.files import files_of_history
 
-    config = read_site(place.top).value
-    discovery = discover(Repository(place), Layout(config, worktree_manifest(place.top, config).value), head)
+    config, repository = read_site(place.top).value, Repository(place)
+    history = files_of_history(repository, head, first_parent=config.first_parent)
+    discovery = discover(repository, Layout(config, worktree_manifest(place.top, config).value), history)
     files = {f"{config.evals_dir}/manifest.yaml": discovery.manifest, SITE: discovery.site}
     return discovery, {path: text for path, text in files.items() if text is not None}
 

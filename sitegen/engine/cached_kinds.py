@@ -28,6 +28,7 @@ from sitegen.pages.commit import CommitPageInputs, ListedCommit
 from sitegen.pages.data.search import SearchEntry
 from sitegen.pages.instruction import CountedEdit
 from sitegen.pages.report.tree import PagePicture
+from sitegen.recognition import Searched
 from sitegen.scoring.mapping_use import MappingUse
 
 Lifetime: TypeAlias = Literal["content", "inputs", "walk"]
@@ -139,6 +140,8 @@ class Configuration(Frozen):
     manifest: Parsed[Manifest | None] | None = None
     answers: Mapping[str, str] = {}
     """Answers of the search for evals about the contents of files, by blob id and question."""
+    search: Searched | None = None
+    """What the search of a history that names no evals has found."""
 
 
 class EvalRecord(Frozen):
@@ -182,7 +185,7 @@ class EndOfWalk(Frozen):
 # Configuration.
 
 CONFIGURATION: Final = CachedKind(name="configuration", type=Configuration, until="inputs")
-"""The manifest of a commit, by the digest of its content; the answers of the search for evals."""
+"""The manifest of a commit, by the digest of its content; the answers of the search for evals, and what it found."""
 
 # Scores.
 

@@ -21,7 +21,14 @@ from sitegen.config.notes import NOTES_FILE
 from sitegen.config.searched_files import Search, work_tree_search
 from sitegen.config.site import missing_baseline, read_site, site_file
 from sitegen.data_files.reading import MAX_CONFIGURING_BYTES
-from sitegen.engine.cached_kinds import END_OF_WALK, CacheStore, EndOfWalk, forget_earlier_walk
+from sitegen.engine.cached_kinds import (
+    CONFIGURATION,
+    END_OF_WALK,
+    CacheStore,
+    Configuration,
+    EndOfWalk,
+    forget_earlier_walk,
+)
 from sitegen.engine.configuration import AnswersAt, kept_manifest, manifest_of
 from sitegen.engine.failures import attempt
 from sitegen.engine.memo import Memo
@@ -48,7 +55,7 @@ from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instruction import EDITS_KEPT
 from sitegen.project import Project
-from sitegen.recognition import with_proposed_evals
+from sitegen.recognition import search_history
 from sitegen.recognition.places import with_found_evals
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import scorer
@@ -267,17 +274,21 @@ def fold(
     if repository.shallow_boundary and not project.options.allow_shallow:
         raise shallow_history(project.place.top)
     if not configured_as:
+        kept = CONFIGURATION.get(memo, "search")
+        before = kept.search if kept else None
         found = attempt(
             "the search for evals that no manifest names",
-            lambda: with_proposed_evals(repository, layout, searched, head),
+            lambda: search_history(repository, layout, searched, head, before),
             commit=head,
         )
         if isinstance(found, Problem):
             remarks.append(found)
-        else:
-            layout, notes = found
+        elif found is not None:
+            layout = found.applied(layout)
             config, manifest = layout.site, layout.manifest
-            remarks += notes
+            remarks += found.notes
+            if found != before:
+                CONFIGURATION.keep(memo, "search", Configuration(search=found))
     worktree = project.options.worktree and root is not None
     try:
         folded = advance(

@@ -58,7 +58,9 @@ def unreadable_record(path: str, reason: str) -> Problem:
 
 def many_instructions(commit: Commit, added: int) -> Problem:
     """A commit adds more instruction files than are followed since it."""
-    message = f"{added:,} instruction files in one commit: {MOST_ADDED:,} are followed, the others since their next edits."
+    message = (
+        f"{added:,} instruction files in one commit: {MOST_ADDED:,} are followed, the others since their next edits."
+    )
     fix = "If not all of these files instruct a model, name those that do under instructions in sitegen.toml."
     return Problem(severity="note", message=message, fix=fix, commit=commit.sha)
 

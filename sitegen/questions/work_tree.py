@@ -73,7 +73,7 @@ from sitegen.model.problems import Parsed, Problem
 from sitegen.model.recorded import read_recorded, states
 from sitegen.model.timeline import EvalHistory
 from sitegen.model.usage import RunUsage
-from sitegen.recognition import with_proposed_evals
+from sitegen.recognition import search_history
 from sitegen.recognition.found_cases import case_file_entry
 from sitegen.recognition.places import with_found_evals
 from sitegen.scoring.case_files import kind_of_case_file
@@ -279,7 +279,8 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         manifest, of_manifest = worktree_manifest(root, config)
         searched = replace(searched, stated=manifest.evals)
         layout = Layout(*with_found_evals(config, manifest, searched))
-        layout, _ = with_proposed_evals(Repository(repository), layout, searched, head)
+        if found := search_history(Repository(repository), layout, searched, head):
+            layout = found.applied(layout)
         evaluation, of_evaluation = project_evaluation(searched)
         return cls(
             root,

@@ -10,69 +10,113 @@ history is therefore read with these entries, and no later stage depends on how 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from hashlib import blake2b
 from posixpath import split
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from sitegen import __version__
 from sitegen.config.findings import folder_path
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import SiteConfig
 from sitegen.config.searched_files import Search
+from sitegen.errors import POINTER
+from sitegen.history.blobs import MISSING
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
+from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
+from sitegen.recognition.files import FilesOfHistory, bounded, files_of_history
+
+if TYPE_CHECKING:
+    from sitegen.recognition.discovery import Discovery
 
 IF_IT_IS: Final = "If it is one, "
 """The start of the remedy for each note on what may be an eval and was not taken for one."""
 
 
-def with_proposed_evals(
-    repository: Repository, configured: Layout, search: Search, head: str | None
-) -> tuple[Layout, tuple[Problem, ...]]:
-    """Add the evals and the instructions that ``init`` would write, if the project names no eval up to a commit.
+class Searched(Frozen):
+    """What a search has found, for the next one."""
 
-    A note on each eval, and on each proposal that was rejected, gives the reason.
+    history: FilesOfHistory
+    decided_by: str
+    """A digest of the configuration and of what else decides besides the files."""
+    manifest: str | None = None
+    """The text of a manifest with the evals that were found."""
+    instructions: tuple[str, ...] = ()
+    """Globs to use in place of the default ones; none if those stay."""
+    notes: tuple[Problem, ...] = ()
+    """A note on each eval, and on each proposal that was rejected, with the reason."""
+
+    def applied(self, configured: Layout) -> Layout:
+        """Add the evals and the instructions to a configuration."""
+        config, manifest = configured.site, configured.manifest
+        if self.manifest:
+            found = manifest_in_force(self.manifest.encode(), configured.manifest_path, config.evals_dir).value
+            manifest = dataclasses.replace(manifest, evals=(*manifest.evals, *found.evals))
+        # Globs that a user has written stay as they are.
+        if self.instructions and config.instructions == SiteConfig().instructions:
+            config = dataclasses.replace(config, instructions=self.instructions)
+        return Layout(config, manifest)
+
+
+def search_history(
+    repository: Repository, configured: Layout, search: Search, head: str | None, before: Searched | None = None
+) -> Searched | None:
+    """Find the evals and the instructions that ``init`` would write, if the project names no eval up to a commit.
+
+    With evals, look for instructions if the configuration names none and no usual place exists. None if there is
+    nothing to look for. ``before``: the last search, which is continued, and holds for as long as no file has changed.
     """
     search = replace(search, evals_dir=folder_path(configured.site.evals_dir))
-    if head is None:
-        return configured, ()
-    if search.stated or search.holds_evals_by_convention:
-        return _with_instructions(repository, configured, search, head), ()
+    has_evals = bool(search.stated or search.holds_evals_by_convention)
+    if head is None or (has_evals and not _lacks_instructions(configured.site, search)):
+        return None
+    earlier = before.history if before else None
+    history = files_of_history(repository, head, first_parent=configured.site.first_parent, before=earlier)
+    rules = (__version__, has_evals, configured.site, configured.manifest, history.boundary)
+    decided_by = blake2b(repr(rules).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    if before and before.decided_by == decided_by and before.history.files == history.files and not _lacks(before):
+        return replace(before, history=history)
+    searched = Searched(history=history, decided_by=decided_by)
+    if has_evals:
+        from sitegen.recognition.instruction_files import instruction_globs
+
+        globs = instruction_globs(history.files, bounded(search.read), configured.site.instructions)
+        return replace(searched, instructions=tuple(glob.glob for glob in globs))
     from sitegen.recognition.discovery import discover  # a project with evals does not need it
 
-    discovery, config, manifest = discover(repository, configured, head), configured.site, configured.manifest
-    if discovery.manifest:
-        found = manifest_in_force(discovery.manifest.encode(), configured.manifest_path, config.evals_dir).value
-        manifest = dataclasses.replace(manifest, evals=(*manifest.evals, *found.evals))
-    # Globs that a user has written stay as they are.
-    if discovery.site and config.instructions == SiteConfig().instructions:
-        config = dataclasses.replace(config, instructions=tuple(glob.glob for glob in discovery.instructions))
-    layout = Layout(config, manifest)
-    keep = "Run sitegen init to write it into a manifest, and correct there what was guessed wrong."
-    name = f"{IF_IT_IS}name its files in {configured.manifest_path}."
-    perhaps = (
-        Problem(
-            "note",
-            f"Perhaps an eval: {one.why}; {one.doubt}.",
-            f"{IF_IT_IS}write into {configured.manifest_path}: {one.line}",
-        )
-        for one in discovery.doubtful
+    discovery = discover(repository, configured, history)
+    return replace(
+        searched,
+        manifest=discovery.manifest,
+        instructions=tuple(glob.glob for glob in discovery.instructions) if discovery.site else (),
+        notes=tuple(_notes(discovery, configured.manifest_path)),
     )
-    taken = (Problem("note", f"No manifest names the eval {one.id!r}. {one.why}.", keep) for one in discovery.proposed)
-    others = (Problem("note", f"Not taken as an eval: {one.why}; {one.lacks}.", name) for one in discovery.rejected)
-    return layout, (*taken, *perhaps, *others)
 
 
-def _with_instructions(repository: Repository, configured: Layout, search: Search, head: str) -> Layout:
-    """Add instructions wherever they are, if the configuration names none and no usual place exists."""
-    config = configured.site
+def _lacks_instructions(config: SiteConfig, search: Search) -> bool:
+    """Whether the configuration names no instructions, and no usual place of them exists."""
     usual = (split(glob.partition("*")[0].rstrip("/")) for glob in config.instructions)
-    if config.instructions != SiteConfig().instructions or any(name in search.names(above) for above, name in usual):
-        return configured
-    from sitegen.recognition.files import bounded, tracked_files
-    from sitegen.recognition.instruction_files import instruction_globs
+    return config.instructions == SiteConfig().instructions and not any(
+        name in search.names(above) for above, name in usual
+    )
 
-    tracked, _ = tracked_files(repository, head, first_parent=config.first_parent)
-    globs = tuple(glob.glob for glob in instruction_globs(tracked, bounded(search.read), config.instructions))
-    return Layout(dataclasses.replace(config, instructions=globs), configured.manifest) if globs else configured
+
+def _lacks(searched: Searched) -> bool:
+    """Whether a content was missing, which may have been fetched since."""
+    return any(reason in note.message for note in searched.notes for reason in (POINTER, MISSING))
+
+
+def _notes(discovery: Discovery, manifest_path: str) -> Iterator[Problem]:
+    keep = "Run sitegen init to write it into a manifest, and correct there what was guessed wrong."
+    for one in discovery.proposed:
+        yield Problem("note", f"No manifest names the eval {one.id!r}. {one.why}.", keep)
+    for one in discovery.doubtful:
+        message = f"Perhaps an eval: {one.why}; {one.doubt}."
+        yield Problem("note", message, f"{IF_IT_IS}write into {manifest_path}: {one.line}")
+    for one in discovery.rejected:
+        message = f"Not taken as an eval: {one.why}; {one.lacks}."
+        yield Problem("note", message, f"{IF_IT_IS}name its files in {manifest_path}.")

@@ -35,7 +35,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.recognition.answered_series import joined_series
 from sitegen.recognition.document_folders import folders_of_documents
-from sitegen.recognition.files import LARGEST, MOST_READ, Reader, TrackedFile, bounded, tracked_files, why_malformed
+from sitegen.recognition.files import LARGEST, MOST_READ, FilesOfHistory, Reader, TrackedFile, bounded, why_malformed
 from sitegen.recognition.initialising import flow, manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
 from sitegen.recognition.output_series import (
@@ -433,10 +433,10 @@ class Discovery(Frozen):
 
 
 @share_processes()
-def discover(repository: Repository, configured: Layout, head: str) -> Discovery:
-    """Search history up to a commit, and its files. Reads only git, within bounds, and writes nothing."""
+def discover(repository: Repository, configured: Layout, history: FilesOfHistory) -> Discovery:
+    """Search the files of a history. Reads only git, within bounds, and writes nothing."""
     config, manifest = configured.site, configured.manifest
-    tracked, commits = tracked_files(repository, head, first_parent=config.first_parent)
+    tracked, head = history.files, history.head
     files = FilesAt(repository.place, head)
     read = bounded(files.read)
     search = Search(names=files.names, read=files.read, earlier=files.earlier, kind_of_cases=kind_of_case_file)
@@ -453,13 +453,13 @@ def discover(repository: Repository, configured: Layout, head: str) -> Discovery
     proposals = {proposal.id: proposal for proposal in found if not proposal.lacks}
     globs = instruction_globs([file for file in tracked if not file.refused], read, config.instructions)
     is_site_needed = any(glob.glob not in config.instructions for glob in globs)
-    if is_site_needed:
-        config = dataclasses.replace(config, instructions=tuple(glob.glob for glob in globs))
     # The entries are read back from their text, so that the trial uses exactly what a build will read.
     text = manifest_text([(proposal.id, proposal.entry, ()) for proposal in proposals.values()], "")
     entries = manifest_in_force(text.encode(), "manifest.yaml", config.evals_dir).value.evals
     manifest = dataclasses.replace(manifest, evals=(*manifest.evals, *entries))
-    layout, trials = Layout(*with_found_evals(config, manifest, search)), {}
+    # Without instructions, which decide no score, git lists only the commits of the evals.
+    without_instructions = dataclasses.replace(config, instructions=())
+    layout, trials = Layout(*with_found_evals(without_instructions, manifest, search)), {}
     with suppress(NothingToReportError):  # a shallow history is folded as far as it goes
         evals = advance(repository, layout, head=head).evals
         trials = {one.id: _with_newest_score(repository, one) for one in evals}
@@ -471,7 +471,7 @@ def discover(repository: Repository, configured: Layout, head: str) -> Discovery
         entry = {**proposal.entry, "instructions": instructions} if globs else proposal.entry
         judged.append(replace(trial, why=proposal.why, entry=entry, doubt=proposal.doubt))
     accepted = tuple(proposed for proposed in judged if not (proposed.lacks or proposed.doubt))
-    about = f"The evals that sitegen init found in {counted(commits, 'commit')}, up to {head[:10]}. {_ABOUT}"
+    about = f"The evals that sitegen init found in {counted(history.commits, 'commit')}, up to {head[:10]}. {_ABOUT}"
     written = [(proposed.id, proposed.entry, (f"{proposed.why}.", f"{proposed.summary}.")) for proposed in accepted]
     return Discovery(
         files=len(tracked),

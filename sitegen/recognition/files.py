@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Final, TypeAlias
 
@@ -102,19 +103,56 @@ class TrackedFile(Frozen):
         return self.name.rpartition(".")[2].lower() if "." in self.name else ""
 
 
-def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> tuple[tuple[TrackedFile, ...], int]:
-    """Walk history up to a commit. Returns its files, sorted by path, and the number of commits that were walked.
+class FilesOfHistory(Frozen):
+    """The files that a walk through history up to a commit has met. Files of other suffixes are left out."""
 
-    Files of other suffixes and those of a site are left out.
+    head: str
+    commits: int
+    """Number of commits that were walked."""
+    boundary: tuple[str, ...]
+    """The oldest commits of a shallow history."""
+    met: tuple[TrackedFile, ...]
+    """In the order in which they were met."""
+    links: tuple[str, ...]
+    """Paths that were symbolic links or submodules."""
+
+    @property
+    def files(self) -> tuple[TrackedFile, ...]:
+        """The files without those of a site, and links that may stand for results, by path."""
+        files = {file.path: file for file in self.met}
+        # A link that was replaced by a file is no link any more.
+        left = [path for path in self.links if path not in files or files[path].deleted]
+        all_links = (TrackedFile(path=path, oid="", versions=1, deleted=False, refused=_LINK) for path in left)
+        files |= {link.path: link for link in all_links if link.ending in DATA and not _SKIPPED.search(link.path)}
+        sites = tuple(path.removesuffix(MARKER) for path in files if path.endswith(f"/{MARKER}"))
+        return tuple(files[path] for path in sorted(files) if not path.startswith(sites))
+
+
+def files_of_history(
+    repository: Repository, head: str, *, first_parent: bool, before: FilesOfHistory | None = None
+) -> FilesOfHistory:
+    """Walk history up to a commit.
+
+    ``before``: what was met up to an earlier commit, after which the walk begins if that is on the same line.
     """
-    try:
-        since = repository.resolve(f"{head}~{_MOST_COMMITS}")
-    except SitegenError:  # the history has fewer commits
-        since = None
-    files: dict[str, TrackedFile] = {}
-    links = set[str]()
-    number = 0
-    commits = commits_up_to(repository.place, head, since=since, first_parent=first_parent)
+    boundary = repository.shallow_boundary
+    commits: Iterable[str] = ()
+    if before is not None and first_parent and before.boundary == boundary:
+        with suppress(SitegenError):  # the earlier commit does not exist any more
+            commits = tuple(commits_up_to(repository.place, head, since=before.head))
+            is_continued = repository.resolve(f"{head}~{len(commits)}") == before.head
+            before = before if is_continued and before.commits + len(commits) <= _MOST_COMMITS else None
+    else:
+        before = None
+    if before is None:
+        try:
+            since = repository.resolve(f"{head}~{_MOST_COMMITS}")
+        except SitegenError:  # the history has fewer commits
+            since = None
+        commits = commits_up_to(repository.place, head, since=since, first_parent=first_parent)
+    files = {file.path: file for file in before.met} if before else {}
+    links = set(before.links) if before else set[str]()
+    number = before.commits if before else 0
     for revision in walk(repository.place, commits, irregular=lambda commit, path, kind: links.add(path)):
         number += 1
         several = len(revision.changes) > _MOST_RENAMED
@@ -136,12 +174,9 @@ def tracked_files(repository: Repository, head: str, *, first_parent: bool) -> t
                 refused = _FORMATS.get(new_file.ending, "") if change.path.isprintable() else _UNPRINTABLE
                 if (new_file.ending in _LISTED or is_text or refused) and not _SKIPPED.search(change.path):
                     files[change.path] = replace(new_file, refused=refused)
-    # A link that was replaced by a file is no link any more.
-    left = [path for path in links if path not in files or files[path].deleted]
-    all_links = (TrackedFile(path=path, oid="", versions=1, deleted=False, refused=_LINK) for path in left)
-    files |= {link.path: link for link in all_links if link.ending in DATA and not _SKIPPED.search(link.path)}
-    sites = tuple(path.removesuffix(MARKER) for path in files if path.endswith(f"/{MARKER}"))
-    return tuple(files[path] for path in sorted(files) if not path.startswith(sites)), number
+    return FilesOfHistory(
+        head=head, commits=number, boundary=boundary, met=tuple(files.values()), links=tuple(sorted(links))
+    )
 
 
 LARGEST: Final = 5_000_000

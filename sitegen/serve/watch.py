@@ -37,7 +37,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.model.frozen import Frozen
 from sitegen.project import OWN_TEMPLATES, Options, open_project
-from sitegen.recognition import with_proposed_evals
+from sitegen.recognition import search_history
 from sitegen.recognition.places import INSPECT_LOGS, PROMPTFOO_CONFIGURATIONS, PROMPTFOO_RESULTS, with_found_evals
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.update import build
@@ -107,8 +107,8 @@ def _configured_places(place: RepositoryPlace) -> list[Path]:
     stated = read_manifest(content, site.evals_dir).value or Manifest()
     searched = replace(work_tree_search(root, kind_of_case_file), stated=stated.evals)
     layout = Layout(*with_found_evals(site, stated, searched))
-    layout, _ = with_proposed_evals(Repository(place), layout, searched, find_repository(root)[1])
-    pathspecs = layout.pathspecs or ("",)
+    found = search_history(Repository(place), layout, searched, find_repository(root)[1])
+    pathspecs = (found.applied(layout) if found else layout).pathspecs or ("",)
     return [root / name for name in (*SITE_FILES, *_FOUND_AT_TOP, OWN_TEMPLATES, ".gitignore", *pathspecs)]
 
 

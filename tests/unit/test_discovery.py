@@ -17,6 +17,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.recognition.discovery import Discovery, discover
+from sitegen.recognition.files import files_of_history
 from sitegen.recognition.initialising import manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob
 from sitegen.recognition.output_series import run_globs_of
@@ -114,7 +115,8 @@ def found(project) -> Discovery:
 
 def _look(repo: GitRepo, manifest: Manifest | None = None) -> Discovery:
     repository = Repository.open(repo.path)
-    return discover(repository, Layout(SiteConfig(), manifest or Manifest()), repository.resolve("HEAD"))
+    history = files_of_history(repository, repository.resolve("HEAD"), first_parent=True)
+    return discover(repository, Layout(SiteConfig(), manifest or Manifest()), history)
 
 
 def test_outputs_are_found_with_the_expected_values_that_share_their_fields_and_runs_of_a_test_runner(found):

@@ -13,7 +13,7 @@ from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING
-from tests.sites import build_site, content
+from tests.sites import build_site, content, differs_from_cold
 
 TRUTH = "id,name,total\na,Ann,1\n"
 MANIFEST = (
@@ -46,6 +46,33 @@ def test_the_manifest_that_is_kept_is_read_again_when_it_changes(project: GitRep
     project.commit({"evals/manifest.yaml": MANIFEST.replace("0.9", "0.8")})
     project.checkout()
     assert thresholds() == [{"f1": 0.8}]
+
+
+def test_a_search_that_is_continued_finds_what_one_of_all_history_finds(tmp_path: Path) -> None:
+    """Also after a file moved, a prompt came, an eval was named, and history was written again."""
+    repo, site = GitRepo(tmp_path / "searched"), tmp_path / "site"
+
+    def rates(number: int) -> str:
+        return f'{{"overall_pass_rate": 0.{number}, "total": 9}}'
+
+    repo.commits([{"benchmarks/latest.json": rates(number), "llm/a.txt": f"{number}"} for number in range(3)])
+    build_site(repo.path, site)
+    assert [path.name for path in site.glob("evals/*")] == ["benchmarks"]
+    for files in (
+        {"src/a.py": "1"},
+        {"benchmarks/latest.json": rates(7)},
+        {"benchmarks/latest.json": None, "benchmarks/speed.json": rates(7)},
+        {"benchmarks/speed.json": rates(8), "llm/answering_prompt.md": "You are a judge.\n"},
+        {"evals/x/ground_truth.csv": TRUTH, "evals/x/extracted.json": output(1)},
+        {"llm/answering_prompt.md": "You are the judge.\n", "evals/x/ground_truth.csv": None},
+    ):
+        repo.commit(files)
+        build_site(repo.path, site)
+        assert differs_from_cold(site, repo.path) == []
+    repo.git("update-ref", "HEAD", "HEAD~3")
+    repo.commit({"benchmarks/other.json": rates(5)})
+    build_site(repo.path, site)
+    assert differs_from_cold(site, repo.path) == []
 
 
 UNNEEDED = {
