@@ -242,11 +242,9 @@ class EvalCommit(Frozen):
         earlier = self.state.output
         if not traits_of(self.kind).is_recorded or len(outputs) != 1 or len(earlier) > 1:
             return
-        if not outputs[0].path.lower().endswith((".jsonl", ".ndjson")):
-            return
         before = self.read(earlier[0].oid).content if earlier else None
         content = self.read(outputs[0].oid).content
-        runs = appended_runs(before or b"", content or b"")
+        runs = appended_runs(outputs[0].path, before or b"", content or b"")
         if runs > 1:
             self.report(problems.runs_left_out(outputs[0].path, runs))
 

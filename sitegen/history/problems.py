@@ -69,7 +69,7 @@ def runs_left_out(path: str, runs: int) -> Problem:
     """A commit appends several runs to a file, of which the last one is the output."""
     left_out = f"{runs - 1:,} {'run' if runs == 2 else 'runs'} of this commit {'is' if runs == 2 else 'are'} left out"
     message = (
-        f"{left_out}: it adds {runs:,} lines with runs, and only the last line of the file is a point of the series."
+        f"{left_out}: it adds {runs:,} rows with runs, and only the newest run of the file is a point of the series."
     )
     fix = "Commit the file after each run, or write each run to a file of its own."
     return Problem(severity="note", message=message, fix=fix, path=path)

@@ -226,6 +226,10 @@ VERDICTS: Final = (
     "judgment",
     "judgement",
     "exactmatch",
+    "match",
+    "matched",
+    "matches",
+    "ismatch",
 )
 """Usual names of a verdict, in lower case without separators."""
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import chain, combinations
 from math import floor, log10
+from operator import itemgetter
 from pathlib import PurePosixPath
 from posixpath import splitext
 from typing import Final
@@ -40,6 +41,9 @@ _NAMING: Final = re.compile(r"(?:^|[_\-. ])(?:case|id|model|name|skill|test)$|(?
 _NUMBERED: Final = re.compile(r"(?:^|[_\-. ])id$|Id$")
 """Matches keys whose whole numbers name a row."""
 _TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_RUN: Final = re.compile(r"run|iteration|round", re.IGNORECASE)
+_OF_RUNS: Final = ("runs", "history", "iterations")
+"""Keys of lists with a row for each run."""
 _LONGEST_TEXT: Final = 80
 _MOST_TEXTS: Final = 6
 
@@ -156,6 +160,13 @@ _BIGGER: Final = frozenset(("benchmarkjs", "pytest", "custombiggerisbetter"))
 
 
 def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Value]]:
+    """Read a file of numbers; of several lines, or of a table of runs, the newest. Raises as ``read_root`` does."""
+    root, findings = read_root(path, content)
+    runs = runs_in(root)
+    return Parsed(runs[-1] if runs else root, findings)
+
+
+def read_root(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Value]]:
     """Read a file of numbers; of several lines, the last. Raises UnreadableError if it is not an object or list."""
     ending = splitext(path)[1].lower()
     root: Value = None
@@ -183,6 +194,33 @@ def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Val
     if not isinstance(root, dict | list):
         raise UnreadableError("it is neither an object nor a list", "Write an object of names and numbers.")
     return Parsed(root, findings)
+
+
+def runs_in(root: Value) -> list[dict[str, Value]]:
+    """Return the runs of a list with one row for each, the newest last; none if the rows are something else.
+
+    Each row states its time or the number of its run, by which the rows are in order, and no usual name tells all of
+    several rows apart. The list may be under a key such as ``history``, if nothing beside it measures anything.
+    """
+    if isinstance(root, dict):
+        found = ((key, runs_in(root.get(key))) for key in _OF_RUNS)
+        key, runs = next(filter(itemgetter(1), found), ("", []))
+        beside = numbers_in({name: value for name, value in root.items() if name != key}) if runs else iter(())
+        return [] if any(is_measure(number.name) for number in beside) else runs
+    rows = [row for row in root if isinstance(row, dict)] if isinstance(root, list) else []
+    if not isinstance(root, list) or not rows or len(rows) < len(root):
+        return []
+    named = [key for key in rows[0] if key in _NAMES or (_NAMING.search(key) and not _RUN.match(key))]
+    if len(rows) > 1 and any(len({str(row.get(key)) for row in rows}) == len(rows) for key in named):
+        return []
+    for key in rows[0]:
+        cells = [row.get(key) for row in rows]
+        times = [(0.0, cell) for cell in cells if isinstance(cell, str) and _TIME.match(cell)]
+        numbers = [(cell, "") for cell in map(as_float, cells) if cell is not None] if _RUN.fullmatch(key) else []
+        order = times or numbers
+        if len(order) == len(rows) and order in (sorted(order), sorted(order, reverse=True)):
+            return rows if order[0] <= order[-1] else rows[::-1]
+    return []
 
 
 def numbers_of_layout(root: dict[str, Value] | list[Value], where: Mapping[str, str]) -> Iterator[RecordedNumber]:

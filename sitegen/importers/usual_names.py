@@ -47,7 +47,7 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Part of a case -> usual column names, the most specific first, in lower case without separators."""
 
-WEAK_VERDICTS: Final = ("success", "status", "outcome", "classification")
+WEAK_VERDICTS: Final = ("success", "status", "outcome", "classification", "ok")
 """Names that often mean only that a call succeeded."""
 SCORES: Final = ("score", "overallscore", "totalscore", "finalscore", "weightedscore", "rating", "grade")
 _VERDICT: Final = "verdict"
@@ -59,6 +59,8 @@ OBJECTS: Final = (
     *("assertionresults", "checkresults", "evaluationresults", "metricsdata"),
 )
 """Names of objects that hold the scores or verdicts of a case, by the name of their judge, or of lists of these."""
+_ATTEMPTS: Final = frozenset(("attempts", "trials", "tries", "repeats", "repetitions", "runs", "samples"))
+"""Names of lists with the answers to one case."""
 _LISTS: Final = frozenset((*OBJECTS, "expectations", "results"))
 """Names of lists of such checks. Objects of the last two names hold other things."""
 VERDICTS_OF_CHECKS: Final = ("passed", "pass", "success", "verdict")
@@ -107,7 +109,21 @@ def case_rows(rows: Iterable[dict[str, Value]]) -> list[dict[str, Value]]:
                 {**score, "value": next((value for value in stated if not is_no_score(value)), None)}
             )
         cases = [{"id": trace, "scores": scores} for trace, scores in by_trace.items()]
-    return [{"scores": won, **row} if (won := preference_in(row)) else with_named_checks(row) for row in cases]
+    return [
+        {"scores": won, **row} if (won := preference_in(row)) else with_named_checks(row)
+        for case in cases
+        for row in _attempts(case) or [case]
+    ]
+
+
+def _attempts(case: Mapping[str, Value]) -> list[dict[str, Value]]:
+    """Return a row for each attempt that a case lists, if these state results and the case has none of its own."""
+    lists = {name: cell for name, cell in case.items() if plain_name(name) in _ATTEMPTS and isinstance(cell, list)}
+    rest = {name: cell for name, cell in case.items() if name not in lists}
+    rows = list(map(members, next(iter(lists.values()), [])))
+    if not rows or not all(map(states_a_result, rows)) or states_a_result(rest):
+        return []
+    return [{**{name: cell for name, cell in row.items() if name not in rest}, **rest} for row in rows]
 
 
 def _trace_of(row: Mapping[str, Value]) -> str:
@@ -205,7 +221,7 @@ def named_rows(value: Value) -> list[Value]:
     rows = list(map(members, members(value).values()))
     for row in rows:
         named = any(NAMED_VERDICT.search(name) and is_verdict(value) for name, value in row.items())
-        if not (named or states_a_result(row)) or _COUNTS & {*map(plain_name, row)}:
+        if not (named or states_a_result(row) or _attempts(row)) or _COUNTS & {*map(plain_name, row)}:
             return []
     return [{"id": name, **row} for name, row in zip(members(value), rows, strict=True)]
 

@@ -23,6 +23,7 @@ from sitegen.importers.recorded_layouts import (
     read_record,
 )
 from sitegen.importers.usual_names import (
+    CHECKS,
     GRADES,
     NAMED_VERDICT,
     OBJECTS,
@@ -264,6 +265,9 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     named = ((by_name[name], least) for names, least in kinds for name in names if name in by_name)
     verdict = next((name for name, least in named if _states_verdicts(columns[name], least)), None)
     scores, highest = _score_columns(columns, by_name, verdict)
+    scores = scores or [
+        name for name in columns if name.startswith(f"{CHECKS}.") and _states_verdicts(columns[name], 1)
+    ]
     stated = [name for name in table.columns if NAMED_VERDICT.search(name) and _states_verdicts(columns[name], 1)]
     if not verdict and highest <= 1 and len(stated) > len(scores):
         scores += stated

@@ -23,10 +23,11 @@ from sitegen.importers.recorded_layouts import (
 )
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import WHERE
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
-from sitegen.model.usage import RunUsage, stated_judge
+from sitegen.model.usage import BESIDE, RunUsage, stated_judge
 from sitegen.scoring.scorer import NO_METRIC, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import with_stated
 from sitegen.text.plain import line
@@ -154,9 +155,21 @@ MOST: Final = 50
 """The most numbers of a file that are followed. A finding gives the number of the others."""
 
 RUN: Final = "run"
-"""The id of the single document. It is always the same, so that any two runs are comparable."""
+"""The id of the single document. It is the same in runs over the same cases, so that these are comparable."""
+_OVER: Final = ("range", "subset", "split")
+"""Keys of a run, or of its configuration, that state over which cases it was made."""
 
 _LABEL: Final = 60  # characters
+
+
+def _run_over(root: dict[str, Value] | list[Value]) -> str:
+    """Return the id of a run: with the cases that it was made over, if it states them."""
+    stated = root if isinstance(root, dict) else {}
+    places = (stated, *(below for key in BESIDE if isinstance(below := stated.get(key), dict)))
+    cases = next((place[key] for key in _OVER for place in places if place.get(key) not in (None, "", [], {})), None)
+    if isinstance(cases, dict):
+        cases = ", ".join(f"{key} {value}" for key, value in cases.items() if isinstance(value, str | int))
+    return f"{RUN} over {line(str(cases), _LABEL)}" if isinstance(cases, str | int) and cases else RUN
 
 
 class RecordedScorer:
@@ -166,7 +179,7 @@ class RecordedScorer:
     """
 
     kind = "recorded"
-    version = 6
+    version = 7
     metrics: tuple[MetricSpec, ...] = ()
     nouns = Nouns(
         attribute="number",
@@ -183,6 +196,7 @@ class RecordedScorer:
         settings, remarks = read_recorded_settings(inputs.settings)
         findings = list(remarks)
         judges: set[str] = set()
+        run = RUN
         numbers: list[RecordedNumber] = []
         readable = False
         for file in inputs.outputs:
@@ -194,6 +208,7 @@ class RecordedScorer:
                 continue
             readable = True
             numbers += numbers_of_layout(root, settings.where)
+            run = _run_over(root)
             findings += remarks
             judges |= set(map(stated_judge, root if isinstance(root, list) else [root])) - {""}
         if not inputs.outputs:
@@ -225,7 +240,7 @@ class RecordedScorer:
             status=status,
             counts=Counts(),
             metrics=metrics or (Metric(NO_METRIC.name, None),),
-            documents=(DocumentScore(RUN, status, Counts()),),
+            documents=(DocumentScore(run, status, Counts()),),
             fields=(),
             findings=bounded_findings(findings),
             specs=tuple(map(settings.spec_of, followed)),

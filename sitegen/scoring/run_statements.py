@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
+from sitegen.importers.recorded_layouts import read_root, runs_in
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import ORIGIN_KEYS, Recorded, origin_in
@@ -104,14 +105,23 @@ def _parsed_json(text: bytes) -> Any:
         return None
 
 
-def appended_runs(before: bytes, content: bytes) -> int:
+def appended_runs(path: str, before: bytes, content: bytes) -> int:
     """Count the runs that a version of a file of recorded numbers adds to the version before. Never raises.
 
     A line that states neither a time, a commit nor a run is not counted: it may be a step.
     """
+    if not path.lower().endswith((".jsonl", ".ndjson")):
+        return len({*_runs_of_table(path, content)} - {*_runs_of_table(path, before)})
     if before and content.startswith(before):
         before, content = b"", content[len(before) :]
     return len({*_runs_of_lines(content)} - {*_runs_of_lines(before)})
+
+
+def _runs_of_table(path: str, content: bytes) -> list[str]:
+    try:
+        return list(map(str, runs_in(read_root(path, content).value))) if content else []
+    except UnreadableError:
+        return []
 
 
 def _runs_of_lines(content: bytes) -> list[str]:

@@ -767,18 +767,22 @@ JOINED = {
         {"dir": "predictions", "outputs": "m_v*.csv", "ground_truth": "../data/labels.csv"},
         ["", "F1 1.000 over 4 documents"],
     ),
-    "two columns a field": (
-        {},
-        [
-            {
-                "eval/results.csv": "image,vendor_pred,vendor_true,vendor_ok,total_pred,total_true,total_ok\n"
-                f"a.png,Oak,OAK Ltd,True,12.5,12.5,True\nb.png,{vendor},Ash,{vendor == 'Ash'},9,9,True\n"
-            }
-            for vendor in ("Elm", "Ash")
-        ],
-        {"kind": "judged", "dir": "eval", "outputs": "results.csv"},
-        ["Score 0.750 over 2 cases", "Score 1.000 over 2 cases"],
-    ),
+    **{
+        f"two columns a field{row or ', alone'}": (
+            {},
+            [
+                {
+                    "eval/results.csv": f"image,vendor_pred,vendor_true,vendor_ok,total_pred,total_true,total_ok{row}"
+                    f"\na.png,Oak,OAK Ltd,True,12.5,12.5,True{row and ',True'}\n"
+                    f"b.png,{vendor},Ash,{vendor == 'Ash'},9,9,True{row and ',False'}\n"
+                }
+                for vendor in ("Elm", "Ash")
+            ],
+            {"kind": "judged", "dir": "eval", "outputs": "results.csv"},
+            ["Score 0.750 over 2 cases", "Score 1.000 over 2 cases"],
+        )
+        for row in ("", ",all_ok")
+    },
 }
 """Truth, outputs by commit -> the entry, and the newest score after each commit, once there is a series of them."""
 
@@ -795,6 +799,14 @@ def test_two_tables_are_joined_by_their_ids(name: str, tmp_path: Path):
 
 
 STATED = {
+    "whether it matches": (
+        [{"file": f"{n}.pdf", "predicted": f"{n}.", "expected": f"{n}", "match": n > 0} for n in range(4)],
+        "Passed 0.750 over 4 cases",
+    ),
+    "attempts at cases by name": (
+        {"results": {f"case {n}": {"attempts": [{"passed": True}, {"passed": n > 1}]} for n in range(4)}},
+        "Passed 0.750 over 4 cases",
+    ),
     "a verdict that is called a grade": (
         [{"id": n, "expected": "yes", "output": "no", "grade": "correct" if n else "incorrect"} for n in range(4)],
         "Passed 0.750 over 4 cases",

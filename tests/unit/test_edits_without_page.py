@@ -17,8 +17,10 @@ NEW = [f"prompts/new/{number:03}.md" for number in range(EDITS_KEPT - 4)]
 
 @pytest.fixture(autouse=True)
 def few_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same bound, but smaller."""
-    monkeypatch.setattr(timeline, "EDITS_KEPT", EDITS_KEPT)
+    """The same bounds, but smaller."""
+    bounds = {timeline: "EDITS_KEPT", history_fold: "MOST_ADDED", instructions: "MOST_ADDED", problems: "MOST_ADDED"}
+    for module, name in bounds.items():
+        monkeypatch.setattr(module, name, EDITS_KEPT)
 
 
 def project(folder: Path, manifest: str = "evals: {}") -> GitRepo:
@@ -79,17 +81,16 @@ def test_more_pages_are_made_if_as_many_reports_are_kept(tmp_path):
     assert edits(out) == len(OLD) + len(NEW)
 
 
-def test_of_very_many_files_that_one_commit_adds_the_others_are_followed_since_their_next_edits(tmp_path, monkeypatch):
-    for module in (history_fold, instructions, problems):
-        monkeypatch.setattr(module, "MOST_ADDED", 20)
+def test_of_very_many_files_that_one_commit_adds_the_others_are_followed_since_their_next_edits(tmp_path):
     repo, out = project(tmp_path / "project"), tmp_path / "site"
+    many = [f"prompts/many/{number:03}.md" for number in range(EDITS_KEPT + 10)]
+    repo.commit(dict.fromkeys(many, "Read it all.\n"))
     build_site(repo.path, out)
-    last = [*OLD[20:], *NEW[20:]]
-    assert {path for path in last if links.instruction(path) in pages(out)} == set()
-    problems_page = (out / links.problems()).read_text()
-    assert all(f"{len(files)} instruction files in one commit: 20 are" in problems_page for files in (OLD, NEW))
-    repo.commit({NEW[-1]: "Read it all.\nTwice.\n", OLD[-1]: None})
+    assert {path for path in many if links.instruction(path) in pages(out)} == {*many[:EDITS_KEPT]}
+    assert f"{len(many)} instruction files in one commit: {EDITS_KEPT} are" in (out / links.problems()).read_text()
+    repo.commit({many[-1]: "Read it all.\nTwice.\n", many[-2]: None})
     build_site(repo.path, out)
-    assert {path for path in last if links.instruction(path) in pages(out)} == {NEW[-1]}
-    assert "2 lines" in (out / links.edit(NEW[-1], repo.git("rev-parse", "HEAD").strip())).read_text()
+    assert links.instruction(many[-1]) in pages(out)
+    assert links.instruction(many[-2]) not in pages(out)
+    assert "2 lines" in (out / links.edit(many[-1], repo.git("rev-parse", "HEAD").strip())).read_text()
     assert differs_from_cold(out, repo.path) == []

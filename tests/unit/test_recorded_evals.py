@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sitegen.api import history
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, content, differences, problems_text, run
 from tests.unit.test_schemas import complaints
@@ -238,3 +239,28 @@ def test_a_newest_run_without_the_main_number_is_a_problem_that_names_the_number
     repo.commit({"evals/manifest.yaml": f"{entry}    settings: {{headline: overall.accuracy}}\n"})
     build_site(repo.path, tmp_path / "site")
     assert "The newest run has no number" not in problems_text(tmp_path / "site")
+
+
+def written(folder: Path, *versions: str, path: str) -> GitRepo:
+    repo = GitRepo(folder / "written")
+    repo.commits([{path: version} for version in versions])
+    return repo
+
+
+def test_a_table_of_runs_is_read_as_its_newest_and_runs_that_one_commit_appends_are_problems(tmp_path: Path) -> None:
+    rows = [f"{number},m,0.{rate}\n" for number, rate in enumerate((5, 9, 4, 6, 7))]
+    tables = ("run,model,pass_rate\n" + "".join(rows[:number]) for number in (1, 4, 5))
+    repo = written(tmp_path, *tables, path="evals/results.csv")
+    found = history(repo.path, "evals", cache=tmp_path / "memo").points
+    assert [point.scorecard.metric("pass_rate") for point in found] == [0.5, 0.6, 0.7]
+    build_site(repo.path, tmp_path / "site")
+    assert problems_text(tmp_path / "site").count("2 runs of this commit are left out") == 1
+
+
+@pytest.mark.parametrize("states", ['{{"range": {{"start": 1, "end": {}}}, ', '{{"config": {{"split": "s{}"}}, '])
+def test_numbers_of_runs_over_other_cases_are_not_compared(tmp_path: Path, states: str) -> None:
+    runs = [states.format(end) + f'"accuracy": 0.{rate}}}' for end, rate in ((5, 8), (5, 7), (9, 2), (9, 3))]
+    repo = written(tmp_path, *runs, path="evals/results/latest.json")
+    found = history(repo.path, "evals", cache=tmp_path / "memo").points
+    changes = [point.change and point.change.metrics[0].change for point in found]
+    assert [change and round(change, 3) for change in changes] == [None, -0.1, None, 0.1]
