@@ -160,13 +160,6 @@ _BIGGER: Final = frozenset(("benchmarkjs", "pytest", "custombiggerisbetter"))
 
 
 def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Value]]:
-    """Read a file of numbers; of several lines, or of a table of runs, the newest. Raises as ``read_root`` does."""
-    root, findings = read_root(path, content)
-    runs = runs_in(root)
-    return Parsed(runs[-1] if runs else root, findings)
-
-
-def read_root(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Value]]:
     """Read a file of numbers; of several lines, the last. Raises UnreadableError if it is not an object or list."""
     ending = splitext(path)[1].lower()
     root: Value = None
@@ -224,7 +217,12 @@ def runs_in(root: Value) -> list[dict[str, Value]]:
 
 
 def numbers_of_layout(root: dict[str, Value] | list[Value], where: Mapping[str, str]) -> Iterator[RecordedNumber]:
-    """Yield the numbers of a file. ``where``: what the selected run states, for files that hold several runs."""
+    """Yield the numbers of a file; of a table of runs, those of the newest.
+
+    ``where``: what the selected run states, for files that hold several runs.
+    """
+    if runs := runs_in(root):
+        return numbers_in(runs[-1])
     if isinstance(root, list):
         return numbers_in(root)
     results, entries = root.get("results"), root.get("entries")

@@ -248,7 +248,9 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     for part, usual in usual_parts(by_name).items():
         used = set(chain.from_iterable(parts.values()))
         column = next((by_name[name] for name in usual if name in by_name and by_name[name] not in used), None)
-        if column is not None and (part != "variant" or _repeats(row.get(column) for row in rows)):
+        # The names of variants are several texts, at least one of them in several rows.
+        texts = [cell for row in rows if isinstance(cell := row.get(column or ""), str)]
+        if column is not None and (part != "variant" or 1 < len(set(texts)) < len(texts)):
             parts[part] = (column,)
     # A grade may be a word as well.
     words = [name for name in SCORES if name in by_name and not any(_is_number(row.get(by_name[name])) for row in rows)]
@@ -274,12 +276,6 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
         return None
     parts |= {part: (column,) for part, column in (("passed", verdict), ("score", score)) if column}
     return ColumnMap(parts, scores=scores)
-
-
-def _repeats(cells: Iterable[Value]) -> bool:
-    """Whether cells have several texts, at least one of them in several rows, as the names of variants are."""
-    texts = [cell for cell in cells if isinstance(cell, str)]
-    return 1 < len(set(texts)) < len(texts)
 
 
 def _states_verdicts(column: str | None, rows: Sequence[Mapping[str, Value]]) -> bool:

@@ -10,10 +10,9 @@ history is therefore read with these entries, and no later stage depends on how 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from hashlib import blake2b
 from posixpath import split
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -29,9 +28,6 @@ from sitegen.history.repository import Repository
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.recognition.files import FilesOfHistory, bounded, files_of_history
-
-if TYPE_CHECKING:
-    from sitegen.recognition.discovery import Discovery
 
 IF_IT_IS: Final = "If it is one, "
 """The start of the remedy for each note on what may be an eval and was not taken for one."""
@@ -49,6 +45,11 @@ class Searched(Frozen):
     """Globs to use in place of the default ones; none if those stay."""
     notes: tuple[Problem, ...] = ()
     """A note on each eval, and on each proposal that was rejected, with the reason."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no content was missing, which may have been fetched since."""
+        return not any(reason in note.message for note in self.notes for reason in (POINTER, MISSING))
 
     def applied(self, configured: Layout) -> Layout:
         """Add the evals and the instructions to a configuration."""
@@ -70,53 +71,39 @@ def search_history(
     With evals, look for instructions if the configuration names none and no usual place exists. None if there is
     nothing to look for. ``before``: the last search, which is continued, and holds for as long as no file has changed.
     """
-    search = replace(search, evals_dir=folder_path(configured.site.evals_dir))
+    config, path = configured.site, configured.manifest_path
+    search = replace(search, evals_dir=folder_path(config.evals_dir))
     has_evals = bool(search.stated or search.holds_evals_by_convention)
-    if head is None or (has_evals and not _lacks_instructions(configured.site, search)):
+    usual = (split(glob.partition("*")[0].rstrip("/")) for glob in config.instructions)
+    names_some = config.instructions != SiteConfig().instructions or any(name in search.names(at) for at, name in usual)
+    if head is None or (has_evals and names_some):
         return None
     earlier = before.history if before else None
-    history = files_of_history(repository, head, first_parent=configured.site.first_parent, before=earlier)
-    rules = (__version__, has_evals, configured.site, configured.manifest, history.boundary)
+    history = files_of_history(repository, head, first_parent=config.first_parent, before=earlier)
+    rules = (__version__, has_evals, config, configured.manifest, history.boundary)
     decided_by = blake2b(repr(rules).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
-    if before and before.decided_by == decided_by and before.history.files == history.files and not _lacks(before):
+    if before and before.decided_by == decided_by and before.history.files == history.files and before.is_whole:
         return replace(before, history=history)
     searched = Searched(history=history, decided_by=decided_by)
     if has_evals:
         from sitegen.recognition.instruction_files import instruction_globs
 
-        globs = instruction_globs(history.files, bounded(search.read), configured.site.instructions)
+        globs = instruction_globs(history.files, bounded(search.read), config.instructions)
         return replace(searched, instructions=tuple(glob.glob for glob in globs))
     from sitegen.recognition.discovery import discover  # a project with evals does not need it
 
     discovery = discover(repository, configured, history)
+    keep = "Run sitegen init to write it into a manifest, and correct there what was guessed wrong."
+    name = f"{IF_IT_IS}name its files in {path}."
+    notes = [(f"No manifest names the eval {one.id!r}. {one.why}.", keep) for one in discovery.proposed]
+    notes += [
+        (f"Perhaps an eval: {one.why}; {one.doubt}.", f"{IF_IT_IS}write into {path}: {one.line}")
+        for one in discovery.doubtful
+    ]
+    notes += [(f"Not taken as an eval: {one.why}; {one.lacks}.", name) for one in discovery.rejected]
     return replace(
         searched,
         manifest=discovery.manifest,
         instructions=tuple(glob.glob for glob in discovery.instructions) if discovery.site else (),
-        notes=tuple(_notes(discovery, configured.manifest_path)),
+        notes=tuple(Problem("note", message, fix) for message, fix in notes),
     )
-
-
-def _lacks_instructions(config: SiteConfig, search: Search) -> bool:
-    """Whether the configuration names no instructions, and no usual place of them exists."""
-    usual = (split(glob.partition("*")[0].rstrip("/")) for glob in config.instructions)
-    return config.instructions == SiteConfig().instructions and not any(
-        name in search.names(above) for above, name in usual
-    )
-
-
-def _lacks(searched: Searched) -> bool:
-    """Whether a content was missing, which may have been fetched since."""
-    return any(reason in note.message for note in searched.notes for reason in (POINTER, MISSING))
-
-
-def _notes(discovery: Discovery, manifest_path: str) -> Iterator[Problem]:
-    keep = "Run sitegen init to write it into a manifest, and correct there what was guessed wrong."
-    for one in discovery.proposed:
-        yield Problem("note", f"No manifest names the eval {one.id!r}. {one.why}.", keep)
-    for one in discovery.doubtful:
-        message = f"Perhaps an eval: {one.why}; {one.doubt}."
-        yield Problem("note", message, f"{IF_IT_IS}write into {manifest_path}: {one.line}")
-    for one in discovery.rejected:
-        message = f"Not taken as an eval: {one.why}; {one.lacks}."
-        yield Problem("note", message, f"{IF_IT_IS}name its files in {manifest_path}.")

@@ -235,16 +235,14 @@ def _recognised(
     recognition = recognise(series, content, truths) if content else None
     if recognition is not None:
         return content, recognition, ""
-    reason = why_malformed(file, content) if content else _refusal(file, at)
+    if content:
+        reason = why_malformed(file, content)
+    else:
+        reason = at.refusal(file.path, LARGEST) or f"{MOST_READ} files, or the most bytes, were read before it"
+        reason = f"{reason}. {fetch_command(file.path)}".removesuffix(".") if reason == POINTER else reason
     if reason and series.versions > 1 and (content := next(at.earlier(file.path, LARGEST), None)):
         recognition = recognise(series, content, truths)
     return content, recognition, reason if series.hinted else ""
-
-
-def _refusal(file: TrackedFile, at: FilesAt) -> str:
-    """Return why nothing was read of a file, and what to do."""
-    reason = at.refusal(file.path, LARGEST) or f"{MOST_READ} files, or the most bytes, were read before it"
-    return f"{reason}. {fetch_command(file.path)}".removesuffix(".") if reason == POINTER else reason
 
 
 def _refused(files: Iterable[TrackedFile], unread: Mapping[str, str], at: FilesAt) -> Iterator[Proposal]:
@@ -334,7 +332,7 @@ _LEAST_ANSWERED: Final = 0.25
 _LEAST_CORRECT: Final = 0.1
 """The least share of these values that must be correct."""
 
-_LEAST_ROUGE: Final = 0.1
+_LEAST_ROUGE: Final = 0.15
 """The least ROUGE-1 of responses of which none is exactly as expected."""
 
 

@@ -42,7 +42,7 @@ _GLOB_SIGNS = re.compile(r"[*?\[\]\\]")
 
 _PLACE = re.compile(
     r"eval|result|output|(?:^|[/_.-])runs?(?:[/_.-]|$)|bench|predict|extract|report|respon|scor|metric|experiment|"
-    r"answer|judg|trace|accura|baseline|regression|(?:^|[/_.-])(?:leader)?board",
+    r"answer|judg|trace|accura|baseline|regression|(?:^|[/_.-])(?:(?:leader)?board|preds?(?=[/_.-]))",
     re.IGNORECASE,
 )
 _TRUTH = re.compile(r"truth|gold|expected|answer[_-]?key|(?:^|[/_.-])gt(?:[/_.-]|$)", re.IGNORECASE)

@@ -92,7 +92,13 @@ def states_results(series: OutputSeries, content: bytes) -> bool:
 
 _STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS, "state"))
 _EXAMPLES = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|templates?|tutorials?)/", re.IGNORECASE)
-_PEOPLE = re.compile(r"(?:^|[^a-z])(?:humans?(?![_-]?eval)|annotators?|raters?|labell?ers?)(?:[^a-z]|$)", re.IGNORECASE)
+_PEOPLE = re.compile(
+    r"(?:^|[^a-z])(?:humans?(?![_-]?eval|[_-]ai(?![a-z]))|annotators?|raters?|labell?ers?)(?:[^a-z]|$)", re.IGNORECASE
+)
+_OF_ERRORS = re.compile(
+    r"(?:^|[^a-z])(?:errors?|failures?|failed|mismatch(?:es)?|misclassified|wrong)(?:[^a-z]|$)", re.I
+)
+"""Matches names of files that list only the cases in which something went wrong."""
 _OFTEN: Final = 3
 """The least number of versions of an output in a folder of examples."""
 
@@ -101,6 +107,8 @@ def doubt_about(series: OutputSeries, content: bytes) -> str:
     """Return why an output that was recognised may be something else; empty if there is no doubt."""
     if _EXAMPLES.search(series.path) and series.versions < _OFTEN:
         return "it may be an example, as its folder says"
+    if _OF_ERRORS.search(series.newest.stem):
+        return "it may list only the cases that failed, as its name says"
     paths = sorted(leaf_paths(value_of(series.newest.ending, content)))
     of_people = next((path for path in (series.newest.name, *paths) if _PEOPLE.search(path)), "")
     return f"its grades may be those of people, as {of_people[:80]} says" if of_people else ""

@@ -124,10 +124,10 @@ def case_keys(settings: str) -> CaseKeys | None:
 def kind_of_case_file(path: str, content: bytes) -> ScoredKind | Literal["judged"] | None:
     """Return the kind by which an unconfigured file would be scored; None if it is not certainly a file of cases.
 
-    A report of a tool is judged. A verdict or a score that another file states about texts decides as well, and no
-    comparison beside it. This holds for responses too, whose expected texts are in another file. A truncated file is
-    recognised by its keys, so that an eval does not vanish because its newest output is broken. Raises UnreadableError
-    for an empty file, or if the keys do not tell.
+    A report of a tool is judged. A verdict or a score that another file states about texts, or lists of them, decides
+    as well, and no comparison beside it. This holds for responses too, whose expected texts are in another file. A
+    truncated file is recognised by its keys, so that an eval does not vanish because its newest output is broken.
+    Raises UnreadableError for an empty file, or if the keys do not tell.
     """
     of_responses = basename(path) in RESPONSES
     try:
@@ -142,7 +142,8 @@ def kind_of_case_file(path: str, content: bytes) -> ScoredKind | Literal["judged
         if kind := _kind_of_broken_file(content, of_responses):
             return kind
         raise
-    are_texts = file.kind == "responses"
+    sides = (case.expected if isinstance(case.expected, list) else [case.expected] for case in file.cases)
+    are_texts = not any(isinstance(value, dict) for values in sides for value in values)
     if any(case.member.get(CHECKS) or (are_texts and states_a_result(case.member)) for case in file.cases):
         return "judged"
     return file.kind if file.complete else None

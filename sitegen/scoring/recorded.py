@@ -20,6 +20,7 @@ from sitegen.importers.recorded_layouts import (
     lower_is_better,
     numbers_of_layout,
     read_record,
+    runs_in,
 )
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
@@ -164,7 +165,7 @@ _LABEL: Final = 60  # characters
 
 def _run_over(root: dict[str, Value] | list[Value]) -> str:
     """Return the id of a run: with the cases that it was made over, if it states them."""
-    stated = root if isinstance(root, dict) else {}
+    stated = (runs_in(root) or [root if isinstance(root, dict) else {}])[-1]
     places = (stated, *(below for key in BESIDE if isinstance(below := stated.get(key), dict)))
     cases = next((place[key] for key in _OVER for place in places if place.get(key) not in (None, "", [], {})), None)
     if isinstance(cases, dict):

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.importers.recorded_layouts import read_root, runs_in
+from sitegen.importers.recorded_layouts import read_record, runs_in
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import ORIGIN_KEYS, Recorded, origin_in
@@ -111,17 +112,14 @@ def appended_runs(path: str, before: bytes, content: bytes) -> int:
     A line that states neither a time, a commit nor a run is not counted: it may be a step.
     """
     if not path.lower().endswith((".jsonl", ".ndjson")):
-        return len({*_runs_of_table(path, content)} - {*_runs_of_table(path, before)})
+        with suppress(UnreadableError):
+            roots = (read_record(path, each).value if each else [] for each in (before, content))
+            earlier, now = ({*map(str, runs_in(root))} for root in roots)
+            return len(now - earlier)
+        return 0
     if before and content.startswith(before):
         before, content = b"", content[len(before) :]
     return len({*_runs_of_lines(content)} - {*_runs_of_lines(before)})
-
-
-def _runs_of_table(path: str, content: bytes) -> list[str]:
-    try:
-        return list(map(str, runs_in(read_root(path, content).value))) if content else []
-    except UnreadableError:
-        return []
 
 
 def _runs_of_lines(content: bytes) -> list[str]:

@@ -799,6 +799,10 @@ def test_two_tables_are_joined_by_their_ids(name: str, tmp_path: Path):
 
 
 STATED = {
+    "a score beside lists": (
+        [{"id": n, "expected": ["a", "b"], "parsed_answer": ["b"], "response": "b", "score": n / 4} for n in range(4)],
+        "Score 0.375 over 4 cases",
+    ),
     "whether it matches": (
         [{"file": f"{n}.pdf", "predicted": f"{n}.", "expected": f"{n}", "match": n > 0} for n in range(4)],
         "Passed 0.750 over 4 cases",
