@@ -49,6 +49,10 @@ LIFT: Final = "lift"
 """The name of the metric that is a difference of scores, from -1 to 1, and no share of cases."""
 
 
+OF_TRANSCRIPTS: Final = ("turns", "tool_calls", "tool_errors")
+"""The names of the metrics that are means of numbers in transcripts, and no shares either."""
+
+
 class MetricSpec(Frozen):
     """The name of a metric and the way to draw it. Each scorer lists its metrics, which pages then draw."""
 

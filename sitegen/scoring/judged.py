@@ -19,7 +19,7 @@ from sitegen.importers.case import BASELINES, JudgedCase, Opinion, with_document
 from sitegen.importers.columns import read_settings
 from sitegen.importers.skill_grading import BESIDE, GRADING, with_files_beside
 from sitegen.model.answers import Turn
-from sitegen.model.metrics import LIFT, Counts, Metric, MetricSpec, Nouns
+from sitegen.model.metrics import LIFT, OF_TRANSCRIPTS, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, NotePanel, Panel, Result, Scorecard
@@ -77,14 +77,18 @@ METRICS: Final = (
     ),
     *(
         MetricSpec(name, label, explanation, high=inf, higher_is_better=False, unit=COUNT, is_optional=True)
-        for name, label, explanation in (
-            ("turns", "Turns", "The messages of the model in a transcript; the mean over cases."),
-            ("tool_calls", "Tool calls", "The calls of tools in a transcript; the mean over cases."),
-            ("tool_errors", "Tool errors", "The calls of tools in a transcript that failed; the mean over cases."),
+        for name, label, explanation in zip(
+            OF_TRANSCRIPTS,
+            ("Turns", "Tool calls", "Tool errors"),
+            (
+                "The messages of the model in a transcript; the mean over cases.",
+                "The calls of tools in a transcript; the mean over cases.",
+                "The calls of tools in a transcript that failed; the mean over cases.",
+            ),
+            strict=True,
         )
     ),
 )
-_OF_TRANSCRIPTS: Final = tuple(spec.name for spec in METRICS[-3:])
 _OPTIONAL: Final = tuple(spec.name for spec in METRICS if spec.is_optional)
 
 
@@ -351,7 +355,7 @@ def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase], metrics: I
     if not by_model:
         return usage
     names = {opinion.grader.name for opinion in by_model if opinion.grader} - {""}
-    graded = [name for name, _ in metrics if name not in _OF_TRANSCRIPTS]
+    graded = [name for name, _ in metrics if name not in OF_TRANSCRIPTS]
     if not any(opinion.counts for opinion in by_model):
         # If a model scored the whole case, the tool computed the verdict from its score.
         of_scores = ("score", LIFT, *(VERDICTS if any(case.opinion.grader for case in cases) else ()))
@@ -476,8 +480,8 @@ def _optional(repeats: Sequence[JudgedCase], k: int, lift: float | None) -> Iter
 def _counted_of_transcripts(cases: Sequence[JudgedCase]) -> tuple[str, ...]:
     """The metrics of transcripts that say something of an output: of a single answer without tools, none does."""
     if any(turn.kind == "call" for case in cases for turn in case.transcript):
-        return _OF_TRANSCRIPTS
-    return _OF_TRANSCRIPTS[:1] if any(_numbers(case.transcript)[0] > 1 for case in cases) else ()
+        return OF_TRANSCRIPTS
+    return OF_TRANSCRIPTS[:1] if any(_numbers(case.transcript)[0] > 1 for case in cases) else ()
 
 
 def _of_transcripts(repeats: Sequence[JudgedCase], counted: Sequence[str]) -> Iterator[Metric]:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -22,13 +22,13 @@ from sitegen.model.recorded import ORIGIN_KEYS, Recorded, origin_in
 from sitegen.model.usage import BESIDE
 from sitegen.text.values import id_text
 
-if TYPE_CHECKING:
-    from sitegen.importers.case import JudgedResults
-
 _TIMES: Final = ("timestamp", "started_at", "created_at", "run_at")
 _RUN_KEYS: Final = ("run_id", "run")
 _NAMES_OF_RUNS: Final = (*_RUN_KEYS, *_TIMES, "date", "time", "sha", "commit", "git_commit")
 """Keys of a line by which one run differs from another."""
+_WHEN: Final = b'"timestamp"'
+_FIRST: Final = 100
+"""Number of lines that are read from the beginning of a file of a judge."""
 _LINES: Final = 20
 """Number of lines that are read from the end of a file to which runs append."""
 _ORIGIN_BYTES: Final = tuple(f'"{key}"'.encode() for key in ORIGIN_KEYS)
@@ -41,9 +41,10 @@ def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded
         from sitegen.importers.columns import read_settings
 
         # Tables have none of the statements that the format of a judging tool provides for.
-        results = None if read_settings(settings).value is not None else _judged_results(path, content, settings)
-        if results is not None and results.run != Recorded():
-            return results.run
+        run, _ = (Recorded(), ()) if read_settings(settings).value is not None else _of_judged(path, content, settings)
+        _of_judged.cache_clear()  # it was the second statement, and the content may be large
+        if run != Recorded():
+            return run
     in_cases = kind == "fields" and '"ground_truth_format":"cases"' in settings
     with_time = in_cases or kind not in ("fields", "judged")
     keys = _ORIGIN_BYTES + (_TIME_BYTES if with_time else ())
@@ -62,20 +63,44 @@ def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded
 
 def grades_in(kind: str, path: str, content: bytes, settings: str) -> tuple[str, ...]:
     """Return the named scores of a judged output that are neither right nor wrong in some case. Never raises."""
-    results = _judged_results(path, content, settings) if kind == "judged" else None
-    return () if results is None else results.grades
+    return _of_judged(path, content, settings)[1] if kind == "judged" else ()
 
 
 @lru_cache(maxsize=1)
-def _judged_results(path: str, content: bytes, settings: str) -> JudgedResults | None:
-    """Read an output of kind ``judged``; None if it cannot be read. Its two statements are asked for in succession."""
+def _of_judged(path: str, content: bytes, settings: str) -> tuple[Recorded, tuple[str, ...]]:
+    """Return what an output of kind ``judged`` states of its run, and the scores that are grades.
+
+    Both are empty if it cannot be read. They are asked for in succession.
+    """
     # These are many modules, which projects without such results do not need.
     from sitegen.importers import read_results
 
     try:
-        return read_results(path, content, settings)
+        results = read_results(path, _head(path, content, settings), settings)
     except UnreadableError:
-        return None
+        return Recorded(), ()
+    return results.run, results.grades
+
+
+def _head(path: str, content: bytes, settings: str) -> bytes:
+    """Return the first lines of a file of which these state all that the file states of its run, else the whole file.
+
+    The lines of a judge may be hundreds of thousands, and none of their scores is a grade.
+    """
+    from sitegen.importers import LINES, importer_of
+    from sitegen.importers.columns import read_settings
+    from sitegen.importers.judge_lines import is_of_a_judge
+
+    end = -1
+    for _ in range(_FIRST):
+        end = content.find(b"\n", end + 1)
+        if end < 0:
+            return content
+    is_table = not path.endswith(".jsonl") or importer_of(path, content) is not LINES or read_settings(settings).value
+    if is_table or not is_of_a_judge(content):
+        return content
+    says_when = content.find(_WHEN, 0, end) >= 0 or content.find(_WHEN, end) < 0
+    return content[:end] if says_when else content
 
 
 def _last_objects(root: Any) -> Iterator[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sitegen.analysis.noise.samples import interval_of
 from sitegen.importers import read_results
 from sitegen.importers.tool_values import transcript
 from sitegen.model.answers import Turn
@@ -110,3 +111,11 @@ def test_turns_are_counted_if_there_are_several_and_tools_if_any_is_called(messa
     content = _of_lines({"test_id": "a", "score": 1, "output": messages})
     card = scorer("judged").score(ScoringInputs(outputs=(File("r.jsonl", content),))).scorecard
     assert [card.metric(name) for name in ("turns", "tool_calls", "tool_errors")] == numbers
+
+
+def test_the_interval_of_turns_is_that_of_a_mean_without_bounds() -> None:
+    rows = [{"test_id": n, "score": 1, "output": [QUESTION, ANSWER] * n} for n in (2, 4, 6)]
+    card = scorer("judged").score(ScoringInputs(outputs=(File("r.jsonl", _of_lines(*rows)),))).scorecard
+    interval = interval_of(card, "turns")
+    assert interval is not None
+    assert (card.metric("turns"), interval.low < 0 < 8 < interval.high) == (4, True)

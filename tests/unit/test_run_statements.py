@@ -182,6 +182,13 @@ def test_a_fault_at_one_output_is_told_and_ends_nothing(tmp_path: Path, monkeypa
     assert ["states about its run: ZeroDivisionError" in each.message for each in advanced.problems] == [True]
 
 
+@pytest.mark.parametrize("first", [0, 99, 100, 250, 300])
+def test_the_time_of_the_first_line_of_a_judge_that_has_one_counts_however_many_lines_there_are(first: int) -> None:
+    rows = [{"test_id": n, "score": 1, **({"timestamp": NOON} if n >= first else {})} for n in range(300)]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    assert recorded_in("judged", "r.jsonl", content, "{}") == (stated(NOON) if first < 300 else None)
+
+
 def test_the_time_that_judged_results_state_is_the_time_of_the_run(tmp_path: Path) -> None:
     repo = GitRepo(tmp_path / "repo")
     repo.commit({"evals/shop/output.json": (FIXTURES / "promptfoo-1.json").read_bytes()})

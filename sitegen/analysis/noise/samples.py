@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Final, TypeAlias
 
 from sitegen.model.changes import Ends, Interval, Unit
-from sitegen.model.metrics import LIFT, Counts
+from sitegen.model.metrics import LIFT, OF_TRANSCRIPTS, Counts
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.stats.counts import Share, share_of, total
 from sitegen.stats.intervals import ROUNDING, Paired, around, around_mean, effective_wilson, mean_of, ratio, wilson
@@ -193,7 +193,7 @@ def interval_of(card: Scorecard, metric: str | None = None) -> Interval | None:
     spread = ratio(shares)
     if spread is None:
         return None
-    if metric == LIFT:
+    if metric in (LIFT, *OF_TRANSCRIPTS):
         return _stated_interval(around(spread), unit=unit, n=shares.total(), method="Student's t over cases")
     return _stated_interval(effective_wilson(spread, trials), unit=unit, n=shares.total(), method=_EFFECTIVE)
 
