@@ -50,6 +50,8 @@ _WRONG: Final = '{} <span class="muted">of {}</span>'
 _TONES: Final = {"fixed": "good", "broken": "bad"}
 _ROOT: Final = "../../../"
 """The way from a page to the root of the site."""
+_ANSWERS: Final = 250_000
+"""Characters of markup of the answers to a case, after which further ones are as short as on a report."""
 _SUBJECT: Final = 80
 """Characters of a commit's subject in a table; its page has all of it."""
 
@@ -73,7 +75,7 @@ class FieldView(Frozen):
     noun: str = ""
     """What it is: a field, a case."""
     answers: tuple[tuple[Point, CaseGrid], ...] = ()
-    """The answers to a case at the newest points that have any, newest first. Each names the point before it."""
+    """The answers to a case at the newest points that have any, newest first."""
 
     @property
     def wrong_now(self) -> list[int]:
@@ -109,14 +111,18 @@ class FieldView(Frozen):
     @property
     def outputs(self) -> Markup:
         """What was answered at each point, and before that what was asked, where it is another question."""
-        rows, newer = [], ("", "")
+        rows, room = [], _ANSWERS
+        newer: tuple[AnsweredCase | None, str] = None, ""  # the case as the row above has it, and where
         for point, grid in self.answers:
-            (case,), of_before = grid.cases, [said(each) for each in grid.earlier]
-            question = "" if (case.input, case.expected) == newer else asked(case, LONG)
-            newer = case.input, case.expected
-            shown: str = grid.cells(case, LONG)
-            if said(case) in of_before:
-                shown = f"<p class=said>The same as in {text(grid.earlier_label)}."
+            ((case,), (above, label)) = grid.cases, newer
+            newer = case, point.snapshot.label
+            is_asked_again = above and (case.input, case.expected) == (above.input, above.expected)
+            shown = f"<p class=said>The same as in {text(label)}."
+            if above is None or said(case) != said(above):
+                lengths = (grid.cells(case, longest) for longest in (LONG, LONG // 4))
+                shown = next((cells for cells in lengths if len(cells) <= room), grid.cells(case))
+            room -= len(shown)
+            question = "" if is_asked_again else asked(case, LONG)
             rows.append(f"<li><p class=case>{self._report(point)} {_sha(point)}</p>{question}{shown}\n")
         return Markup("".join(rows))
 

@@ -14,9 +14,10 @@ from sitegen.importers.case import JudgedCase, Opinion, with_documents
 from sitegen.model.answers import AnsweredCase
 from sitegen.model.usage import Call
 from sitegen.pages import links
-from sitegen.pages.field import ANSWERED
+from sitegen.pages.field import ANSWERED, FieldView, case_page
 from sitegen.pages.report.grid import DRAWN, PART, CaseGrid, marked, verdict
 from sitegen.scoring.answers import answered_cases
+from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, differs_from_cold
 
@@ -152,3 +153,16 @@ def test_the_page_of_a_case_has_its_newest_answers_however_the_site_was_built(tm
     assert shown("stays & <b>")[1::19] == [f"stays &amp; &lt;b&gt; {ANSWERED + 4}", "stays &amp; &lt;b&gt; 5"]
     assert broken_links(site) == []
     assert '"evals/qa/cases"' in (site / "search/list.js").read_text("utf-8")
+
+
+def test_the_page_of_a_case_with_long_answers_is_bounded_and_shows_most_of_the_newest() -> None:
+    series = sample.series(30)
+    long = {
+        index: cases(*(("c", model, f"{index} " * 900, True) for model in "abcdefgh"))[0] for index in range(10, 30)
+    }
+    empty = FieldView(info=series.info, attribute="c", points=series.points, cells=(), wrong=(), changes=())
+    view = case_page(series, empty, long).view
+    assert isinstance(view, FieldView)
+    assert len(view.outputs) < 450_000
+    shown = [len(each) for each in re.findall(r"<div class=out dir=auto>([^<]*)", view.outputs)]
+    assert (shown[0], shown[1], shown[-1]) == (1, 2_700, 601)

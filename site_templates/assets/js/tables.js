@@ -4,6 +4,9 @@
    the beginning of the names of so many scripts (sitegen/pages/report/grid.py), of which no more are loaded than it takes. `data-beyond` rows
    are neither here nor there. A button with `data-flag` leaves the rows with this attribute, of which there are `data-all`; with `data-column`
    it leaves this column, and the attribute is looked for in it. */
+/* Files that are loaded before a filter looks at their rows. */
+const AT_ONCE = 20;
+
 class FilteredTable {
   constructor(box) {
     this.box = box;
@@ -100,8 +103,8 @@ class FilteredTable {
 
   async add() {
     this.loading = true;
-    await loadScript(this.parts.shift());
-    const [rows, repeated] = [(this.box.dataset.parts ? self.CASES : self.ROWS)?.pop() ?? ""].flat(), added = rowsOf(rows.replace(/<(\d+)>/g, (_, place) => repeated[place]));
+    for (const name of this.parts.splice(0, this.box.hasAttribute("data-filtered") ? AT_ONCE : 1)) await loadScript(name);
+    const [rows, repeated] = [this.box.dataset.parts ? (self.CASES ?? []).splice(0).join("") : self.ROWS?.pop() ?? ""].flat(), added = rowsOf(rows.replace(/<(\d+)>/g, (_, place) => repeated[place]));
     if (!added.length) this.lost = this.loadable;
     this.loadable = this.parts.length && added.length ? this.loadable - added.length : 0;
     this.loading = false;
