@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from posixpath import basename
@@ -38,7 +38,6 @@ from sitegen.history.layout import (
     EntryRules,
     PathRole,
     canonical_settings,
-    is_in_output,
     is_path,
     iteration_number,
     normal,
@@ -54,7 +53,6 @@ from sitegen.model.recorded import Recorded, read_recorded, states
 from sitegen.model.timeline import Blob, Cause, Snapshot
 from sitegen.scoring import case_files
 from sitegen.scoring.run_statements import appended_runs, grades_in, recorded_in
-from sitegen.text.globs import literal_prefix
 from sitegen.text.plain import moment_of
 
 _SHORT: Final = 12
@@ -196,28 +194,17 @@ class EvalCommit(Frozen):
         state = self.state
         folder = state.active or ""
         if is_path(self.entry.outputs):
-            path = normal(f"{folder}/{self.entry.outputs}")
+            path, records = normal(f"{folder}/{self.entry.outputs}"), records_of(self.kind)
             file = first_blob((path, *self.entry.earlier_outputs), state.files)
-            return (file,) if file else tuple(sorted(self._documents_below(path)))
+            truth = self.inputs.ground_truth.path if self.inputs.ground_truth and not self.entry.in_cases else None
+            documents = (blob for blob in state.documents(self.entry) if not (truth and blob.path.startswith(truth)))
+            return (file,) if file else tuple(sorted(blob for blob in documents if basename(blob.path) not in records))
         files = files_of(self.kind)
         log = first_blob((*(f"{state.active}/{path}" for path in files.elsewhere), *files.at_root), state.files)
         if log:
             return (log,)
         results = f"{state.active}/{RESULTS}"
         return outputs_in(folder, files.overwritten, state.files, files.variants, elsewhere=(results,))
-
-    def _documents_below(self, path: str) -> Iterator[Blob]:
-        """Yield the files of an output that is a folder, or of one whose paths name who answered."""
-        folder, records = self.state.active or "", records_of(self.kind)
-        truth = self.inputs.ground_truth.path if self.inputs.ground_truth else None
-        start = f"{folder}/" if folder else ""
-        if self.entry.answered_in:
-            path = f"{start}{literal_prefix(self.entry.answered_in)}".rstrip("/")
-        for blob in self.state.files.blobs(path):
-            is_truth = truth is not None and blob.path.startswith(truth)
-            is_document = basename(blob.path) not in records and not is_truth
-            if is_document and is_in_output(self.entry, blob.path.removeprefix(start)):
-                yield blob
 
     def update_files(self) -> None:
         """Apply the changes of the eval's own files to its state."""

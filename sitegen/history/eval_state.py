@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from operator import itemgetter
 from posixpath import basename, splitext
@@ -13,9 +13,10 @@ from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig, Kind
 from sitegen.history.folder_tree import FolderTree, first_blob
-from sitegen.history.layout import PathRole, is_path, normal, runs_of, truth_names
+from sitegen.history.layout import PathRole, is_in_output, is_path, normal, runs_of, truth_names
 from sitegen.model.commits import ChangedPath
 from sitegen.model.timeline import Blob, Cause, Snapshot
+from sitegen.text.globs import literal_prefix
 from sitegen.text.plain import moment_of, natural_order
 
 
@@ -147,6 +148,8 @@ class EvalState(Struct):
         if folder is None:
             return None
         runs = runs_of(entry)
+        if runs is None and entry.answered_in:
+            return min(self.documents(entry), default=None)
         if runs is None:
             path = normal(f"{folder}/{entry.outputs}")
             return first_blob((path,), self.files) if is_path(entry.outputs) else None
@@ -154,6 +157,14 @@ class EvalState(Struct):
             self.newest_run = max(runs.names(folder, self.files), key=natural_order, default=None)
         files = runs.outputs(folder, self.newest_run, self.files) if self.newest_run else ()
         return files[0] if files else None
+
+    def documents(self, entry: EvalConfig) -> Iterator[Blob]:
+        """Yield the files of an output that is a folder, or of one whose paths name who answered."""
+        start = f"{self.active}/" if self.active else ""
+        below = normal(f"{start}{entry.outputs}")
+        if entry.answered_in:
+            below = f"{start}{literal_prefix(entry.answered_in)}".rstrip("/")
+        return (blob for blob in self.files.blobs(below) if is_in_output(entry, blob.path.removeprefix(start)))
 
     def keep_newest_run(self, place: PathRole, change: ChangedPath) -> None:
         """Update the last run by name after a change of a run's file.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from types import MappingProxyType
@@ -10,6 +11,7 @@ from typing import Final
 from sitegen.analysis.deltas import Role
 from sitegen.analysis.noise.samples import is_counted
 from sitegen.analysis.series import repeats_the_point_before
+from sitegen.importers.case import BETWEEN
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Ends, Interval, Noise, Overlap, StepStatus, Unit
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
@@ -230,6 +232,14 @@ def refused(delta: Change) -> bool:
     return delta.overlap.verdict == "refused"
 
 
+def documents_in_short(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of documents; of many that several answered, the number of those of each."""
+    answerers = Counter(name.rpartition(BETWEEN)[2] for name in names if BETWEEN in name)
+    if len(names) <= NAMED or sum(answerers.values()) < len(names) or len(answerers) * 2 > len(names):
+        return names
+    return tuple(f"{number:,} of {who}" for who, number in answerers.items())
+
+
 def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -> str:
     if overlap.verdict == "comparable":
         return ""
@@ -243,6 +253,7 @@ def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -
     common = overlap.noun(nouns, overlap.common)
     words = [f"over {overlap.common:,} common {common}"]
     for side, names in (("only before", overlap.only_before), ("only after", overlap.only_after)):
+        names = documents_in_short(names)
         more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
         words += [f"{side}: {', '.join(names[:NAMED])}{more}"] * bool(names)
     return "; ".join(words)

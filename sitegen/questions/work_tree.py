@@ -150,13 +150,10 @@ class WorktreeEval(Frozen):
         if runs := runs_of(entry):
             return _each_run(self.folder, runs, required_statements(entry))
         if entry.answered_in and is_path(entry.outputs):
-            below = documents_in(self.folder / literal_prefix(entry.answered_in), records_of(self.kind))
-            truth = self.ground_truth
+            truth, records = None if entry.in_cases else self.ground_truth, records_of(self.kind)
+            below = _documents_in_output(self.folder, entry)
             of_answers = tuple(
-                path
-                for path in below
-                if is_in_output(entry, path.relative_to(self.folder).as_posix())
-                and not (truth and path.is_relative_to(truth))
+                path for path in below if path.name not in records and not (truth and path.is_relative_to(truth))
             )
             return [of_answers] if of_answers else []
         if is_path(entry.outputs):
@@ -200,11 +197,19 @@ def documents_in(folder: Path, without: Container[str] = ()) -> tuple[Path, ...]
     return tuple(path for path in paths if path.name not in without)
 
 
+def _documents_in_output(folder: Path, entry: EvalConfig) -> Iterator[Path]:
+    """Yield the files of an output whose paths name who answered. ``folder``: that of the eval."""
+    below = documents_in(folder / literal_prefix(entry.answered_in))
+    return (path for path in below if is_in_output(entry, path.relative_to(folder).as_posix()))
+
+
 def newest_case_file(folder: Path, entry: EvalConfig) -> Path | None:
     """Return the file that holds expected values and outputs together; if there are several, that of the last run."""
     if runs := runs_of(entry):
         every_run = _each_run(folder, runs)
         return every_run[-1][0] if every_run else None
+    if entry.answered_in:
+        return next(_documents_in_output(folder, entry), None)
     return first_file(folder, (entry.outputs,))
 
 

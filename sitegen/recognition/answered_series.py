@@ -111,7 +111,11 @@ def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
             by_ends.setdefault((stem[: match.start()], stem[match.end() :]), []).append(stem)
         alone = [stem for (stem, *more) in by_ends.values() if not more]
         wanted = [ends for ends, stems in by_ends.items() if len(stems) > 1]
-        for start, end in (*wanted, *([_common_ends(alone, models)] if len(alone) > 1 else [])):
+        if len({match[0].casefold() for match in models.values()}) == len(models) > 1:
+            wanted, alone = [_common_ends([*models], models)], [*models]  # none has several files, of several tasks
+        elif len(alone) > 1:
+            wanted.append(_common_ends(alone, models))
+        for start, end in wanted:
             least = len(start) + len(end)
             fits = [each for each in by_stem if each.startswith(start) and each.endswith(end) and len(each) > least]
             known = (*alone, *by_ends.get((start, end), ()))

@@ -205,9 +205,9 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
 
 
 def _may_be_joined(keys: Mapping[str, Any]) -> bool:
-    """Whether each who answered may have own files: with verdicts, or with fields whose ground truth is elsewhere."""
+    """Whether the kind of an eval can have files of each who answered."""
     traits = traits_of(keys.get("kind", "fields"))
-    return bool(keys.get("ground_truth")) if traits.is_structured else traits.names_scores
+    return traits.is_structured or traits.names_scores
 
 
 def _of_unknown_form(series: OutputSeries, content: bytes | None) -> Iterator[Proposal]:

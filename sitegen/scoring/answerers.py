@@ -45,8 +45,7 @@ def answer_in(path: str, glob: str) -> tuple[Answerer, str]:
 
 def by_answerer(files: Sequence[File], settings: str) -> list[tuple[Answerer, tuple[File, ...]]]:
     """Return the files of an output by who answered; all of them together if their paths do not tell."""
-    glob, groups = glob_of_answers(settings), dict[Answerer, tuple[File, ...]]()
-    for file in files:
-        who, _ = answer_in(file.path, glob)
-        groups[who] = (*groups.get(who, ()), file)
-    return [*groups.items()] or [(Answerer(), ())]
+    glob, groups = glob_of_answers(settings), dict[Answerer, list[File]]()
+    for file in files if glob else ():
+        groups.setdefault(answer_in(file.path, glob)[0], []).append(file)
+    return [(who, tuple(own)) for who, own in groups.items()] or [(Answerer(), tuple(files))]

@@ -37,25 +37,26 @@ def corrected_line(
     truth = inputs.ground_truth
     if truth is None or truth.content is None or _cell_text(suspect.actual) is None:
         return None
+    result = score(inputs)
+    before, cases = result.judgements, {document.id: document.unit for document in result.scorecard.documents}
+    case = cases.get(suspect.document, suspect.document)
     in_folder = dict(unpacked(truth.content)) if truth.path.endswith("/") else {}
     names = names_of_documents(in_folder)
-    file = next((path for path, name in names.items() if name == suspect.document), "")
+    file = next((path for path, name in names.items() if name == case), "")
     if in_folder and not file:
         return None
     lines = text_of(in_folder[file] if file else truth.content).split("\n")
-    before = score(inputs).judgements
     replacements = _with_other_cell if (file or truth.path).lower().endswith(".csv") else _with_other_text
     candidates = ((number, line) for number, text in enumerate(lines, 1) for line in replacements(text, suspect))
     for number, line in islice(candidates, _TRIED):
         changed = "\n".join([*lines[: number - 1], line, *lines[number:]]).encode()
         content = packed({**in_folder, file: changed}.items()) if file else changed
         after = score(replace(inputs, ground_truth=File(truth.path, content))).judgements
-        changed_places = [
-            (new.document, new.path, new.outcome)
-            for old, new in zip(before, after, strict=False)
-            if old.outcome != new.outcome
-        ]
-        only_corrects = changed_places == [(suspect.document, suspect.path, "correct")] and len(before) == len(after)
+        turned = [new for old, new in zip(before, after, strict=False) if old.outcome != new.outcome]
+        corrected = any(new.document == suspect.document and new.outcome == "correct" for new in turned)
+        # The answers of others to the same case may become right or wrong.
+        same_value = all((cases.get(new.document), new.path) == (case, suspect.path) for new in turned)
+        only_corrects = corrected and same_value and len(before) == len(after)
         if only_corrects and len(line) <= LONGEST:
             before_line, after_line = lines[number - 1].rstrip("\r"), line.rstrip("\r")
             return Correction(path=truth.path + file, line=number, before=before_line, after=after_line)

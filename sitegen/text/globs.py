@@ -11,7 +11,7 @@ matches everything below.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 _SPECIAL = re.compile(r"[*?\[{\\]")
@@ -79,40 +79,37 @@ def _glob_expression(glob: str) -> str:
             pieces.append("")
         else:
             pieces[-1] += ".+"
-    return _between_wildcards("(?:[^/]+/)*", pieces)
+    return _between_wildcards(["(?:[^/]+/)*?"] * (len(pieces) - 1), pieces)
 
 
 def _segment_expression(segment: str) -> str:
-    pieces, end = [""], 0
+    pieces, wildcards, end = [""], list[str](), 0
     for match in _PART.finditer(segment):
         pieces[-1] += re.escape(segment[end : match.start()])
         end = match.end()
-        if match["star"]:
+        if match["star"] or match["answerer"]:
+            wildcards.append("[^/]*?" if match["star"] else "([^/]+?)")
             pieces.append("")
         else:
             pieces[-1] += _characters(match)
     pieces[-1] += re.escape(segment[end:])
-    return _between_wildcards("[^/]*", pieces)
+    return _between_wildcards(wildcards, pieces)
 
 
-def _between_wildcards(wildcard: str, pieces: list[str]) -> str:
-    """The expression of ``pieces`` with a wildcard between each two of them.
+def _between_wildcards(wildcards: Sequence[str], pieces: Sequence[str]) -> str:
+    """The expression of ``pieces`` with a wildcard between each two of them, which matches as little as it can.
 
     A piece with wildcards on both sides is matched where it occurs first, and nowhere else: any later place leaves less
     to the pieces after it. Without this, the time for one path grows with its length to the power of the wildcards.
     """
-    first, *between = pieces
-    if not between:
-        return first
-    *between, last = between
-    return f"{first}{''.join(f'(?>{wildcard}?{piece})' for piece in between)}{wildcard}{last}"
+    first, *others = pieces
+    *between, last = map("".join, zip(wildcards, others, strict=True)) if others else [""]
+    return f"{first}{''.join(f'(?>{part})' for part in between)}{last}"
 
 
 def _characters(match: re.Match[str]) -> str:
     if match["any"]:
         return "[^/]"
-    if match["answerer"]:
-        return "([^/]+?)"
     if match["plain"]:
         return re.escape(match["plain"])
     if match["texts"]:

@@ -102,6 +102,7 @@ def test_the_line_of_a_key_is_found_in_linear_time(tmp_path):
         ("**/a/" * 30 + "b", "a/" * 500 + "c"),
         ("*a" * 40 + "b", "a" * 4000),
         ("**/*a*a/" * 20 + "b", ("a" * 100 + "/") * 40 + "x"),
+        ("{model}_*{variant}_" * 20 + "b", "a_" * 2000),
         ("[" * 100_000, "a"),
     ],
 )

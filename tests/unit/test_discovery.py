@@ -1076,6 +1076,11 @@ MODELS_IN: dict[str, tuple[list[str], object, list[str]]] = {
         CASES,
         ["results/eval_{model}.json"],
     ),
+    "by model and its provider": (
+        [f"results/{name}.json" for name in ("openai_gpt-4o", "anthropic_claude-3", "local_llama")],
+        [{"id": f"q{n}", "expected": {"total": n}, "output": {"total": n}} for n in (1, 2)],
+        ["results/{model}.json"],
+    ),
     "tasks in folders of models": (
         [f"out/{model}/{task}_results.json" for model in ("gpt-4o", "claude-3") for task in ("math", "sql")],
         CASES,

@@ -127,12 +127,29 @@ SHAPES: dict[str, tuple[list[Files], list[tuple[tuple[str, ...], float | None]]]
         ],
         [(("outputs",), 5 / 6), (("outputs",), 2 * 9 / (2 * 12 - 2)), (("ground_truth",), 2 * 9 / (2 * 12 - 2))],
     ),
+    "a file with both sides of the cases for each model": (
+        [
+            manifest(outputs="{model}.json", ground_truth_format="cases", kind="fields")
+            | {
+                f"evals/inv/{model}.json": json.dumps(
+                    [{"id": f"c{n}", "expected": {"total": n}, "output": {"total": given}} for n in (1, 2)]
+                )
+                for model, given in (("gpt-4o", 1), ("claude-3", 2))
+            },
+            {
+                "evals/inv/gpt-4o.json": json.dumps(
+                    [{"id": f"c{n}", "expected": {"total": n}, "output": {"total": n}} for n in (1, 2)]
+                )
+            },
+        ],
+        [(("outputs",), 1 / 2), (("outputs",), 3 / 4)],
+    ),
     "runs with a file for each variant of each model": (
         [
-            manifest(dir=".", ground_truth="golden", outputs="runs/*/{model}-{variant}.json")
+            manifest(dir=".", ground_truth="golden", outputs="runs/*/{model}_{variant}.json")
             | documents("golden", c1=1)
             | {
-                f"runs/{run}/gpt-4o-{variant}.json": json.dumps({"vendor": "v-c1", "total": int(run == 2)})
+                f"runs/{run}/gpt-4o_{variant}.json": json.dumps({"vendor": "v-c1", "total": int(run == 2)})
                 for run in (1, 2)
                 for variant in ("short", "long")
             }

@@ -207,7 +207,8 @@ def comparability(shared: Overlap, nouns: Nouns) -> Markup:
     return Markup()
 
 
-def _documents_of_one_side(where: str, names: Sequence[str]) -> list[str]:
+def _documents_of_one_side(where: str, names: tuple[str, ...]) -> list[str]:
+    names = labels.documents_in_short(names)
     listed = ", ".join([f"<code>{text(name)}</code>" for name in names[:NAMED]])
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return [f"{where}: {listed}{more}."] if listed else []
