@@ -72,15 +72,17 @@ class EvalSources:
         files = self.files(snapshot)
         self._texts.clear()
         self._characters = 0
-        pages = {
-            document: self._pages(document, files, cited)
-            for document in dict.fromkeys(place.document for place in cited)
+        cases = {document.id: document.unit for document in result.scorecard.documents}
+        files_of = {
+            document: {file: oid for file, oid in files.items() if file.document in (None, case)}
+            for document, case in ((place.document, cases.get(place.document, place.document)) for place in cited)
         }
+        pages = {document: self._pages(document, of_case, cited) for document, of_case in files_of.items()}
         unread = {
             file.path: page
-            for document, of_document in pages.items()
-            for file in files
-            if file.document in (None, document) and isinstance(page := of_document[file.page], str) and page
+            for document, of_case in files_of.items()
+            for file in of_case
+            if isinstance(page := pages[document][file.page], str) and page
         }
         sourced = with_source(view, cited, pages)
         pictures = tuple(picture for _, picture in sourced.pictures)
@@ -96,7 +98,7 @@ class EvalSources:
         numbers = {place.evidence.page for place in cited if place.document == document}
         pages: dict[int | None, SourcePage] = {}
         for file, oid in files.items():
-            if file.document not in (None, document) or file.page in pages:
+            if file.page in pages:
                 continue
             if not file.path.lower().endswith(_PICTURES):
                 pages[file.page] = self._text(oid)

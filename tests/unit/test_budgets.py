@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_845,
+    "lines of sitegen/": 62_863,
     "modules of sitegen/": 297,
     "classes": 523,
     "classes in pages/": 71,
     "fields of classes": 2_344,
-    "functions": 3_625,
-    "parameters": 5_413,
+    "functions": 3_627,
+    "parameters": 5_416,
     "functions with more than 6 parameters": 5,
-    "private functions of at most 6 lines used once": 115,
+    "private functions of at most 6 lines used once": 114,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 7_843,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_021,
+    "lines of tests": 50_056,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }

@@ -197,6 +197,18 @@ def test_quotes_are_shown_with_the_words_around_them_or_are_not_in_the_source(si
     ]
 
 
+def test_the_answers_of_several_models_to_a_document_have_its_source(tmp_path: Path):
+    repo = GitRepo(tmp_path / "project")
+    entry = 'letters: {source: "texts/{document}.txt", outputs: "{model}.json"}'
+    outputs = {f"evals/letters/{model}.json": letters(sender_quote="Ann") for model in ("gpt-4o", "claude-3")}
+    truth = {"evals/letters/ground_truth.csv": TRUTH, "evals/field_mapping.yaml": MAPPING}
+    texts = {"evals/letters/texts/a.txt": LETTER, "evals/manifest.yaml": f"evals:\n  {entry}\n"}
+    repo.commit({**truth, **texts, **outputs})
+    build_site(repo.path, tmp_path / "site")
+    (found, again) = source_lines(tmp_path / "site/evals/letters/0001-tree.html")
+    assert found == again == "Source … please send one <b>oak</b> table for 10 crowns and a lamp. Ann"
+
+
 def test_a_node_with_a_quote_that_is_not_in_the_source_is_open(site: Path):
     def heads_of_lamps(name: str) -> list[tuple[str, str]]:
         html = (site / name).read_text(encoding="utf-8")
