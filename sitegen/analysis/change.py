@@ -21,7 +21,6 @@ from sitegen.analysis.deltas import (
     overlap,
     shapley_parts,
     subsets,
-    units_of,
 )
 from sitegen.analysis.flips import flips_between
 from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
@@ -142,19 +141,17 @@ def scored_now(point: Point) -> Scorecard:
     if shared.verdict == "refused" or not shared.only_after:
         return now
     added = frozenset(shared.only_after)
-    values = dict(scorer(now.kind).metrics_for([unit for unit in units_of(now, shared.unit) if unit.id not in added]))
+    values = dict(scorer(now.kind).metrics_for([each for each in now.documents if each.id not in added]))
     metrics = tuple(metric._replace(value=values.get(metric.name)) for metric in now.metrics)
-    if shared.unit == "cases":
-        return replace(now, metrics=metrics, cases=tuple(case for case in now.cases if case.attribute not in added))
     return replace(now, metrics=metrics, documents=tuple(each for each in now.documents if each.id not in added))
 
 
 def _common_value(card: Scorecard, name: str, shared: Overlap) -> float | None:
-    """Return a metric over the documents or cases that both points have; None if it cannot be computed from these."""
+    """Return a metric over the documents that both points have; None if it cannot be computed from these."""
     left_out = frozenset((*shared.only_before, *shared.only_after))
     if not left_out:
         return card.metric(name)
-    common = [unit for unit in units_of(card, shared.unit) if unit.id not in left_out]
+    common = [each for each in card.documents if each.id not in left_out]
     return next((metric.value for metric in scorer(card.kind).metrics_for(common) if metric.name == name), None)
 
 

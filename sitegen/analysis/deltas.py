@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
-from sitegen.model.changes import DeltaParts, Overlap, OverlapUnit
+from sitegen.model.changes import DeltaParts, Overlap
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import Blob, Snapshot
@@ -26,19 +26,10 @@ MetricsFor = Callable[[Sequence[DocumentScore]], tuple[Metric, ...]]
 
 
 def overlap(before: Scorecard, after: Scorecard) -> Overlap:
-    """Determine which documents two results have in common; if their test cases differ, which of these (rule 44)."""
-    documents = overlap_of([each.id for each in before.documents], [each.id for each in after.documents])
-    if documents.verdict == "refused" or not before.cases or not after.cases:
-        return documents
-    cases = overlap_of([case.attribute for case in before.cases], [case.attribute for case in after.cases])
-    return documents if cases.verdict == "comparable" else cases._replace(unit="cases")
-
-
-def units_of(card: Scorecard, unit: OverlapUnit) -> Sequence[DocumentScore]:
-    """Return the documents of a result, or its test cases in the form of documents."""
-    if unit == "documents":
-        return card.documents
-    return [DocumentScore(case.attribute, "scored", case.counts) for case in card.cases]
+    """Determine which documents two results have in common, and how many cases these answer."""
+    shared = overlap_of([each.id for each in before.documents], [each.id for each in after.documents])
+    alone = frozenset(shared.only_after)
+    return shared._replace(common=len({each.unit for each in after.documents if each.id not in alone}))
 
 
 def overlap_of(earlier: Sequence[str], later: Sequence[str]) -> Overlap:
@@ -67,7 +58,7 @@ def exchanges(before: Scorecard, after: Scorecard) -> tuple[Exchange | None, Exc
 def comparable_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
     """Return for each point the index of the first point since which each point can be compared with the one before.
 
-    It can if both have a document or test case in common and the same judge graded the metric. A point that has no
+    It can if both have a document in common and the same judge graded the metric. A point that has no
     documents, or does not state its judge, is skipped: the next one is compared with the newest earlier one that does.
     """
     starts: list[int] = []
@@ -86,9 +77,7 @@ def comparable_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
 
 
 def _shares_documents(before: Scorecard, after: Scorecard) -> bool:
-    """Whether two outputs have a document in common; outputs that answer test cases, a case."""
-    if before.cases and after.cases:
-        return not {case.attribute for case in before.cases}.isdisjoint(case.attribute for case in after.cases)
+    """Whether two outputs have a document in common."""
     if before.documents[0].id == after.documents[0].id:  # as a rule
         return True
     return not {document.id for document in before.documents}.isdisjoint(document.id for document in after.documents)

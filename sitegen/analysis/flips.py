@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import compress
 from operator import itemgetter, or_
+from types import MappingProxyType
 from typing import Final
 
 from msgspec.structs import replace
@@ -32,8 +33,9 @@ from sitegen.model.outcomes import (
     Period,
     Tally,
 )
-from sitegen.model.scorecards import Result
-from sitegen.model.series import Point
+from sitegen.model.scorecards import Result, Scorecard
+
+_NO_CASES: Final[Mapping[str, str]] = MappingProxyType({})
 
 FEW: Final = 2
 """Largest number of pairs of points for which looking up each cell is faster than expanding its whole history."""
@@ -176,7 +178,7 @@ def spans(cell: Cell, points: int) -> Iterator[tuple[Period, int]]:
     return zip(cell.periods, [*(period.start for period in cell.periods[1:]), points], strict=True)
 
 
-def net_by_item(flipped: Iterable[CellFlip], cases: Collection[str] = ()) -> Collection[int]:
+def net_by_item(flipped: Iterable[CellFlip], cases: Mapping[str, str] = _NO_CASES) -> Collection[int]:
     """Return for each ``item_of`` how many more of its cells were fixed than broken."""
     net: Counter[CellKey] = Counter()
     for flip in flipped:
@@ -185,27 +187,22 @@ def net_by_item(flipped: Iterable[CellFlip], cases: Collection[str] = ()) -> Col
     return net.values()
 
 
-def item_of(cell: Cell, cases: Collection[str] = ()) -> CellKey:
+def item_of(cell: Cell, cases: Mapping[str, str] = _NO_CASES) -> CellKey:
     """Return what flips as one event: the list item that a cell belongs to; outside of lists, the cell itself.
 
-    If cells are answers to test cases, whose ids are ``cases``, it is the case, whoever answered it and how often.
+    If documents are answers to test cases, it is the case, whoever answered it. ``cases``: the case of each document.
     """
     if cases:
-        return "", case_of(cell.path, cases), False
+        return "", cases.get(cell.document, cell.document), False
     if "[]" not in cell.attribute:
         return cell.key
     path, bracket, _ = cell.path.rpartition("]")
     return cell.document, path + bracket, cell.extra
 
 
-def case_of(path: str, cases: Collection[str]) -> str:
-    """Return the case that a path answers: ``c7`` for ``c7 #2``, unless there is a case of this very name."""
-    return path if path in cases else path.rpartition(" #")[0] or path
-
-
-def case_ids(points: Iterable[Point]) -> frozenset[str]:
-    """Return the ids of all test cases of some points; none for kinds without test cases."""
-    return frozenset(case.attribute for point in points for case in point.scorecard.cases)
+def cases_of(cards: Iterable[Scorecard]) -> dict[str, str]:
+    """Return the case of each document of some scorecards; none for kinds that do not answer test cases."""
+    return {each.id: each.unit for card in cards if card.traits.answers_cases for each in card.documents}
 
 
 def _sorted_flips(counts: Mapping[tuple[Fate, str], int], by_truth: int, net: Iterable[int]) -> Flips:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import MetricsFor, comparable_since, units_of
+from sitegen.analysis.deltas import MetricsFor, comparable_since
 from sitegen.analysis.series import output_of
-from sitegen.model.changes import MetricStep, OverlapUnit, Step, StepStatus
+from sitegen.model.changes import MetricStep, Step, StepStatus
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import HEADLINES, Point, Series
@@ -32,17 +32,12 @@ from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.stats.counts import errors
 
 NEAR: Final = 5
-"""Number of points on either side of a step: the documents or cases that these have in common
+"""Number of points on either side of a step: the documents that these have in common
 are measured, and their errors are compared."""
 REGAINED: Final = 0.75
 """Share of a loss that a later level must regain for the regression to count as fixed."""
 _SETTLED: Final = 3
 """Fewest outputs of a level whose mean shows that a loss was regained, if the level is lower by now."""
-
-_UNITS: Final[tuple[OverlapUnit, ...]] = ("cases", "documents")
-
-Over: TypeAlias = tuple[OverlapUnit, frozenset[str]]
-"""The documents or test cases that a metric is computed over."""
 
 Told: TypeAlias = Literal["step", "new", "blip"]
 
@@ -62,8 +57,8 @@ class _MetricLevels(Frozen):
     """The first point at which the loss was regained; None if there is none, or if nothing was lost."""
     regained: float | None = None
     """The share of the loss that is regained by then, or by now; None if nothing was lost."""
-    over: Over | None = None
-    """What it is measured over; None for everything, if that is the same throughout."""
+    over: frozenset[str] | None = None
+    """The documents that it is measured over; None for all, if they are the same throughout."""
 
     @property
     def measured(self) -> MetricStep:
@@ -113,15 +108,15 @@ def _stretches(points: Sequence[Point], metric: str) -> list[list[int]]:
     return list(stretches.values())
 
 
-def _names(points: Iterable[Point], unit: OverlapUnit) -> list[frozenset[str]]:
-    """Return the ids of the documents, or test cases, of each point that has any."""
-    each = (frozenset([one.id for one in units_of(point.scorecard, unit)]) for point in points)
+def _documents(points: Iterable[Point]) -> list[frozenset[str]]:
+    """Return the ids of the documents of each point that has any."""
+    each = (frozenset([document.id for document in point.scorecard.documents]) for point in points)
     return [names for names in each if names]
 
 
-def _differing_units(points: Sequence[Point]) -> OverlapUnit | None:
-    """Return the first of test cases and documents that not all of the points have in common; None if they have all."""
-    return next((unit for unit in _UNITS if len(set(_names(points, unit))) > 1), None)
+def _differ(points: Sequence[Point]) -> bool:
+    """Whether not all of the points have the same documents."""
+    return len(set(_documents(points))) > 1
 
 
 class _StepSearch(Frozen):
@@ -150,19 +145,18 @@ class _StepSearch(Frozen):
             if step.told != "new" or until is None:
                 yield replace(step, until=until, regained=share)
 
-    def _value(self, index: int, over: Over | None = None) -> float | None:
-        """The metric at a point over some of its documents or cases; over all if none are named."""
+    def _value(self, index: int, over: frozenset[str] | None = None) -> float | None:
+        """The metric at a point over some of its documents; over all if none are named."""
         card = self.points[index].scorecard
         if over is None:
             return card.metric(self.spec.name)
-        unit, names = over
-        shared = [one for one in units_of(card, unit) if one.id in names]
-        if len(shared) < len(names):
+        shared = [document for document in card.documents if document.id in over]
+        if len(shared) < len(over):
             return None
         return next((metric.value for metric in self.metrics_for(shared) if metric.name == self.spec.name), None)
 
-    def _mean(self, level: Level, over: Over | None) -> float:
-        """The mean of a level over some documents or cases; over all of them if these are not in its outputs."""
+    def _mean(self, level: Level, over: frozenset[str] | None) -> float:
+        """The mean of a level over some documents; over all of them if these are not in its outputs."""
         values = [self._value(index, over) for index in range(level.start, level.end)] if over else []
         defined = [value for value in values if value is not None]
         return mean(defined) if defined else level.mean
@@ -177,7 +171,7 @@ class _StepSearch(Frozen):
         for number in range(_SETTLED, len(values)):
             yield fall.regained_by(mean(values[:number]))
 
-    def _evidence(self, of: Iterable[int], over: Over | None = None) -> list[float | None]:
+    def _evidence(self, of: Iterable[int], over: frozenset[str] | None = None) -> list[float | None]:
         """The metric of each point that is new evidence, and None for all other points.
 
         A copy of an output of these points is no new evidence, and neither is a re-scored point with the same value.
@@ -245,7 +239,7 @@ class _StepSearch(Frozen):
             if (
                 is_far
                 and bad.measured.points < 0
-                and not _differing_units([self.points[index] for index in (last, *range(at, end))])
+                and not _differ([self.points[index] for index in (last, *range(at, end))])
             ):
                 yield bad
 
@@ -258,16 +252,15 @@ class _StepSearch(Frozen):
     def _over_common(self, of: Sequence[int], step: _MetricLevels) -> _MetricLevels | None:
         """Return a step as it is over what both of its levels have in common; None if there is no step over that.
 
-        Other documents or cases are easier or harder, so a number over them says nothing about the outputs.
+        Other documents are easier or harder, so a number over them says nothing about the outputs.
         """
         within = [index for index in of if step.before.start <= index < step.after.end]
-        unit = _differing_units([self.points[index] for index in within])
-        if unit is None:
+        if not _differ([self.points[index] for index in within]):
             return step
         near = [*step.old[-NEAR:], *[index for index in within if index >= step.after.start][:NEAR]]
-        names = _names([self.points[index] for index in near], unit)
-        over = (unit, frozenset.intersection(*names)) if names else None
-        found = self.fit(self._evidence(within, over)) if over and over[1] else None
+        names = _documents([self.points[index] for index in near])
+        over = frozenset.intersection(*names) if names else None
+        found = self.fit(self._evidence(within, over)) if over else None
         pairs = [*pairwise(found.levels), *([found.fresh] if found.fresh else [])] if found else []
         for before, after in pairs:
             same = self._step(of, before, after, step.noise, step.told)

@@ -31,9 +31,7 @@ from sitegen.stats.counts import error_numbers
 
 def variant_spread(spec: MetricSpec, card: Scorecard) -> VariantSpread | None:
     """Return the spread of a metric; None if fewer than two variants have a value. Equal variants sort by name."""
-    if not card.traits.answers_cases:
-        return None
-    values = [(dict(document.metrics).get(spec.name), document.id) for document in card.documents]
+    values = [(dict(variant.metrics).get(spec.name), variant.name) for variant in card.variants]
     defined = [(value, name) for value, name in values if value is not None]
     if len(defined) < 2:
         return None
@@ -162,11 +160,7 @@ def _if_in_truth(then: Scorecard, now: Scorecard) -> Scorecard:
     """
     if now is then or then.status != "scored":
         return now
-    if now.traits.answers_cases:
-        is_gone = not now.actual_values and then.actual_values  # documents are variants, which answer other cases
-    else:
-        is_gone = overlap(then, now).verdict == "refused"
-    if not is_gone:
+    if overlap(then, now).verdict != "refused":
         return now
     undefined = dict(scorer(now.kind).metrics_for(()))
     return Scorecard(

@@ -138,12 +138,12 @@ def headlines_by(card: Scorecard, axis: str, metric: str) -> dict[str, float | N
 
 
 def axes_of(card: Scorecard) -> tuple[str, ...]:
-    """The axes on which answers differ: who answered, then tags. Answers of variants that have a page have none.
+    """The axes on which answers differ: who answered, then tags.
 
     The values of a tag have two cases each on average: others tell cases apart.
     """
     cases: dict[str, dict[str, set[str]]] = {}
-    for document in () if card.traits.answers_cases else card.documents:
+    for document in card.documents:
         for axis, value in document.axes.items():
             cases.setdefault(axis, {}).setdefault(value, set()).add(document.unit)
     several = {
@@ -230,6 +230,7 @@ def _part(card: Scorecard, documents: Sequence[DocumentScore], axes: Sequence[st
         metrics=tuple(metric._replace(value=values.get(metric.name)) for metric in card.metrics),
         documents=tuple(documents),
         fields=(),
+        variants=(),
     )
     usage = replace(
         card.usage or RunUsage(),

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import best_points, change, changes, difference, scored_now
 from sitegen.analysis.deltas import under_rules_of
-from sitegen.analysis.flips import case_of
 from sitegen.analysis.regressions import REGAINED, metric_step, step_between
 from sitegen.analysis.series import first_of_each_output, output_of, series_of_two
 from sitegen.config.models import MUTE_DIGITS, Mute
@@ -353,12 +352,8 @@ def since_best(series: Series, best: int | None, results_of: ResultsOf) -> Chang
 
 def _of_its_time(result: Result, card: Scorecard) -> Result:
     """Return a result with the scorecard of ``scored_now``, and without the judgements of what it leaves out."""
-    documents, cases = {document.id for document in card.documents}, {case.attribute for case in card.cases}
-    judgements = tuple(
-        judgement
-        for judgement in result.judgements
-        if judgement.document in documents and (not cases or case_of(judgement.path, cases) in cases)
-    )
+    documents = {document.id for document in card.documents}
+    judgements = tuple(judgement for judgement in result.judgements if judgement.document in documents)
     return replace(result, scorecard=card, judgements=judgements)
 
 

@@ -15,10 +15,12 @@ from msgspec import structs
 
 from sitegen.model.changes import ChangeVerdict, Decision
 from sitegen.model.frozen import Frozen
-from sitegen.model.scorecards import Answer
+from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import VariantSpread
 from sitegen.model.usage import exchanged
 from sitegen.stats import significance as tests
+from sitegen.stats.counts import ACCURACY, total
+from sitegen.stats.counts import mean as mean_of
 from sitegen.stats.intervals import mean
 from sitegen.stats.significance import Significance
 
@@ -178,20 +180,20 @@ class CaseOutcome(Frozen):
     grade: float | None
 
 
-def cases_by_id(answers: Iterable[Answer]) -> dict[str, CaseOutcome]:
-    """Group the answers of a variant by the id of their case, in the order of the answers, without failed calls."""
-    grouped: dict[str, list[Answer]] = {}
-    for answer in answers:
-        if not answer.failed:
-            grouped.setdefault(answer.case_id, []).append(answer)
-    return {case_id: _case_outcome(responses) for case_id, responses in grouped.items()}
+def cases_by_id(documents: Iterable[DocumentScore]) -> dict[str, CaseOutcome]:
+    """Sum up the answers of a variant to each case, by the id of the case, in the order of the documents."""
+    grouped: dict[str, list[DocumentScore]] = {}
+    for document in documents:
+        grouped.setdefault(document.unit, []).append(document)
+    return {case: _case_outcome(answered) for case, answered in grouped.items()}
 
 
-def _case_outcome(answers: list[Answer]) -> CaseOutcome:
-    verdicts = [answer.correct for answer in answers if answer.correct is not None]
-    grades = [answer.quality for answer in answers if answer.quality is not None]
+def _case_outcome(answered: Sequence[DocumentScore]) -> CaseOutcome:
+    metrics = [dict(document.metrics) for document in answered]
     return CaseOutcome(
-        category=answers[0].category, right=mean(verdicts) if verdicts else None, grade=mean(grades) if grades else None
+        category=answered[0].axes.get("category", ""),
+        right=ACCURACY.of(total(document.counts for document in answered)),
+        grade=mean_of(each.get("average_quality") for each in metrics),
     )
 
 

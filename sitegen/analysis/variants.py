@@ -5,13 +5,13 @@ The comparison is symmetric: swapping two variants swaps their names in the resu
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import combinations
 from math import fsum
 from typing import Final
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from sitegen.analysis.series import variant_spread
 from sitegen.analysis.variant_tests import (
@@ -27,11 +27,11 @@ from sitegen.analysis.variant_tests import (
     variant_pairs,
 )
 from sitegen.model.changes import ChangeVerdict
-from sitegen.model.metrics import Metric
-from sitegen.model.scorecards import Answer, Result
+from sitegen.model.scorecards import DocumentScore, Scorecard, VariantScore
 from sitegen.model.series import VariantSpread
 from sitegen.model.usage import exchanged
 from sitegen.scoring.responses.measures import METRICS
+from sitegen.stats.counts import judged, total
 from sitegen.stats.significance import ALPHA
 
 WEIGHTS: Final = (("accuracy", 0.4, 1.0), ("consistency", 0.3, 1.0), ("quality", 0.3, 5.0))
@@ -126,49 +126,54 @@ _SAME_NAMES: Final = (
 
 
 def variant_sample(
-    name: str, answers: Sequence[Answer], metrics: Iterable[Metric], averaged: VariantSpread | None = None
+    variant: VariantScore, documents: Sequence[DocumentScore], averaged: VariantSpread | None = None
 ) -> VariantSample:
-    """Measure a variant. ``metrics``: as the kind ``responses`` names them; ``averaged``: as in ``VariantNumbers``."""
-    values = dict(metrics)
-    answered = [answer for answer in answers if not answer.failed]
-    verdicts = [answer.correct for answer in answered if answer.correct is not None]
+    """Measure a variant that answered the cases of these documents. ``averaged``: as in ``VariantNumbers``."""
+    values, counts = dict(variant.metrics), total(document.counts for document in documents)
     measured = VariantNumbers(
-        name=name,
+        name=variant.name,
         consistency=values.get("consistency_score"),
         quality=values.get("average_quality"),
-        responses=len(answers),
-        scored=len(verdicts),
-        right=sum(verdicts),
-        graded=sum(answer.quality is not None for answer in answered),
-        failed=len(answers) - len(answered),
-        models=tuple(sorted({answer.model for answer in answered if answer.model})),
-        judges=tuple(sorted({answer.judge for answer in answered if answer.judge and answer.quality is not None})),
+        responses=variant.responses,
+        scored=judged(counts),
+        right=counts.tp,
+        graded=variant.graded,
+        failed=variant.failed,
+        models=variant.models,
+        judges=variant.judges,
         averaged=averaged,
         **{same: values.get(same) for same in _SAME_NAMES},
     )
-    return VariantSample(measured=measured, cases=cases_by_id(answers))
+    return VariantSample(measured=measured, cases=cases_by_id(documents))
 
 
-def variants_of(result: Result) -> tuple[VariantSample, ...]:
-    """Return the variants of a result of kind ``responses``, in its order."""
+def variants_of(card: Scorecard) -> tuple[VariantSample, ...]:
+    """Return the variants of a scorecard of kind ``responses``, in its order."""
     return tuple(
-        variant_sample(
-            document.id, tuple(answer for answer in result.answers if answer.variant == document.id), document.metrics
-        )
-        for document in result.scorecard.documents
+        variant_sample(variant, [each for each in card.documents if each.axes.get("variant", "") == variant.name])
+        for variant in card.variants
     )
 
 
-def variant_of(name: str, result: Result, *, beside: Sequence[Result] = ()) -> VariantSample:
-    """Treat all answers of a result as answers of one prompt, whatever their variants.
+def variant_of(name: str, card: Scorecard, *, beside: Sequence[Scorecard] = ()) -> VariantSample:
+    """Treat all answers of a scorecard as answers of one prompt, whatever their variants.
 
-    If this result, or one that it is compared with (``beside``), has several variants, cases are told apart by variant.
+    If it, or one that it is compared with (``beside``), has several variants, cases are told apart by variant.
     """
-    answers = result.answers
-    if any(len({answer.variant for answer in each.answers}) > 1 for each in (result, *beside)):
-        answers = tuple(structs.replace(answer, case_id=f"{answer.variant}: {answer.case_id}") for answer in answers)
-    averaged = variant_spread(METRICS[0], result.scorecard)
-    return variant_sample(name, answers, result.scorecard.metrics, averaged)
+    documents: Sequence[DocumentScore] = card.documents
+    if any(len(each.variants) > 1 for each in (card, *beside)):
+        documents = [replace(document, case="") for document in documents]
+    whole = VariantScore(
+        name=name,
+        status=card.status,
+        metrics=card.metrics,
+        responses=sum(each.responses for each in card.variants),
+        failed=sum(each.failed for each in card.variants),
+        graded=sum(each.graded for each in card.variants),
+        models=tuple(sorted({model for each in card.variants for model in each.models})),
+        judges=tuple(sorted({judge for each in card.variants for judge in each.judges})),
+    )
+    return variant_sample(whole, documents, variant_spread(METRICS[0], card))
 
 
 def variant_comparison(
@@ -183,9 +188,11 @@ def variant_comparison(
     tested = variant_pairs(variants, alpha, verdicts)
     names = [numbers.name for numbers in measured]
     winner = _beats_all(names, [(pair, pair.winner) for pair in tested])
-    rows = ranking([replace(numbers, quality=None) for numbers in measured] if judges else measured)
+    rows = ranking([dataclasses.replace(numbers, quality=None) for numbers in measured] if judges else measured)
     if not all(pair.common for pair in tested):  # scores of different cases have no order
-        rows = tuple(sorted((replace(row, rank=None, comparable=False) for row in rows), key=lambda row: row.name))
+        rows = tuple(
+            sorted((dataclasses.replace(row, rank=None, comparable=False) for row in rows), key=lambda row: row.name)
+        )
     return VariantComparison(
         eval_id=eval_id,
         variants=measured,

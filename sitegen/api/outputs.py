@@ -182,7 +182,7 @@ def compare(
         return compare_variants(
             eval_id,
             [
-                variant_of(name, output.result, beside=(a.result, b.result))
+                variant_of(name, output.result.scorecard, beside=(a.result.scorecard, b.result.scorecard))
                 for name, output in zip(names, (a, b), strict=True)
             ],
         )

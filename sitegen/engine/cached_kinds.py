@@ -22,7 +22,7 @@ from sitegen.model.answers import AnsweredCase
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import CellMap, Judgement, Unusable, Value
 from sitegen.model.problems import Parsed, Problem
-from sitegen.model.scorecards import Answer, Kappa, Panel, Result, Scorecard
+from sitegen.model.scorecards import Kappa, Panel, Result, Scorecard
 from sitegen.model.series import Correction, EvalSummary
 from sitegen.pages.commit import CommitPageInputs, ListedCommit
 from sitegen.pages.data.search import SearchEntry
@@ -241,13 +241,7 @@ LARGEST: Final = 20_000_000
 """Number of compressed bytes up to which a result is kept; most take 2,000. A larger one is scored when it is drawn."""
 
 _Parts: TypeAlias = tuple[
-    tuple[msgspec.Raw, ...],
-    tuple[Panel, ...],
-    tuple[Answer, ...],
-    Any,
-    dict[str, str],
-    Kappa | None,
-    tuple[AnsweredCase, ...],
+    tuple[msgspec.Raw, ...], tuple[Panel, ...], Any, dict[str, str], Kappa | None, tuple[AnsweredCase, ...]
 ]
 """A result whose judgements are not decoded yet, without its scorecard, which the memo has under the same key."""
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
@@ -276,14 +270,13 @@ def result_decoder() -> Callable[[bytes, Scorecard], Result]:
 
     def decoded(content: bytes, scorecard: Scorecard) -> Result:
         nonlocal known
-        raw, panels, answers, data, questions, agreement, cases = _PARTS.decode(zlib.decompress(content))
+        raw, panels, data, questions, agreement, cases = _PARTS.decode(zlib.decompress(content))
         encoded = list(map(bytes, raw))
         known = {each: known.get(each) or _with_values(_JUDGEMENT.decode(each), _from_json) for each in encoded}
         return Result(
             scorecard=scorecard,
             judgements=tuple(map(known.__getitem__, encoded)),
             panels=panels,
-            answers=answers,
             data=_from_json(data),
             questions=questions,
             agreement=agreement,

@@ -358,7 +358,7 @@ class _EvalPages:
         path, key = links.variants(self._info.id), self._keys[-1]
         if not self._writer.is_fresh(path, key):
             specs = specs_with_usage(self._cards.series_specs(), [newest.scorecard])
-            page = variants_page(self._info, specs, newest.snapshot, self._cards.result(newest.snapshot))
+            page = variants_page(self._info, specs, newest.snapshot, newest.scorecard)
             self._writer.write(path, self._renderer.render(page), key)
 
     def _write_comparison(self, series: Series) -> None:

@@ -242,7 +242,7 @@ def _eval_remarks(summary: EvalSummary) -> Iterator[str]:
     if amounts:
         yield ", ".join(amounts)
     if summary.change and summary.change.overlap.verdict != "comparable" and value is not None:
-        yield f"{summary.change.overlap.verdict}: not the same {summary.change.overlap.unit} as before"
+        yield f"{summary.change.overlap.verdict}: not the same {summary.info.nouns.documents} as before"
 
 
 def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:

@@ -166,16 +166,17 @@ def document_of(case: str, variant: str, model: str) -> str:
     return BETWEEN.join(filter(None, (case, variant, model)))
 
 
-def with_documents(cases: Sequence[JudgedCase], *, in_paths: bool = False) -> list[JudgedCase]:
+def with_documents(cases: Sequence[JudgedCase], *, always: Collection[str] = ()) -> list[JudgedCase]:
     """Name the document of each case: with its variant if there are several, and with its model if that tells more.
 
-    A case that only one model answers therefore keeps its name when the model is replaced; unless the paths name who
-    answered (``in_paths``), because others answer later.
+    A case that only one model answers therefore keeps its name when the model is replaced.
+
+    ``always``: those of the two that are named in any case, because paths state them and others answer later.
     """
-    several = in_paths or len({case.variant for case in cases}) > 1
+    several = "variant" in always or len({case.variant for case in cases}) > 1
     names = [(case.id, case.variant if several else "") for case in cases]
     models = [case.model for case in cases]
-    if not in_paths and len({*zip(names, models, strict=True)}) == len({*names}):
+    if "model" not in always and len({*zip(names, models, strict=True)}) == len({*names}):
         models = [""] * len(cases)
     return [
         replace(case, document=document_of(*name, model))

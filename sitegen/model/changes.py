@@ -147,17 +147,12 @@ Comparability: TypeAlias = Literal["comparable", "bridged", "refused"]
 refused: they have none in common, or one of them has no numbers."""
 
 
-OverlapUnit: TypeAlias = Literal["documents", "cases"]
-"""cases: of kind ``responses``, whose documents are variants of the prompt."""
-
-
 class Overlap(NamedTuple):
-    """Which documents two points have in common, or which test cases if these differ."""
+    """Which documents two points have in common."""
 
     common: int
     only_before: tuple[str, ...] = ()
     only_after: tuple[str, ...] = ()
-    unit: OverlapUnit = "documents"
 
     @property
     def verdict(self) -> Comparability:
@@ -168,8 +163,6 @@ class Overlap(NamedTuple):
 
     def noun(self, nouns: Nouns, number: int = 2) -> str:
         """The word for so many of them: ``documents``, ``paragraph``, ``cases``."""
-        if self.unit == "cases":
-            return "case" if number == 1 else "cases"
         return nouns.document if number == 1 else nouns.documents
 
 

@@ -161,6 +161,25 @@ class FieldScore(NamedTuple):
     counts: Counts
 
 
+class VariantScore(Frozen):
+    """One variant of a prompt, with the numbers that do not follow from the scores of its cases."""
+
+    name: str
+    """Empty if the eval has only one."""
+    status: Status
+    metrics: tuple[Metric, ...]
+    """Those of the kind and of usage."""
+    responses: int
+    """Number of its answers, and of the cases that it did not answer."""
+    failed: int
+    """Number of calls that ended in an error. They are counted, but excluded from every metric."""
+    graded: int
+    models: tuple[str, ...] = ()
+    """The models that gave its answers; empty if no file states them."""
+    judges: tuple[str, ...] = ()
+    """The judges of its grades; empty if no file states them."""
+
+
 class Scorecard(Frozen):
     """The stored numbers of one scored output: all that trends, comparisons and heatmaps need, without values."""
 
@@ -185,9 +204,8 @@ class Scorecard(Frozen):
     """Usage, models and judges of the output; its numbers are also metrics. None if no usage is stated."""
     specs: tuple[MetricSpec, ...] = ()
     """A spec for each metric, if the data define the metrics of the kind."""
-    cases: tuple[FieldScore, ...] = ()
-    """Kind ``responses``: the counts of each scored test case over all its answers, by its id. A case is one sample,
-    however many variants answer it and however often each does."""
+    variants: tuple[VariantScore, ...] = ()
+    """Kind ``responses``: each variant alone, by name."""
     kind: str = "fields"
     """The kind of the eval."""
     has_only_verdicts: bool = False
@@ -219,33 +237,6 @@ class Kappa(FrozenObject, rename={"value": "kappa"}):
     judged: int
 
 
-Rouge: TypeAlias = tuple[float, float, float]
-"""F-measures of the overlap of a response with the expected text, 0..1: of words (ROUGE-1), of pairs of neighbouring
-words (ROUGE-2), of the longest common subsequence (ROUGE-L)."""
-
-
-class Answer(Frozen):
-    """The response of one variant to one test case."""
-
-    variant: str
-    """Empty if the eval has only one."""
-    case_id: str
-    category: str
-    """Category of the case; empty if it has none."""
-    correct: bool | None
-    """None if the case has no expected text, or if the call failed."""
-    quality: int | None
-    """Grade 1 to 5 by a judge; None if there is none, or if it is malformed."""
-    failed: bool = False
-    """The call ended in an error. It is counted, but excluded from every metric."""
-    rouge: Rouge | None = None
-    """None if there is nothing to compare with."""
-    model: str = ""
-    """The model that gave it; empty if no file states it."""
-    judge: str = ""
-    """The judge that graded it; empty if no file states it."""
-
-
 class Result(Frozen):
     """A scorecard with its judgements. The memo keeps both, so that its report can be drawn at any time."""
 
@@ -253,12 +244,10 @@ class Result(Frozen):
     judgements: tuple[Judgement, ...]
     panels: tuple[Panel, ...] = ()
     """Blocks of the report beyond metrics, counts and discrepancies."""
-    answers: tuple[Answer, ...] = ()
-    """Kind ``responses``: every response, by variant, then by case."""
     data: Value = None
     """Data that the data file beside the report includes unchanged."""
     questions: dict[str, str] = field(default_factory=dict)
-    """The question that the model was asked, by the field path of the judgements of its answer, where it is known."""
+    """The question that the model was asked, by the document that holds its answer, where it is known."""
     agreement: Kappa | None = None
     """Agreement of the judge with people, if both judged two things or more."""
     cases: tuple[AnsweredCase, ...] = ()

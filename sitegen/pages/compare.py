@@ -13,7 +13,7 @@ from typing import Final
 from markupsafe import Markup
 
 from sitegen.analysis.change import best_before_newest
-from sitegen.analysis.flips import case_ids, flipped_cells, net_by_item
+from sitegen.analysis.flips import cases_of, flipped_cells, net_by_item
 from sitegen.analysis.series import variant_spread
 from sitegen.model.changes import Change
 from sitegen.model.frozen import Frozen
@@ -60,7 +60,7 @@ class CompareView(Frozen):
 
     def compared_fields(self, flips: Iterable[CellFlip]) -> list[ComparedField]:
         """The fields with a flipped cell or a different number of errors, the most changed first."""
-        cases = case_ids(self.series.points)
+        cases = cases_of(point.scorecard for point in self.series.points)
         by_field: dict[str, list[CellFlip]] = {}
         for flip in flips:
             by_field.setdefault(flip.cell.attribute, []).append(flip)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import Any, Final
 
-from sitegen.analysis.flips import case_ids, documents_of_points, item_of
+from sitegen.analysis.flips import cases_of, documents_of_points, item_of
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Cell, Period, State
 from sitegen.model.series import Series
@@ -56,7 +56,7 @@ class CellSource(Frozen):
     eval_id: str
     cells: Sequence[Cell]
     held: dict[str, bytearray]
-    cases: frozenset[str]
+    cases: Mapping[str, str]
     details: Sequence[dict[str, Any]]
     """For each point, its data besides cells, for its piece or the page."""
 
@@ -199,7 +199,7 @@ def cell_source(series: Series, details: Sequence[dict[str, Any]]) -> CellSource
         eval_id=series.info.id,
         cells=[cell for cell in series.cells.cells if any(period.is_wrong for period in cell.periods)],
         held=documents_of_points(series.cells),
-        cases=case_ids(series.points),
+        cases=cases_of(point.scorecard for point in series.points),
         details=details,
     )
 

@@ -80,11 +80,7 @@ def compare_data(series: Series, steps: Iterable[Step]) -> CompareData:
     steps = tuple(steps)
     best = best_before_newest(series)
     judges = _judges(series.points)
-    sets = _case_sets(series.points)
-    details = [
-        _point_block(series, point, judge, cases)
-        for point, judge, cases in zip(series.points, judges, sets, strict=True)
-    ]
+    details = [_point_block(series, point, judge) for point, judge in zip(series.points, judges, strict=True)]
     anchors = {0, last - 1, last, last - 1 if best is None else best}
     anchors |= {place for _, place in series.baselines}
     linked = anchors | {place for step in steps for place in (step.before, step.at)}
@@ -177,7 +173,7 @@ def _answers(series: Series, judged: Mapping[tuple[int, int], Change]) -> dict[s
     """What the build judged of pairs, by both slugs.
 
     The first is safe HTML: the word for the change, its reason and its interval. If the two points do not have the same
-    documents or cases, a sentence on these follows, and the changes of all metrics over the common ones.
+    documents, a sentence on these follows, and the changes of all metrics over the common ones.
     """
     answers: dict[str, list[Any]] = {}
     for pair, change in judged.items():
@@ -236,13 +232,6 @@ def _judges(points: Sequence[Point]) -> list[str]:
     return judges_by_point
 
 
-def _case_sets(points: Sequence[Point]) -> list[int]:
-    """Number the different sets of test cases from 0, in the order of the points; 0 for kinds without test cases."""
-    numbers: dict[frozenset[str], int] = {}
-    sets = (frozenset(case.attribute for case in point.scorecard.cases) for point in points)
-    return [numbers.setdefault(cases, len(numbers)) for cases in sets]
-
-
 def _short_point(details: dict[str, Any], piece: int | None) -> list[Any]:
     """A point that the page can name, and whose cells are in a piece or omitted."""
     value = details["values"][0]
@@ -251,7 +240,7 @@ def _short_point(details: dict[str, Any], piece: int | None) -> list[Any]:
     return [*row, details["same"]] if "same" in details else row
 
 
-def _point_block(series: Series, point: Point, judge: str, cases: int) -> dict[str, Any]:
+def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
     at, card = point.snapshot, point.scorecard
     first = point.first_with_output
     spread = variant_spread(series.specs[0], card)
@@ -267,7 +256,6 @@ def _point_block(series: Series, point: Point, judge: str, cases: int) -> dict[s
         "errors": error_numbers(card.counts),
         **({"model": ", ".join(card.usage.models)[:160]} if card.usage and card.usage.models else {}),
         **({"judge": judge} if judge else {}),
-        **({"cases": cases} if cases else {}),
         **({} if first is None else {"same": series.points[first].snapshot.slug}),
         **({"averaged": spread_words(spread)} if spread else {}),
         "ends": point.interval and [round(point.interval.low, 3), round(point.interval.high, 3)],

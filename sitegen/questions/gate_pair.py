@@ -9,14 +9,14 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.change import change
-from sitegen.analysis.deltas import differing_roles, mixtures, overlap_of, under_rules_of
+from sitegen.analysis.deltas import differing_roles, mixtures, under_rules_of
 from sitegen.analysis.edits import OutputEdits, changed_files, edits_of_outputs, edits_of_points, other_edit
-from sitegen.analysis.flips import case_of, flipped_cells
+from sitegen.analysis.flips import cases_of, flipped_cells
 from sitegen.analysis.gate import check_eval, gate_metric
 from sitegen.analysis.noise.changes import moved_cases
-from sitegen.analysis.noise.metrics import answers_change, answers_verdict, is_mean, metric_verdict
+from sitegen.analysis.noise.metrics import metric_verdict
 from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
-from sitegen.analysis.noise.samples import is_counted
+from sitegen.analysis.noise.samples import is_counted, number_judged
 from sitegen.analysis.series import first_points_with_output, series_of_two, variant_spread
 from sitegen.analysis.slices import part_of, slices_of
 from sitegen.config.models import GateSettings
@@ -87,7 +87,7 @@ class GateSide(Frozen):
         if traits.is_recorded:
             return None
         if traits.answers_cases:
-            return len(card.cases)
+            return number_judged(card)
         if traits.finds_texts:  # a text without anything to find has no counts, and is judged
             return len(card.documents)
         answered = {
@@ -162,9 +162,6 @@ class GatedPair:
         self._change = change(self._series, 0, 1, card_of)
         first, last = self._series.points
         self._cards = first.scorecard, last.scorecard
-        self._answers = tuple(result.answers for result in results)  # none of the same output under the same rules
-        asked = [list(dict.fromkeys(answer.case_id for answer in answers)) for answers in self._answers]
-        self._cases = overlap_of(*asked) if any(asked) else None
 
     def checked(self, draft: GateEval, limits: Mapping[str, MetricLimits]) -> GateEval:
         """Compare the eval, and check it and each of its metrics against their limits.
@@ -190,9 +187,6 @@ class GatedPair:
             moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
             if regraded(self._change.judge, spec.name) or self.overlap.verdict == "refused":
                 moved = MetricDelta(spec.name, None, None)
-            elif self.overlap.verdict == "bridged" and self._cases and is_mean(spec.name):
-                # A side has other test cases as well: the change is over those that both sides answered.
-                moved = MetricDelta(spec.name, answers_change(spec.name, *self._answers), None)
             yield replace(
                 gate_metric(spec, limits[spec.name]),
                 base=before.metric(spec.name),
@@ -217,8 +211,8 @@ class GatedPair:
             reasons=("not fetched",) if lacks else (),
             overlap=GateOverlap(
                 verdict=overlap.verdict,
-                unit="case" if self._cases else nouns.document,
-                units="cases" if self._cases else nouns.documents,
+                unit=nouns.document,
+                units=nouns.documents,
                 common=overlap.common,
                 only_base=overlap.only_before,
                 only_head=overlap.only_after,
@@ -259,9 +253,9 @@ class GatedPair:
         if not counts_cases or regraded(self._change.judge, headline.name):
             return [cell for cell in cells if cell.fate == "fixed"], [cell for cell in cells if cell.fate == "broken"]
         better, worse = moved_cases(*self._cards, headline)
-        first: dict[tuple[str, Fate], GateCell] = {}
+        cases, first = cases_of(self._cards), dict[tuple[str, Fate], GateCell]()
         for cell in cells:
-            first.setdefault((case_of(cell.path, {*better, *worse}), cell.fate), cell)
+            first.setdefault((cases.get(cell.document, cell.document), cell.fate), cell)
         sides: tuple[tuple[Fate, dict[str, Paired]], ...] = (("fixed", better), ("broken", worse))
         listed: dict[Fate, list[GateCell]] = {"fixed": [], "broken": []}
         for fate, moved in sides:
@@ -290,9 +284,8 @@ class GatedPair:
 
     @property
     def overlap(self) -> Overlap:
-        """Return the overlap of the test cases of both sides, or of their documents if there are no test cases."""
-        cases, documents = self._cases, self._change.overlap
-        return documents if cases is None or documents.verdict == "refused" else cases
+        """Return the overlap of both sides."""
+        return self._change.overlap
 
     @property
     def _is_same_output(self) -> bool:
@@ -303,8 +296,7 @@ class GatedPair:
             return self._change.verdict
         if self._is_same_output:
             return None
-        verdict = metric_verdict(metric.spec, *self._cards, self._change.flips)
-        return verdict if verdict or not self._answers else answers_verdict(metric.spec, *self._answers)
+        return metric_verdict(metric.spec, *self._cards, self._change.flips)
 
     def _sure(self, metric: GateMetric) -> ChangeVerdict | None:
         """Return the verdict if it is sure: if noise does not count, no other verdict says anything."""

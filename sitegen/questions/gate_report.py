@@ -94,9 +94,7 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
     by_name = {spec.name: spec for spec in all_specs(specs)}
     overlap = gate_eval.overlap
     if overlap:
-        is_case = overlap.unit == "case"
-        unit, units = ("case", "cases") if is_case else (nouns.document, nouns.documents)
-        overlap = replace(overlap, unit=unit, units=units)
+        overlap = replace(overlap, unit=nouns.document, units=nouns.documents)
 
     def derived(metric: GateMetric) -> GateMetric:
         if "no such metric" in metric.reasons:
@@ -206,8 +204,6 @@ def nouns_of(check: GateEval) -> Nouns:
 def _counted_units(check: GateEval) -> tuple[str, str]:
     """What an overlap and ``cases`` count, in the singular and in the plural."""
     nouns = nouns_of(check)
-    if traits_of(check.kind).answers_cases:
-        return "case", "cases"
     return (check.overlap.unit, check.overlap.units) if check.overlap else (nouns.document, nouns.documents)
 
 

@@ -22,7 +22,7 @@ from sitegen.model.answers import Turn
 from sitegen.model.metrics import LIFT, OF_TRANSCRIPTS, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import DocumentScore, FieldScore, NotePanel, Panel, Result, Scorecard
+from sitegen.model.scorecards import ANSWERERS, DocumentScore, FieldScore, NotePanel, Panel, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
 from sitegen.scoring.answerers import Answerer, answer_in, glob_of_answers
 from sitegen.scoring.answers import answered_cases
@@ -152,7 +152,7 @@ class JudgedScorer:
         if inputs.ground_truth is not None and inputs.ground_truth.path.endswith(files_of("responses").ground_truths):
             cases, remarks = _with_expected_texts(cases, inputs.ground_truth)
             findings += remarks
-        return _judged_result(with_documents(cases, in_paths=bool(answered_in)), findings)
+        return _judged_result(with_documents(cases, always=ANSWERERS if answered_in else ()), findings)
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
         """Compute the means over these cases, and the other metrics from their counts."""

@@ -11,7 +11,6 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.scorecards import Rouge
 
 _EPSILON: Final = 1e-9
 """Tolerance of float means. For a text shorter than 10^8 characters it decides as whole numbers would."""
@@ -154,7 +153,7 @@ def normalise(text: str) -> str:
 _TOKEN: Final = "[a-z0-9]+"
 
 
-def rouge(expected: str, actual: str) -> Rouge:
+def rouge(expected: str, actual: str) -> tuple[float, float, float]:
     """Compare a response with the expected text. Without a common token every measure is 0."""
     from rapidfuzz.distance import LCSseq
 

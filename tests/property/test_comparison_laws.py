@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sitegen.analysis.variant_tests import VariantComparison, VariantSample
-from sitegen.analysis.variants import variant_comparison, variant_sample
-from sitegen.model.metrics import Metric
-from sitegen.model.scorecards import Answer
+from sitegen.analysis.variants import variant_comparison
 from sitegen.stats.significance import holm
+from tests.variant_samples import variant as variant_of_answers
 
 ANSWER = st.tuples(st.integers(0, 12), st.sampled_from([True, False, None]), st.sampled_from([None, 1, 2, 3, 4, 5]))
 
@@ -23,18 +22,9 @@ def variants(draw: st.DrawFn) -> list[VariantSample]:
 
 
 def variant(name: str, given_: list[tuple[int, bool | None, int | None]], consistency: float | None) -> VariantSample:
-    answers = tuple(
-        Answer(variant=name, case_id=f"case-{case}", category="", correct=right, quality=grade)
-        for case, right, grade in given_
+    return variant_of_answers(
+        name, [(f"case-{case}", right, grade) for case, right, grade in given_], consistency=consistency
     )
-    scored = [answer.correct for answer in answers if answer.correct is not None]
-    grades = [answer.quality for answer in answers if answer.quality is not None]
-    metrics = (
-        Metric("accuracy", sum(scored) / len(scored) if scored else None),
-        Metric("consistency_score", consistency),
-        Metric("average_quality", sum(grades) / len(grades) if grades else None),
-    )
-    return variant_sample(name, answers, metrics)
 
 
 def p_values(found: VariantComparison) -> list[tuple[float | None, float | None]]:

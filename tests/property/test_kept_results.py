@@ -16,7 +16,6 @@ from sitegen.model.outcomes import REDACTED, Judgement, Unusable, Value
 from sitegen.model.scorecards import (
     AlignmentPanel,
     AlignmentRow,
-    Answer,
     Kappa,
     NotePanel,
     Panel,
@@ -82,7 +81,6 @@ def result(expected: Value, actual: Value) -> Result:
             for number in range(2)
         ),
         panels=PANELS,
-        answers=(Answer(variant="v", case_id="c", category="", correct=None, quality=3, rouge=(1.0, 0.0, 0.5)),),
         data=actual,
         questions={"p": "t"},
         agreement=Kappa(value=1.0, low=0.5, high=1.0, agreed=2, judged=3),

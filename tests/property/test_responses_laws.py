@@ -57,11 +57,14 @@ def test_what_is_counted_adds_up(cases: Any, one: Any, other: Any) -> None:
     files = (("responses-one.json", json.dumps(one).encode()), ("responses-other.json", json.dumps(other).encode()))
     result = score(json.dumps(cases).encode(), *files)
     card = result.scorecard
-    judged = [answer for answer in result.answers if answer.correct is not None]
-    assert len(judged) == len(result.judgements) == card.expected_values
-    assert sum(answer.correct is True for answer in judged) == card.counts.tp
+    judged = [document for document in card.documents if stats.judged(document.counts)]
+    assert [document.id for document in judged] == [judgement.document for judgement in result.judgements]
+    wrong = {judgement.document for judgement in result.judgements if judgement.outcome != "correct"}
+    assert wrong == {document.id for document in judged if stats.errors(document.counts)}
     assert card.counts == stats.total(document.counts for document in card.documents)
-    assert all(not (answer.failed and answer.correct is not None) for answer in result.answers)
+    assert card.counts == stats.total(field.counts for field in card.fields)
+    assert card.expected_values == sum(stats.judged(document.counts) for document in card.documents)
+    assert sum(variant.responses - variant.failed for variant in card.variants) >= len(card.documents)
     for document in card.documents:
         for name, value in document.metrics:
             spec = next(spec for spec in scorer("responses").metrics if spec.name == name)

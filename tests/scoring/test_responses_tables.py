@@ -62,7 +62,7 @@ def said(result: Result, row: dict[str, str]) -> dict[str, str]:
         "within cases": number("case_consistency"),
         "quality": number("average_quality"),
         "outcomes": "; ".join(
-            f"{each.path} {each.outcome}" + (f" ({each.note})" if each.note else "") for each in result.judgements
+            f"{each.document} {each.outcome}" + (f" ({each.note})" if each.note else "") for each in result.judgements
         ),
         "findings": "; ".join(
             f"{each.severity}{f', line {each.line}' if each.line else ''}: {each.text}"

@@ -137,9 +137,9 @@ def test_records_and_files_give_the_same(tmp_path):
     (tmp_path / "answers.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in ANSWERS), encoding="utf-8")
     files = api.evaluate(tmp_path / "cases.json", str(tmp_path / "answers.jsonl"))
     assert files == api.evaluate(CASES, ANSWERS)
-    assert files.frame()[["path", "attribute", "outcome"]].values.tolist() == [
-        ["open", "hours", "correct"],
-        ["ivy", "(no category)", "wrong_value"],
+    assert files.frame()[["document", "path", "attribute", "outcome"]].values.tolist() == [
+        ["open", "hours", "hours", "correct"],
+        ["ivy", "answer", "(no category)", "wrong_value"],
     ]
 
 

@@ -7,7 +7,7 @@ from sitegen.analysis.change import best_before_newest, best_points, values_now
 from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.effects import EffectIndex, best_output
 from sitegen.model.metrics import Counts
-from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
+from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.series import BestOutput, EvalSummary, Series
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.compare import compare_page
@@ -149,18 +149,16 @@ def test_outputs_are_compared_over_the_documents_that_both_have(
     assert best_points(points, sample.SPECS[0]) == best
 
 
-def test_outputs_are_comparable_as_long_as_each_has_a_document_or_case_of_the_one_before() -> None:
-    def card(documents: str, cases: str = "") -> Scorecard:
+def test_outputs_are_comparable_as_long_as_each_has_a_document_of_the_one_before() -> None:
+    def card(documents: str) -> Scorecard:
         scores = tuple(DocumentScore(name, "scored", Counts()) for name in documents)
-        answered = tuple(FieldScore(name, Counts()) for name in cases)
-        return Scorecard(status="scored", counts=Counts(), metrics=(), documents=scores, fields=(), cases=answered)
+        return Scorecard(status="scored", counts=Counts(), metrics=(), documents=scores, fields=())
 
     for cards, expected in (
         (("ab", "bc", "cd"), [0, 0, 0]),
         (("ab", "cd", "cd"), [0, 1, 1]),
         (("ab", "", "cd", "ab"), [0, 0, 2, 3]),
         (("", "", ""), [0, 0, 0]),
+        (("12", "23", "45", "", "51"), [0, 0, 2, 2, 2]),
     ):
         assert comparable_since([card(documents) for documents in cards], "f1") == expected
-    answers = [card("variant", cases) for cases in ("12", "23", "45", "", "51")]
-    assert comparable_since(answers, "accuracy") == [0, 0, 2, 2, 2]

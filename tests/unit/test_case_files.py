@@ -239,11 +239,9 @@ def test_an_output_that_is_text_is_read_as_json_where_an_object_is_expected() ->
 
 def test_texts_are_scored_as_responses() -> None:
     result = scored("responses", QUESTIONS, [*QUESTIONS[:1], {"id": "b", "expected": "", "error": "timeout"}])
-    assert [(each.case_id, each.correct, each.failed) for each in result.answers] == [
-        ("a", True, False),
-        ("b", None, True),
-    ]
-    assert result.questions == {"a": "2 + 2", "b": "3 + 3"}
+    assert [(each.document, each.outcome) for each in result.judgements] == [("a", "correct")]
+    assert [each.failed for each in result.scorecard.variants] == [1]
+    assert result.questions == {"a": "2 + 2"}
 
 
 def test_what_cases_and_their_file_state_of_usage_is_read() -> None:

@@ -329,7 +329,7 @@ def test_a_case_that_was_answered_several_times_breaks_once(tmp_path, most, pass
     done = check(repo)
     [found] = report(repo)["evals"]
     assert (done.returncode == 0, found["broken"], found["fixed"]) == (passed, 2, 1)
-    assert [(cell["fate"], cell["path"]) for cell in found["cells"]] == [
+    assert [(cell["fate"], cell["document"]) for cell in found["cells"]] == [
         ("broken", "case-0"),
         ("broken", "case-1"),
         ("fixed", "case-4"),
@@ -739,7 +739,8 @@ def test_the_quality_of_answers_is_compared_over_the_cases_of_both(faq):
     work(faq, {"evals/faq/responses.json": json.dumps(other), "evals/faq/test_cases.json": asked(range(40))})
     [found] = report(faq)["evals"]
     [quality] = [each for each in found["metrics"] if each["name"] == "average_quality"]
-    assert (quality["head"], quality["change"], quality["parts"]) == (3.0, 0.0, None)
+    nothing = {"outputs": 0.0, "ground_truth": 0.0, "rules": 0.0}
+    assert (quality["head"], quality["change"], quality["parts"]) == (3.0, 0.0, nothing)
 
 
 def test_every_form_names_the_worst_and_the_best_variant_that_a_value_averages(tmp_path):

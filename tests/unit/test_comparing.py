@@ -10,10 +10,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from sitegen.analysis.variant_tests import VariantComparison, VariantSample
-from sitegen.analysis.variants import variant_comparison, variant_sample
+from sitegen.analysis.variants import variant_comparison
 from sitegen.model.changes import ChangeVerdict, Ends, Interval
-from sitegen.model.metrics import Metric
-from sitegen.model.scorecards import Answer
 from sitegen.questions.comparison_files.changes import DocumentChange, Flip, MetricChange, ResultChange
 from sitegen.questions.comparison_files.markdown import comparison_markdown
 from sitegen.questions.comparison_files.plots import SHOWN, plots
@@ -21,6 +19,7 @@ from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.stats.significance import Significance
 from sitegen.text.markdown_cells import name
 from sitegen.text.values import schema_first
+from tests.variant_samples import variant as variant_of_answers
 
 HOSTILE = (
     "a|b",
@@ -34,12 +33,8 @@ HOSTILE = (
 
 
 def variant(label: str, right: int, quality: float | None = None) -> VariantSample:
-    answers = tuple(
-        Answer(variant=label, case_id=f"case-{index}", category=label, correct=index < right, quality=None)
-        for index in range(12)
-    )
-    metrics = (Metric("accuracy", right / 12), Metric("consistency_score", 0.5), Metric("average_quality", quality))
-    return variant_sample(label, answers, metrics)
+    answers = [(f"case-{index}", index < right, None) for index in range(12)]
+    return variant_of_answers(label, answers, consistency=0.5, quality=quality, category=label)
 
 
 def comparison(first: str = "plain", second: str = "kind") -> VariantComparison:
@@ -250,7 +245,7 @@ def test_a_picture_has_no_date_and_is_the_same_every_time():
 
 
 def test_a_picture_of_nothing_measured_can_be_drawn():
-    empty = variant_comparison("faq", (variant_sample("a", (), ()), variant_sample("b", (), ())))
+    empty = variant_comparison("faq", (variant_of_answers("a", ()), variant_of_answers("b", ())))
     picture = picture_of(ComparisonDocument(variants=(empty,)), thresholds={"faq": {"accuracy": 0.85}})
     assert picture.startswith(b"<?xml")
 

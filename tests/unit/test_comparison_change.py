@@ -220,14 +220,14 @@ def test_responses_are_compared_over_the_cases_that_both_sides_judge(tmp_path: P
     assert second.change is not None
     assert third.change is not None
     more, fewer = tuple(f"c{index}" for index in range(4, 8)), ("c0", "c1")
-    assert second.change.overlap == Overlap(common=4, only_after=more, unit="cases")
+    assert second.change.overlap == Overlap(common=4, only_after=more)
     headline = second.change.headline
     nothing = DeltaParts(outputs=0.0, ground_truth=0.0, rules=0.0)
     assert (headline.name, headline.change, headline.parts) == ("accuracy", 0.0, nothing)
     assert second.change.verdict is not None
     assert (second.change.verdict.decision, second.change.verdict.change) == ("same", 0.0)
     assert second.change.flips.appeared == (("(no category)", 4),)
-    assert third.change.overlap == Overlap(common=6, only_before=fewer, unit="cases")
+    assert third.change.overlap == Overlap(common=6, only_before=fewer)
     assert third.change.headline.change == pytest.approx(5 / 6)
     parts = third.change.headline.parts
     assert parts

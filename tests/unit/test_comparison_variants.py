@@ -10,11 +10,10 @@ import pytest
 from msgspec import structs
 
 from sitegen.analysis.variant_tests import CaseFlip, MetricTest, VariantComparison, VariantNumbers, VariantSample
-from sitegen.analysis.variants import ranking, variant_comparison, variant_sample
-from sitegen.model.metrics import Metric
-from sitegen.model.scorecards import Answer
+from sitegen.analysis.variants import ranking, variant_comparison
 from sitegen.questions.comparison_files.markdown import variants_lines
 from tests.scoring.test_tables import tables
+from tests.variant_samples import variant as variant_of_answers
 
 
 def variant(
@@ -26,26 +25,13 @@ def variant(
     """
     answers = []
     for index in range(max(len(right), len(grades))):
-        verdict = right[index : index + 1] or "?"
-        grade = grades[index : index + 1] or "."
-        answers.append(
-            Answer(
-                variant=name,
-                case_id=f"case-{index + 1:03}",
-                category=category,
-                correct={"+": True, "-": False}.get(verdict),
-                quality=int(grade) if grade != "." else None,
-                failed=verdict == "x",
-            )
-        )
-    scored = [answer.correct for answer in answers if answer.correct is not None]
-    graded = [answer.quality for answer in answers if answer.quality is not None]
-    metrics = (
-        Metric("accuracy", sum(scored) / len(scored) if scored else None),
-        Metric("consistency_score", consistency),
-        Metric("average_quality", sum(graded) / len(graded) if graded else None),
+        verdict, grade = right[index : index + 1] or "?", grades[index : index + 1] or "."
+        if verdict != "x":
+            of_grade = int(grade) if grade != "." else None
+            answers.append((f"case-{index + 1:03}", {"+": True, "-": False}.get(verdict), of_grade))
+    return variant_of_answers(
+        name, answers * times, consistency=consistency, category=category, failed=times * right.count("x")
     )
-    return variant_sample(name, [answer for answer in answers for _ in range(times)], metrics)
 
 
 def accuracy_test(comparison: VariantComparison) -> MetricTest:
@@ -135,23 +121,8 @@ def test_flips_go_from_the_first_variant_to_the_second():
 
 
 def test_a_case_with_several_responses_is_one_pair_of_the_paired_tests():
-    answers = [
-        Answer(variant="a", case_id="one", category="", correct=correct, quality=quality)
-        for correct, quality in ((True, 5), (True, 4), (False, 3))
-    ]
-    first = variant_sample(
-        "a",
-        (*answers, Answer(variant="a", case_id="two", category="", correct=True, quality=2)),
-        (Metric("accuracy", 0.75), Metric("average_quality", 3.5)),
-    )
-    second = variant_sample(
-        "b",
-        (
-            Answer(variant="b", case_id="one", category="", correct=False, quality=4),
-            Answer(variant="b", case_id="two", category="", correct=True, quality=2),
-        ),
-        (),
-    )
+    first = variant_of_answers("a", [("one", True, 5), ("one", True, 4), ("one", False, 3), ("two", True, 2)])
+    second = variant_of_answers("b", [("one", False, 4), ("two", True, 2)])
     test, grades = variant_comparison("faq", (first, second)).pairs[0].tests
     assert (test.first_better, test.equal, test.second_better) == (1, 1, 0)
     assert (grades.first_better, grades.equal, grades.second_better) == (0, 2, 0)
@@ -159,12 +130,8 @@ def test_a_case_with_several_responses_is_one_pair_of_the_paired_tests():
 
 def test_a_case_is_worse_if_fewer_of_its_responses_are_right():
     def answered(name: str, *shares: int) -> VariantSample:
-        answers = tuple(
-            Answer(variant=name, case_id=f"c{case}", category="", correct=number < right, quality=None)
-            for case, right in enumerate(shares)
-            for number in range(5)
-        )
-        return variant_sample(name, answers, (Metric("accuracy", sum(shares) / 20),))
+        each = [(f"c{case}", number < right, None) for case, right in enumerate(shares) for number in range(5)]
+        return variant_of_answers(name, each)
 
     pair = variant_comparison("faq", (answered("a", 5, 5, 4, 3), answered("b", 5, 4, 0, 1))).pairs[0]
     test = pair.tests[0]

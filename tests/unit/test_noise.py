@@ -8,13 +8,14 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
+from sitegen.analysis.change import difference
 from sitegen.analysis.noise.changes import change_verdict
-from sitegen.analysis.noise.metrics import answers_change, answers_verdict
+from sitegen.analysis.noise.metrics import metric_verdict
 from sitegen.analysis.noise.samples import interval_of, interval_of_runs
 from sitegen.model.changes import ChangeVerdict, Ends, FlipRate, Interval, Noise
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Flips, State
-from sitegen.model.scorecards import Answer, DocumentScore, FieldScore, Scorecard
+from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
@@ -430,7 +431,7 @@ def test_a_case_that_gained_and_lost_answers_counts_by_its_mean():
 @pytest.mark.parametrize(("cases", "lost"), [(2, False), (3, True)])
 def test_a_category_is_lost_by_its_cases_and_not_by_its_answers(cases, lost):
     before, after = answers(*["++++"] * cases), answers(*["----"] * cases)
-    found = change_verdict(before, after, Flips(lost=(("(no category)", 4 * cases),)))
+    found = change_verdict(before, after, Flips(lost=(("(no category)", cases),)))
     assert (found.lost_fields, found.decision) == (
         ((("(no category)", cases),), "worse") if lost else ((), "cannot tell")
     )
@@ -449,18 +450,38 @@ def test_the_least_change_is_at_least_eight_cells_and_grows_with_the_scatter():
     assert loud.detectable == pytest.approx(0.18)
 
 
-def graded(*grades: int | None, cases: str = "abcdefgh", variant: str = "") -> tuple[Answer, ...]:
-    return tuple(
-        Answer(variant=variant, case_id=case, category="", correct=None, quality=grade)
+def graded(*grades: int | None, cases: str = "abcdefgh", variants: str = "x") -> Scorecard:
+    """Answers with a grade, in the order of the cases, the same of each variant."""
+    documents = tuple(
+        DocumentScore(
+            id=f"{case} · {variant}",
+            status="scored",
+            counts=Counts(),
+            metrics=() if grade is None else (Metric("average_quality", grade),),
+            case=case,
+        )
+        for variant in variants
         for case, grade in zip(cases, grades, strict=False)
+    )
+    return Scorecard(
+        status="scored",
+        counts=Counts(),
+        metrics=scorer("responses").metrics_for(documents),
+        documents=documents,
+        fields=(),
+        kind="responses",
     )
 
 
 QUALITY = MetricSpec("average_quality", "Average quality", "", low=1.0, high=5.0)
 
 
+def quality_verdict(before: Scorecard, after: Scorecard) -> ChangeVerdict | None:
+    return metric_verdict(QUALITY, before, after, Flips())
+
+
 def test_a_fall_of_the_quality_of_most_answers_is_more_than_chance():
-    verdict = answers_verdict(QUALITY, graded(5, 5, 4, 5, 4, 5, 5, 4), graded(3, 4, 3, 3, 3, 3, 4, 2))
+    verdict = quality_verdict(graded(5, 5, 4, 5, 4, 5, 5, 4), graded(3, 4, 3, 3, 3, 3, 4, 2))
     assert verdict is not None
     assert (verdict.decision, verdict.why, verdict.change) == ("worse", "beyond chance", -1.5)
     found = verdict.interval
@@ -470,8 +491,8 @@ def test_a_fall_of_the_quality_of_most_answers_is_more_than_chance():
 
 
 def test_a_fall_of_the_quality_of_a_few_answers_is_not_told_from_chance():
-    few = answers_verdict(QUALITY, graded(5, 5, 4), graded(3, 4, 3))
-    some = answers_verdict(QUALITY, graded(5, 5, 4, 5, 4, 5, 5, 4), graded(1, 5, 4, 5, 4, 5, 5, 4))
+    few = quality_verdict(graded(5, 5, 4), graded(3, 4, 3))
+    some = quality_verdict(graded(5, 5, 4, 5, 4, 5, 5, 4), graded(1, 5, 4, 5, 4, 5, 5, 4))
     assert few
     assert some
     assert [(one.decision, one.fixed, one.broken) for one in (few, some)] == [
@@ -482,21 +503,20 @@ def test_a_fall_of_the_quality_of_a_few_answers_is_not_told_from_chance():
 
 def test_cases_that_only_one_side_answered_change_no_mean():
     before, after = graded(5, 4, 1, cases="abx"), graded(3, 4, 5, cases="aby")
-    assert answers_change("average_quality", before, after) == -1.0
-    assert answers_change("average_quality", before, graded(5, cases="z")) is None
-    assert answers_change("average_quality", before, graded(None, None, cases="ab")) is None
+    assert difference(before, after, "average_quality") == -1.0
+    assert difference(before, graded(5, cases="z"), "average_quality") is None
+    assert difference(before, graded(None, None, cases="ab"), "average_quality") is None
 
 
 def test_what_variants_answer_to_one_case_is_one_unit():
-    before = graded(5, 5, 4, 5, 4, 5) + graded(5, 5, 4, 5, 4, 5, variant="b")
-    after = graded(3, 4, 3, 3, 3, 3) + graded(3, 4, 3, 3, 3, 3, variant="b")
-    verdict = answers_verdict(QUALITY, before, after)
+    before, after = graded(5, 5, 4, 5, 4, 5, variants="ab"), graded(3, 4, 3, 3, 3, 3, variants="ab")
+    verdict = quality_verdict(before, after)
     assert verdict
     assert verdict.n == 6
 
 
 def test_how_much_answers_are_alike_has_no_verdict():
-    assert answers_verdict(MetricSpec("consistency_score", "", ""), graded(5), graded(3)) is None
+    assert metric_verdict(MetricSpec("consistency_score", "", ""), graded(5), graded(3), Flips()) is None
 
 
 def test_an_accuracy_of_fewer_answers_than_variants_has_an_interval():
@@ -511,6 +531,5 @@ def test_an_accuracy_of_fewer_answers_than_variants_has_an_interval():
         fields=(FieldScore("x", right),),
         kind="responses",
     )
-    some = replace(some, cases=(FieldScore("case", right),))
     assert interval_of(some) == Interval(*wilson(1.0, 1), "cases", 1, "Wilson")
     assert change_verdict(some, some, Flips()).decision == "same"

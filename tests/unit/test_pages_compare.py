@@ -12,7 +12,7 @@ from sitegen.analysis.flips import fate_of
 from sitegen.model.changes import ChangeVerdict, Ends, Overlap, Step
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Cell, CellFlip, Fate, Period
-from sitegen.model.scorecards import DocumentScore, FieldScore
+from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import Series
 from sitegen.model.site import SiteInfo
 from sitegen.pages import compare_cells
@@ -62,11 +62,11 @@ def series(*cells: Cell, number: int = 3, headlines: tuple[float | None, ...] = 
 
 
 def answered(*signs: str) -> tuple[Cell, ...]:
-    """Answers by two variants to the test cases c0, c1 and so on, of one category: a row of signs for each answer."""
+    """Answers of variants to the test cases c0, c1 and so on, of one category: a row of signs for each answer."""
     return tuple(
         Cell(
-            document=f"variant {number % 2}",
-            path=f"c{case}" if number < 2 else f"c{case} #{number // 2 + 1}",
+            document=f"c{case} · {number}",
+            path="letters",
             attribute="letters",
             extra=False,
             periods=tuple(
@@ -82,7 +82,7 @@ def answered(*signs: str) -> tuple[Cell, ...]:
 @pytest.mark.parametrize(
     ("signs", "fixed", "broken", "better", "worse"),
     [
-        (["+- +- +- +- +- +-"], 0, 6, 0, 1),  # three answers of each of two variants to one case
+        (["+- +- +- +- +- +-"], 0, 6, 0, 1),  # answers of six variants to one case
         (["+- +- -+", "+-"], 1, 3, 0, 2),  # on the whole
         (["+- -+"], 1, 1, 0, 0),  # even: the accuracy of the case is what it was
         (["-+"] * 6, 6, 0, 6, 0),
@@ -90,8 +90,14 @@ def answered(*signs: str) -> tuple[Cell, ...]:
 )
 def test_all_answers_to_a_test_case_count_once_in_the_interval_of_a_field(signs, fixed, broken, better, worse):
     one = series(*answered(*signs))
-    cases = tuple(FieldScore(f"c{case}", Counts()) for case in range(len(signs)))
-    points = tuple(replace(point, scorecard=replace(point.scorecard, cases=cases)) for point in one.points)
+    documents = tuple(
+        DocumentScore(cell.document, "scored", Counts(), case=cell.document.partition(" ")[0])
+        for cell in one.cells.cells
+    )
+    points = tuple(
+        replace(point, scorecard=replace(point.scorecard, documents=documents, kind="responses"))
+        for point in one.points
+    )
     found = view(replace(one, points=points))
     (row,) = found.compared_fields(found.flips_since(1))
     assert (row.fates["fixed"], row.fates["broken"], row.better, row.worse) == (fixed, broken, better, worse)

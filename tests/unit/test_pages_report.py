@@ -175,7 +175,7 @@ def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
 
 def test_a_discrepancy_says_what_the_model_was_asked():
     series = sample.series(6)
-    result = replace(sample.result([ONE, TWO]), questions={"cargo[0].amount": "How much?"})
+    result = replace(sample.result([ONE, replace(TWO, document="other")]), questions={"other": "How much?"})
     page = sample.report(series, series.points[0], None, result).page
     assert [row.question for row in sample.view_of(page).discrepancies.drawn] == ["", "How much?"]
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.scorecards import Answer, DocumentScore, Result, Scorecard
+from sitegen.model.scorecards import DocumentScore, Scorecard, VariantScore
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
 from sitegen.pages import variants as drawing
@@ -32,33 +32,43 @@ def counts(signs: str) -> Counts:
     return Counts(signs.count("+"), wrong, wrong, wrong_value=wrong)
 
 
-def result(*variants: tuple[str, str], quality: float | None = None) -> Result:
+def result(*variants: tuple[str, str], quality: float | None = None) -> Scorecard:
     """A character a case: ``+`` right, ``-`` wrong."""
-    answers = tuple(
-        Answer(variant=name, case_id=f"case-{index:04}", category="", correct=sign == "+", quality=None)
-        for name, signs in variants
-        for index, sign in enumerate(signs)
-    )
     documents = tuple(
         DocumentScore(
-            id=name,
+            id=f"case-{index:04} · {name}",
             status="scored",
-            counts=counts(signs),
-            metrics=(Metric("accuracy", signs.count("+") / len(signs)), Metric("average_quality", quality)),
+            counts=counts(sign),
+            case=f"case-{index:04}",
             axes={"variant": name},
         )
         for name, signs in variants
+        for index, sign in enumerate(signs)
     )
-    everywhere = (Metric("accuracy", sum(answer.correct is True for answer in answers) / len(answers)),)
+    scores = tuple(
+        VariantScore(
+            name=name,
+            status="scored",
+            metrics=(Metric("accuracy", signs.count("+") / len(signs)), Metric("average_quality", quality)),
+            responses=len(signs),
+            failed=0,
+            graded=0,
+        )
+        for name, signs in variants
+    )
     pooled = counts("".join(signs for _, signs in variants))
-    return Result(
-        Scorecard(status="scored", counts=pooled, metrics=everywhere, documents=documents, fields=()),
-        (),
-        answers=answers,
+    return Scorecard(
+        status="scored",
+        counts=pooled,
+        metrics=(Metric("accuracy", pooled.tp / len(documents)),),
+        documents=documents,
+        fields=(),
+        variants=scores,
+        kind="responses",
     )
 
 
-def page_of(found: Result, **info: object) -> VariantsView:
+def page_of(found: Scorecard, **info: object) -> VariantsView:
     about = EvalInfo("faq", "Questions", kind="responses", **info)  # type: ignore[arg-type]
     snapshot = sample.series(2).points[-1].snapshot
     page = variants_page(about, (ACCURACY, QUALITY), snapshot, found)
@@ -139,9 +149,9 @@ def repo(tmp_path: Path) -> GitRepo:
 PAGE = "evals/faq/variants.html"
 
 
-def trend_of(*found: Result) -> TrendView:
+def trend_of(*found: Scorecard) -> TrendView:
     base = sample.series(len(found))
-    points = tuple(replace(point, scorecard=one.scorecard) for point, one in zip(base.points, found, strict=True))
+    points = tuple(replace(point, scorecard=one) for point, one in zip(base.points, found, strict=True))
     info = EvalInfo("faq", "Questions", kind="responses")
     page = trend_page(replace(base, info=info, specs=(ACCURACY, QUALITY), points=points))
     assert isinstance(page.view, TrendView)

@@ -10,7 +10,7 @@ from sitegen.analysis.series import variant_spread
 from sitegen.analysis.variants import variant_comparison, variant_of
 from sitegen.commands.history import history_lines
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.scorecards import Answer, DocumentScore, Result, Scorecard
+from sitegen.model.scorecards import DocumentScore, Scorecard, VariantScore
 from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
 from sitegen.pages.compare import spread
 from sitegen.pages.compare_data import compare_data
@@ -25,16 +25,18 @@ ACCURACY = MetricSpec("accuracy", "Accuracy", "")
 
 
 def _card(**values: float | None) -> Scorecard:
-    documents = tuple(
-        DocumentScore(id=name, status="scored", counts=Counts(), metrics=(Metric("accuracy", value),))
+    variants = tuple(
+        VariantScore(name, "scored", (Metric("accuracy", value),), responses=1, failed=0, graded=0)
         for name, value in values.items()
     )
+    documents = tuple(DocumentScore(name, "scored", Counts(tp=1), axes={"variant": name}) for name in values)
     return Scorecard(
         status="scored",
         counts=Counts(),
         metrics=(Metric("accuracy", 0.852),),
         documents=documents,
         fields=(),
+        variants=variants,
         kind="responses",
     )
 
@@ -50,9 +52,8 @@ def test_the_worst_and_the_best_variant_stand_beside_the_average() -> None:
     )
 
 
-def test_a_single_variant_and_other_kinds_have_no_range() -> None:
+def test_a_single_variant_has_no_range() -> None:
     assert variant_spread(ACCURACY, _card(short=0.5)) is None
-    assert variant_spread(ACCURACY, replace(_card(a=0.5, b=0.6), kind="judged")) is None
 
 
 def test_terminal_and_data_files_have_the_range_beside_the_average() -> None:
@@ -67,9 +68,8 @@ def test_terminal_and_data_files_have_the_range_beside_the_average() -> None:
 
 
 def test_a_comparison_of_outputs_names_the_variants_that_each_accuracy_averages() -> None:
-    answers = tuple(Answer(name, "case-1", "", correct=True, quality=None) for name in ("short", "wordy"))
-    outputs = [Result(_card(short=worst, wordy=0.976), (), answers=answers) for worst in (0.728, 0.8)]
-    comparison = variant_comparison("faq", [variant_of(f"iteration-{k}", output) for k, output in enumerate(outputs)])
+    cards = [_card(short=worst, wordy=0.976) for worst in (0.728, 0.8)]
+    comparison = variant_comparison("faq", [variant_of(f"iteration-{k}", card) for k, card in enumerate(cards)])
     document = ComparisonDocument(variants=(comparison,))
     assert [row["averaged"]["worst"] for row in json.loads(schema_first(document))["variants"][0]["variants"]] == [
         0.728,

@@ -310,16 +310,18 @@ def with_cases(*outputs: tuple[str, str]) -> Series:
     """Responses to test cases, given by the names of all cases and of those that are answered right."""
     points = []
     for index, (asked, right) in enumerate(outputs):
-        each = [(name, Counts(tp=1) if name in right else Counts(fp=1, fn=1, wrong_value=1)) for name in asked]
-        whole = total(counts for _, counts in each)
+        documents = [
+            DocumentScore(name, "scored", Counts(tp=1) if name in right else Counts(fp=1, fn=1, wrong_value=1))
+            for name in asked
+        ]
         card = Scorecard(
             "scored",
-            whole,
-            scorer("responses").metrics_for([DocumentScore("", "scored", whole)]),
-            (DocumentScore("", "scored", whole),),
+            total(document.counts for document in documents),
+            scorer("responses").metrics_for(documents),
+            tuple(documents),
             (),
             expected_values=100,
-            cases=tuple(FieldScore(name, counts) for name, counts in each),
+            kind="responses",
         )
         points.append(Point(sample.snapshot(index + 1, sample.commit(index)), card))
     one = series(*points, specs=scorer("responses").metrics[:1])

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from sitegen.errors import ConfigurationError
-from sitegen.model.metrics import Metric, MetricSpec
-from sitegen.model.scorecards import Answer, Result
+from sitegen.model.metrics import Counts, Metric, MetricSpec
+from sitegen.model.scorecards import Result
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import metrics_of, responses_part
@@ -45,17 +45,19 @@ def test_files_are_variants_and_their_numbers_stand_beside_those_of_all():
     wordy = file("evals/x/responses-wordy.json", ("sky", "It is blue"), ("grass", "green"), ("joke", "Ha"))
     result = score(wordy, short)
     card = result.scorecard
-    assert [(each.id, each.status, dict(each.metrics)["accuracy"]) for each in card.documents] == [
+    assert [(each.name, each.status, dict(each.metrics)["accuracy"]) for each in card.variants] == [
         ("short", "scored", 1.0),
         ("wordy", "scored", 0.5),
     ]
     assert card.metric("accuracy") == 0.75
     assert [(each.attribute, each.counts.tp, each.counts.wrong_value) for each in card.fields] == [("colours", 3, 1)]
-    assert result.answers[:3] == (
-        Answer(variant="short", case_id="sky", category="colours", correct=True, quality=None, rouge=(1.0, 0.0, 1.0)),
-        Answer(variant="short", case_id="grass", category="colours", correct=True, quality=None, rouge=(1.0, 0.0, 1.0)),
-        Answer(variant="short", case_id="joke", category="", correct=None, quality=None),
-    )
+    assert [(each.id, each.unit, each.axes, each.counts) for each in card.documents[:4]] == [
+        ("sky · short", "sky", {"category": "colours", "variant": "short"}, Counts(tp=1)),
+        ("grass · short", "grass", {"category": "colours", "variant": "short"}, Counts(tp=1)),
+        ("joke · short", "joke", {"variant": "short"}, Counts()),
+        ("sky · wordy", "sky", {"category": "colours", "variant": "wordy"}, Counts(fp=1, fn=1, wrong_value=1)),
+    ]
+    assert dict(card.documents[3].metrics) == {"accuracy": 0.0, "rouge1": 0.5, "rouge2": 0.0, "rougeL": 0.5}
 
 
 def test_what_was_asked_goes_with_every_response_to_a_case():
@@ -64,12 +66,15 @@ def test_what_was_asked_goes_with_every_response_to_a_case():
     result = scorer("responses").score(
         ScoringInputs(outputs=(answered,), ground_truth=File("evals/x/test_cases.json", json.dumps(cases).encode()))
     )
-    assert result.questions == {"sky": "Which colour?", "sky #2": "Which colour?", "joke": '{"topic": "cats"}'}
+    assert result.questions == {"sky": "Which colour?", "joke": '{"topic": "cats"}'}
 
 
 def test_a_variant_that_is_alone_has_the_name_of_its_file():
-    alone = [score(file(path, ("sky", "blue"))) for path in ("x/responses-short.json", "x/responses.json")]
-    assert [[document.id for document in result.scorecard.documents] for result in alone] == [["short"], [""]]
+    alone = [score(file(path, ("sky", "blue"))).scorecard for path in ("x/responses-short.json", "x/responses.json")]
+    assert [
+        [(variant.name, document.id) for variant in card.variants for document in card.documents if document.counts.tp]
+        for card in alone
+    ] == [[("short", "sky · short")], [("", "sky")]]
 
 
 def test_a_variant_is_called_as_its_file_says():
@@ -88,9 +93,9 @@ def test_a_variant_that_cannot_be_read_is_wrong_in_every_case():
     result = score(good, File("responses-b.json", b"[{"))
     card = result.scorecard
     assert (card.status, card.metric("accuracy")) == ("scored", 0.5)
-    assert [(each.id, each.status, each.counts.omission) for each in card.documents] == [
-        ("a", "scored", 0),
-        ("b", "unreadable", 2),
+    assert [(each.id, each.status, each.counts.omission) for each in card.documents if each.axes["variant"] == "b"] == [
+        ("sky · b", "unreadable", 1),
+        ("grass · b", "unreadable", 1),
     ]
     assert [finding.message.partition(":")[0] for finding in card.findings if finding.severity == "error"] == [
         "The responses of 'b' cannot be read"
@@ -152,7 +157,7 @@ def test_recorded_embeddings_go_before_a_model():
 
 def test_two_files_of_one_variant_count_together():
     result = score(file("responses-a.json", ("sky", "blue")), file("responses-a.jsonl"), file("responses-b.json"))
-    assert [each.id for each in result.scorecard.documents] == ["a", "b"]
+    assert [each.name for each in result.scorecard.variants] == ["a", "b"]
     assert "Two files hold responses of the variant 'a'; both count" in [
         finding.message for finding in result.scorecard.findings
     ]
@@ -172,6 +177,7 @@ def test_the_document_says_each_method_with_its_threshold():
         "summary",
         "variants",
         "usage",
+        "slices",
         "problems",
         "metadata",
     ]

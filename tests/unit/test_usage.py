@@ -296,7 +296,7 @@ def compared(judge: str) -> VariantComparison:
         took = {"model": model, "judge": who, "cost": 0.25, "tokens_in": 3, "latency": 2}
         rows = [{"case_id": f"c{number}", "output": "x", "quality": grade - number % 2, **took} for number in range(12)]
         result = score(ResponsesScorer(), json.dumps(rows).encode(), cases, "responses.json")
-        variants.append(variant_of(name, result))
+        variants.append(variant_of(name, result.scorecard))
     return variant_comparison("faq", variants)
 
 

@@ -231,7 +231,6 @@ class Comparison {
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length, [a, b] = this.sides.map(({ point }) => point);
     const [, both] = this.judged(a, b) ?? [];
     if (both) said.append(` ${both}`);
-    else if ((a.cases ?? 0) !== (b.cases ?? 0)) said.append(" The two do not have the same cases.");
     else if (only(0) || only(1)) said.append(` ${found.common} ${found.common === 1 ? `${this.data.noun[0]} is` : `${this.data.noun[1]} are`} in both; ${only(0)} only before, ${only(1)} only after.`);
     const recorded = !this.data.errors.some(Boolean), box = element("div", "card-b verdict");
     if (recorded) said.textContent = "There are no values here that could be compared one by one.";
@@ -243,14 +242,14 @@ class Comparison {
   /** Changes are over the documents that both sides have: the build knows them of the pairs that it judged. */
   numbers(found) {
     const [before, after] = this.sides.map(side => side.point), most = Math.max(1, ...before.errors, ...after.errors), rows = [];
-    const otherCases = (before.cases ?? 0) !== (after.cases ?? 0), apart = otherCases || found.held.some(([first, last]) => first !== last);
+    const apart = found.held.some(([first, last]) => first !== last);
     const there = this.judged(before, after)?.slice(2), back = this.judged(after, before)?.slice(2).map(change => (change === null ? null : -change));
     const common = there ?? back, rejudged = before.judge && after.judge && before.judge !== after.judge;
     this.data.metrics.forEach(([label, higher, unit, isShare], k) => {
       const counted = unit === "count", whole = value => value === null || Number.isInteger(value);
       const digits = unit === "tokens" || (counted && whole(before.values[k]) && whole(after.values[k])) ? 0 : 3;
       const row = this.change(before.values[k], after.values[k], digits, Boolean(higher), counted ? "" : unit, apart ? common?.[k] ?? null : undefined);
-      if (apart && !common?.length) row.change = `other ${otherCases ? "cases" : this.data.noun[1]}`;
+      if (apart && !common?.length) row.change = `other ${this.data.noun[1]}`;
       if (rejudged && (this.data.graded || []).includes(k)) row.change = "another judge";
       if (!k) for (const [side, { ends }] of Object.entries({ before, after })) if (ends) row[side] = [row[side], this.range(ends)];
       rows.push({ metric: label, ...row, bars: isShare ? this.bars(before.values[k], after.values[k]) : "" });

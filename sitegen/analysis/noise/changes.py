@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from sitegen.analysis.deltas import exchanges
 from sitegen.analysis.flips import independent_flips, number_of_cells
 from sitegen.analysis.noise.repeats import difference_of_repeats
-from sitegen.analysis.noise.samples import PairedSample, case_pairs, is_counted, paired_sample_of
+from sitegen.analysis.noise.samples import PairedSample, case_pairs, is_counted, number_judged, paired_sample_of
 from sitegen.model.changes import ChangeVerdict, Decision, Ends, Noise, Spread, Why
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.outcomes import FEWEST_LOST, Flips, Tally
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.usage import regraded
-from sitegen.stats.counts import share_of
+from sitegen.stats.counts import judged, share_of
 from sitegen.stats.intervals import LEVEL, ROUNDING, Paired, around, ratio_change, student
 from sitegen.stats.significance import ALPHA, least_change, least_net_flips, sign_test
 
@@ -134,8 +134,8 @@ def _direction(pair: Paired) -> int:
 
 def _lost_fields(before: Scorecard, flips: Flips) -> Tally:
     """Return the fields that were lost, with the number of their values; all answers to one case are one value."""
-    answers = sum([case.counts.tp + case.counts.fn for case in before.cases])
-    repeats = max(1, answers // max(1, len(before.cases)))
+    answered = sum([judged(document.counts) > 0 for document in before.documents])
+    repeats = max(1, answered // max(1, number_judged(before))) if before.traits.answers_cases else 1
     return tuple((field, values // repeats) for field, values in flips.lost if values // repeats >= FEWEST_LOST)
 
 

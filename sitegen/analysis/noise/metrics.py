@@ -1,17 +1,12 @@
 """Tests whether a change of any metric is more than chance, by the same tests as for the headline.
 
 Also estimates the variance of a metric that is due to units alone, for the tests of steps.
-
-Metrics of kind ``responses`` that are means over answers are tested over the test cases that both sides answered.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from math import fsum
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -21,26 +16,27 @@ from sitegen.analysis.noise.samples import PairedCounts, is_counted, paired_samp
 from sitegen.model.changes import ChangeVerdict, Spread
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
-from sitegen.model.scorecards import Answer, Scorecard
+from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
-from sitegen.stats.counts import Share
-from sitegen.stats.intervals import Paired, ratio_change
+from sitegen.stats.intervals import ratio_change
 from sitegen.stats.step_tests import UnitVariance
 
 
 def metric_verdict(spec: MetricSpec, before: Scorecard, after: Scorecard, flips: Flips) -> ChangeVerdict | None:
     """Judge the change of a metric as ``change_verdict`` does; None if its noise cannot be estimated.
 
-    Noise cannot be estimated if the metric is neither a ratio of counts nor a mean over documents. Metrics of kind
-    ``responses`` except the headline are judged from answers instead (``answers_verdict``). The noise of repeats
+    Noise cannot be estimated if the metric is neither a ratio of counts nor a mean over documents. The noise of repeats
     is that of the headline, and plays no part.
     """
     traits = after.traits
     if traits.is_recorded:
         return None
     is_headline = after.metrics[0].name == spec.name
-    if not is_headline and (traits.answers_cases or not _has_units(spec.name, after)):
+    if not is_headline and not _has_units(spec.name, after):
         return None
+    if not is_headline and traits.answers_cases:
+        pairs = paired_sample_of(before, after, spec.name)[1]
+        return mean_verdict(pairs, scale=spec.high - spec.low, higher_is_better=spec.higher_is_better)
     return change_verdict(
         _with_headline(spec.name, before),
         _with_headline(spec.name, after),
@@ -93,58 +89,3 @@ def _has_units(name: str, card: Scorecard) -> bool:
 def _with_headline(name: str, card: Scorecard) -> Scorecard:
     """Return the scorecard with another metric as its headline."""
     return replace(card, metrics=tuple(sorted(card.metrics, key=lambda metric: metric.name != name)))
-
-
-_MEASURES: Final[Mapping[str, Callable[[Answer], float | None]]] = {
-    "accuracy": lambda answer: answer.correct,
-    "average_quality": lambda answer: answer.quality,
-    "rouge1": lambda answer: answer.rouge and answer.rouge[0],
-    "rouge2": lambda answer: answer.rouge and answer.rouge[1],
-    "rougeL": lambda answer: answer.rouge and answer.rouge[2],
-}
-"""Metrics that are means over answers. Consistency is not: it is computed from pairs of answers."""
-
-
-def is_mean(name: str) -> bool:
-    """Decide whether a metric is a mean over answers."""
-    return name in _MEASURES
-
-
-def answers_change(name: str, before: Iterable[Answer], after: Iterable[Answer]) -> float | None:
-    """Return the change of a mean over the answers to common cases; None without common cases."""
-    pairs = tuple(_paired_cases(name, before, after).elements())
-    if not pairs:
-        return None
-    return _mean_of_shares(pair.after for pair in pairs) - _mean_of_shares(pair.before for pair in pairs)
-
-
-def answers_verdict(spec: MetricSpec, before: Iterable[Answer], after: Iterable[Answer]) -> ChangeVerdict | None:
-    """Judge the change of a mean over answers; None if the metric is not one.
-
-    The cases are the units, because the answers of several variants to one case are not independent.
-    """
-    if not is_mean(spec.name):
-        return None
-    pairs = _paired_cases(spec.name, before, after)
-    return mean_verdict(pairs, scale=spec.high - spec.low, higher_is_better=spec.higher_is_better)
-
-
-def _mean_of_shares(shares: Iterable[Share]) -> float:
-    totals, numbers = zip(*shares, strict=True)
-    return fsum(totals) / fsum(numbers)
-
-
-def _paired_cases(name: str, before: Iterable[Answer], after: Iterable[Answer]) -> Counter[Paired]:
-    earlier, later = _shares_by_case(name, before), _shares_by_case(name, after)
-    return Counter(Paired(earlier[case], later[case]) for case in earlier.keys() & later.keys())
-
-
-def _shares_by_case(name: str, answers: Iterable[Answer]) -> dict[str, Share]:
-    """Return for each case with the metric the sum over its answers and their number."""
-    shares: dict[str, Share] = {}
-    for answer in answers:
-        value = _MEASURES[name](answer)
-        if value is not None:
-            before = shares.get(answer.case_id, Share(0.0, 0.0))
-            shares[answer.case_id] = Share(before.part + value, before.whole + 1)
-    return shares

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from sitegen.model.changes import Ends, Interval, Unit
 from sitegen.model.metrics import LIFT, OF_TRANSCRIPTS, Counts
 from sitegen.model.scorecards import DocumentScore, Scorecard
-from sitegen.stats.counts import Share, share_of, total
+from sitegen.stats.counts import Share, judged, share_of, total
 from sitegen.stats.intervals import ROUNDING, Paired, around, around_mean, effective_wilson, mean_of, ratio, wilson
 
 _ENOUGH: Final = 5
@@ -78,7 +78,7 @@ class PairedCounts:
 
     def sample(self, metric: str) -> PairedSample:
         """Return the cases, else the documents, or the fields if documents are few and the same on both sides."""
-        if self._before.cases or self._after.cases:
+        if self._after.traits.answers_cases:
             return "cases", Counter(case_pairs(self._before, self._after, metric).values())
         documents = _paired_shares(metric, self._documents)
         if documents.total() < _ENOUGH:
@@ -101,7 +101,7 @@ def case_pairs(before: Scorecard, after: Scorecard, metric: str) -> dict[str, Pa
     Cases are the test cases, of which each counts once, however many answers it has; for a mean, the documents.
     """
     if is_counted(metric):
-        earlier, later = ({case.attribute: case.counts for case in card.cases} for card in (before, after))
+        earlier, later = map(_counts_by_unit, _common_documents(before, after))
         counted = ((case, _pair(metric, earlier[case], later[case])) for case in earlier if case in later)
         return {case: Paired(*(Share(part / whole, 1.0) for part, whole in pair)) for case, pair in counted if pair}
     first, last = (
@@ -111,6 +111,11 @@ def case_pairs(before: Scorecard, after: Scorecard, metric: str) -> dict[str, Pa
     common = [name for name in first if name in last]
     shares, changed = (_values_by_unit([side[name] for name in common], metric) for side in (first, last))
     return {unit: Paired(share, changed[unit]) for unit, share in shares.items() if unit in changed}
+
+
+def number_judged(card: Scorecard) -> int:
+    """Return the number of cases that have a value that is right or wrong, whoever answered them and how often."""
+    return sum(judged(counts) > 0 for counts in _counts_by_unit(card.documents).values())
 
 
 def _common_documents(before: Scorecard, after: Scorecard) -> tuple[list[DocumentScore], list[DocumentScore]]:
@@ -187,7 +192,7 @@ def interval_of(card: Scorecard, metric: str | None = None) -> Interval | None:
     if traits.answers_cases:
         if not is_counted(metric):
             return None
-        cases = len(card.cases)
+        cases = number_judged(card)
         return _stated_interval(wilson(value, cases), unit="cases", n=cases, method="Wilson") if cases else None
     unit, shares, trials = sample_of(card, metric)
     spread = ratio(shares)

@@ -174,8 +174,6 @@ class SeriesOverlap(TypedDict):
     common: int
     only_before: list[str]
     only_after: list[str]
-    unit: Literal["documents", "cases"]
-    """cases: the test cases of kind ``responses`` differ, and the change is over those that both points have."""
 
 
 def index_file(

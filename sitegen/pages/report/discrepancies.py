@@ -37,13 +37,12 @@ def error_changes(before: Scorecard | None, after: Scorecard, delta: Change | No
 
 
 def _errors_in_common(card: Scorecard, shared: Overlap) -> list[int]:
-    """The errors of each type, except for those of documents or cases that only one point has."""
+    """The errors of each type, except for those of documents that only one point has."""
     left_out = {*shared.only_before, *shared.only_after}
-    units = card.cases if shared.unit == "cases" else [(document.id, document.counts) for document in card.documents]
     counts = list(error_numbers(card.counts))
-    for name, of_unit in units if left_out else ():
-        if name in left_out:
-            counts = [n - more for n, more in zip(counts, error_numbers(of_unit), strict=True)]
+    for document in card.documents if left_out else ():
+        if document.id in left_out:
+            counts = [n - more for n, more in zip(counts, error_numbers(document.counts), strict=True)]
     return counts
 
 
@@ -287,7 +286,7 @@ def discrepancies(
         limit: how many of each type are drawn on the page.
         sections: names that the filter of the page offers; attributes of other sections count as top level.
         group: the section of an attribute.
-        questions: the question to the model for each path of a judgement.
+        questions: the question to the model for each document.
 
     """
     section_names = {}
@@ -312,7 +311,7 @@ def discrepancies(
                 placed=placed,
                 section=section_names[error.attribute],
                 since=start,
-                question=questions.get(error.path, "") if questions else "",
+                question=questions.get(error.document, "") if questions else "",
                 group=of_item,
             )
         )

@@ -344,7 +344,7 @@ def is_counted(series: Series) -> bool:
 
 def has_variants(info: EvalInfo, scorecard: Scorecard) -> bool:
     """Whether two or more variants of the prompt answered the same cases."""
-    return traits_of(info.kind).answers_cases and len(scorecard.documents) > 1
+    return traits_of(info.kind).answers_cases and len(scorecard.variants) > 1
 
 
 def _answerers(series: Series, axis: str) -> tuple[str, ...]:

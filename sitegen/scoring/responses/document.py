@@ -145,7 +145,11 @@ def responses_part(result: Result, thresholds: Mapping[str, float] = {}, methods
     counts, vectors, source = card.counts, data.get("vectors"), data.get("embeddings")
     by_case, dropped = data.get("within_cases", []), data.get("grades_dropped", 0)
     responses = vectors if isinstance(vectors, int) else 0
-    grades = tuple(answer.quality for answer in result.answers if answer.quality is not None)
+    rows = data.get("responses")
+    grades = [row.get("quality") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    graded = tuple(grade for grade in grades if isinstance(grade, int))
+    answered, failed = (sum(getattr(variant, name) for variant in card.variants) for name in ("responses", "failed"))
+    compared = counts.tp + counts.omission + counts.wrong_value
 
     def target(metric: str) -> dict[str, Any]:
         """Return the threshold of a metric, and whether the metric meets it."""
@@ -157,9 +161,9 @@ def responses_part(result: Result, thresholds: Mapping[str, float] = {}, methods
         "exact_match": ExactMatch(
             accuracy=card.metric("accuracy"),
             correct=counts.tp,
-            total=counts.tp + counts.omission + counts.wrong_value,
-            excluded=sum(answer.failed for answer in result.answers),
-            not_scored=sum(answer.correct is None and not answer.failed for answer in result.answers),
+            total=compared,
+            excluded=failed,
+            not_scored=answered - failed - compared,
             **target("accuracy"),
         ),
         "consistency": Consistency(
@@ -173,9 +177,9 @@ def responses_part(result: Result, thresholds: Mapping[str, float] = {}, methods
         ),
         "quality": Quality(
             average_quality=card.metric("average_quality"),
-            quality_scores=grades,
-            total_evaluated=len(grades),
-            graded=len(grades),
+            quality_scores=graded,
+            total_evaluated=len(graded),
+            graded=len(graded),
             dropped=dropped if isinstance(dropped, int) else 0,
             agreement_with_people=result.agreement,
             **target("average_quality"),
@@ -190,7 +194,7 @@ def responses_part(result: Result, thresholds: Mapping[str, float] = {}, methods
             recommendations=verdict_on_methods.recommendations,
         ),
         variants=tuple(
-            VariantRow(document.id, document.status, {name: value for name, value in document.metrics if name in names})
-            for document in result.scorecard.documents
+            VariantRow(variant.name, variant.status, {name: value for name, value in variant.metrics if name in names})
+            for variant in card.variants
         ),
     )

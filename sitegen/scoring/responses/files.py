@@ -16,22 +16,27 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, TypeAlias, cast
 
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import TWO_LINES, UnreadableError, csv_dicts, json_lines, read_json
+from sitegen.importers.case import JudgedCase, Opinion, tags_of
 from sitegen.importers.usual_names import EXPECTED, INPUTS, OUTPUT, states_a_result, usual_key
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed, Severity
-from sitegen.model.usage import LONGEST, Call, RunUsage, stated, stated_run
+from sitegen.model.usage import LONGEST, RunUsage, stated, stated_run
 from sitegen.scoring.case_files import CaseFile, read_case_file
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.run_statements import newest_run
 from sitegen.scoring.scorer import File, content_of
 from sitegen.text.values import id_text, text_of_value
+
+Vector: TypeAlias = Sequence[float]
+"""The embedding of a text."""
 
 _ACCEPTED: Final = "accepted"
 """The key of further accepted answers of a case."""
@@ -48,6 +53,11 @@ class TestCase(Frozen):
     """The input, as text."""
     listed: str = ""
     """The list under ``expected`` as JSON, which is accepted as well; empty if there is none."""
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """What the case can be grouped by."""
+        return tags_of({"category": self.category})
 
     @property
     def is_scored(self) -> bool:
@@ -145,24 +155,62 @@ def are_anonymous(cases: Sequence[Any]) -> bool:
 
 
 _FIX: Final = "Correct the file, or run the prompt again."
+UNJUDGED: Final = Opinion("accuracy", None)
+"""The opinion on an answer that is compared with nothing."""
+ROUGE: Final = ("rouge1", "rouge2", "rougeL")
+"""Measures of the overlap with the expected text, 0..1: of words, of pairs of neighbouring words, and of the longest
+common subsequence."""
 _HASH: Final = 12  # digits of a prompt's hash
 _VARIANT: Final = re.compile(r"responses-(.+)\.jsonl?", re.IGNORECASE | re.DOTALL)
 
 
 class Response(Frozen):
-    """One recorded response."""
+    """One recorded response: the answer to a case, and what only this kind knows of it."""
 
-    case_id: str
-    output: str
-    error: str
-    """The error of a failed call; empty if it succeeded."""
+    answer: JudgedCase
+    """Its judges are quality and the ROUGE measures, each by the name of its metric."""
     quality: Value = None
+    """The grade as recorded."""
     embedding: Value = None
     line: int | None = None
-    call: Call = Call()
-    """The model that answered, the judge, and the usage."""
     human_quality: Value = None
     """The grade by a person, beside the judge's."""
+    vector: Vector | None = None
+    """None if there is nothing to make it from."""
+    missing: str = ""
+    """Why there is no response, which is measured like an empty one. Empty if there is one."""
+
+    @property
+    def grade(self) -> int | None:
+        """The grade, if it is one. A failed call has none."""
+        return None if self.answer.error else grade_of(self.quality)
+
+    @property
+    def has_unusable_grade(self) -> bool:
+        """Whether the response has a grade that is not from 1 to 5. A failed call has none."""
+        return not self.answer.error and self.quality is not None and self.grade is None
+
+    def row(self, case: TestCase) -> Value:
+        """The complete response to a case, for the data file."""
+        answer, is_missing = self.answer, bool(self.missing)
+        return {
+            "variant": answer.variant,
+            "case_id": answer.id,
+            "category": case.category,
+            "expected": case.expected_value,
+            "output": None if is_missing else answer.output,
+            "error": None if is_missing else answer.error,
+            "correct": None if answer.passed is None else answer.passed == 1,
+            "quality": self.grade,
+            **{each.name: Decimal(repr(each.score)) for each in answer.judges if each.name in ROUGE},
+        }
+
+
+def grade_of(value: Value) -> int | None:
+    """Read a grade: a whole number from 1 to 5, also as a text. None for any other value."""
+    if isinstance(value, str) and value.strip() in ("1", "2", "3", "4", "5"):
+        return int(value)
+    return value if type(value) is int and 1 <= value <= 5 else None
 
 
 class VariantResponses(Frozen):
@@ -227,6 +275,7 @@ def variant_name_of(path: str) -> str:
 
 class _ResponsesReader:
     def __init__(self, name: str, findings: list[Finding]) -> None:
+        self._variant = name
         self._of = f" of {name[:80]!r}" if name else ""
         self._findings = findings
         self.responses: list[Response] = []
@@ -246,8 +295,7 @@ class _ResponsesReader:
         for case in read.cases:
             if case.output is not None or case.error:
                 error = case.error if case.output is None else ""
-                response = Response(case.id, text_of_value(case.output), error, line=case.line)
-                self._add_response(response, case.member)
+                self._add_response((case.id, text_of_value(case.output), error), case.member, case.line)
 
     def document(self, content: bytes) -> None:
         value, findings = _listed(content)
@@ -285,21 +333,33 @@ class _ResponsesReader:
             fix = "For the eval in the manifest, set kind: judged and name the file under outputs, if these count."
             self._findings.append(Finding("warning", message, fix, line=line))
         error = value.get("error")
-        response = Response(case_id, text_of_value(value.get(key)), text_of_value(error) if error else "", line=line)
-        self._add_response(response, value)
+        self._add_response((case_id, text_of_value(value.get(key)), text_of_value(error) if error else ""), value, line)
 
-    def _add_response(self, response: Response, stated_values: dict[str, Value]) -> None:
-        """Add a response with whatever else is stated beside it."""
+    def _add_response(self, texts: tuple[str, str, str], stated_values: dict[str, Value], line: int | None) -> None:
+        """Add a response with whatever else is stated beside it.
+
+        ``texts``: the id of its case, its output, and its error.
+        """
+        case_id, output, error = texts
         judge = ""
         if stated_values.get("quality") is not None:  # the model that graded, and the beginning of its prompt's hash
             model, prompt = id_text(stated_values.get("judge")), id_text(stated_values.get("judge_prompt"))
             judge = " ".join(filter(None, (model[:LONGEST], prompt and f"prompt {prompt[:_HASH]}")))
+        answer = JudgedCase(
+            id=case_id,
+            variant=self._variant,
+            opinion=UNJUDGED,
+            judges=(),
+            output=output,
+            error=error,
+            call=replace(stated(stated_values), judge=judge, failed=bool(error)),
+        )
         self.responses.append(
-            replace(
-                response,
+            Response(
+                answer=answer,
                 quality=stated_values.get("quality", stated_values.get("judge_answer")),
                 embedding=stated_values.get("embedding"),
-                call=replace(stated(stated_values), judge=judge, failed=bool(response.error)),
+                line=line,
                 human_quality=stated_values.get("human_quality"),
             )
         )

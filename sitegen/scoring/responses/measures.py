@@ -9,28 +9,23 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from math import isfinite
-from typing import Final, TypeAlias
+from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import Metric, MetricSpec
-from sitegen.model.outcomes import Judgement, Outcome, Value
+from sitegen.importers.case import ASSERTED, Grader, JudgedCase, Opinion
+from sitegen.model.metrics import Counts, Metric, MetricSpec
+from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import Finding, Parsed
-from sitegen.model.scorecards import Answer, Kappa, Rouge
-from sitegen.model.usage import Call, RunUsage
-from sitegen.scoring.responses.files import Response, TestCase, VariantResponses
+from sitegen.model.scorecards import DocumentScore, FieldScore, Kappa
+from sitegen.scoring.responses.files import ROUGE, Response, TestCase, Vector, grade_of
 from sitegen.scoring.scorer import Embedder
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import cohens_kappa, mean_pairwise_cosine
 from sitegen.text.similarity import rouge
 
-Vector = Sequence[float]
-Vectors: TypeAlias = tuple[Vector | None, ...]
-"""A vector for each response. None for a response without a vector."""
 
-
-def response_vectors(responses: Sequence[Response], embedder: Embedder | None) -> Parsed[Vectors]:
+def response_vectors(responses: Sequence[Response], embedder: Embedder | None) -> Parsed[tuple[Vector | None, ...]]:
     """Return the vectors of responses that are compared with each other, in order.
 
     If any response has a recorded embedding, those without are left out, because vectors of two models are not
@@ -45,13 +40,13 @@ def response_vectors(responses: Sequence[Response], embedder: Embedder | None) -
         message = "Consistency is undefined: the responses have no embeddings, and nothing is installed to make them"
         fix = "Record an `embedding` with each response, or pip install 'sitegen-evals[consistency]'."
         return Parsed((None,) * len(responses), (Finding("note", message, fix),))
-    texts = [text for text in dict.fromkeys(response.output for response in responses) if text.strip()]
+    texts = [text for text in dict.fromkeys(response.answer.output for response in responses) if text.strip()]
     by_text = dict(zip(texts, embedder(texts), strict=True)) if texts else {}
     zero = [0.0] * (len(by_text[texts[0]]) if texts else 1)
-    return Parsed(tuple(by_text.get(response.output, zero) for response in responses))
+    return Parsed(tuple(by_text.get(response.answer.output, zero) for response in responses))
 
 
-def _recorded_vectors(responses: Sequence[Response]) -> Parsed[Vectors]:
+def _recorded_vectors(responses: Sequence[Response]) -> Parsed[tuple[Vector | None, ...]]:
     read = [_recorded_embedding(response.embedding) for response in responses]
     lengths = Counter(len(vector) for vector in read if vector is not None)
     usual = lengths.most_common(1)[0][0] if lengths else 0
@@ -77,9 +72,9 @@ def _recorded_embedding(value: Value) -> list[float] | None:
     return numbers if all(map(isfinite, numbers)) else None
 
 
-UNCATEGORISED: Final = "(no category)"
-_MISSING: Final = "no response"
-_ROUGE: Final = ("rouge1", "rouge2", "rougeL")
+_UNCATEGORISED: Final = "(no category)"
+_PATH: Final = "answer"
+"""The field path of an answer to a case without a category."""
 _TEXTS: Final = "give test cases an expected text."
 
 METRICS: Final = (
@@ -123,149 +118,86 @@ METRICS: Final = (
 )
 
 
-class MeasuredResponse(Frozen):
-    """One response with its measurements, or a case that has no response, which is measured like an empty one."""
-
-    variant: VariantResponses
-    case: TestCase
-    response: Response | None = None
-    """None if the case has no response."""
-    number: int = 1
-    """The number of the response among those of its case."""
-    vector: Vector | None = None
-    correct: bool | None = None
-    """None if nothing is expected, or if the call failed."""
-    quality: int | None = None
-    rouge: Rouge | None = None
-    """Each measure is taken against the accepted answer that is most like the response by it."""
-
-    def measured(self) -> MeasuredResponse:
-        """Return the response with what follows from it and its case."""
-        if self.failed:
-            return self
-        quality = grade(self.response.quality) if self.response else None
-        if not self.case.is_scored:
-            return replace(self, quality=quality)
-        text = self.text.strip().casefold()
-        accepted = (*self.case.expected, *filter(None, [self.case.listed]))
-        words, pairs, longest = zip(*(rouge(expected, self.text) for expected in self.case.expected), strict=True)
-        return replace(
-            self,
-            quality=quality,
-            correct=any(text == other.strip().casefold() for other in accepted),
-            rouge=(max(words), max(pairs), max(longest)),
-        )
-
-    @property
-    def failed(self) -> bool:
-        """Whether the call failed."""
-        return self.response is not None and bool(self.response.error)
-
-    @property
-    def has_unusable_grade(self) -> bool:
-        """Whether the response has a grade that is not from 1 to 5. Failed calls have none."""
-        response = self.response
-        return not self.failed and self.quality is None and response is not None and response.quality is not None
-
-    @property
-    def text(self) -> str:
-        """The output, empty without a response."""
-        return self.response.output if self.response else ""
-
-    @property
-    def path(self) -> str:
-        """The id of the case, with the number of a further response."""
-        return self.case.id if self.number == 1 else f"{self.case.id} #{self.number}"
-
-    @property
-    def judgement(self) -> Judgement:
-        """Whether the response is an accepted one, as the judgement of a value."""
-        outcome: Outcome = "correct" if self.correct else "wrong_value" if self.text.strip() else "omission"
-        return Judgement(
-            document=self.variant.name,
-            path=self.path,
-            attribute=self.case.category or UNCATEGORISED,
-            outcome=outcome,
-            expected=self.case.expected_value,
-            actual=self.text or None,
-            note="" if self.response else self.variant.unreadable or _MISSING,
-        )
-
-    @property
-    def answer(self) -> Answer:
-        """What analysis needs of the response."""
-        call, beside = self.response.call if self.response else Call(), self.variant.beside or RunUsage()
-        return Answer(
-            variant=self.variant.name,
-            case_id=self.case.id,
-            category=self.case.category,
-            correct=self.correct,
-            quality=self.quality,
-            failed=self.failed,
-            rouge=self.rouge,
-            model=call.model or " and ".join(beside.models),
-            judge=call.judge,
-        )
-
-    @property
-    def row(self) -> Value:
-        """The complete response, for the data file."""
-        row: dict[str, Value] = {
-            "variant": self.variant.name,
-            "case_id": self.case.id,
-            "category": self.case.category,
-            "expected": self.case.expected_value,
-            "output": self.response.output if self.response else None,
-            "error": self.response.error if self.response else None,
-            "correct": self.correct,
-            "quality": self.quality,
-        }
-        if self.rouge:
-            row |= {name: Decimal(repr(value)) for name, value in zip(_ROUGE, self.rouge, strict=True)}
-        return row
+def category_of(case: TestCase) -> str:
+    """The field that an answer to a case counts for."""
+    return case.category or _UNCATEGORISED
 
 
-def grade(value: Value) -> int | None:
-    """Read a grade: a whole number from 1 to 5, also as a text. None for any other value."""
-    if isinstance(value, str) and value.strip() in ("1", "2", "3", "4", "5"):
-        return int(value)
-    return value if type(value) is int and 1 <= value <= 5 else None
+def judged_answer(answer: JudgedCase, case: TestCase, quality: int | None) -> JudgedCase:
+    """Compare an answer with what its case accepts, each ROUGE measure with the accepted text that is most like it.
+
+    Nothing is said of a failed call. ``quality``: the grade of the answer.
+    """
+    answer = replace(answer, tags=case.tags, input=case.question, expected=" | ".join(case.expected))
+    if answer.error:
+        return answer
+    judges = []
+    if quality is not None:
+        grader = Grader(answer.call.judge) if answer.call.judge else None
+        judges.append(Opinion("average_quality", (quality - 1) / 4, details=quality, grader=grader))
+    if not case.is_scored:
+        return replace(answer, judges=tuple(judges))
+    text = answer.output.strip().casefold()
+    accepted = (*case.expected, *filter(None, [case.listed]))
+    correct = any(text == other.strip().casefold() for other in accepted)
+    by_text = zip(*(rouge(expected, answer.output) for expected in case.expected), strict=True)
+    judges += [Opinion(name, max(values)) for name, values in zip(ROUGE, by_text, strict=True)]
+    counts = ASSERTED[correct] if correct or text else Counts(fn=1, omission=1)
+    opinion = Opinion("accuracy", float(correct), counts=(FieldScore(category_of(case), counts),))
+    return replace(answer, opinion=opinion, judges=tuple(judges), passed=float(correct))
 
 
-def agreement_with_people(answers: Iterable[MeasuredResponse]) -> Kappa | None:
+def agreement_with_people(responses: Iterable[Response]) -> Kappa | None:
     """Kappa of the judge and people, over the responses that both graded. None if there are fewer than two."""
-    graded = ((answer.quality, grade(answer.response.human_quality)) for answer in answers if answer.response)
+    graded = ((each.grade, grade_of(each.human_quality)) for each in responses)
     return cohens_kappa([(judge, person) for judge, person in graded if judge is not None and person is not None])
 
 
-def response_metrics(accuracy: float | None, groups: Sequence[Sequence[MeasuredResponse]]) -> tuple[Metric, ...]:
-    """Compute the metrics of some variants together, in the order of their specs. ``accuracy`` is already counted."""
-    every = [answer for group in groups for answer in group]
-    within = [cosine for group in groups for _, _, cosine in within_cases(group)]
-    return (
-        Metric("accuracy", accuracy),
-        Metric("consistency_score", _mean_cosine(every)),
-        Metric("average_quality", stats.mean(answer.quality for answer in every)),
-        *(
-            Metric(name, stats.mean(answer.rouge[index] if answer.rouge else None for answer in every))
-            for index, name in enumerate(_ROUGE)
-        ),
-        Metric("case_consistency", stats.mean(within)),
+def judgement_of(document: str, case: TestCase, responses: Sequence[Response]) -> Judgement:
+    """Judge whether the responses to a case are accepted ones. Of several, the first wrong one is shown."""
+    wrong = [response for response in responses if not response.answer.passed]
+    shown = (*wrong, *responses)[0]
+    several = f"{len(wrong)} of {len(responses)} answers" if wrong and len(responses) > 1 else ""
+    text = shown.answer.output
+    return Judgement(
+        document=document,
+        path=case.category or _PATH,
+        attribute=category_of(case),
+        outcome="correct" if shown.answer.passed else "wrong_value" if text.strip() else "omission",
+        expected=case.expected_value,
+        actual=text or None,
+        note=several or shown.missing,
     )
 
 
-def within_cases(group: Iterable[MeasuredResponse]) -> list[tuple[str, int, float]]:
-    """Return (id, number of responses, mean cosine of all pairs) of each case that one variant answered repeatedly."""
-    by_case: dict[str, list[MeasuredResponse]] = {}
-    for answer in group:
-        if answer.vector is not None:
-            by_case.setdefault(answer.case.id, []).append(answer)
-    return [
-        (case_id, len(answers), mean)
-        for case_id, answers in by_case.items()
-        if (mean := _mean_cosine(answers)) is not None
-    ]
+def metrics_of_case(responses: Sequence[Response], counts: Counts) -> tuple[Metric, ...]:
+    """Compute the defined metrics of one case: the means of its answers, each of which one variant gave."""
+    scores: dict[str, list[float]] = {}
+    for response in responses:
+        for opinion in response.answer.judges:
+            value = opinion.details if isinstance(opinion.details, int) else opinion.score
+            scores.setdefault(opinion.name, []).append(value or 0.0)
+    values = {name: stats.mean(each) for name, each in scores.items()}
+    values |= {"accuracy": stats.ACCURACY.of(counts), "case_consistency": mean_cosine(responses)}
+    return tuple(Metric(spec.name, value) for spec in METRICS if (value := values.get(spec.name)) is not None)
 
 
-def _mean_cosine(answers: Iterable[MeasuredResponse]) -> float | None:
-    return mean_pairwise_cosine([answer.vector for answer in answers if answer.vector is not None])
+def response_metrics(documents: Sequence[DocumentScore], responses: Iterable[Response] = ()) -> tuple[Metric, ...]:
+    """Compute the metrics of some cases together, in the order of their specs.
+
+    The consistency is that of the ``responses``, because it does not follow from the scores of the cases.
+    """
+    values = [dict(document.metrics) for document in documents]
+    of_all = {
+        "accuracy": stats.ACCURACY.of(stats.total(document.counts for document in documents)),
+        "consistency_score": mean_cosine(responses),
+    }
+    return tuple(
+        Metric(name, of_all[name] if name in of_all else stats.mean(of_case.get(name) for of_case in values))
+        for name in (spec.name for spec in METRICS)
+    )
+
+
+def mean_cosine(responses: Iterable[Response]) -> float | None:
+    """The mean cosine of all pairs of responses that have a vector; None with fewer than two."""
+    return mean_pairwise_cosine([response.vector for response in responses if response.vector is not None])

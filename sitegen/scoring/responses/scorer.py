@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.model.metrics import Metric, Nouns
+from sitegen.importers.case import JudgedCase, with_documents
+from sitegen.model.metrics import Counts, Metric, Nouns
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.scorecards import (
@@ -20,28 +21,32 @@ from sitegen.model.scorecards import (
     PanelColumn,
     Result,
     Scorecard,
-    Status,
     TablePanel,
+    VariantScore,
 )
+from sitegen.model.usage import RunUsage
 from sitegen.scoring.case_files import case_keys
 from sitegen.scoring.judged_panels import agreement_note
 from sitegen.scoring.responses.files import (
+    UNJUDGED,
     CasesById,
     Response,
     VariantResponses,
+    Vector,
     expected_cases,
     read_answers,
     read_cases,
 )
 from sitegen.scoring.responses.measures import (
     METRICS,
-    UNCATEGORISED,
-    MeasuredResponse,
-    Vector,
     agreement_with_people,
+    category_of,
+    judged_answer,
+    judgement_of,
+    mean_cosine,
+    metrics_of_case,
     response_metrics,
     response_vectors,
-    within_cases,
 )
 from sitegen.scoring.scorer import Embedder, ScoringInputs, bounded_findings, content_of, unscored_result
 from sitegen.scoring.usage import missing_usage, run_usage, usage_metrics, with_usage
@@ -49,21 +54,22 @@ from sitegen.stats import counts as stats
 from sitegen.text.values import first_names
 
 _ROWS: Final = 200  # rows of a table
+_MISSING: Final = "no response"
 _GRADED: Final = ("average_quality",)
 """Metrics that depend on the grades of a judge."""
 
 
 class ResponsesScorer:
-    """Scores responses. A document is a variant, a field is a category of test cases."""
+    """Scores responses. A document is a case that a variant answered, a field is a category of test cases."""
 
     kind = "responses"
-    version = 11
+    version = 12
     metrics = METRICS
     nouns = Nouns(
         attribute="category",
         attributes="categories",
-        document="variant",
-        documents="variants",
+        document="case",
+        documents="cases",
         errors=("no answer", "", "wrong answer", ""),
         letters=("N", "", "W", ""),
         ratios=("accuracy",),
@@ -80,9 +86,8 @@ class ResponsesScorer:
         return _ResponsesScoring(cases, read_answers(inputs.outputs, keys), inputs.embedder).result()
 
     def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-        """The accuracy of these variants. The other metrics cannot be computed from counts."""
-        counts = stats.total(document.counts for document in documents)
-        return response_metrics(stats.ACCURACY.of(counts), [])
+        """The means over these cases. The consistency of all their answers does not follow from their scores."""
+        return response_metrics(documents)
 
 
 class _ResponsesScoring:
@@ -91,44 +96,52 @@ class _ResponsesScoring:
     ) -> None:
         self._cases = cases.value
         self._findings = [*cases.findings, *answers.findings]
-        variants = [self._without_unknown_cases(variant) for variant in answers.value]
+        self._variants = [self._without_unknown_cases(variant) for variant in answers.value]
         # One model makes the vectors of all variants, so that they are comparable.
-        answered = [response for variant in variants for response in variant.responses if not response.error]
+        answered = [each for variant in self._variants for each in variant.responses if not each.answer.error]
         made, findings = response_vectors(answered, embedder)
         self._findings += findings
         vectors = {id(response): vector for response, vector in zip(answered, made, strict=True)}
-        self._groups = [(variant, self._measured(variant, vectors)) for variant in variants]
-        """Each variant with all of its responses in the order of the test cases, and with the cases that have none."""
+        responses = [each for variant in self._variants for each in self._judged(variant, vectors)]
+        self._responses = [
+            replace(response, answer=answer)
+            for response, answer in zip(
+                responses, with_documents([response.answer for response in responses], always=("variant",)), strict=True
+            )
+        ]
+        """By variant, then in the order of the test cases, with an empty one for each case that has none."""
+        self._documents: dict[str, list[Response]] = {}
+        """The responses of each document, without failed calls."""
+        for response in self._responses:
+            if not response.answer.error:
+                self._documents.setdefault(response.answer.document, []).append(response)
 
     def result(self) -> Result:
-        documents = tuple(_variant_score(variant, measured) for variant, measured in self._groups)
-        every = [measured for _, measured in self._groups]
-        answers = [answer for measured in every for answer in measured]
-        judged = [answer.judgement for answer in answers if answer.correct is not None]
+        responses = self._responses
+        documents = tuple(self._document(*each) for each in self._documents.items())
+        judgements = tuple(self._judgements())
         counts = stats.total(document.counts for document in documents)
-        readable = any(document.status == "scored" for document in documents)
-        questions = {answer.path: answer.case.question for answer in answers}
-        if dropped := [answer.response for answer in answers if answer.response and answer.has_unusable_grade]:
+        if dropped := [response for response in responses if response.has_unusable_grade]:
             message = f"Grades that are not whole numbers from 1 to 5 and do not count: {len(dropped)}"
             fix = "Grade these responses again."
             self._findings.append(Finding(severity="warning", message=message, fix=fix, line=dropped[0].line))
-        calls = [answer.response.call for answer in answers if answer.response]
+        calls = [response.answer.call for response in responses if not response.missing]
         self._findings += missing_usage(calls)
         # What a file states about all of its responses counts only for a single variant.
-        usage = run_usage(calls, self._groups[0][0].beside if len(self._groups) == 1 else None, _GRADED)
-        agreement = agreement_with_people(answers)
-        categories = (case.category or UNCATEGORISED for case in self._cases.values())
-        by_category = stats.by_attribute(judged, categories).items()
-        by_case: dict[str, list[Judgement]] = {}
-        for answer, judgement in zip((one for one in answers if one.correct is not None), judged, strict=True):
-            by_case.setdefault(answer.case.id, []).append(judgement)
+        usage = run_usage(calls, self._variants[0].beside if len(self._variants) == 1 else None, _GRADED)
+        agreement = agreement_with_people(responses)
+        by_category = stats.by_attribute(judgements, (category_of(case) for case in self._cases.values()))
+        cells: dict[str, list[Counts]] = {category: [] for category in by_category}
+        for response in responses:
+            for category, of_answer in response.answer.opinion.counts:
+                cells[category].append(of_answer)
         scorecard = Scorecard(
-            status="scored" if readable else "unreadable",
+            status="unreadable" if all(variant.unreadable for variant in self._variants) else "scored",
             counts=counts,
-            metrics=response_metrics(stats.ACCURACY.of(counts), every),
+            metrics=response_metrics(documents, responses),
             documents=documents,
-            fields=tuple(FieldScore(category, stats.tally(group)) for category, group in by_category if group),
-            cases=tuple(FieldScore(case, stats.tally(group)) for case, group in by_case.items()),
+            fields=tuple(FieldScore(category, stats.total(each)) for category, each in cells.items() if each),
+            variants=tuple(self._variant(variant, documents) for variant in self._variants),
             findings=bounded_findings(self._findings),
             expected_values=counts.tp + counts.omission + counts.wrong_value,
             actual_values=counts.tp + counts.wrong_value,
@@ -136,122 +149,156 @@ class _ResponsesScoring:
         )
         return Result(
             scorecard=with_usage(scorecard, usage),
-            judgements=tuple(judged),
-            panels=tuple(_panels(self._groups, agreement)),
-            answers=tuple(answer.answer for answer in answers),
+            judgements=judgements,
+            panels=tuple(self._panels(agreement)),
             data=self._data(),
-            questions={path: text for path, text in questions.items() if text},
+            questions={name: text for name, (first, *_) in self._documents.items() if (text := first.answer.input)},
             agreement=agreement,
         )
 
+    def _document(self, name: str, responses: Sequence[Response]) -> DocumentScore:
+        first = responses[0].answer
+        counts = stats.total(cells for response in responses for _, cells in response.answer.opinion.counts)
+        usage = run_usage([response.answer.call for response in responses]) or RunUsage()
+        unreadable = any(variant.unreadable for variant in self._variants if variant.name == first.variant)
+        return DocumentScore(
+            id=name,
+            status="unreadable" if unreadable else "scored",
+            counts=counts,
+            metrics=metrics_of_case(responses, counts),
+            case="" if first.id == name else first.id,
+            axes=first.axes,
+            cost=usage.cost,
+            latency=usage.latency_median,
+        )
+
+    def _judgements(self) -> Iterator[Judgement]:
+        for name, responses in self._documents.items():
+            if judged := [response for response in responses if response.answer.passed is not None]:
+                yield judgement_of(name, self._cases[judged[0].answer.id], judged)
+
+    def _variant(self, variant: VariantResponses, documents: Sequence[DocumentScore]) -> VariantScore:
+        own = [response for response in self._responses if response.answer.variant == variant.name]
+        answered = [response for response in own if not response.answer.error]
+        of_variant = [document for document in documents if document.axes.get("variant", "") == variant.name]
+        usage = run_usage([response.answer.call for response in own if not response.missing], variant.beside)
+        graded = [response.answer for response in answered if response.grade is not None]
+        return VariantScore(
+            name=variant.name,
+            status="unreadable" if variant.unreadable else "scored",
+            metrics=(*response_metrics(of_variant, answered), *usage_metrics(usage)),
+            responses=len(own),
+            failed=len(own) - len(answered),
+            graded=len(graded),
+            models=tuple(sorted({response.answer.model for response in answered} - {""})),
+            judges=tuple(sorted({answer.call.judge for answer in graded} - {""})),
+        )
+
+    def _consistent_cases(self) -> Iterator[tuple[Response, int, float]]:
+        """Yield the first response, the number of responses and their consistency, of each case with several."""
+        for responses in self._documents.values():
+            if (consistency := mean_cosine(responses)) is not None:
+                yield responses[0], sum(response.vector is not None for response in responses), consistency
+
     def _data(self) -> Value:
         """The content of the data file beyond the scorecard: every response, and the inputs of the metrics."""
-        answers = [answer for _, measured in self._groups for answer in measured]
-        vectors = [answer for answer in answers if answer.vector is not None]
-        recorded = any(answer.response and answer.response.embedding is not None for answer in vectors)
+        vectors = [response for response in self._responses if response.vector is not None]
+        recorded = any(response.embedding is not None for response in vectors)
         return {
             "cases": len(self._cases),
-            "responses": [answer.row for answer in answers],
+            "responses": [response.row(self._cases[response.answer.id]) for response in self._responses],
             "within_cases": [
-                {"variant": variant.name, "case_id": case_id, "responses": number, "mean": Decimal(repr(cosine))}
-                for variant, measured in self._groups
-                for case_id, number, cosine in within_cases(measured)
+                {
+                    "variant": first.answer.variant,
+                    "case_id": first.answer.id,
+                    "responses": number,
+                    "mean": Decimal(repr(consistency)),
+                }
+                for first, number, consistency in self._consistent_cases()
             ],
             "vectors": len(vectors),
             "embeddings": ("recorded" if recorded else "model") if vectors else None,
-            "grades_dropped": sum(answer.has_unusable_grade for answer in answers),
+            "grades_dropped": sum(response.has_unusable_grade for response in self._responses),
         }
 
     def _without_unknown_cases(self, variant: VariantResponses) -> VariantResponses:
-        unknown = [response for response in variant.responses if response.case_id not in self._cases]
+        unknown = [response for response in variant.responses if response.answer.id not in self._cases]
         if unknown:
-            names = list(dict.fromkeys(response.case_id for response in unknown))
+            names = list(dict.fromkeys(response.answer.id for response in unknown))
             message = f"Responses to no test case are not scored ({len(unknown)}): {first_names(names)}"
             self._findings.append(
                 Finding("warning", f"{message}{variant.mention}", "Add the test cases.", line=unknown[0].line)
             )
-        responses = tuple(response for response in variant.responses if response.case_id in self._cases)
+        responses = tuple(response for response in variant.responses if response.answer.id in self._cases)
         return replace(variant, responses=responses)
 
-    def _measured(self, variant: VariantResponses, vectors: dict[int, Vector | None]) -> tuple[MeasuredResponse, ...]:
+    def _judged(self, variant: VariantResponses, vectors: Mapping[int, Vector | None]) -> Iterator[Response]:
+        """Yield the responses of a variant in the order of the test cases, each compared with what is expected."""
         by_case: dict[str, list[Response]] = {}
         for response in variant.responses:
-            by_case.setdefault(response.case_id, []).append(response)
+            by_case.setdefault(response.answer.id, []).append(response)
         if not variant.unreadable:
             self._report_cases(variant, by_case)
-        measured: list[MeasuredResponse] = []
+        model = " and ".join(variant.beside.models) if variant.beside else ""
         for case in self._cases.values():
-            for number, response in enumerate(by_case.get(case.id, ()), 1):
-                vector = vectors.get(id(response))
-                measured.append(
-                    MeasuredResponse(variant=variant, case=case, response=response, number=number, vector=vector)
-                )
+            for response in by_case.get(case.id, ()):
+                answer = judged_answer(response.answer, case, response.grade)
+                if not answer.call.model:
+                    answer = replace(answer, provider=model)
+                yield replace(response, answer=answer, vector=vectors.get(id(response)))
             if case.id not in by_case and case.is_scored:
-                measured.append(MeasuredResponse(variant=variant, case=case))
-        return tuple(answer.measured() for answer in measured)
+                missing = JudgedCase(id=case.id, variant=variant.name, opinion=UNJUDGED, judges=(), provider=model)
+                yield Response(judged_answer(missing, case, None), missing=variant.unreadable or _MISSING)
 
-    def _report_cases(self, variant: VariantResponses, by_case: dict[str, list[Response]]) -> None:
+    def _report_cases(self, variant: VariantResponses, by_case: Mapping[str, Sequence[Response]]) -> None:
         if missing := [name for name in self._cases if name not in by_case]:
             message = f"Test cases without a response ({len(missing)}): {first_names(missing)}{variant.mention}"
             fix = "Run the prompt over them; until then an expected text counts as not given."
             self._findings.append(Finding("error", message, fix))
         if repeated := [responses for responses in by_case.values() if len(responses) > 1]:
-            names = first_names([responses[0].case_id for responses in repeated])
+            names = first_names([responses[0].answer.id for responses in repeated])
             message = f"Test cases with several responses, each of which counts ({len(repeated)}): {names}"
             fix = "Remove those that are not meant."
             self._findings.append(Finding("note", f"{message}{variant.mention}", fix, line=repeated[0][1].line))
-        if failed := [response for responses in by_case.values() for response in responses if response.error]:
+        if failed := [response for responses in by_case.values() for response in responses if response.answer.error]:
             message = f"Calls that failed and are left out ({len(failed)}){variant.mention}"
             fix, first = "Run the prompt over these cases again.", failed[0]
-            self._findings.append(Finding("warning", message, fix, line=first.line, value=first.error[:200]))
+            error = first.answer.error[:200]
+            self._findings.append(Finding("warning", message, fix, line=first.line, value=error))
 
-
-def _variant_score(variant: VariantResponses, measured: Sequence[MeasuredResponse]) -> DocumentScore:
-    counts = stats.tally([answer.judgement for answer in measured if answer.correct is not None])
-    usage = run_usage([answer.response.call for answer in measured if answer.response], variant.beside)
-    metrics = (*response_metrics(stats.ACCURACY.of(counts), [measured]), *usage_metrics(usage))
-    status: Status = "unreadable" if variant.unreadable else "scored"
-    axes = {"variant": variant.name} if variant.name else {}
-    return DocumentScore(id=variant.name, status=status, counts=counts, metrics=metrics, axes=axes)
-
-
-def _panels(
-    groups: Sequence[tuple[VariantResponses, Sequence[MeasuredResponse]]], agreement: Kappa | None
-) -> Iterator[Panel]:
-    """Yield the agreement of judge and people, and the tables that have rows."""
-    if agreement:
-        yield agreement_note(agreement, "responses")
-    within = [
-        (variant.name, case_id, str(number), f"{cosine:.3f}")
-        for variant, measured in groups
-        for case_id, number, cosine in within_cases(measured)
-    ]
-    unscored = [
-        (
-            variant.name,
-            answer.case.id,
-            str(answer.quality or ""),
-            f"error: {answer.response.error}" if answer.response and answer.response.error else answer.text,
-        )
-        for variant, measured in groups
-        for answer in measured
-        if answer.correct is None
-    ]
-    consistency: tuple[PanelColumn, ...] = (("Responses", "number"), ("Consistency", "number"))
-    grades: tuple[PanelColumn, ...] = (("Grade", "number"), ("Response", "text"))
-    for title, note, columns, rows in (
-        (
-            "Consistency within cases",
-            "mean cosine of the answers that one variant gave to one case",
-            consistency,
-            within,
-        ),
-        ("Responses without an exact match", "nothing is expected of them, or the call failed", grades, unscored),
-    ):
-        if rows:
-            yield TablePanel(
-                title=title,
-                note=note if len(rows) <= _ROWS else f"{note}; the first {_ROWS} of {len(rows)}",
-                columns=(("Variant", "text"), ("Case", "code"), *columns),
-                rows=tuple(rows[:_ROWS]),
+    def _panels(self, agreement: Kappa | None) -> Iterator[Panel]:
+        """Yield the agreement of judge and people, and the tables that have rows."""
+        if agreement:
+            yield agreement_note(agreement, "responses")
+        within = [
+            (first.answer.variant, first.answer.id, str(number), f"{consistency:.3f}")
+            for first, number, consistency in self._consistent_cases()
+        ]
+        unscored = [
+            (
+                answer.variant,
+                answer.id,
+                str(response.grade or ""),
+                f"error: {answer.error}" if answer.error else answer.output,
             )
+            for response in self._responses
+            if (answer := response.answer).passed is None
+        ]
+        consistency: tuple[PanelColumn, ...] = (("Responses", "number"), ("Consistency", "number"))
+        grades: tuple[PanelColumn, ...] = (("Grade", "number"), ("Response", "text"))
+        for title, note, columns, rows in (
+            (
+                "Consistency within cases",
+                "mean cosine of the answers that one variant gave to one case",
+                consistency,
+                within,
+            ),
+            ("Responses without an exact match", "nothing is expected of them, or the call failed", grades, unscored),
+        ):
+            if rows:
+                yield TablePanel(
+                    title=title,
+                    note=note if len(rows) <= _ROWS else f"{note}; the first {_ROWS} of {len(rows)}",
+                    columns=(("Variant", "text"), ("Case", "code"), *columns),
+                    rows=tuple(rows[:_ROWS]),
+                )
