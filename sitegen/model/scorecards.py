@@ -246,8 +246,6 @@ class Result(Frozen):
     """Blocks of the report beyond metrics, counts and discrepancies."""
     data: Value = None
     """Data that the data file beside the report includes unchanged."""
-    questions: dict[str, str] = field(default_factory=dict)
-    """The question that the model was asked, by the document that holds its answer, where it is known."""
     agreement: Kappa | None = None
     """Agreement of the judge with people, if both judged two things or more."""
     cases: tuple[AnsweredCase, ...] = ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import cos, pi, sin
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from sitegen.model.frozen import Frozen
@@ -23,10 +22,6 @@ if TYPE_CHECKING:
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 TONES: Final = 6
 """Number of colours of variants, ``v0`` to ``v5`` in the style sheet; beyond six, only their letters differ."""
-
-_RADIUS: Final = 110  # units of the picture
-_CENTRE: Final = (220, 140)
-RINGS: Final = (0.25, 0.5, 0.75, 1.0)
 
 OfVariants: TypeAlias = tuple[MetricSpec, tuple[float | None, ...]]
 """A metric with its value for each variant."""
@@ -54,34 +49,6 @@ def place(metric: OfVariants, value: float | None) -> float:
     if spec.unit:
         high = max((other for other in values if other is not None), default=0.0) or 1.0
     return round(1000 * min(1.0, max(0.0, (value - low) / (high - low))), 1)
-
-
-def axes(metrics: Sequence[OfVariants]) -> list[OfVariants]:
-    """The axes of the radar: metrics that every variant has; none if there are fewer than three."""
-    found = [(spec, values) for spec, values in metrics if None not in values and not spec.unit]
-    return found if len(found) >= 3 else []
-
-
-def axis_end(axis: int, count: int, share: float = 1.0) -> tuple[float, float]:
-    """The point of an axis at a share of its length."""
-    turn = 2 * pi * axis / count
-    return round(_CENTRE[0] + _RADIUS * share * sin(turn), 1), round(_CENTRE[1] - _RADIUS * share * cos(turn), 1)
-
-
-def polygon(shares: Sequence[float]) -> str:
-    """A polygon over all axes."""
-    return " ".join(f"{x:g},{y:g}" for x, y in (axis_end(axis, len(shares), at) for axis, at in enumerate(shares)))
-
-
-def variant_polygon(found: Sequence[OfVariants], index: int) -> str:
-    """The polygon of a variant."""
-    return polygon([place(metric, metric[1][index]) / 1000 for metric in found])
-
-
-def anchor(x: float) -> str:
-    """How the name at the end of an axis is aligned."""
-    side = x - _CENTRE[0]
-    return "middle" if abs(side) < 1 else "start" if side > 0 else "end"
 
 
 def columns(metrics: Sequence[OfVariants]) -> list[Column]:

@@ -75,7 +75,6 @@ class Redaction:
             judgements=judgements,
             panels=tuple(panels),
             data=type(result.data)() if isinstance(result.data, dict | list) else None,
-            questions={},
             cases=(),
         )
 

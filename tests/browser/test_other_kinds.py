@@ -91,12 +91,6 @@ def test_bars_of_variants_are_as_long_as_their_numbers_and_show_the_target(visit
     expect(accuracy).to_contain_text("target 0.85")
 
 
-def test_the_radar_has_a_shape_for_each_variant_and_says_which_is_which(visit):
-    page = visit(VARIANTS)
-    expect(page.locator(".radar .shape")).to_have_count(2)
-    assert page.locator(".radar + .leg .vname").all_inner_texts() == ["A\npolite", "B\nshort"]
-
-
 def test_wins_ties_and_losses_are_as_many_as_the_cases(visit):
     page = visit(VARIANTS)
     for bar in page.locator(".wtl").all():

@@ -82,7 +82,6 @@ def result(expected: Value, actual: Value) -> Result:
         ),
         panels=PANELS,
         data=actual,
-        questions={"p": "t"},
         agreement=Kappa(value=1.0, low=0.5, high=1.0, agreed=2, judged=3),
         cases=(AnsweredCase(id="c", input="i", expected="e", answers=(ANSWER,)),),
     )

@@ -241,7 +241,7 @@ def test_texts_are_scored_as_responses() -> None:
     result = scored("responses", QUESTIONS, [*QUESTIONS[:1], {"id": "b", "expected": "", "error": "timeout"}])
     assert [(each.document, each.outcome) for each in result.judgements] == [("a", "correct")]
     assert [each.failed for each in result.scorecard.variants] == [1]
-    assert result.questions == {"a": "2 + 2"}
+    assert [(case.id, case.input) for case in result.cases] == [("a", "2 + 2"), ("b", "3 + 3")]
 
 
 def test_what_cases_and_their_file_state_of_usage_is_read() -> None:

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.edits import edits_of_outputs
+from sitegen.importers.case import JudgedCase, Opinion
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Unusable
@@ -20,6 +21,7 @@ from sitegen.pages.report import report_rows
 from sitegen.pages.report.discrepancies import LOADABLE, section
 from sitegen.pages.report.page import ALIGNED, DOCUMENTS, LISTS, ReportView
 from sitegen.pages.report.report_rows import rows_file
+from sitegen.scoring.answers import answered_cases
 from sitegen.text.values import as_text
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
@@ -175,7 +177,10 @@ def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
 
 def test_a_discrepancy_says_what_the_model_was_asked():
     series = sample.series(6)
-    result = replace(sample.result([ONE, replace(TWO, document="other")]), questions={"other": "How much?"})
+    asked = answered_cases(
+        [JudgedCase(id="c", opinion=Opinion("", None), judges=(), document="other", input="How much?")]
+    )
+    result = replace(sample.result([ONE, replace(TWO, document="other")]), cases=asked)
     page = sample.report(series, series.points[0], None, result).page
     assert [row.question for row in sample.view_of(page).discrepancies.drawn] == ["", "How much?"]
 

@@ -112,21 +112,6 @@ def test_bars_span_the_scale_of_their_metric_and_undefined_is_no_bar():
     assert [drawing.place((CONSISTENCY, ()), value) for value in (0.8, -0.4)] == [800.0, 0.0]
 
 
-def test_a_radar_has_an_axis_for_each_metric_that_every_variant_has():
-    rows: list[drawing.OfVariants] = [(ACCURACY, (1.0, 0.5)), (QUALITY, (5.0, 3.0)), (CONSISTENCY, (0.0, 1.0))]
-    found = drawing.axes([*rows, (ACCURACY, (0.5, None))])
-    assert found == rows
-    ends = [drawing.axis_end(axis, 3) for axis in range(3)]
-    assert ends == [(220.0, 30.0), (315.3, 195.0), (124.7, 195.0)]
-    polygons = [drawing.variant_polygon(found, index) for index in range(2)]
-    assert polygons == ["220,30 315.3,195 220,140", "220,85 267.6,167.5 124.7,195"]
-    assert [drawing.anchor(x) for x, _ in ends] == ["middle", "start", "end"]
-
-
-def test_two_metrics_are_no_radar():
-    assert drawing.axes([(ACCURACY, (1.0, 0.5)), (QUALITY, (5.0, 3.0)), (QUALITY, (None, 3.0))]) == []
-
-
 def test_more_variants_than_letters_are_numbered():
     assert [drawing.letter(index) for index in (0, 25, 26)] == ["A", "Z", "27"]
 

@@ -60,13 +60,16 @@ def test_files_are_variants_and_their_numbers_stand_beside_those_of_all():
     assert dict(card.documents[3].metrics) == {"accuracy": 0.0, "rouge1": 0.5, "rouge2": 0.0, "rougeL": 0.5}
 
 
-def test_what_was_asked_goes_with_every_response_to_a_case():
+def test_what_was_asked_goes_with_the_responses_to_a_case():
     cases = [{"id": "sky", "input": "Which colour?", "expected": "blue"}, {"id": "joke", "input": {"topic": "cats"}}]
     answered = file("evals/x/responses.json", ("sky", "red"), ("sky", "blue"), ("joke", "Ha"))
     result = scorer("responses").score(
         ScoringInputs(outputs=(answered,), ground_truth=File("evals/x/test_cases.json", json.dumps(cases).encode()))
     )
-    assert result.questions == {"sky": "Which colour?", "joke": '{"topic": "cats"}'}
+    assert [(case.id, case.input, len(case.answers)) for case in result.cases] == [
+        ("sky", "Which colour?", 2),
+        ("joke", '{"topic": "cats"}', 1),
+    ]
 
 
 def test_a_variant_that_is_alone_has_the_name_of_its_file():

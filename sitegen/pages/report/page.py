@@ -151,7 +151,7 @@ class ReportView(Frozen, dict=True, gc=True):
             self.limit,
             sections={section.name for section in self.sections},
             group=grouping(self.info, self.card.fields),
-            questions=self.result.questions,
+            questions={answer.document: case.input for case in self.result.cases for answer in case.answers},
         )
         if self.said:
             listed = with_notes(listed, self.said)

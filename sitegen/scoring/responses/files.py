@@ -157,8 +157,8 @@ def are_anonymous(cases: Sequence[Any]) -> bool:
 _FIX: Final = "Correct the file, or run the prompt again."
 UNJUDGED: Final = Opinion("accuracy", None)
 """The opinion on an answer that is compared with nothing."""
-ROUGE: Final = ("rouge1", "rouge2", "rougeL")
-"""Measures of the overlap with the expected text, 0..1: of words, of pairs of neighbouring words, and of the longest
+ROUGE: Final = {"ROUGE-1": "rouge1", "ROUGE-2": "rouge2", "ROUGE-L": "rougeL"}
+"""Judge -> metric: the overlap with the expected text, 0..1, of words, of pairs of words, and of the longest
 common subsequence."""
 _HASH: Final = 12  # digits of a prompt's hash
 _VARIANT: Final = re.compile(r"responses-(.+)\.jsonl?", re.IGNORECASE | re.DOTALL)
@@ -168,7 +168,7 @@ class Response(Frozen):
     """One recorded response: the answer to a case, and what only this kind knows of it."""
 
     answer: JudgedCase
-    """Its judges are quality and the ROUGE measures, each by the name of its metric."""
+    """Its judges are the grade of its quality and the ROUGE measures."""
     quality: Value = None
     """The grade as recorded."""
     embedding: Value = None
@@ -202,7 +202,7 @@ class Response(Frozen):
             "error": None if is_missing else answer.error,
             "correct": None if answer.passed is None else answer.passed == 1,
             "quality": self.grade,
-            **{each.name: Decimal(repr(each.score)) for each in answer.judges if each.name in ROUGE},
+            **{ROUGE[each.name]: Decimal(repr(each.score)) for each in answer.judges if each.name in ROUGE},
         }
 
 

@@ -75,6 +75,8 @@ def _recorded_embedding(value: Value) -> list[float] | None:
 _UNCATEGORISED: Final = "(no category)"
 _PATH: Final = "answer"
 """The field path of an answer to a case without a category."""
+_GRADE: Final = "quality"
+"""The judge of the quality of an answer; 0 to 1 for the grades 1 to 5."""
 _TEXTS: Final = "give test cases an expected text."
 
 METRICS: Final = (
@@ -134,7 +136,7 @@ def judged_answer(answer: JudgedCase, case: TestCase, quality: int | None) -> Ju
     judges = []
     if quality is not None:
         grader = Grader(answer.call.judge) if answer.call.judge else None
-        judges.append(Opinion("average_quality", (quality - 1) / 4, details=quality, grader=grader))
+        judges.append(Opinion(_GRADE, (quality - 1) / 4, reasoning=f"grade {quality} of 5", grader=grader))
     if not case.is_scored:
         return replace(answer, judges=tuple(judges))
     text = answer.output.strip().casefold()
@@ -175,9 +177,9 @@ def metrics_of_case(responses: Sequence[Response], counts: Counts) -> tuple[Metr
     scores: dict[str, list[float]] = {}
     for response in responses:
         for opinion in response.answer.judges:
-            value = opinion.details if isinstance(opinion.details, int) else opinion.score
-            scores.setdefault(opinion.name, []).append(value or 0.0)
-    values = {name: stats.mean(each) for name, each in scores.items()}
+            scores.setdefault(opinion.name, []).append(opinion.score or 0.0)
+    values = {metric: stats.mean(scores.get(name, ())) for name, metric in ROUGE.items()}
+    values["average_quality"] = stats.mean(1 + 4 * score for score in scores.get(_GRADE, ()))
     values |= {"accuracy": stats.ACCURACY.of(counts), "case_consistency": mean_cosine(responses)}
     return tuple(Metric(spec.name, value) for spec in METRICS if (value := values.get(spec.name)) is not None)
 

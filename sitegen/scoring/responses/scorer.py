@@ -18,13 +18,13 @@ from sitegen.model.scorecards import (
     FieldScore,
     Kappa,
     Panel,
-    PanelColumn,
     Result,
     Scorecard,
     TablePanel,
     VariantScore,
 )
 from sitegen.model.usage import RunUsage
+from sitegen.scoring.answers import answered_cases
 from sitegen.scoring.case_files import case_keys
 from sitegen.scoring.judged_panels import agreement_note
 from sitegen.scoring.responses.files import (
@@ -63,7 +63,7 @@ class ResponsesScorer:
     """Scores responses. A document is a case that a variant answered, a field is a category of test cases."""
 
     kind = "responses"
-    version = 12
+    version = 13
     metrics = METRICS
     nouns = Nouns(
         attribute="category",
@@ -152,8 +152,8 @@ class _ResponsesScoring:
             judgements=judgements,
             panels=tuple(self._panels(agreement)),
             data=self._data(),
-            questions={name: text for name, (first, *_) in self._documents.items() if (text := first.answer.input)},
             agreement=agreement,
+            cases=answered_cases([response.answer for response in self._responses]),
         )
 
     def _document(self, name: str, responses: Sequence[Response]) -> DocumentScore:
@@ -267,38 +267,18 @@ class _ResponsesScoring:
             self._findings.append(Finding("warning", message, fix, line=first.line, value=error))
 
     def _panels(self, agreement: Kappa | None) -> Iterator[Panel]:
-        """Yield the agreement of judge and people, and the tables that have rows."""
+        """Yield the agreement of judge and people, and the cases that were answered repeatedly, if there are any."""
         if agreement:
             yield agreement_note(agreement, "responses")
-        within = [
+        rows = [
             (first.answer.variant, first.answer.id, str(number), f"{consistency:.3f}")
             for first, number, consistency in self._consistent_cases()
         ]
-        unscored = [
-            (
-                answer.variant,
-                answer.id,
-                str(response.grade or ""),
-                f"error: {answer.error}" if answer.error else answer.output,
+        if rows:
+            note = "mean cosine of the answers that one variant gave to one case"
+            yield TablePanel(
+                title="Consistency within cases",
+                note=note if len(rows) <= _ROWS else f"{note}; the first {_ROWS} of {len(rows)}",
+                columns=(("Variant", "text"), ("Case", "code"), ("Responses", "number"), ("Consistency", "number")),
+                rows=tuple(rows[:_ROWS]),
             )
-            for response in self._responses
-            if (answer := response.answer).passed is None
-        ]
-        consistency: tuple[PanelColumn, ...] = (("Responses", "number"), ("Consistency", "number"))
-        grades: tuple[PanelColumn, ...] = (("Grade", "number"), ("Response", "text"))
-        for title, note, columns, rows in (
-            (
-                "Consistency within cases",
-                "mean cosine of the answers that one variant gave to one case",
-                consistency,
-                within,
-            ),
-            ("Responses without an exact match", "nothing is expected of them, or the call failed", grades, unscored),
-        ):
-            if rows:
-                yield TablePanel(
-                    title=title,
-                    note=note if len(rows) <= _ROWS else f"{note}; the first {_ROWS} of {len(rows)}",
-                    columns=(("Variant", "text"), ("Case", "code"), *columns),
-                    rows=tuple(rows[:_ROWS]),
-                )
