@@ -130,11 +130,12 @@ def test_what_a_judge_counted_stands_by_attribute(visit):
 
 def test_the_details_of_a_judge_are_folded_opened_by_keys_and_printed(visit):
     page = visit(JUDGED)
-    first = page.locator("details.cell").first
-    whole = first.locator("> code")
+    details = page.locator(".ans details", has_text="Details of the judges")
+    first = details.first
+    whole = first.locator("code")
     expect(whole).to_be_hidden()
     first.locator("summary").focus()
     page.keyboard.press("Enter")
     expect(whole).to_be_visible()
     page.emulate_media(media="print")
-    assert page.locator("details.cell > code").evaluate_all("all => all.every(one => one.checkVisibility())")
+    assert details.locator("code").evaluate_all("all => all.every(one => one.checkVisibility())")
