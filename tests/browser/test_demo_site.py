@@ -201,8 +201,8 @@ def test_no_kind_of_page_is_cut_on_paper(opened):
 def test_everything_is_visible_without_scripts(kinds, open_in_one_tab, kind):
     page = open_in_one_tab(kinds[kind], java_script_enabled=False).page
     parts = page.locator(
-        "main tr:not(.named, details tr, tbody:has(details:not([open])) tr), main h1, main h2, main dt, "
-        "main figure .cv svg"
+        "main tr:not(.named, details tr, tbody:has(details:not([open])) tr), main h1, main h2, "
+        "main dt:not(details dt), main figure .cv svg"
     )
     assert parts.count()
     assert parts.evaluate_all("nodes => nodes.filter(node => !node.checkVisibility()).length") == 0
