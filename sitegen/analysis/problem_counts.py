@@ -21,9 +21,9 @@ class ProblemCounts(NamedTuple):
         """Number of causes that are not past."""
         return self.error + self.warning + self.note
 
-
-def problem_counts_text(counts: ProblemCounts) -> str:
-    """Format counts as ``1 error, 2 warnings, and 3 on earlier outputs``; ``no problems`` if none is current."""
-    numbers = ((counts.error, "error"), (counts.warning, "warning"), (counts.note, "note"))
-    current = ", ".join(counted(number, noun) for number, noun in numbers if number)
-    return (current or "no problems") + (f", and {counts.past:,} on earlier outputs" if counts.past else "")
+    @property
+    def text(self) -> str:
+        """The counts as ``1 error, 2 warnings, and 3 on earlier outputs``; ``no problems`` if none is current."""
+        numbers = ((self.error, "error"), (self.warning, "warning"), (self.note, "note"))
+        current = ", ".join(counted(number, noun) for number, noun in numbers if number)
+        return (current or "no problems") + (f", and {self.past:,} on earlier outputs" if self.past else "")

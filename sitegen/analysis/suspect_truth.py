@@ -41,6 +41,18 @@ class SuspectLabel(Frozen):
     eval_id: str
     suspect: SuspectTruth
 
+    @property
+    def as_error(self) -> Judgement:
+        """The label as an error of an output, which has the suspect value."""
+        return Judgement(
+            document=f"{self.eval_id}\0{self.suspect.document}",
+            path=self.suspect.path,
+            attribute=self.suspect.attribute,
+            outcome="wrong_value",
+            expected=written(self.suspect.expected),
+            actual=written(self.suspect.actual),
+        )
+
 
 class SharedCause(NamedTuple):
     """Suspect labels that have one explanation."""
@@ -122,7 +134,7 @@ def by_cause(labels: Sequence[SuspectLabel]) -> tuple[tuple[SharedCause, ...], t
 
     The causes are tried in this order: an error pattern, the same change of the same field, the same field of one eval.
     """
-    as_errors = [_as_error(label) for label in labels]
+    as_errors = [label.as_error for label in labels]
     change = attrgetter("suspect.attribute", "suspect.expected", "suspect.actual")
     field = attrgetter("eval_id", "suspect.attribute")
     causes = [
@@ -144,18 +156,6 @@ def certainty(suspect: SuspectTruth) -> Certainty:
     """Rate how certain it is that most outputs, including future ones, contradict the label with this value."""
     least = least_share(suspect)
     return "high" if least >= HIGH else "medium" if least >= _MEDIUM else "low"
-
-
-def _as_error(label: SuspectLabel) -> Judgement:
-    suspect = label.suspect
-    return Judgement(
-        document=f"{label.eval_id}\0{suspect.document}",
-        path=suspect.path,
-        attribute=suspect.attribute,
-        outcome="wrong_value",
-        expected=written(suspect.expected),
-        actual=written(suspect.actual),
-    )
 
 
 def _without(labels: Iterable[SuspectLabel], causes: Iterable[SharedCause]) -> list[SuspectLabel]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from sitegen.analysis.problem_counts import ProblemCounts, problem_counts_text
+from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.commands.printing import print_line, print_text
 from sitegen.engine.built_site import Progress, Site
 from sitegen.project import Options
@@ -127,5 +127,5 @@ def closing_line(site: Site) -> str:
     return (
         f"{', '.join(counted(count, noun) for count, noun in sizes)}; "
         f"{counted(site.written, 'file')} written, {site.unchanged:,} kept{removed}; "
-        f"{problem_counts_text(counts)}{where}{failed}\n{sentences}{site.page}"
+        f"{counts.text}{where}{failed}\n{sentences}{site.page}"
     )

@@ -47,7 +47,7 @@ async def _serve(listening: socket, options: Options, first: WatchedBuild, root:
         for row in (failed or f"{changes or 'Up to date'}: built in {built.seconds:.2f} s").split("\n"):
             print_line(row, error=True)
 
-    def end(_: object) -> None:
+    def end(*_: object) -> None:
         server.should_exit = True
 
     if first.error:

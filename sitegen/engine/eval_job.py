@@ -25,7 +25,7 @@ from sitegen.config.findings import problem_in
 from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord, TaskCache, encode
 from sitegen.engine.commit_effects import effects_of_commits, mixtures_of_commits, spans_of_commits, spans_of_edits
 from sitegen.engine.eval_pages import Reports, derived_values, newest_inputs, tree_with_source
-from sitegen.engine.eval_task import EvalDone, EvalTask, notes_of, output_edits, sources_of
+from sitegen.engine.eval_task import EvalDone, EvalTask
 from sitegen.engine.failures import attempt, working_on
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.scoring import all_inputs, without_lost_contents
@@ -81,9 +81,9 @@ class _EvalJob:
         self._cards = EvalScorecards(self._context, task.history, self._cache)
         self._card_keys = [self._cards.key(snapshot) for snapshot in self._snapshots]
         self._specs = self._cards.series_specs()
-        self._edits = output_edits(task)
-        self._notes, self._findings_in_notes = notes_of(task)
-        self._sources = sources_of(task)
+        self._edits = task.output_edits
+        self._notes, self._findings_in_notes = task.read_notes
+        self._sources = task.sources
         self._page_keys = self._digests_of_reports()
         self._before = before = EVAL_RECORDS.get(self._cache, self._info.id)
         self._known = before if before and self._page_keys[-1:] == [before.newest_report] else None

@@ -17,7 +17,7 @@ from sitegen.analysis.notes import PlacedNote, notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_parts
 from sitegen.analysis.series import Derived, first_points_with_output, problems_of_point
 from sitegen.engine.cached_kinds import TaskCache
-from sitegen.engine.eval_task import EvalTask, PagesDone, PagesTask, notes_of, output_edits, owner, sources_of
+from sitegen.engine.eval_task import EvalTask, PagesDone, PagesTask, owner
 from sitegen.engine.failures import attempt
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.scoring import all_inputs
@@ -71,7 +71,7 @@ class Reports:
         self._specs = cards.series_specs()
         self._info = replace(task.info, nouns=nouns_of(task.info.kind, self._specs))
         self._moved = task.edits.value[1]
-        self._notes = tuple(note for _, note in notes_of(task).value)
+        self._notes = tuple(note for _, note in task.read_notes.value)
         self._cards = cards
         ever_wrong = (cell for cell in cells.cells if any(period.is_wrong for period in cell.periods))
         self._cells = replace(cells, cells=tuple(ever_wrong))  # reports name no others
@@ -186,10 +186,10 @@ class _EvalPages:
         self._writer = task.context.writer(owner(info.id), task.pages)
         self._cache = TaskCache(task.cached)
         self._cards = EvalScorecards(task.context, self._history, self._cache)
-        self._edits = output_edits(task)
+        self._edits = task.output_edits
         self._cells = self._cards.cells()
-        self._notes = notes_of(task).value
-        self._sources = sources_of(task)
+        self._notes = task.read_notes.value
+        self._sources = task.sources
         self._pictures: dict[str, tuple[PagePicture, ...]] = {}
         """The pictures of the source on the pages that were made, by the digest of the report."""
         self._placed: set[str] = set()

@@ -23,7 +23,7 @@ from sitegen.engine.commit_effects import EncodedEffects
 from sitegen.engine.memo import Memo, PageRow
 from sitegen.engine.scorecard_store import key_of_scorecards, scorecard_keys
 from sitegen.engine.scoring import model_of
-from sitegen.engine.timeline import Build, Timeline, driving_edits, last_paths_of_edits
+from sitegen.engine.timeline import Build, Timeline, last_paths_of_edits
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import WrittenFiles
 from sitegen.history.memo_rows import CachedRow
@@ -61,6 +61,28 @@ class EvalTask(Frozen):
     """The content of its file of notes; empty if there is none."""
     baselines: tuple[tuple[str, int], ...]
     """The name of each baseline, and the index of its snapshot."""
+
+    @property
+    def output_edits(self) -> OutputEdits:
+        """The snapshots of the eval, with the edits that belong to each."""
+        return edits_of_outputs(self.history.snapshots, self.edits.value[0])
+
+    @property
+    def sources(self) -> EvalSources | None:
+        """The sources of the values of the eval; None if it states none."""
+        if not self.info.source:
+            return None
+        from sitegen.engine.sources import EvalSources  # few evals have sources
+
+        return EvalSources(self.context, self.info, self.source_folders)
+
+    @property
+    def read_notes(self) -> Parsed[Notes]:
+        """The notes of people about the eval; without their texts if it hides values, which they may quote."""
+        notes, findings = read_notes(self.notes)
+        if self.context.redact:
+            notes = tuple((line, dataclasses.replace(note, note="")) for line, note in notes)
+        return Parsed(notes, findings)
 
 
 class EvalDone(Frozen):
@@ -113,28 +135,6 @@ def owner(eval_id: str) -> str:
     return f"eval:{eval_id}"
 
 
-def output_edits(task: EvalTask) -> OutputEdits:
-    """Return the snapshots of an eval, with the edits that belong to each."""
-    return edits_of_outputs(task.history.snapshots, task.edits.value[0])
-
-
-def sources_of(task: EvalTask) -> EvalSources | None:
-    """Return the sources of the values of an eval; None if it states none."""
-    if not task.info.source:
-        return None
-    from sitegen.engine.sources import EvalSources  # few evals have sources
-
-    return EvalSources(task.context, task.info, task.source_folders)
-
-
-def notes_of(task: EvalTask) -> Parsed[Notes]:
-    """Return the notes of people about an eval; without their texts if it hides values, which they may quote."""
-    notes, findings = read_notes(task.notes)
-    if task.context.redact:
-        notes = tuple((line, dataclasses.replace(note, note="")) for line, note in notes)
-    return Parsed(notes, findings)
-
-
 _KEPT: Final = 4
 """Number of values that a process keeps: evals that the same instruction files drive share one."""
 
@@ -180,7 +180,7 @@ def task_for(build: Build, update: EvalUpdate, edits: dict[tuple[str, ...], Sent
     info, files = timeline.info(history), timeline.drivers(history.id)
     paths = tuple(file.path for file in files)
     if paths not in edits:
-        edits[paths] = SentOnce((driving_edits(timeline, history.id), last_paths_of_edits(files)))
+        edits[paths] = SentOnce((timeline.driving_edits(history.id), last_paths_of_edits(files)))
     task = EvalTask(
         context=timeline.context_for(history.id),
         info=info,

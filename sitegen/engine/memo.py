@@ -141,7 +141,7 @@ class Memo:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+    def __exit__(self, _: object, error: BaseException | None, *__: object) -> None:
         """Close the memo. If it turned out to be unreadable, throw it away.
 
         Raises MemoUnreadableError, or SitegenError if the disk or another program is at fault.

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer, current_thread, get_ident, main_thread
 from traceback import walk_tb
-from types import FrameType, GeneratorType, ModuleType
+from types import GeneratorType, ModuleType
 from typing import Any, Final
 
 import jinja2
@@ -51,7 +51,7 @@ def within_bounds(seconds: float = SECONDS) -> Iterator[None]:
 
 @contextmanager
 def _timer(seconds: float) -> Iterator[None]:
-    def stop(number: int, frame: FrameType | None) -> None:
+    def stop(*_: object) -> None:
         raise _took_too_long(seconds)
 
     before = signal.signal(signal.SIGPROF, stop)

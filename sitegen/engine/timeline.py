@@ -138,6 +138,11 @@ class Timeline(FoldedHistory):
             found += [(name, contained[-1])] if contained else []
         return tuple(found)
 
+    def driving_edits(self, eval_id: str) -> tuple[Edit, ...]:
+        """Return the edits of the text of the instruction files that drive an eval, by commit, then by path."""
+        edits = [edit for file in self.drivers(eval_id) for edit in file.edits if not edit.only_moves]
+        return tuple(sorted(edits, key=lambda edit: (edit.commit.position, edit.path)))
+
     @property
     def layout(self) -> Layout:
         """Return where the files of the evals are."""
@@ -349,12 +354,6 @@ def _with_sound_redactions(manifest: Manifest) -> Parsed[Manifest]:
             entry = dataclasses.replace(entry, redact=(ANY_FIELD,))
         entries.append(entry)
     return Parsed(dataclasses.replace(manifest, evals=tuple(entries)), tuple(findings))
-
-
-def driving_edits(timeline: Timeline, eval_id: str) -> tuple[Edit, ...]:
-    """Return the edits of the text of the instruction files that drive an eval, by commit, then by path."""
-    edits = [edit for file in timeline.drivers(eval_id) for edit in file.edits if not edit.only_moves]
-    return tuple(sorted(edits, key=lambda edit: (edit.commit.position, edit.path)))
 
 
 def last_paths_of_edits(files: Iterable[InstructionHistory]) -> dict[EditedFile, str]:

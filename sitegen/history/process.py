@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 from io import BufferedReader, RawIOBase
 from pathlib import Path
 from threading import Thread
-from types import TracebackType
 from typing import IO, Any, Final, Self
 
 from sitegen.errors import RepositoryError
@@ -106,9 +105,7 @@ class Process:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _wait(self, has_answered: Callable[[float], bool]) -> None:

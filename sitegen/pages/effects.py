@@ -142,7 +142,7 @@ class EffectRow(Frozen):
             f"{'—' if value is None else formats.number(value, 3, self.spec.unit)}</a>"
         )
 
-    def interval_cell(self, _: str, scale: float, __: str) -> Markup:
+    def interval_cell(self, _: str, scale: float, *__: str) -> Markup:
         """The interval of the change, around zero."""
         verdict, spec = self.verdict, self.spec
         if verdict is None or verdict.interval is None or not scale:
@@ -372,7 +372,7 @@ class FlippedFields(Frozen):
                     found.append((self.passage(path, number), f"{file}{number}"))
         return found
 
-    def passages_cell(self, field: str, _: str) -> Markup:
+    def passages_cell(self, field: str, *_: str) -> Markup:
         """Links to the passages that name a field."""
         linked = [f'<a href="#{anchor}">{text(label)}</a>' for anchor, label in self.passages(field)]
         return Markup(", ".join(linked)) or formats.NIL

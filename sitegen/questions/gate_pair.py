@@ -20,7 +20,6 @@ from sitegen.analysis.noise.samples import is_counted, number_judged
 from sitegen.analysis.series import first_points_with_output, series_of_two, variant_spread
 from sitegen.analysis.slices import part_of, slices_of
 from sitegen.config.models import GateSettings
-from sitegen.engine.timeline import driving_edits
 from sitegen.errors import POINTER
 from sitegen.model.changes import ChangeVerdict, MetricDelta, Noise, Overlap
 from sitegen.model.frozen import Frozen
@@ -78,7 +77,7 @@ class GateSide(Frozen):
 
     def edits(self) -> OutputEdits:
         """Attribute each output up to the newest to an edit, as pages do."""
-        return edits_of_outputs(self._until_newest, driving_edits(self.study.timeline, self.history.id))
+        return edits_of_outputs(self._until_newest, self.study.timeline.driving_edits(self.history.id))
 
     @property
     def cases(self) -> int | None:
@@ -103,7 +102,7 @@ class GateSide(Frozen):
         runs = [runs_of(snapshot) for snapshot in snapshots]
         cards = self.study.scorecards(self.history, (*snapshots, *chain.from_iterable(runs)))
         repeats = RepeatsSoFar()
-        edits = edits_of_points(snapshots, driving_edits(self.study.timeline, self.history.id))
+        edits = edits_of_points(snapshots, self.study.timeline.driving_edits(self.history.id))
         first_with_output = first_points_with_output(snapshots, self.history.kind)
         for snapshot, repeated, since, earliest in zip(snapshots, runs, edits, first_with_output, strict=True):
             card, *others = (self.judged_alone(Result(cards[at], ())).scorecard for at in (snapshot, *repeated))
@@ -309,7 +308,7 @@ class GatedPair:
         verdict, noise = self._change.verdict, self._series.points[1].noise
         return bool(verdict and verdict.is_open and noise and noise.limit is not None)
 
-    def _by_base(self, _: GateMetric) -> ChangeVerdict | None:
+    def _by_base(self, *_: GateMetric) -> ChangeVerdict | None:
         """Return the verdict on the headline by the repeats of the base alone: a branch cannot excuse itself."""
         before, after = self._series.points
         value = after.scorecard.metrics[0].value

@@ -19,7 +19,7 @@ from sitegen.config.findings import error_of
 from sitegen.config.site import missing_baseline, read_site
 from sitegen.engine.memo import Memo
 from sitegen.engine.scorecard_store import EvalScorecards
-from sitegen.engine.timeline import Timeline, driving_edits, fold
+from sitegen.engine.timeline import Timeline, fold
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
@@ -69,7 +69,7 @@ class Study(Frozen):
     def series(self, history: EvalHistory) -> Series:
         """Compute all points of an eval, under their own rules and the newest rules, and the history of every cell."""
         scorecards = self._scorecards_of(history)
-        edits = edits_of_outputs(history.snapshots, driving_edits(self.timeline, history.id))
+        edits = edits_of_outputs(history.snapshots, self.timeline.driving_edits(history.id))
         return scorecards.series(self.timeline.info(history), edits, scorecards.cells())
 
     def change(self, series: Series, before: int, after: int) -> Change:

@@ -41,6 +41,13 @@ class RepeatedValues(Frozen):
     least: float
     """Smallest distance of a bad run from the median."""
 
+    def far_off(self, cut: float) -> tuple[int, ...]:
+        """The places of the values that are further from the median than a distance, that of a bad run at least."""
+        cut = max(cut, self.least)
+        middle, count = median(self.values), len(self.values)
+        inflation = sqrt(count / (count - 1))
+        return tuple([place for place, value in enumerate(self.values) if inflation * abs(value - middle) > cut])
+
 
 class Repeatability(Frozen):
     """The scatter of repeats, without bad runs."""
@@ -107,7 +114,7 @@ class PooledRepeats(Frozen):
         bad = {
             index: places
             for index in sorted([group for _, group in beyond])
-            if (places := _far_off(self.groups[index], cut))
+            if (places := self.groups[index].far_off(cut))
         }
         squares, freedom = [*self.squares], len(self.distances)
         for index, places in bad.items():
@@ -117,13 +124,6 @@ class PooledRepeats(Frozen):
             freedom -= len(group.distances) - max(0, len(rest) - 1)
         deviation = sqrt(fsum(squares) / freedom) if freedom else None
         return Repeatability(deviation=deviation, freedom=freedom, bad=bad)
-
-
-def _far_off(group: RepeatedValues, cut: float) -> tuple[int, ...]:
-    cut = max(cut, group.least)
-    middle, count = median(group.values), len(group.values)
-    inflation = sqrt(count / (count - 1))
-    return tuple([place for place, value in enumerate(group.values) if inflation * abs(value - middle) > cut])
 
 
 def _squares(values: Sequence[float]) -> float:

@@ -62,6 +62,10 @@ UnitVariance: TypeAlias = Callable[[int, int], float | None]
 arguments are the indices of these values."""
 
 
+Step: TypeAlias = tuple[int, int, int]
+"""Two neighbouring levels: where the first begins, where they meet, and where the second ends."""
+
+
 class Aside(Frozen):
     """A single value that deviates from both neighbours. It counts as noise and is part of no level."""
 
@@ -92,49 +96,51 @@ class LevelValues(Frozen):
         bounds = [*starts, len(self.values)]
         places = len(self.values) - 1
 
-        def gain_if_chance(before: int, middle: int, after: int) -> float | None:
+        def gain_if_chance(step: Step) -> float | None:
             """What a step explains if the test of it fails; None if it does not fail."""
-            return self._gain(before, middle, after) if self._chance(before, middle, after) * places >= CHANCE else None
+            return self._gain(step) if self._chance(step) * places >= CHANCE else None
 
-        failing = [gain_if_chance(*step) for step in zip(bounds, bounds[1:], bounds[2:], strict=False)]
+        failing = list(map(gain_if_chance, zip(bounds, bounds[1:], bounds[2:], strict=False)))
         while failing:
             least = [(gain, place) for place, gain in enumerate(failing) if gain is not None]
             if not least:
                 steps = enumerate(zip(bounds, bounds[1:], bounds[2:], strict=False))
-                least = [(self._gain(*step), place) for place, step in steps if not self._beyond_tails(*step)]
+                least = [(self._gain(step), place) for place, step in steps if not self._beyond_tails(step)]
             if not least:
                 break
             place = min(least)[1]
             del bounds[place + 1], failing[place]
             for beside in range(max(0, place - 1), min(place + 1, len(failing))):  # only these two steps have changed
-                failing[beside] = gain_if_chance(*bounds[beside : beside + 3])
+                failing[beside] = gain_if_chance((bounds[beside], bounds[beside + 1], bounds[beside + 2]))
         return bounds[:-1]
 
     def newest_start(self, starts: Sequence[int]) -> int | None:
         """Where the newest values begin, if they deviate from the last level and are too few for a step; else None."""
         last, end = starts[-1], len(self.values)
         places = range(last + _FEWEST_BEFORE, end)
-        start = max(places, key=lambda start: self._gain(last, start, end), default=last)
+        start = max(places, key=lambda start: self._gain((last, start, end)), default=last)
         few = last < start >= end - NEWEST
-        return start if few and self._chance(last, start, end, self.tails * (end - start)) < _CHANCE_NEWEST else None
+        return start if few and self._chance((last, start, end), self.tails * (end - start)) < _CHANCE_NEWEST else None
 
-    def _gain(self, start: int, middle: int, end: int) -> float:
+    def _gain(self, step: Step) -> float:
         """The decrease of the sum of squares if one level is divided into two."""
+        start, middle, end = step
         first, second = middle - start, end - middle
         before, after = self.sums[middle] - self.sums[start], self.sums[end] - self.sums[middle]
         return (after / second - before / first) ** 2 * first * second / (first + second)
 
-    def _chance(self, start: int, middle: int, end: int, tails: float = inf) -> float:
+    def _chance(self, step: Step, tails: float = inf) -> float:
         """The two-sided p value of Student's test that two levels are the same; 1 without a degree of freedom.
 
         ``tails`` limits the degrees of freedom: the mean of a few values still has much of the tails of a single one.
         """
+        start, middle, end = step
         off = [blip.off for blip in self.aside if start < blip.place < end]
         before, after = self._residuals(start, middle), self._residuals(middle, end)
         squares = fsum(value * value for value in (*before, *after, *off))
         count = len(before) + len(after)
         freedom = count + len(off) - 2
-        gain = self._gain(start, middle, end)
+        gain = self._gain(step)
         if freedom < 1 or not gain:
             return 1.0
         correlation = 0.0
@@ -142,7 +148,7 @@ class LevelValues(Frozen):
             products = fsum(value * following for level in (before, after) for value, following in pairwise(level))
             correlation = min(max(products / squares + 2 / count, 0.0), _MOST_ALIKE)
         squares *= (1 + correlation) / (1 - correlation)
-        of_units = self._variance_of_units(start, middle, end)
+        of_units = self._variance_of_units(step)
         if of_units is not None:
             squares += _WORTH * of_units
             freedom += _WORTH
@@ -151,8 +157,9 @@ class LevelValues(Frozen):
         deviate = (8 * of_tails + 1) / (8 * of_tails + 3) * sqrt(of_tails * log(1 + gain / (variance * of_tails)))
         return erfc(deviate / sqrt(2))
 
-    def _variance_of_units(self, start: int, middle: int, end: int) -> float | None:
+    def _variance_of_units(self, step: Step) -> float | None:
         """The mean variance by units of neighbouring values within two levels; None if too few pairs have one."""
+        start, middle, end = step
         pairs = (*range(max(start + 1, middle - NEAR), middle), *range(middle + 1, min(middle + NEAR, end)))
         variances = [variance for after in pairs if (variance := self.unit_variance(after - 1, after)) is not None]
         return max(fsum(variances) / len(variances), self.least) if len(variances) >= _FEWEST_PAIRS else None
@@ -161,8 +168,9 @@ class LevelValues(Frozen):
         mean = (self.sums[end] - self.sums[start]) / (end - start)
         return [value - mean for value in self.values[start:end]]
 
-    def _beyond_tails(self, start: int, middle: int, end: int) -> bool:
+    def _beyond_tails(self, step: Step) -> bool:
         """Whether a step is too large to be explained by heavy tails."""
+        start, middle, end = step
         few, many = sorted((self._with_blips(start, middle), self._with_blips(middle, end)), key=len)
         gap = max(min(few) - max(many), min(many) - max(few))
         if len(few) < 3:

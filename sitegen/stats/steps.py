@@ -80,7 +80,7 @@ class Levels(Frozen):
     """If the newest values deviate, but are too few for a step: the last level without them, and their own level."""
 
 
-def _unknown(before: int, after: int) -> None:
+def _unknown(*_: int) -> None:
     """The variance by units of a series whose units are not known."""
 
 

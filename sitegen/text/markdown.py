@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from sitegen.model.frozen import Frozen
 from sitegen.text.plain import visible
@@ -44,7 +44,7 @@ def _markdown_parser() -> MarkdownIt:
     return parser
 
 
-def _image(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+def _image(_: object, tokens: Sequence[Token], index: int, *__: object) -> str:
     return f'<span class="img">{escape(_words(tokens[index].children or ()), quote=False)}</span>'
 
 

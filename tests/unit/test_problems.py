@@ -3,7 +3,6 @@
 from msgspec.structs import replace
 
 from sitegen.analysis.causes import causes_of, count_causes
-from sitegen.analysis.problem_counts import problem_counts_text
 from sitegen.model.problems import PROBLEM_TYPES, Problem
 from sitegen.pages.other_pages import LISTED, banner_address, banner_text, problems_page, score_changes, where
 from sitegen.pages.overview.page import SiteCounts
@@ -56,7 +55,7 @@ def test_errors_come_first_then_what_is_in_most_places_and_the_past_last() -> No
     )
     assert [cause.message for cause in causes] == ["now", "twice", "once", "old"]
     assert count_causes(causes) == (1, 2, 0, 1)
-    assert problem_counts_text(count_causes(causes)) == "1 error, 2 warnings, and 1 on earlier outputs"
+    assert count_causes(causes).text == "1 error, 2 warnings, and 1 on earlier outputs"
 
 
 def test_a_banner_names_the_gravest_cause_that_changes_scores_and_where() -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from sitegen.analysis.causes import ProblemCause
 from sitegen.analysis.noise.samples import ends_of_mean
-from sitegen.analysis.problem_counts import ProblemCounts, problem_counts_text
+from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.analysis.standing import LOST, EvalStanding
 from sitegen.model.changes import Ends, Step
 from sitegen.model.commits import Commit
@@ -96,7 +96,7 @@ class OverviewView(Frozen):
     @property
     def problems(self) -> str:
         """The counts of problems, in the words that a build prints."""
-        return problem_counts_text(self.counts.problems)
+        return self.counts.problems.text
 
     @property
     def focus(self) -> FocusView | None:
