@@ -233,7 +233,7 @@ class _EvalJob:
 
     def _error_patterns(self, series: Series, newest: Result) -> tuple[PatternSummary, ...]:
         """Return the error patterns of the newest report."""
-        reports = Reports(self._task, self._cards, series.cells, derived_values(series), self._edits)
+        reports = Reports(self._task, self._cards, series.cells, derived_values(series))
         with working_on(self._snapshots[-1]):
             view = reports.report(len(self._snapshots) - 1, newest)
             return pattern_summaries(view.patterns, view.discrepancies.total, view.card.metric(view.specs[0].name))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame, by_attribute
-from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.flips import count_flips, flipped_then
 from sitegen.analysis.noise.repeats import repeats_of_runs, runs_of
 from sitegen.analysis.notes import PlacedNote, notes_about, placed_notes
@@ -63,9 +62,7 @@ _HELD: Final = 40_000_000
 class Reports:
     """Draws the reports of an eval."""
 
-    def __init__(
-        self, task: EvalTask, cards: EvalScorecards, cells: CellMap, derived: Sequence[Derived], edits: OutputEdits
-    ) -> None:
+    def __init__(self, task: EvalTask, cards: EvalScorecards, cells: CellMap, derived: Sequence[Derived]) -> None:
         """``cells``, ``derived``: of all points whose reports are drawn."""
         self._context = task.context
         self._specs = cards.series_specs()
@@ -76,8 +73,8 @@ class Reports:
         ever_wrong = (cell for cell in cells.cells if any(period.is_wrong for period in cell.periods))
         self._cells = replace(cells, cells=tuple(ever_wrong))  # reports name no others
         self._derived = derived
-        self._edits = edits
-        self._first_with_output = first_points_with_output(edits.snapshots, task.history.kind)
+        self._edits = task.output_edits
+        self._first_with_output = first_points_with_output(self._edits.snapshots, task.history.kind)
         self._by_rules = traits_of(task.info.kind).is_structured
         self._with_page = frozenset(task.record.cases if isinstance(task, PagesTask) else ())
 
@@ -207,7 +204,7 @@ class _EvalPages:
         short = 0 if kept is None else max(0, len(series.points) - kept)  # the oldest have a short page instead
         stale = [index for index in range(short, newest + 1) if not self._is_fresh(index)]
         if newest in stale:
-            self._write_report(newest, Reports(task, self._cards, self._cells, derived, self._edits))
+            self._write_report(newest, Reports(task, self._cards, self._cells, derived))
         self._write_variants(series)
         notes = placed_notes(self._notes, series)
         if notes:
@@ -285,7 +282,7 @@ class _EvalPages:
 
     def write_reports(self) -> PagesDone:
         """Write the reports of the task. One that fails is replaced by a page that says so."""
-        reports = Reports(self._task, self._cards, self._cells, self._task.derived.value, self._edits)
+        reports = Reports(self._task, self._cards, self._cells, self._task.derived.value)
         failures = []
         for index in self._task.reports:
             snapshot = self._history.snapshots[index]
@@ -316,7 +313,7 @@ class _EvalPages:
         tree, pictures, _ = tree_with_source(self._info, snapshot, result, self._sources)
         if self._sources:
             self._pictures[key] = pictures
-            self._write_pictures(self._sources, pictures)
+            self._write_pictures(pictures)
         if tree:
             writer.write(tree.path, self._renderer.render(tree), key)
         if result.data is not None or view.leaves_anything_out:
@@ -331,8 +328,7 @@ class _EvalPages:
         pictures = self._task.record.pictures.get(key)
         if (self._sources and pictures is None) or not self._writer.is_fresh(page, key):
             return False
-        if self._sources and pictures:
-            self._write_pictures(self._sources, pictures)
+        self._write_pictures(pictures or ())
         for path in beside:
             self._writer.is_fresh(path, key)
         for number in count(1):
@@ -340,10 +336,10 @@ class _EvalPages:
                 return True
         return True
 
-    def _write_pictures(self, sources: EvalSources, pictures: Iterable[PagePicture]) -> None:
+    def _write_pictures(self, pictures: Iterable[PagePicture]) -> None:
         for path, oid, *_ in pictures:
-            if path not in self._placed and not self._writer.is_fresh(path, oid):
-                self._writer.write(path, sources.content(oid), oid)
+            if self._sources and path not in self._placed and not self._writer.is_fresh(path, oid):
+                self._writer.write(path, self._sources.content(oid), oid)
             self._placed.add(path)
 
     def _write_variants(self, series: Series) -> None:

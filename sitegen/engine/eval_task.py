@@ -9,7 +9,7 @@ import dataclasses
 import pickle
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from msgspec.structs import replace
@@ -44,7 +44,7 @@ DrivingEdits: TypeAlias = tuple[tuple[Edit, ...], Mapping[EditedFile, str]]
 file that was moved later."""
 
 
-class EvalTask(Frozen):
+class EvalTask(Frozen, dict=True, gc=True):
     """Everything that a process needs to score one eval, and to write pages of it."""
 
     context: WorkerContext
@@ -62,7 +62,7 @@ class EvalTask(Frozen):
     baselines: tuple[tuple[str, int], ...]
     """The name of each baseline, and the index of its snapshot."""
 
-    @property
+    @cached_property
     def output_edits(self) -> OutputEdits:
         """The snapshots of the eval, with the edits that belong to each."""
         return edits_of_outputs(self.history.snapshots, self.edits.value[0])

@@ -167,7 +167,16 @@ class HistoryFold:
             followed = set(edits)
             instructions = [change for change in instructions if change.path in followed or change.new is None]
         for eval_id in sorted(by_eval):
-            self._fold_eval(commit, eval_id, tuple(by_eval[eval_id]))
+            eval_commit = EvalCommit(
+                state=self._eval_state(eval_id),
+                commit=commit,
+                changes=tuple(by_eval[eval_id]),
+                entry=self._entry_of(eval_id),
+                read=self.repository.read_blob,
+                problems=self.problems,
+                made_with=self.instructions.made_with,
+            )
+            fold_eval(eval_commit, self._rules.inputs)
         if read := {*of_evals, *rules, *instructions}:
             others = [change for change in changes if change not in read]
             record = CommitRecord(
@@ -194,18 +203,6 @@ class HistoryFold:
             for place in self.layout.places(change.path):
                 by_eval.setdefault(place.eval_id, []).append((place, change))
         return by_eval
-
-    def _fold_eval(self, commit: Commit, eval_id: str, changes: tuple[FileChange, ...]) -> None:
-        eval_commit = EvalCommit(
-            state=self._eval_state(eval_id),
-            commit=commit,
-            changes=changes,
-            entry=self._entry_of(eval_id),
-            read=self.repository.read_blob,
-            problems=self.problems,
-            made_with=self.instructions.made_with,
-        )
-        fold_eval(eval_commit, self._rules.inputs)
 
     def _continue_renamed_evals(self, by_eval: dict[str, list[FileChange]]) -> None:
         """Continue an eval under its new id if most of its files moved to a new folder."""
