@@ -28,7 +28,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import HEADLINES
 from sitegen.pages.labels import STATUSES, interval_basis
 from sitegen.questions import saving
-from sitegen.questions.verify import Verified, metadata_of, unsaved_output, verify
+from sitegen.questions.verify import Verified, metadata_of, verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.documents import Document, results_document
 from sitegen.scoring.kinds import nouns_of, scorer, specs_of
@@ -300,7 +300,7 @@ def verify_one(request: VerifyRequest) -> None:
     else:
         for row in one_eval(verified, methods):
             print_line(row)
-    if output is None and (unsaved := unsaved_output(verified)):
+    if output is None and (unsaved := verified.unsaved_output):
         message = f"{line(project.shown_path(unsaved))} is not an iteration yet and was not scored."
         fix = f"sitegen verify-one {shlex.quote(request.eval_id)} {shlex.quote(str(unsaved))} --save"
         print_error(SitegenError(message, fix=fix))

@@ -54,6 +54,12 @@ class BlobRead(NamedTuple):
     reason: str = ""
     """Why there is no content: the object is missing, no file, larger than the limit, or stored in Git LFS."""
 
+    def entries(self) -> Iterator[tuple[str, str, str]]:
+        """Yield mode, name and id of each entry of a tree."""
+        for entry in re.finditer(_ENTRY % (len(self.oid) // 2), self.content or b"", re.DOTALL):
+            mode, name, oid = entry.groups()
+            yield mode.decode(), os.fsdecode(name), oid.hex()
+
 
 NOTHING: Final = BlobRead("", None, MISSING)
 """The answer for an object that does not exist, or that git cannot read."""
@@ -139,7 +145,7 @@ class CatFile:
     def _documents_below(self, oid: str, above: str, left: int) -> Iterator[tuple[str, str]]:
         """Yield the path and the blob id of each document in a tree."""
         tree = self.read(oid.encode(), "tree", LARGEST_TREE)
-        for mode, name, entry in tree_entries(tree):
+        for mode, name, entry in tree.entries():
             path = above + name
             if mode == TREE_MODE and left:
                 yield from self._documents_below(entry, f"{path}/", left - 1)
@@ -193,13 +199,6 @@ def packed_folder(oid: str, files: Mapping[str, str], reads: Iterable[BlobRead],
             return BlobRead(oid, None, too_large(size, limit))
         contents.append((path, read.content))
     return BlobRead(oid, packed(contents))
-
-
-def tree_entries(tree: BlobRead) -> Iterator[tuple[str, str, str]]:
-    """Yield mode, name and id of each entry of a tree that was read."""
-    for entry in re.finditer(_ENTRY % (len(tree.oid) // 2), tree.content or b"", re.DOTALL):
-        mode, name, oid = entry.groups()
-        yield mode.decode(), os.fsdecode(name), oid.hex()
 
 
 def _question(oid: str, limit: int) -> _Question:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 from sitegen.config.findings import leads_out
 from sitegen.data_files.project_files import fetch_command
 from sitegen.errors import POINTER, ConfigurationError, MissingObjectsError
-from sitegen.history.blobs import MISSING, NOTHING, TREE_MODE, BlobRead, cat_file, tree_entries
+from sitegen.history.blobs import MISSING, NOTHING, TREE_MODE, BlobRead, cat_file
 from sitegen.history.repository import LARGEST_BLOB, Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR
@@ -79,7 +79,7 @@ class FilesAt:
         parent, own_name = posixpath.split(folder)
         if own_name and parent in self._names and not self._names[parent].get(own_name):
             return {}  # git need not be asked
-        listed = [entry for entry in tree_entries(self._object(folder, "tree", LARGEST_BLOB)) if entry[0] in _LISTED]
+        listed = [entry for entry in self._object(folder, "tree", LARGEST_BLOB).entries() if entry[0] in _LISTED]
         self._ids = folder, {name: oid for mode, name, oid in listed}
         return self._names.setdefault(folder, {name: mode == TREE_MODE for mode, name, _ in listed})
 

@@ -49,6 +49,20 @@ class Verified(Frozen):
     result: Result
 
     @property
+    def unsaved_output(self) -> Path | None:
+        """The overwritten output, if no iteration holds it yet and an iteration was scored instead."""
+        place, project = self.place, self.place.project
+        if self.iteration is None or place.entry.outputs != "auto":
+            return None
+        candidate = first_file(place.folder, place.files.overwritten)
+        content = project.read(candidate).content if candidate else None
+        if content is None:
+            return None
+        in_iterations = (first_file(folder, place.files.outputs) for _, folder in iterations(place.folder))
+        is_saved = any(file is not None and project.read(file).content == content for file in in_iterations)
+        return None if is_saved else candidate
+
+    @property
     def snapshot(self) -> Snapshot:
         """The output as a snapshot of the work tree."""
         root = self.place.project.root
@@ -197,20 +211,6 @@ def _scored(place: WorktreeEval, outputs: tuple[Path, ...], settings: Mapping[st
         iteration=number,
         result=with_stated(result, place.recorded_usage(outputs) if outputs else None, place.kind),
     )
-
-
-def unsaved_output(verified: Verified) -> Path | None:
-    """The overwritten output, if no iteration holds it yet and an iteration was scored instead."""
-    place, project = verified.place, verified.place.project
-    if verified.iteration is None or place.entry.outputs != "auto":
-        return None
-    candidate = first_file(place.folder, place.files.overwritten)
-    content = project.read(candidate).content if candidate else None
-    if content is None:
-        return None
-    in_iterations = (first_file(folder, place.files.outputs) for _, folder in iterations(place.folder))
-    is_saved = any(file is not None and project.read(file).content == content for file in in_iterations)
-    return None if is_saved else candidate
 
 
 def metadata_of(verified: Verified, *, timestamp: str | None) -> Metadata:
