@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_720,
+    "lines of sitegen/": 62_715,
     "modules of sitegen/": 297,
     "classes": 522,
     "classes in pages/": 71,
     "fields of classes": 2_330,
-    "functions": 3_616,
-    "parameters": 5_399,
+    "functions": 3_615,
+    "parameters": 5_361,
     "functions with more than 6 parameters": 5,
-    "private functions of at most 6 lines used once": 113,
+    "private functions of at most 6 lines used once": 112,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 5,
     "lines of templates, styles and scripts": 7_820,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_083,
+    "lines of tests": 50_082,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }

@@ -136,7 +136,7 @@ def test_the_newest_run_of_a_glob_is_the_one_whose_name_comes_last(repo):
     assert run("verify-one", "names", cwd=repo.path).stdout.startswith("names  evals/names/runs/run-10/out.json\n")
     saved = run("verify-one", "names", "--save", cwd=repo.path)
     assert (saved.returncode, saved.stdout) == (2, "")
-    assert "named by the glob 'runs/*/out.json': there is no next iteration to save." in saved.stderr
+    assert "the files that 'runs/*/out.json' names: there is no next iteration to save." in saved.stderr
 
 
 def test_a_mapping_of_the_evals_own_goes_before_the_shared_one(repo):
