@@ -200,7 +200,7 @@ def test_a_step_leads_to_the_regressions_of_the_eval_by_mouse_and_keyboard(visit
 def test_a_stale_point_is_marked_in_the_chart_and_says_why_in_the_table(visit):
     page = visit(TREND)
     assert page.locator(".h-main path.stale").get_attribute("d").count("M") == 1
-    pill = page.locator("table.iters tbody tr").nth(8).locator(".pill", has_text="older than its instructions")
+    pill = page.locator("table.iters tbody tr").nth(8).locator(".pill", has_text="older instructions")
     expect(pill).to_have_attribute("title", "older than its instructions: these were edited after this output was made")
 
 

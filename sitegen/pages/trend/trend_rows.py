@@ -210,7 +210,7 @@ def _pills(view: TrendView, index: int) -> str:
     if "outputs" not in at.cause:
         pills += f' <span class="pill warn">{", ".join(CAUSES[cause] for cause in at.cause)}</span>'
     if point.stale:
-        pills += f' <span class="pill warn" title="{STALE}">older than its instructions</span>'
+        pills += f' <span class="pill warn" title="{STALE}">older instructions</span>'
     pills += "".join(f' <span class="pill warn">another {who}</span>' for who in _exchanged(point))
     names = _edited_names(view.edited[index])
     pills += "".join(f' <span class="pill acc">{text(line(name, 60))}</span>' for name in names)
