@@ -181,7 +181,7 @@ _ACTUAL: dict[str, Value] = {
 }
 
 
-def judgement(path: str, outcome: Outcome, expected: Value = None, actual: Value = None, **more: str) -> Judgement:
+def judgement(path: str, outcome: Outcome, expected: Value = None, actual: Value = None, **more: Any) -> Judgement:
     """One value judged. ``more``: its document, a note and the like."""
     found = {"document": "", "attribute": re.sub(r"\[\d+]", "[]", path), **more}
     return Judgement(path=path, outcome=outcome, expected=expected, actual=actual, **found)

@@ -45,6 +45,7 @@ from sitegen.pages.report import patterns, report_rows, spans, why_rows
 from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_chart, trend_rows, usage
 from sitegen.scoring.usage import USAGE_METRICS
+from sitegen.stats import confidence
 from sitegen.text.plain import counted, day
 
 
@@ -125,6 +126,7 @@ _MODULES: Final[tuple[ModuleType, ...]] = (
     charts,
     commit,
     compare,
+    confidence,
     edit,
     effects,
     field,

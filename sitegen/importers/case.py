@@ -116,6 +116,8 @@ class JudgedCase(Frozen):
     """Why a judge failed at the case, which therefore counts in no number (rule 41). Empty if none failed."""
     call: Call = Call()
     """The model that answered, and its usage. Whether it failed follows from ``error``."""
+    confidence: float | None = None
+    """How sure the model said it was of its answer, 0..1. None if the file does not state it."""
     verdicts: tuple[bool, bool] | None = None
     """Whether the answer is right. None unless the file states both."""
     transcript: tuple[Turn, ...] = ()

@@ -38,6 +38,7 @@ PARTS: Final = (
     "tokens_out",
     "cost",
     "latency",
+    "confidence",
 )
 """The parts of a case that a column may hold. A map may also have ``scores``, which are any number of columns."""
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain
+from math import exp
 from typing import Final
 
 from msgspec.structs import replace
@@ -47,6 +48,7 @@ from sitegen.importers.tool_values import (
 )
 from sitegen.importers.usual_names import (
     GRADES,
+    LOGPROB,
     TRUE_LABELS,
     VERDICTS_OF_CHECKS,
     case_rows,
@@ -339,6 +341,7 @@ class _TableReader:
             error=self._text(row, "error"),
             unjudged=next(filter(None, failures), ""),
             call=Call(usage, self._text(row, "model")),
+            confidence=self._confidence(row),
             transcript=self._transcript(row),
             tags=tags_of({name: row[name] for name in self._tags if name in row}),
         )
@@ -348,6 +351,17 @@ class _TableReader:
         sample = members(row.get("sample"))
         stated = (row.get(name) for name in row if plain_key(name) in _CONVERSATIONS)
         return transcript(sample.get("input"), sample.get("output")) or transcript(next(filter(None, stated), None))
+
+    def _confidence(self, row: Mapping[str, Value]) -> float | None:
+        """How sure the model was. Beside a judge, it is taken for the judge's unless the settings name the column."""
+        column, value = next(iter(self._parts.get("confidence", ())), ""), self._value(row, "confidence")
+        if column not in self._map.required and self._grader(row):
+            return None
+        is_logarithm = plain_name(column) == LOGPROB
+        number = grade_of(value, {}, (-1e300, 0.0) if is_logarithm else (0.0, 1.0))
+        if number is None or number.score is None or number.right is not None:
+            return None
+        return exp(float(str(value))) if is_logarithm else number.score
 
     def _row_names(self) -> list[str]:
         """The name of each row: its id, input or number.

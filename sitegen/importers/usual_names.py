@@ -19,6 +19,8 @@ from sitegen.text.keys import plain_key
 TRUE_LABELS: Final = ("ytrue", "truelabel", "goldlabel")
 PREDICTED_LABELS: Final = ("ypred", "predictedlabel", "predlabel")
 """Names that occur in pairs, in tables of a classification."""
+LOGPROB: Final = "logprob"
+"""The name of a confidence as the natural logarithm of a probability."""
 PARTS: Final[dict[str, tuple[str, ...]]] = {
     "id": (
         *("datasourceitemid", "datasetitemid"),  # in tables where an id is that of the output
@@ -43,6 +45,7 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
     "error": ("error", "errormessage"),
     "reasoning": ("reasoning", "reason", "explanation", "rationale", "justification"),
     "cost": ("cost", "costusd", "totalcost"),
+    "confidence": ("confidence", "modelconfidence", "answerconfidence", "confidencescore", "probability", LOGPROB),
     "latency": ("latency", "latencys", "latencyseconds", "durations", "durationseconds", "elapsedseconds"),
 }
 """Part of a case -> usual column names, the most specific first, in lower case without separators."""

@@ -73,6 +73,8 @@ class Judgement(Frozen):
     evidence: str = ""
     """The page, the confidence and the quote that the output states for the value, in words; empty if it states none,
     and in an eval with redacted values."""
+    confidence: float | None = None
+    """The confidence that the output states for the value, 0..1; None if it states none, or no such number."""
 
     @property
     def label(self) -> str:

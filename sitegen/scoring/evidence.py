@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
+from sitegen.importers.case import grade_of
 from sitegen.model.outcomes import EXTRA_ITEM, Judgement, Value
 from sitegen.model.scorecards import AlignmentPanel
 from sitegen.scoring.compiled_truth import CompiledTruth
@@ -230,17 +231,18 @@ def with_evidence(
 
     ``panels`` pair the list items of the document, whose indices in the output can be other ones.
     """
-    stated = evidence_in(root, beside_values=beside_values)
-    if not stated:
+    by_path = evidence_in(root, beside_values=beside_values)
+    if not by_path:
         return list(judgements)
     pairs = {panel.path: {row.expected: row.actual for row in panel.pairs} for panel in panels}
-    ends = {path.rpartition("]")[2] for path in stated}  # which pairing, of indices, leaves as they are
+    ends = {path.rpartition("]")[2] for path in by_path}  # which pairing, of indices, leaves as they are
     with_stated = []
     for judgement in judgements:
         if judgement.path.rpartition("]")[2] in ends:
             path = _path_in_output(judgement.path, {} if judgement.note == EXTRA_ITEM else pairs)
-            if evidence := stated.get(path):
-                judgement = replace(judgement, evidence=str(evidence))
+            if evidence := by_path.get(path):
+                stated = grade_of(evidence.confidence, {})
+                judgement = replace(judgement, evidence=str(evidence), confidence=stated.score if stated else None)
         with_stated.append(judgement)
     return with_stated
 

@@ -24,12 +24,14 @@ from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.rules import FieldRules, rules_of
 from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, content_of, unscored_result
 from sitegen.stats import counts as stats
+from sitegen.stats.confidence import AUROC, auroc_metric
 
 _RATIOS: Final = (*stats.RATIOS, stats.FIELD_ACCURACY)
 METRICS: Final = (
     *(ratio.spec for ratio in _RATIOS),
     MetricSpec("macro_f1", "Macro F1", "The mean of the documents' F1."),
     MetricSpec("macro_f1_attributes", "Macro F1 over fields", "The mean of the F1 of each field."),
+    AUROC,
 )
 
 MAX_REMEMBERED: Final = 20_000
@@ -48,7 +50,7 @@ class FieldsScorer:
     """Scores extractions. Ratios come from summed counts: ``f1`` is pooled, ``macro_f1`` is the documents' mean."""
 
     kind = "fields"
-    version = 15
+    version = 16
     metrics = METRICS
     nouns = Nouns()
 
@@ -181,7 +183,7 @@ class _FieldsScoring:
         scorecard = Scorecard(
             status="scored" if readable else "unreadable",
             counts=counts,
-            metrics=_field_metrics(documents, stats.mean(by_field)),
+            metrics=(*_field_metrics(documents, stats.mean(by_field)), *auroc_metric(self._judgements)),
             documents=tuple(documents),
             fields=fields,
             findings=bounded_findings(self._findings),

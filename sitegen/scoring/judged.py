@@ -32,6 +32,7 @@ from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, conten
 from sitegen.scoring.usage import VERDICTS, missing_usage, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import cohens_kappa
+from sitegen.stats.confidence import AUROC, auroc_metric
 from sitegen.text.plain import cut
 from sitegen.text.values import COUNT, as_json, short_digest
 
@@ -75,6 +76,7 @@ METRICS: Final = (
         higher_is_better=False,
         is_optional=True,
     ),
+    AUROC,
     *(
         MetricSpec(name, label, explanation, high=inf, higher_is_better=False, unit=COUNT, is_optional=True)
         for name, label, explanation in zip(
@@ -89,10 +91,8 @@ METRICS: Final = (
         )
     ),
 )
-_OPTIONAL: Final = tuple(spec.name for spec in METRICS if spec.is_optional)
-
-
-"""The metrics that are means over the cases."""
+_OPTIONAL: Final = tuple(spec.name for spec in METRICS if spec.is_optional and spec is not AUROC)
+"""The optional metrics that are means over the cases."""
 _BETWEEN: Final = " · "
 _RUN: Final = re.compile(r"(?:run|repeat|attempt|trial)[-_]?[0-9]+")
 _NOTE: Final = 200  # characters
@@ -275,7 +275,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         fix = "Name the columns that hold them, as `settings: {columns: {score: rating, passed: ok}}`."
         findings.append(Finding("error", message, fix))
     notes += (*lift_note([*lifts.values()]), *preference_notes(cases))
-    metrics_of_all = _means(documents, pooled)
+    metrics_of_all = (*_means(documents, pooled), *auroc_metric(judgements))
     of_all = _with_judges(run_usage(calls), cases, metrics_of_all)
     if of_all and of_all.graded and (mixed := _mixed_judges_note(cases, of_all.graded)):
         notes.append(mixed)
@@ -419,6 +419,7 @@ def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion
             expected=expected_side,
             actual=actual_side,
             note=cut(note, _NOTE),
+            confidence=case.confidence if len(answers) == 1 and case.answers == 1 else None,
         )
 
 

@@ -120,9 +120,10 @@ RUNS = {
     4: orders(order("o1", "A-17", 1200.5, True, TABLE, ("Delivery", 202)), SECOND_ORDER, THIRD_ORDER),
     5: '{"orders": [{"id": "o1", "number": "A-1',
     6: orders(
-        order("o1", "</script><script>alert(1)</script>", 1200.5, True, TABLE, ("Delivery", "\u202e5.002")),
+        order("o1", "</script><script>alert(1)</script>", 1200.5, True, TABLE, ("Delivery", "\u202e5.002"))
+        | {"number_confidence": 0.9, "total_confidence": 0.8},
         order("o2", "A-18", 80, "<b>no</b>", LAMP, ("Caf\u00e9 \u2014 \u8336", 3)),
-        THIRD_ORDER | {"note <i>": "extra"},
+        THIRD_ORDER | {"note <i>": "extra", "total_confidence": 0.95, "rush_confidence": 1},
     ),
 }
 

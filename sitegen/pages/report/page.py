@@ -54,6 +54,7 @@ from sitegen.pages.report.tree import has_tree
 from sitegen.pages.report.why_rows import RecordedRow, agrees, recorded_rows, why_otherwise
 from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import all_specs
+from sitegen.stats.confidence import Stated, stated_by_field
 from sitegen.stats.counts import RATIOS, error_numbers, errors
 
 ALIGNED: Final = 100
@@ -347,6 +348,11 @@ class ReportView(Frozen, dict=True, gc=True):
     def verdict_of(self) -> Verdict:
         """The verdict on the metrics that have a threshold."""
         return verdict(all_specs(self.specs), self.info.thresholds, self.card.metrics)
+
+    @cached_property
+    def stated(self) -> dict[str, list[Stated]]:
+        """The confidences that the output states for values, by field, and whether each value is right."""
+        return stated_by_field(self.result.judgements)
 
     @cached_property
     def splits(self) -> tuple[Split, ...]:

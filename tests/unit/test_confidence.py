@@ -1,0 +1,121 @@
+"""The confidence that outputs state for their values, against what is right. The numbers are computed by hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.stats.confidence import Stated, at_least, auroc, bins, by_field, skippable
+
+RIGHT, WRONG = True, False
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([], None),
+        ([(0.9, RIGHT), (0.2, RIGHT)], None),
+        ([(0.9, WRONG)], None),
+        ([(0.9, RIGHT), (0.2, WRONG)], 1.0),
+        ([(0.2, RIGHT), (0.9, WRONG)], 0.0),
+        ([(0.5, RIGHT), (0.5, WRONG)], 0.5),
+        ([(0.9, RIGHT), (0.8, WRONG), (0.7, RIGHT), (0.2, WRONG)], 3 / 4),
+        # Of the 6 pairs the right value is above in 2, and level in 2: (2 + 1) / 6.
+        ([(0.9, RIGHT), (0.6, RIGHT), (0.6, RIGHT), (0.6, WRONG), (0.7, WRONG)], 2 / 3 - 1 / 6),
+    ],
+)
+def test_auroc_is_the_share_of_pairs_in_which_the_right_value_has_more_confidence(
+    values: list[Stated], expected: float | None
+) -> None:
+    assert auroc(values) == (None if expected is None else pytest.approx(expected))
+
+
+VALUES = [
+    (0.3, WRONG),
+    (0.39, RIGHT),
+    (0.7, RIGHT),
+    (0.95, RIGHT),
+    (1.0, RIGHT),
+    (1.0, WRONG),
+    (0.0, WRONG),
+    (0.8, RIGHT),
+]
+
+
+def test_values_of_similar_confidence_are_compared_in_ten_parts_of_the_range() -> None:
+    found = {part: (those.number, those.confidence, those.right) for part, those in bins(VALUES).items()}
+    assert found == {
+        0.0: (1, 0.0, 0.0),
+        0.3: (2, pytest.approx(0.345), 0.5),
+        0.7: (1, 0.7, 1.0),
+        0.8: (1, 0.8, 1.0),
+        0.9: (3, pytest.approx(0.9833, abs=1e-4), pytest.approx(2 / 3)),
+    }
+
+
+def test_a_threshold_says_how_many_values_reach_it_and_how_many_of_these_are_right() -> None:
+    found = {least: (those.number, those.right) for least, those in at_least(VALUES).items()}
+    assert found == {
+        **dict.fromkeys((0.5, 0.6, 0.7), (5, 0.8)),
+        0.8: (4, 0.75),
+        **dict.fromkeys((0.9, 0.95), (3, pytest.approx(2 / 3))),
+        0.99: (2, 0.5),
+    }
+    assert skippable(VALUES) is None
+    least, those = skippable([(0.65, WRONG), (0.7, RIGHT), (0.9, RIGHT)]) or (0.0, None)
+    assert (least, those and those.number) == (0.7, 2)
+
+
+def test_a_field_is_named_from_three_values_on_and_the_one_that_promises_too_much_first() -> None:
+    fields = {"few": [(0.9, WRONG)] * 2, "modest": [(0.5, RIGHT)] * 3, "bold": [(0.9, WRONG)] * 3}
+    assert list(by_field(fields)) == ["bold", "modest"]
+
+
+def test_an_output_states_its_confidence_around_its_values_or_beside_them() -> None:
+    truth = {"rooms": 4, "area": 30, "city": "Ulm", "owner": "Nobody", "year": 1990}
+    output = {
+        "rooms": {"value": 4, "confidence": 0.9},
+        "area": 31.5,
+        "area_confidence": "0.4",
+        "city": {"value": "Bern", "confidence": "high"},
+        "owner": {"value": "Nobody", "confidence": 90},
+        "year": {"value": None, "confidence": 0.3},
+    }
+    inputs = ScoringInputs(
+        outputs=(File("o.json", json.dumps(output).encode()),), ground_truth=File("t.json", json.dumps(truth).encode())
+    )
+    result = scorer("fields").score(inputs)
+    assert {judgement.path: judgement.confidence for judgement in result.judgements} == {
+        "rooms": 0.9,
+        "area": 0.4,
+        "city": None,
+        "owner": None,
+        "year": 0.3,
+    }
+    assert result.scorecard.metric("auroc") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("table", "settings", "expected"),
+    [
+        ("id,passed,confidence\na,true,0.9\nb,false,0.4\nc,true,1.5\n", {}, [0.9, 0.4, None]),
+        ("id,passed,logprob\na,true,0\nb,false,-0.693147\nc,true,\n", {}, [1.0, 0.5, None]),
+        ("id,passed,confidence,judge_model\na,true,0.9,j\n", {}, [None]),
+        (
+            "id,ok,sure,judge\na,true,0.9,j\n",
+            {"columns": {"id": "id", "passed": "ok", "confidence": "sure", "judge": "judge"}},
+            [0.9],
+        ),
+        ("id,passed,confidence\na,true,0.9\na,false,0.8\n", {}, [None]),
+    ],
+    ids=["usual", "logarithm", "of a judge", "named", "answered twice"],
+)
+def test_a_table_states_the_confidence_of_answers_in_a_column(
+    table: str, settings: dict[str, object], expected: list[float | None]
+) -> None:
+    inputs = ScoringInputs(outputs=(File("r.csv", table.encode()),), settings=json.dumps(settings))
+    found = [judgement.confidence for judgement in scorer("judged").score(inputs).judgements]
+    assert found == [None if each is None else pytest.approx(each, abs=1e-5) for each in expected]
