@@ -137,6 +137,12 @@ def headlines_by(card: Scorecard, axis: str, metric: str) -> dict[str, float | N
     return {value: part.metric(metric) for (value,), part in _parts(card, (axis,))}
 
 
+def by_answerer(card: Scorecard) -> dict[str, Scorecard]:
+    """The scorecard of each variant and model that answered, by their names; empty if answers do not differ in them."""
+    axes = tuple(axis for axis in axes_of(card) if axis in ANSWERERS)
+    return {BETWEEN.join(values): part for values, part in _parts(card, axes)} if axes else {}
+
+
 def axes_of(card: Scorecard) -> tuple[str, ...]:
     """The axes on which answers differ: who answered, then tags.
 

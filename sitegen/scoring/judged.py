@@ -108,7 +108,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 38
+    version = 39
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",

@@ -168,11 +168,28 @@ def test_the_trend_is_split_by_model_and_draws_quality_against_cost(project: tup
     assert said.count("another model") == 1
     assert said.count("another judge") == 1
     assert "Accuracy against total cost" in said
-    assert re.findall(r'<circle class="dot (v\d)"[^>]*>\s*<title>([^<]*)', page) == [
-        ("v1", "iteration-001: Accuracy 0.250, 0.08 USD, small"),
+    assert re.findall(r'<circle class="dot (v\d(?: past)?)"[^>]*>\s*<title>([^<]*)', page)[:4] == [
+        ("v1 past", "iteration-001: Accuracy 0.250, 0.08 USD, small"),
         ("v1", "iteration-002: Accuracy 0.500, 0.16 USD, small"),
-        ("v0", "iteration-003: Accuracy 1.000, 0.80 USD, large"),
+        ("v0 past", "iteration-003: Accuracy 1.000, 0.80 USD, large"),
         ("v0", "iteration-004: Accuracy 0.875, 0.80 USD, large"),
     ]
     table = said.partition("95th percentile of latency, s ")[2]
     assert table.startswith("iteration-004 large 0.875 0.80 800 40 0.50 0.50 iteration-003 large 1.000 0.80")
+
+
+def test_models_that_none_beats_in_quality_and_cost_are_named(tmp_path: Path) -> None:
+    took = {"small": (1, 0.01, 0.5), "middle": (3, 0.1, 2.0), "large": (4, 0.3, 1.0), "dear": (4, 0.4, 1.0)}
+    rows = [
+        {"id": f"c{case}", "model": model, "passed": case < right, "cost": cost, "latency": seconds}
+        for model, (right, cost, seconds) in took.items()
+        for case in range(4)
+    ]
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({"evals/manifest.yaml": "evals: {desk: {kind: judged, outputs: results.json}}", PROMPT: "Answer.\n"})
+    repo.commit({"evals/desk/results.json": json.dumps(rows)})
+    build_site(repo.path, tmp_path / "site")
+    said = text(tmp_path / "site", "evals/desk/index.html")
+    by_cost, by_time = said.split("A ring marks what no other beats in both:")[1:]
+    assert by_cost.startswith(" small 0.250 middle 0.750 large 1.000 ")
+    assert by_time.startswith(" small 0.250 dear 1.000 large 1.000 ")

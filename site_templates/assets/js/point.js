@@ -39,6 +39,7 @@ class PointBox {
   /** The names of the columns of counts in the table are none if no values were judged one by one. */
   constructor(data, table) {
     this.data = data;
+    this.off = new Set(); // the lines that are not shown
     this.heads = $("thead", table);
     this.counted = (table.dataset.counts ?? "").split(" ").filter(Boolean);
     this.box = element("div", "tip");
@@ -69,6 +70,7 @@ class PointBox {
       table.append(head);
     }
     this.data.names.forEach((text, k) => {
+      if (this.off.has(k)) return;
       const row = element("tr"), name = element("td"), now = this.data.now[k];
       name.append(element("span", `key ${this.data.marks[k]}`), ` ${text}`);
       row.append(name, element("td", "", this.metric(k, this.data.values[k][index])));
@@ -105,7 +107,8 @@ class PointBox {
 
   /** The same for a screen reader. */
   spoken(index, point) {
-    const named = this.data.names.map((name, k) => {
+    const named = this.data.names.flatMap((name, k) => {
+      if (this.off.has(k)) return [];
       const then = this.data.values[k][index], now = this.data.now[k] ? this.data.now[k][index] : then;
       const change = this.data.changes[k]?.[index];
       return `${name} ${this.metric(k, then, "undefined")}`

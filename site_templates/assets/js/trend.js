@@ -36,6 +36,7 @@ class TrendChart {
     this.listenToKeys();
     this.listenToButtons();
     this.listenToBrush();
+    this.listenToChips();
     this.restore();
     addEventListener("hashchange", () => this.restore());
     new ResizeObserver(() => { this.isLaidOut = true; this.draw(); }).observe(this.canvas);
@@ -128,7 +129,7 @@ class TrendChart {
   fitMetrics(first, last) {
     [this.bottom, this.top] = this.data.y;
     if (!this.whole) {
-      const columns = this.data.names.flatMap((_, k) => this.shown(k));
+      const columns = this.data.names.flatMap((_, k) => (this.words.off.has(k) ? [] : this.shown(k)));
       const known = columns.flatMap(values => values.slice(first, last + 1)).filter(value => value !== null);
       if (known.length) {
         const low = Math.min(...known), high = Math.max(...known), full = this.data.y[1] - this.data.y[0];
@@ -147,6 +148,18 @@ class TrendChart {
       label.toggleAttribute("hidden", value < this.bottom || value > this.top);
       label.setAttribute("y", this.percent(value));
     }
+    this.fitEnds(last);
+  }
+
+  /** The names of the lines at their ends, moved apart as on the server. */
+  fitEnds(last) {
+    const ends = $$("[data-end]", this.canvas).map(text => [text, this.shown(+text.dataset.end)[0][last] ?? null]);
+    for (const [text, value] of ends) text.toggleAttribute("hidden", value === null || this.words.off.has(+text.dataset.end));
+    const seen = ends.filter(([text]) => !text.hasAttribute("hidden")).sort((one, other) => other[1] - one[1]);
+    const places = seen.map(([, value]) => 100 * (this.top - value) / (this.top - this.bottom)), gap = Math.min(6, 100 / places.length);
+    places.forEach((place, k) => { places[k] = Math.max(place, k ? places[k - 1] + gap : 0); });
+    for (let k = places.length - 1, below = 100; k >= 0; k -= 1, below -= gap) places[k] = below = Math.min(places[k], below);
+    seen.forEach(([text], k) => text.setAttribute("y", `${places[k]}%`));
   }
 
   fitSteps() {
@@ -229,6 +242,7 @@ class TrendChart {
     const address = hash(), kept = /^(\d+)-(\d+)$/.exec(address.get("x") ?? "");
     this.clock = this.data.now.length && CLOCKS.includes(address.get("clock")) ? address.get("clock") : "";
     this.setClock();
+    this.setLines(address.has("lines") ? address.get("lines").split("\n") : null);
     if (kept) this.zoom(kept[1] - 1.5, kept[2] - 0.5, true); else { this.from = this.least; this.to = this.most; this.draw(); }
   }
 
@@ -245,7 +259,7 @@ class TrendChart {
     }
     const point = new TablePoint(this.rows[index]), values = this.data.names.map((_, k) => this.shown(k)[0][index]);
     this.knobs.forEach((knob, k) => {
-      knob.hidden = values[k] === null;
+      knob.hidden = values[k] === null || this.words.off.has(k);
       if (values[k] !== null) knob.style.top = this.percent(values[k]);
     });
     this.fillSide(index);
@@ -368,6 +382,27 @@ class TrendChart {
       });
     }
     $("[data-reset]", this.card)?.addEventListener("click", () => this.reset());
+  }
+
+  /** Shows the lines of these names, by default the metrics and those of the first axis. */
+  setLines(names) {
+    const { off } = this.words, all = this.data.names;
+    off.clear();
+    all.forEach((name, k) => { if (names ? !names.includes(name) : k >= (this.data.first ?? all.length)) off.add(k); });
+    for (const chip of $$("[data-chip]", this.card)) setPressed(chip, !off.has(+chip.dataset.chip));
+    for (const part of $$("[data-line]", this.chart)) part.toggleAttribute("hidden", off.has(+part.dataset.line));
+    for (const head of $$(".side ul + h3", this.chart)) head.hidden = !$("li:not([hidden])", head.nextElementSibling);
+  }
+
+  listenToChips() {
+    for (const chip of $$("[data-chip]", this.card)) {
+      onToggle(chip, () => {
+        const names = this.data.names.filter((_, k) => isPressed($(`[data-chip="${k}"]`, this.card)));
+        this.setLines(names);
+        keepInHash({ lines: names.join("\n") }); // which no name has
+        this.draw();
+      });
+    }
   }
 
   listenToBrush() {

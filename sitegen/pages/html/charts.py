@@ -260,6 +260,28 @@ def nice_ticks(low: float, high: float, count: int = TICKS) -> tuple[float, ...]
     return tuple(round(number * step, 6) for number in range(first, last + 1))
 
 
+_NAME: Final = 18  # characters
+_LABEL: Final = 6.0
+"""The least distance of two labels beside a chart, in percent of its height."""
+
+
+def apart(places: Sequence[float]) -> list[float]:
+    """Places of labels from the top in percent, moved so far down, or up at the bottom, that none covers another."""
+    moved, gap = [0.0] * len(places), min(_LABEL, 100 / (len(places) or 1))
+    above = -gap
+    for index in sorted(range(len(places)), key=places.__getitem__):
+        moved[index] = above = max(places[index], above + gap)
+    below = 100 + gap
+    for index in sorted(range(len(places)), key=moved.__getitem__, reverse=True):
+        moved[index] = below = min(moved[index], below - gap)
+    return moved
+
+
+def short_name(name: str) -> str:
+    """A name beside a line or a dot, as far as there is room for it."""
+    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+
+
 def percent(part: float, whole: float) -> str:
     """A place along an axis, as an attribute of SVG."""
     return f"{100 * part / whole:.2f}%"

@@ -21,7 +21,7 @@ from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.noise import samples
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
 from sitegen.analysis.series import defined_specs, problems_of_point, variant_spread
-from sitegen.analysis.slices import headlines_by
+from sitegen.analysis.slices import axes_of, headlines_by
 from sitegen.model.changes import Change, Interval, Noise, Step
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, MetricSpec, traits_of
@@ -43,7 +43,10 @@ from sitegen.scoring.usage import USAGE
 from sitegen.stats.counts import errors, judged, wrong_share
 
 VARIANTS: Final = 6
-"""Largest number of variants or models that are drawn."""
+"""Largest number of values of one axis that are drawn: variants, models, or those of a tag."""
+
+_OTHERS: Final = 12
+"""Largest number of lines of further axes."""
 
 NEWEST: Final = 200
 """Number of the newest iterations whose rows are on the page and whose values are all drawn. Older ones are drawn in
@@ -80,6 +83,8 @@ class TrendView(Frozen):
     several of these, the models of the outputs. Empty if there are fewer than two."""
     split_by: str
     """``variant`` or ``model``."""
+    others: tuple[tuple[str, str], ...]
+    """The lines of further axes on which the newest answers differ: each axis and a value on it."""
     fields: tuple[FieldOverPoints, ...]
     heat: tuple[tuple[str, tuple[float | None, ...]], ...]
     """Attributes with their share of wrong values at each point, the last to change first; None where not judged."""
@@ -130,6 +135,15 @@ class TrendView(Frozen):
         if self.split_by == "model" and max(map(len, heads)) < 2:  # a model for each output
             heads = [{made_by(point): values[0]} for point, values in zip(self.points, self.values, strict=True)]
         return [[head.get(variant) for head in heads] for variant in self.variants]
+
+    @property
+    def values_of_others(self) -> list[list[float | None]]:
+        """The headline of the answers with each of the further values, at every point."""
+        by_axis = {
+            axis: [headlines_by(point.scorecard, axis, self.specs[0].name) for point in self.points]
+            for axis, _ in self.others
+        }
+        return [[heads.get(value) for heads in by_axis[axis]] for axis, value in self.others]
 
     @property
     def apart(self) -> int:
@@ -302,9 +316,11 @@ def trend_page(
     if not is_counted(series) and not info.recorded:
         series = replace(series, specs=defined_specs(series))
     specs, points = series.specs, series.points
-    models = _answerers(series, "model")
-    variants = () if models else _answerers(series, "variant")
+    models = _values_on(series, "model")
+    variants = () if models else _values_on(series, "variant")
     models = models or (() if variants else _models(series))
+    split_by = "model" if models else "variant"
+    further = [axis for axis in (axes_of(points[-1].scorecard) if points else ()) if axis != split_by]
     alike = [(spec.low, spec.high) == (specs[0].low, specs[0].high) for spec in specs[:_DRAWN]]
     drawn = [*alike, False].index(False)
     # Recorded numbers show their changes even if they do not share a range, because no other page does.
@@ -323,7 +339,8 @@ def trend_page(
         changes=((), *(changes(changed, info.nouns, *pair) for pair in pairwise(points))) if points else (),
         edited=tuple(edited_before_outputs(points)),
         variants=variants or models,
-        split_by="model" if models else "variant",
+        split_by=split_by,
+        others=tuple((axis, value) for axis in further for value in _values_on(series, axis))[:_OTHERS],
         fields=fields,
         heat=tuple((name, shares) for _, name, shares in heat),
         steady=sum(not times for (_, times), _, _ in heat),
@@ -347,8 +364,8 @@ def has_variants(info: EvalInfo, scorecard: Scorecard) -> bool:
     return traits_of(info.kind).answers_cases and len(scorecard.variants) > 1
 
 
-def _answerers(series: Series, axis: str) -> tuple[str, ...]:
-    """The variants or models of answers, those of the newest point first; empty if no output has two."""
+def _values_on(series: Series, axis: str) -> tuple[str, ...]:
+    """The values of answers on an axis, those of the newest point first; empty if no output has two."""
     stated = [
         dict.fromkeys(document.axes[axis] for document in point.scorecard.documents if axis in document.axes)
         for point in reversed(series.points)

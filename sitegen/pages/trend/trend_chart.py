@@ -15,6 +15,7 @@ from sitegen.pages.html.charts import (
     TICKS,
     ChartLine,
     Tick,
+    apart,
     band,
     bar_width,
     dots,
@@ -25,6 +26,7 @@ from sitegen.pages.html.charts import (
     nice_ticks,
     percent,
     round_steps,
+    short_name,
     stack,
     staircase,
     y,
@@ -89,7 +91,9 @@ class TrendChart(Frozen):
     recorded: ChartLine
     """The headline that the records of the runs state; empty if they agree with the computed one."""
     variants: tuple[ChartLine, ...]
-    """The headline of each variant of a prompt."""
+    """The headline of each variant or model, and of each further value of an axis."""
+    ends: tuple[tuple[int, str, str], ...]
+    """The number of each line that is defined at the last point, its place there from the top, and its name."""
     dots: str
     """The single values of the headline, without copies."""
     copies: str
@@ -134,7 +138,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     scale = Ends(spec.low, spec.high)
     metrics = [[values[k] for values in view.values] for k in range(view.drawn)]
     now = [list(column) for column in zip(*view.now, strict=True)]
-    variants, recorded = view.values_of_variants, view.recorded_headlines
+    variants, recorded = [*view.values_of_variants, *view.values_of_others], view.recorded_headlines
     columns = [*metrics, *now, *variants, recorded]
     head, best, apart = metrics[0], view.best_so_far, view.breaks
     size = ceil(older / min(_GROUPS, _GROUPS_OF_LINES // len(columns)))
@@ -189,6 +193,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         best_line=staircase(best, scale, extremes(best, size, newest), apart),
         recorded=line_of(recorded),
         variants=tuple(map(line_of, variants)),
+        ends=_ends([*metrics, *variants], line_names(view), axis) if variants else (),
         dots=dots_where(not point.is_copy for point in points),
         copies=dots_where(point.is_copy for point in points),
         stale=dots_where(point.stale for point in points),
@@ -216,6 +221,33 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         },
         island=_island(view, [*metrics, *variants], older, axis=axis, most_errors=most),
     )
+
+
+def line_names(view: TrendView) -> list[str]:
+    """The names of all lines, as their chips and their ends have them."""
+    return [
+        *(spec.label for spec in view.specs[: view.drawn]),
+        *map(printable, (*view.variants, *(value for _, value in view.others))),
+    ]
+
+
+def lines_by_axis(view: TrendView) -> dict[str, list[tuple[int, str, float | None]]]:
+    """The lines of the values of each axis: its place among them, its name and its newest value."""
+    named = [*((view.split_by, name) for name in view.variants), *view.others]
+    by_axis: dict[str, list[tuple[int, str, float | None]]] = {}
+    for place, ((axis, name), values) in enumerate(
+        zip(named, [*view.values_of_variants, *view.values_of_others], strict=True)
+    ):
+        by_axis.setdefault(axis, []).append((place, name, values[-1]))
+    return by_axis
+
+
+def _ends(
+    columns: Sequence[Sequence[float | None]], names: Sequence[str], axis: Ends
+) -> tuple[tuple[int, str, str], ...]:
+    last = [(k, column[-1]) for k, column in enumerate(columns) if column[-1] is not None]
+    places = apart([100 * (axis.high - value) / (axis.high - axis.low) for _, value in last if value is not None])
+    return tuple((k, f"{place:.2f}%", short_name(names[k])) for (k, _), place in zip(last, places, strict=True))
 
 
 def variant_mark(place: int) -> str:
@@ -261,8 +293,12 @@ def _island(
         # From the closest zoom of the script, a fiftieth of the height, to the whole of either axis.
         "steps": round_steps(min((axis.high - axis.low) / 250, 0.5), max((axis.high - axis.low) / 5, most_errors / 2)),
         **({"whole": counts} if counts else {}),
-        "names": [*(spec.label for spec in specs), *(printable(f"{specs[0].label}, {name}") for name in view.variants)],
-        "marks": [*(f"m{k}" for k in range(view.drawn)), *map(variant_mark, range(len(view.variants)))],
+        "names": [
+            *(spec.label for spec in specs),
+            *(f"{specs[0].label}, {name}" for name in line_names(view)[view.drawn :]),
+        ],
+        "marks": [*(f"m{k}" for k in range(view.drawn)), *map(variant_mark, range(len(view.variants + view.others)))],
+        **({"first": view.drawn + len(view.variants)} if view.others else {}),
         "better": [1 if spec.higher_is_better else -1 for spec in specs],
         **({"older": older} if older else {}),
         **({} if labelled or not points else {"numbers": [point.snapshot.iteration for point in points]}),

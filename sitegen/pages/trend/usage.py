@@ -2,34 +2,81 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Final, NamedTuple
 
+from sitegen.analysis.slices import by_answerer
+from sitegen.model.changes import Ends
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.pages.html.charts import Tick, nice_ticks, percent
+from sitegen.model.scorecards import Scorecard
+from sitegen.pages.html.charts import apart, percent
 from sitegen.pages.html.formats import NIL
 from sitegen.pages.html.tables import Column, class_name
 from sitegen.pages.trend.page import TrendView, made_by
-from sitegen.pages.variants import tone
 from sitegen.text.values import amount, metric_text
 
-_AGAINST: Final = ("cost", "tokens_out", "tokens_in", "latency_median")
-"""The headline is drawn against the first of these that two outputs state."""
+_AMOUNTS: Final = (("cost", "tokens_out", "tokens_in"), ("latency_median",))
+"""The headline is drawn against the first of each that two answerers or outputs state."""
 
 ROWS: Final = 200
 """Largest number of outputs in the table and in the picture: the newest ones."""
 
 
+_NAMED: Final = 12
+"""Largest number of dots with a name beside them."""
+
+
+class Dot(NamedTuple):
+    """The answers of one variant and model in one output, in a picture of quality against an amount."""
+
+    at: int
+    """Index of the point."""
+    name: str
+    """The variant and the model, else the models of the output; empty if none is stated."""
+    value: float
+    """The headline."""
+    amount: float
+    is_newest: bool
+    """Whether no later output has answers of these."""
+
+
 class Tradeoff(Frozen):
-    """The headline of each output against its cost, or another amount."""
+    """The headline of each output, or of each variant and model in it, against its cost, or another amount."""
 
     against: MetricSpec
-    dots: tuple[tuple[int, str, str], ...]
-    """The index of a point, its place from the left and from the top in percent; the newest is last."""
-    legend: dict[str, str]
-    """Class of the colour by model; empty if only one model is named."""
-    across: tuple[Tick, ...]
-    up: tuple[Tick, ...]
+    dots: tuple[Dot, ...]
+    """Oldest first."""
+    unbeaten: tuple[Dot, ...]
+    """Of the newest those that no other one equals or beats in both, and beats in one; the cheapest first."""
+    right: float
+    """The amount at the right edge; 0 is at the left one."""
+    ends: Ends
+    """The headline at the lower and at the upper edge."""
+
+    @property
+    def names(self) -> list[str]:
+        """The variants and models, those of the newest output first, in its order."""
+        return list(dict.fromkeys(dot.name for dot in sorted(self.dots, key=lambda dot: -dot.at)))
+
+    @property
+    def named(self) -> list[tuple[Dot, str]]:
+        """The newest dots, at most ``_NAMED``, each with the place of its name from the top."""
+        newest = [dot for dot in self.dots if dot.is_newest][-_NAMED:]
+        places = apart([self._down(dot.value) for dot in newest])
+        return [(dot, f"{place:.2f}%") for dot, place in zip(newest, places, strict=True)]
+
+    def x(self, amount: float) -> str:
+        """The place of an amount from the left."""
+        return percent(amount, self.right)
+
+    def y(self, value: float) -> str:
+        """The place of a headline from the top."""
+        return f"{self._down(value):.2f}%"
+
+    def _down(self, value: float) -> float:
+        return 100 * (self.ends.high - value) / (self.ends.high - self.ends.low)
 
 
 def columns(view: TrendView) -> list[Column]:
@@ -48,43 +95,55 @@ def _amount(value: float | None, unit: str) -> str:
     return NIL if value is None else amount(value, unit).removesuffix(f" {unit}")
 
 
-def dot_text(view: TrendView, picture: Tradeoff, index: int) -> str:
-    """The headline of an output, what it took, and its model."""
-    point, values = view.points[index], view.values[index]
-    against, models = values[view.specs.index(picture.against)] or 0.0, made_by(point)[:80]
-    headline = metric_text(values[0] or 0.0, unit=view.specs[0].unit)
-    words = f"{point.snapshot.label}: {view.specs[0].label} {headline}, {amount(against, picture.against.unit)}"
-    return f"{words}, {models}" if models else words
+def dot_text(view: TrendView, picture: Tradeoff, dot: Dot) -> str:
+    """The output of a dot, the headline, what it took, and who answered."""
+    label, headline = view.points[dot.at].snapshot.label, metric_text(dot.value, unit=view.specs[0].unit)
+    words = f"{label}: {view.specs[0].label} {headline}, {amount(dot.amount, picture.against.unit)}"
+    return f"{words}, {dot.name}" if dot.name else words
 
 
-def tradeoff(view: TrendView) -> Tradeoff | None:
-    """The newest outputs in a picture; None if there are none. The horizontal axis begins at 0, to show ratios."""
-    newest, unit = view.outputs, view.specs[0].unit
-    by_name = {view.specs[place].name: place for place in view.usage_places}
-    stated = (
-        by_name[name]
-        for name in _AGAINST
-        if name in by_name
-        and sum(view.values[at][0] is not None and bool(view.values[at][by_name[name]]) for at in newest) >= 2
+def tradeoffs(view: TrendView) -> list[Tradeoff]:
+    """The newest outputs in a picture for each amount that any two of them state."""
+    answers = [
+        (at, name, card)
+        for at in view.outputs[-ROWS:]
+        for name, card in (
+            by_answerer(view.points[at].scorecard) or {made_by(view.points[at]): view.points[at].scorecard}
+        ).items()
+    ]
+    pictures = ([_tradeoff(view, answers, name) for name in names] for names in _AMOUNTS)
+    return [picture for each in pictures if (picture := next(filter(None, each), None))]
+
+
+def _tradeoff(view: TrendView, answers: Sequence[tuple[int, str, Scorecard]], name: str) -> Tradeoff | None:
+    """The picture of an amount; None if not two of the answers state it. Its axis begins at 0, to show ratios."""
+    against = next((spec for spec in view.specs if spec.name == name), None)
+    stated = [(at, who, card.metric(view.specs[0].name), card.metric(name)) for at, who, card in answers]
+    drawn = [(at, who, value, taken) for at, who, value, taken in stated if value is not None and taken is not None]
+    if against is None or sum(taken > 0 for *_, taken in drawn) < 2:
+        return None
+    newest = {who: at for at, who, *_ in drawn}
+    dots = tuple(
+        Dot(at=at, name=who, value=value, amount=taken, is_newest=newest[who] == at) for at, who, value, taken in drawn
     )
-    place = next(stated, None)
-    if place is None:
-        return None
-    values = [(index, view.values[index][0], view.values[index][place]) for index in newest[-ROWS:]]
-    drawn = [(index, head, cost) for index, head, cost in values if head is not None and cost is not None]
-    if not drawn:
-        return None
-    heads, most = [head for _, head, _ in drawn], max(cost for _, _, cost in drawn) * 1.06
-    margin = (max(heads) - min(heads)) * 0.08 or abs(max(heads)) * 0.05 or 0.05
-    low, high = min(heads) - margin, max(heads) + margin
-    models = list(dict.fromkeys(filter(None, (made_by(view.points[index]) for index in reversed(newest)))))
-    spec = view.specs[place]
+    values = [dot.value for dot in dots]
+    margin = (max(values) - min(values)) * 0.08 or abs(max(values)) * 0.05 or 0.05
     return Tradeoff(
-        against=spec,
-        dots=tuple((index, percent(cost, most), percent(high - head, high - low)) for index, head, cost in drawn),
-        legend={name: f"v{tone(k)}" for k, name in enumerate(models)} if len(models) > 1 else {},
-        across=tuple(Tick(percent(tick, most), amount(tick, spec.unit), "middle") for tick in nice_ticks(0, most, 4)),
-        up=tuple(
-            Tick(percent(high - tick, high - low), metric_text(tick, unit=unit)) for tick in nice_ticks(low, high, 4)
-        ),
+        against=against,
+        dots=dots,
+        unbeaten=_unbeaten([dot for dot in dots if dot.is_newest], 1 if view.specs[0].higher_is_better else -1),
+        right=max(dot.amount for dot in dots) * 1.06,
+        ends=Ends(min(values) - margin, max(values) + margin),
+    )
+
+
+def _unbeaten(dots: Sequence[Dot], sign: int) -> tuple[Dot, ...]:
+    """The Pareto front, the cheapest first. ``sign``: -1 if a lower value is better."""
+
+    def beats(one: Dot, other: Dot) -> bool:
+        places = (one.amount, -sign * one.value), (other.amount, -sign * other.value)
+        return places[0] != places[1] and places[0][0] <= places[1][0] and places[0][1] <= places[1][1]
+
+    return tuple(
+        sorted((dot for dot in dots if not any(beats(other, dot) for other in dots)), key=attrgetter("amount", "name"))
     )

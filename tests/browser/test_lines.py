@@ -1,0 +1,70 @@
+"""The lines of models and tags on the trend page, which chips choose."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.gitrepo import GitRepo
+from tests.sites import build_site
+
+TREND = "evals/desk/index.html"
+MODELS = {"large": (True, True, True), "small": (True, False, False)}
+"""Whether each model is right at each run."""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What ``visit`` opens pages of."""
+    folder = tmp_path_factory.mktemp("lines")
+    repo = GitRepo(folder / "repo")
+    repo.commit({"evals/manifest.yaml": "evals: {desk: {kind: judged}}", "prompts/a.md": "Answer.\n"})
+    for run in range(3):
+        rows = [
+            {
+                "id": f"c{case}",
+                "model": model,
+                "topic": ("bills", "travel")[case % 2],
+                "passed": right[run] or case == 1,
+            }
+            for case in range(4)
+            for model, right in MODELS.items()
+        ]
+        written = "".join(f"{json.dumps(row)}\n" for row in rows)
+        repo.commit({f"evals/desk/results/iteration-{run + 1:03}/results.jsonl": written}, message=f"Run {run + 1}")
+    build_site(repo.path, folder / "site")
+    return folder / "site"
+
+
+def _shown(page: Page) -> list[str]:
+    """The names at the ends of the lines that are shown, each with its line."""
+    shown = page.locator("[data-end]:visible").evaluate_all(
+        "texts => texts.map(text => [text.dataset.end, text.textContent])"
+    )
+    lines = set(page.locator("path.ln:not([hidden])").evaluate_all("lines => lines.map(line => line.dataset.line)"))
+    assert {line for line, _ in shown} == lines
+    return sorted(name for _, name in shown)
+
+
+def test_chips_choose_the_lines_and_the_address_keeps_them(visit):
+    page = visit(TREND)
+    assert _shown(page) == ["Passed", "large", "small"]
+    chips = page.get_by_role("group", name="Lines")
+    chips.get_by_role("button", name="topic: bills").click()
+    chips.get_by_role("button", name="small").click()
+    assert _shown(page) == ["Passed", "bills", "large"]
+    page.locator("[data-chart]").focus()
+    page.keyboard.press("End")
+    assert page.locator(".tip tbody tr").count() == 3
+    page.reload()
+    assert _shown(page) == ["Passed", "bills", "large"]
+    page.goto(page.url.partition("#")[0] + "#lines=Passed,+small")
+    page.reload()
+    assert _shown(page) == ["small"]
+
+
+def test_without_scripts_all_lines_are_there_and_named_at_their_ends(visit):
+    page = visit(TREND, java_script_enabled=False)
+    assert _shown(page) == ["Passed", "bills", "large", "small", "travel"]
+    assert page.get_by_role("button", name="topic: bills").count() == 0
