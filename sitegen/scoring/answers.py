@@ -23,14 +23,16 @@ _DETAILS: Final = 1_000  # characters
 
 
 def answered_cases(cases: Sequence[JudgedCase], most: int = _TOGETHER) -> tuple[AnsweredCase, ...]:
-    """Return the cases with their answers, in the order of the first answer to each; none if they have no texts.
+    """Return the cases with their answers, in the order of the first answer to each.
 
-    ``most``: characters of all texts together.
+    Empty if the file has neither texts nor scores of judges. ``most``: characters of all texts together.
     """
     lengths = [len(text) for case in cases for text in _texts(case)]
     fitting = (bound for bound in _BOUNDS if sum(min(length, bound) for length in lengths) <= most)
     longest = next(fitting, _BOUNDS[-1])
-    if not any(lengths) and not any(opinion.details is not None for case in cases for opinion in case.opinions):
+    stated = ((judge.score, judge.details) for case in cases for judge in case.judges)
+    has_details = any(case.opinion.details is not None for case in cases)
+    if not any(lengths) and not has_details and all(of_judge == (None, None) for of_judge in stated):
         return ()
     by_id: dict[str, list[JudgedCase]] = {}
     for case in cases:

@@ -108,7 +108,7 @@ class JudgedScorer:
     """
 
     kind = "judged"
-    version = 39
+    version = 40
     metrics = METRICS
     nouns = Nouns(
         attribute="attribute",
