@@ -135,7 +135,7 @@ Commands:
   verify-all  Score the newest output of every eval now.
   history     List all iterations of an eval.
   blame       Show when a field was right and wrong, and what changed it.
-  compare     Compare variants of a prompt, iterations, or revisions.
+  compare     Compare variants, models, tags, iterations, or revisions.
   check       Compare every eval with its limits and its base: the gate.
   respond     Let a model answer the test cases of an eval.
   judge       Let a model grade responses from 1 to 5.

@@ -230,7 +230,7 @@ def blame(
 
 @taking(CompareRequest)
 def compare(request: CompareRequest) -> None:
-    """Compare variants, models, tags of cases, iterations, or revisions."""
+    """Compare variants, models, tags, iterations, or revisions."""
     from sitegen.commands.compare import compare as command
 
     command(request)

@@ -19,6 +19,8 @@ Notes: TypeAlias = tuple[tuple[int, Note], ...]
 
 def read_notes(content: bytes) -> Parsed[Notes]:
     """Read a list of notes. A note with an unknown key or a wrong value loses that key alone, with a finding."""
+    if not content.strip():
+        return Parsed(())  # as a rule: YAML takes time to import
     try:
         root, lines = read_configuring_yaml(content)
     except UnreadableError as error:

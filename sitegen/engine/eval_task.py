@@ -189,7 +189,7 @@ def task_for(build: Build, update: EvalUpdate, edits: dict[tuple[str, ...], Sent
         first_new=update.first_new,
         cached=(),
         source_folders=_source_folders(timeline, history) if info.source else (),
-        notes=timeline.notes(history.id),
+        notes=timeline.notes.get(history.id, b""),
         baselines=timeline.baselines_of(history),
     )
     newest = range(len(history.snapshots))[-1:]

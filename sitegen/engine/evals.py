@@ -193,7 +193,7 @@ def _outdated(timeline: Timeline, records: Mapping[str, EvalRecord]) -> Iterator
         if eval_id in touched or not record.summary.headlines:
             continue
         is_edited = edited and any(file.path in edited for file in timeline.drivers(eval_id))
-        if (is_edited and not record.summary.stale) or record.notes != digest(timeline.notes(eval_id)):
+        if (is_edited and not record.summary.stale) or record.notes != digest(timeline.notes.get(eval_id, b"")):
             history = next((history for history in timeline.evals if history.id == eval_id), None)
             if history is not None:
                 yield EvalUpdate(history, len(history.snapshots))

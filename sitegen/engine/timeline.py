@@ -75,6 +75,8 @@ class Timeline(FoldedHistory):
     context: WorkerContext
     files: FilesAt
     """The files of the built commit."""
+    notes: Mapping[str, bytes] = {}
+    """The content of the file of notes of each eval that has one."""
     before: EndOfWalk | None = None
     """Where the build ended that this one continues; None if history was read from its root."""
     baselines: Mapping[str, frozenset[str]] = {}
@@ -115,19 +117,8 @@ class Timeline(FoldedHistory):
             nouns=scorer(history.kind).nouns,
             source=entry.source if entry.source and shows_source else "",
             manifest=f"{self.config.evals_dir}/manifest.yaml",
-            notes=self.notes_file(eval_id),
+            notes=notes_file(self.layout, eval_id),
         )
-
-    def notes_file(self, eval_id: str) -> str:
-        """Return the path of the notes of people about an eval."""
-        return posixpath.join(self.layout.folders(eval_id)[0], NOTES_FILE)
-
-    def notes(self, eval_id: str) -> bytes:
-        """Return the content of this file; empty if there is none."""
-        path, root = self.notes_file(eval_id), self.project.place.root
-        if self.project.options.worktree and root is not None:
-            return work_tree_search(root, kind_of_case_file).read(path, MAX_CONFIGURING_BYTES) or b""
-        return self.files.read(path) or b""
 
     def baselines_of(self, history: EvalHistory) -> tuple[tuple[str, int], ...]:
         """Return the name of each baseline, and the index of the newest snapshot of an eval that its revision has."""
@@ -307,6 +298,10 @@ def fold(
         hints += [f"{problem.message} {problem.fix}" for problem in missing.problems()]
         fix = " ".join(hints[:_HINTS]) or error.fix
         raise NothingToReportError(error.message, where=error.where, fix=fix) from None
+    notes = {history.id: files.read(notes_file(layout, history.id)) for history in folded.evals}
+    if worktree and root is not None:
+        on_disk = work_tree_search(root, kind_of_case_file)
+        notes = {name: on_disk.read(notes_file(layout, name), MAX_CONFIGURING_BYTES) for name in notes}
     return Timeline(
         **asdict(replace(folded, problems=(*folded.problems, *_unread(evaluation)))),
         project=project,
@@ -315,8 +310,14 @@ def fold(
         remarks=tuple(remarks),
         context=replace(_worker_context(project, repository, config, folded.overlay), commits=(head,) if head else ()),
         files=files,
+        notes={name: content for name, content in notes.items() if content},
         baselines={name: repository.commits_without(commit, head) for name, commit in commits.items()},
     )
+
+
+def notes_file(layout: Layout, eval_id: str) -> str:
+    """Return the path of the notes of people about an eval."""
+    return posixpath.join(layout.folders(eval_id)[0], NOTES_FILE)
 
 
 def _baseline_commits(

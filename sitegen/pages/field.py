@@ -385,7 +385,7 @@ def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffect
                 sums[:] = [of_sums + number for of_sums, number in zip(sums, counts, strict=True)]
         rows.append((edit, of_edit))
     most = sorted(total, key=lambda name: (-sum(total[name]), name))[:MOVED]
-    return {name: total[name] for name in most}, [row for row in rows if not row[1].keys().isdisjoint(most)]
+    return {name: total[name] for name in most}, rows
 
 
 def _moves(edit: EditEffects) -> Moves:

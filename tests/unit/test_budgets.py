@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_002,
+    "lines of sitegen/": 63_027,
     "modules of sitegen/": 298,
     "classes": 524,
     "classes in pages/": 72,
-    "fields of classes": 2_343,
-    "functions": 3_640,
-    "parameters": 5_388,
+    "fields of classes": 2_344,
+    "functions": 3_639,
+    "parameters": 5_389,
     "functions with more than 6 parameters": 5,
     "private functions of at most 6 lines used once": 112,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 5,
-    "lines of templates, styles and scripts": 7_970,
+    "lines of templates, styles and scripts": 7_975,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_291,
+    "lines of tests": 50_301,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }

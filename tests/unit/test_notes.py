@@ -98,6 +98,22 @@ def test_a_note_that_says_nothing_is_named_and_costs_no_other(tmp_path, note, me
     assert (out / "evals/bills/0003.html").exists()
 
 
+def test_a_note_on_a_case_stands_beside_its_first_error_whoever_answered(tmp_path):
+    repo, out = GitRepo(tmp_path / "project"), tmp_path / "out"
+    rows = [
+        {"id": case, "model": model, "output": "x", "passed": case == "r"} for case in "pqr" for model in ("m", "n")
+    ]
+    files = {
+        "evals/qa/results.jsonl": "\n".join(map(json.dumps, rows)),
+        "evals/qa/notes.yaml": "- {case: q, note: doubtful}\n",
+    }
+    repo.commit({"CLAUDE.md": "Answer.\n", **files})
+    build_site(repo.path, out)
+    report = (out / "evals/qa/0001.html").read_text().partition('<table class="disc')[2].partition("</table>")[0]
+    beside = [row for row in report.split("<tr ") if "doubtful" in row]
+    assert [next(name for name in ("q · m", "q · n", "p · m") if name in row) for row in beside] == ["q · m", "q · n"]
+
+
 def test_numbers_are_texts_in_notes():
     assert [note.case for _, note in read_notes(b"- case: 17\n- case: 'b'\n").value] == ["17", "b"]
 

@@ -118,13 +118,7 @@ def test_a_series_has_every_point_with_both_clocks_and_why_it_moved():
             "f1": 0.042,
             "precision": None,
             "parts": {"metric": "f1", "outputs": 0.05, "ground_truth": -0.011, "rules": 0.003},
-            "comparable": {
-                "verdict": "bridged",
-                "common": 3,
-                "only_before": ["f-1"],
-                "only_after": ["f-4", "f-5"],
-                "unit": "documents",
-            },
+            "comparable": {"verdict": "bridged", "common": 3, "only_before": ["f-1"], "only_after": ["f-4", "f-5"]},
         },
         "interval": [interval.low, interval.high],
         "fixed": 3,
@@ -174,7 +168,7 @@ def test_the_first_point_and_undefined_metrics_have_no_change():
         "recall": None,
         "field_accuracy": None,
         "parts": None,
-        "comparable": {"verdict": "refused", "common": 0, "only_before": [], "only_after": [], "unit": "documents"},
+        "comparable": {"verdict": "refused", "common": 0, "only_before": [], "only_after": []},
         "verdict": {"decision": "cannot tell", "words": "there is nothing in common to compare"},
     }
 

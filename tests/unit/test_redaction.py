@@ -201,7 +201,7 @@ def test_texts_of_other_kinds_are_left_out_whole(tmp_path):
     shown, left = (b"".join(content(tmp_path / name).values()) for name in ("shown", "hidden"))
     assert [secret for secret in SECRETS if secret.encode() in shown] == ["Quillfeather", "Thistlewood", "Umberwick"]
     assert [secret for secret in SECRETS if secret.encode() in left] == []
-    assert left.count(b"Texts of this eval are redacted.") == 2  # the responses have no panel of texts
+    assert left.count(b"Texts of this eval are redacted.") == 3
 
 
 def test_a_hidden_ground_truth_value_that_its_type_cannot_read_is_quoted_nowhere(tmp_path):

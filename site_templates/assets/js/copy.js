@@ -21,7 +21,7 @@ for (const button of $$("[data-copy]")) {
 addEventListener("hashchange", () => {
   const lines = $("[data-note]"), row = lines && /^#d\d+$/.test(location.hash) && $(location.hash);
   if (!row) return;
-  const textOf = (node, selector) => $(selector, node)?.textContent ?? "";
+  const textOf = (node, selector) => $(selector, node)?.textContent.trim() ?? "";
   const item = textOf(row.closest("tbody"), ".item b"), place = textOf(row, ".c-place a");
   const inItem = item && place !== item ? item + (place[0] === "[" ? "" : ".") + place : place;
   const [, ...rest] = lines.textContent.split(/(?=\n {2}(?:iteration|verdict)(?=:))/);

@@ -50,7 +50,7 @@ class FilteredTable {
     addEventListener("hashchange", () => {
       this.restore();
       this.show();
-      if (this.flags.some(isPressed)) this.box.scrollIntoView();
+      if ([...this.flags, ...this.columns].some(isPressed)) this.box.scrollIntoView();
     });
   }
 

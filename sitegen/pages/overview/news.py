@@ -54,7 +54,11 @@ def news(
             Sentence("What to do next", (Phrase("Commit the first output of "), eval_phrase(first), Phrase("."))),
         )
     return (
-        Sentence("What got worse", tuple(_worse(scored, losses_follow)), good=nothing_is_worse(scored)),
+        Sentence(
+            "What got worse",
+            tuple(_worse(scored, losses_follow)),
+            good=nothing_is_worse(scored) and not any(standing.summary.fallen for standing in scored),
+        ),
         Sentence("What got better", tuple(_better(scored))),
         Sentence("What to do next", tuple(next_step(scored, focus))),
     )
@@ -77,7 +81,16 @@ def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phra
         yield Phrase("Nothing can be worse yet: no eval has a second output.")
         return
     behind = sorted((standing for standing in scored if standing.behind), key=lambda standing: -standing.size)
-    yield Phrase("Nothing for certain.")
+    fallen = [standing.summary for standing in scored if standing.summary.fallen]
+    for summary in fallen[:1]:
+        axis, value, change = summary.fallen or ("", "", 0.0)
+        yield eval_phrase(summary)
+        size = metric_text(abs(change), unit=summary.specs[0].unit)
+        yield Phrase(f" hides a loss: where {axis} is {value}, {summary.specs[0].label} got worse by {size} with ")
+        yield output_phrase(summary, summary.headlines[-1])
+        yield Phrase(", by more than chance.")
+    if not fallen:
+        yield Phrase("Nothing for certain.")
     if behind:
         yield Phrase(" ")
         yield from _distance(behind[0], "may be")

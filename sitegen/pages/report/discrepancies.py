@@ -332,21 +332,24 @@ def words_of(note: Note) -> str:
     return f"{note.by}: {said}" if note.by else said
 
 
-def with_notes(listed: Discrepancies, notes: Iterable[Note]) -> Discrepancies:
-    """Put the notes about a value beside its discrepancy."""
-    by_field: dict[str, list[Note]] = {}
-    for note in notes:
-        if note.field:
-            by_field.setdefault(note.field, []).append(note)
+def with_notes(listed: Discrepancies, notes: Iterable[Note], cases: Mapping[str, str]) -> Discrepancies:
+    """Put the notes about a value beside its discrepancy, and those about a case beside its first one.
+
+    ``cases``: the case of each document, by which a note may name it.
+    """
+    notes = tuple(notes)
+    met: set[str] = set()
 
     def noted(row: Discrepancy) -> Discrepancy:
         error = row.error
-        about = [
-            note
-            for name in dict.fromkeys((error.path, error.named_path, error.attribute))
-            for note in by_field.get(name, ())
-            if note.case == error.document
-        ]
+        names = (
+            {error.path, error.named_path, error.attribute}
+            if error.document in met
+            else {"", error.path, error.named_path, error.attribute}
+        )
+        met.add(error.document)
+        of_case = (error.document, cases.get(error.document, error.document))
+        about = [note for note in notes if note.case in of_case and note.field in names]
         return replace(row, said="; ".join(map(words_of, about))) if about else row
 
     return replace(listed, drawn=tuple(map(noted, listed.drawn)), loadable=tuple(map(noted, listed.loadable)))

@@ -87,9 +87,13 @@ class CaseGrid(Frozen, dict=True, gc=True):
 
     @property
     def flags(self) -> list[tuple[str, str, str, int]]:
-        """The buttons that filter, with the number of cases that each leaves, unless it would leave none or all."""
+        """The buttons that filter, with the number of cases that each leaves.
+
+        One that would leave none is left out, and one that would leave all unless a column can be chosen beside it.
+        """
         counts = ((*flag, sum(flag[0] in marks for _, marks in self.sorted)) for flag in _FLAGS)
-        return [flag for flag in counts if 0 < flag[-1] < len(self.cases)]
+        most = len(self.cases) - (len(self.columns) < 2)
+        return [flag for flag in counts if 0 < flag[-1] <= most]
 
     @cached_property
     def drawn(self) -> list[str]:
@@ -356,4 +360,4 @@ def asked(case: AnsweredCase, longest: int) -> Markup:
 
 def _text_box(label: str, content: str, longest: int) -> str:
     """A text under its label; nothing for an empty one."""
-    return f"<div><h4>{label}</h4><div class=out dir=auto>{bounded(content, longest)}</div></div>" if content else ""
+    return f"<div><h3>{label}</h3><div class=out dir=auto>{bounded(content, longest)}</div></div>" if content else ""

@@ -155,7 +155,7 @@ class ReportView(Frozen, dict=True, gc=True):
             questions={answer.document: case.input for case in self.result.cases for answer in case.answers},
         )
         if self.said:
-            listed = with_notes(listed, self.said)
+            listed = with_notes(listed, self.said, {each.id: each.unit for each in self.card.documents})
         return listed if self.whole is None else replace(listed, loadable=())
 
     @cached_property
