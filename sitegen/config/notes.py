@@ -36,7 +36,12 @@ def read_notes(content: bytes) -> Parsed[Notes]:
             finding = finding_of(complaint, lambda _: lines.get((index, *location), lines.get((index,))), Note)
             findings.append(without(finding, "warning"))
 
-        entry = valid_part(Note, {} if stated is None else stated, report)
+        if not isinstance(stated, dict):
+            line, message = lines.get((index,)), f"A note is {describe(stated)}, a mapping is wanted."
+            finding = Finding("warning", message, "Write it as `case: ...`, `note: ...`.", line=line)
+            findings.append(without(finding, "warning"))
+            continue
+        entry = valid_part(Note, stated, report)
         if entry:
             notes.append((lines.get((index,), 1), adapter_of(Note).validate_python(entry)))
     return Parsed(tuple(notes), tuple(findings))

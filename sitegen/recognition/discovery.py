@@ -20,6 +20,7 @@ from unicodedata import normalize
 from msgspec.structs import replace
 
 from sitegen.config.manifest import manifest_in_force
+from sitegen.config.notes import NOTES_FILE
 from sitegen.config.searched_files import Search
 from sitegen.data_files.project_files import fetch_command
 from sitegen.errors import POINTER, NothingToReportError, SitegenError
@@ -445,7 +446,10 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
         (*(role.eval_id for role in truths), *layout.stated, *(entry.id for entry in manifest.evals))
     )
     unassigned = [
-        file for file in tracked if not any(place.eval_id in existing_ids for place in layout.places(file.path))
+        file
+        for file in tracked
+        if basename(file.path) != NOTES_FILE
+        and not any(place.eval_id in existing_ids for place in layout.places(file.path))
     ]
     found = _proposals(unassigned, read, existing_ids, files)
     proposals = {proposal.id: proposal for proposal in found if not proposal.lacks}

@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_027,
+    "lines of sitegen/": 63_036,
     "modules of sitegen/": 298,
     "classes": 524,
     "classes in pages/": 72,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 5,
     "lines of templates, styles and scripts": 7_975,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_301,
+    "lines of tests": 50_302,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }

@@ -84,6 +84,7 @@ def test_verdicts_of_people_are_compared_with_what_was_judged_of_values_and_of_c
         ("- case: a\n  iteration: iteration-9", "A note is about no known iteration 'iteration-9'", 1),
         ("- case: a\n- case: b\n  verdict: maybe", "verdict is text ('maybe'), 'right', 'wrong' or '' is wanted", 3),
         ("- case: a\n  sort: x", "The key 'sort' is not known", 2),
+        ("- case: a\n- total is wrong", "A note is text ('total is wrong'), a mapping is wanted", 2),
         ("case: a", "The file of notes is a mapping", 1),
         ("- {case: a", "The file of notes cannot be read", 2),
     ],
