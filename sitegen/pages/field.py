@@ -371,8 +371,7 @@ def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffect
     From the last output before an edit to the last one before the next edit. The attributes of one section of the
     schema are counted together.
     """
-    by_edit = islice(((edit, moves) for edit in edits if (moves := _moves(edit))), MOVED_BY)
-    attributes = [(edit, moves) for edit, moves in by_edit]
+    attributes = list(islice(((edit, moves) for edit in edits if (moves := _moves(edit))), MOVED_BY))
     sizes = Counter(section(name) for name in {name for _, moves in attributes for name in moves})
     rows: list[tuple[EditEffects, Moves]] = []
     total: Moves = {}

@@ -1,7 +1,4 @@
-"""The page of the notes of one eval: what people said about its cases, by error code and over time.
-
-``pages/notes.html`` and ``macros/notes.html`` show them.
-"""
+"""The page of the notes of one eval: what people said about its cases, by error code and over time."""
 
 from __future__ import annotations
 

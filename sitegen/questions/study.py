@@ -6,7 +6,7 @@ History is folded up to the revision, and outputs are scored on demand.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,17 +93,21 @@ def open_study(options: Options) -> Iterator[Study]:
 
 
 def baseline_commit(options: Options, name: str) -> str | None:
-    """Return the id of the commit of the baseline of this name; None if no baseline has it.
+    """Return the id of the commit of the baseline of this name; None if no baseline has it, or if it is a revision.
 
-    Raises ConfigurationError if this clone does not have its revision.
+    So no file of a branch chooses what ``main`` is. Raises ConfigurationError if this clone lacks the commit.
     """
     project = open_project(options, "")
     root, read = project.place.root, FilesAt(project.place, project.head).read_rules if project.head else None
     revision = read_site(root, read=read).value.baselines.get(name)
     if revision is None:
         return None
+    repository = Repository(project.place)
+    with suppress(SitegenError):
+        repository.resolve(name)
+        return None
     try:
-        return Repository(project.place).resolve(revision)
+        return repository.resolve(revision)
     except SitegenError:
         raise error_of(missing_baseline(root, name, revision, read=read)) from None
 

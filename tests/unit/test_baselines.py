@@ -36,8 +36,9 @@ def test_a_baseline_stands_for_its_revision(repo: GitRepo) -> None:
     assert by_revision.startswith("# notes: live against HEAD\n")
     by_iteration = run("compare", "notes@live", "notes@3", "--repo", repo.path).stdout
     assert by_iteration.startswith("# notes: iteration-002 against iteration-003\n")
-    repo.git("branch", "live", "HEAD~2")  # the baseline comes before a branch of its name
     assert api.check(repo.path, "live").report.base == repo.git("rev-parse", "v1").strip()
+    repo.git("branch", "live", "HEAD~2")  # which no baseline takes the place of
+    assert api.check(repo.path, "live").report.base == repo.git("rev-parse", "HEAD~2").strip()
 
 
 @pytest.mark.parametrize("command", [("compare", "gone", "HEAD"), ("check", "--base", "gone")])

@@ -94,8 +94,7 @@ def test_a_note_that_says_nothing_is_named_and_costs_no_other(tmp_path, note, me
     repo.commit({"evals/bills/notes.yaml": f"{note}\n"})
     build_site(repo.path, out)
     page = problems_text(out)
-    assert message in page
-    assert f"evals/bills/notes.yaml:{line}" in page
+    assert (message in page, f"evals/bills/notes.yaml:{line}" in page) == (True, True)
     assert (out / "evals/bills/0003.html").exists()
 
 
