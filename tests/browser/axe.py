@@ -22,10 +22,10 @@ def violations_axe_finds(page: Page, *, colours: bool = True, within: str = "htm
 
     The page must bypass its policy. The size of targets, which axe leaves out by default, is asked for as well.
     Light and dark differ in colours alone (``tokens.css``), so that dark is asked only for contrast, and for links
-    that nothing but colour sets apart. Of a table of more than 40 rows the first are looked at.
+    that nothing but colour sets apart. Of a table of more than 20 rows the first are looked at.
     """
     page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
-    page.evaluate("() => document.querySelectorAll('tbody tr:nth-child(n + 41)').forEach(row => row.remove())")
+    page.evaluate("() => document.querySelectorAll('tbody tr:nth-child(n + 21)').forEach(row => row.remove())")
     # What is laid out only when a reader comes near would otherwise seem to lie over what stands before it.
     page.add_style_tag(content="* { content-visibility: visible !important; }")
     if not page.evaluate("() => 'axe' in window"):
