@@ -12,7 +12,7 @@ from sitegen.analysis.deltas import Role
 from sitegen.analysis.noise.samples import is_counted
 from sitegen.analysis.series import repeats_the_point_before
 from sitegen.importers.case import BETWEEN
-from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Ends, Interval, Noise, Overlap, StepStatus, Unit
+from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Ends, Interval, Overlap, StepStatus, Unit
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
@@ -283,10 +283,10 @@ def span_of_change(interval: Ends, spec: MetricSpec) -> str:
     return f"{own_unit(interval.low, spec)} to {own_unit(interval.high, spec)}"
 
 
-def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, noise: Noise | None = None) -> str:
+def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
     """The reason for the decision, after a colon: ``results[].unit broke in all 15 values; 0 fixed, 15 broken``.
 
-    It contains names of fields, which each format must escape. With ``noise``, it says how far repeats differ.
+    It contains names of fields, which each format must escape.
     """
     moved = _moved(verdict, spec, nouns)
     match verdict.why:
@@ -299,13 +299,7 @@ def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, noise
         case "a field was lost":
             return f"{lost_words(verdict)}; {moved}"
         case "within the noise of repeats":
-            limit = (
-                f", by up to {metric_text(noise.limit, unit=spec.unit)}"
-                if noise and noise.limit is not None and abs(verdict.change or 0.0) <= noise.limit
-                else ""
-            )
-            left_out = f" ({bad_runs(noise.bad_runs).rstrip('.')})" if noise and noise.bad_runs else ""
-            return f"{moved}, but reruns with the same instructions vary as much{limit}{left_out}"
+            return f"{moved}, but reruns with the same instructions vary as much"
         case "flips go the other way":
             return f"{moved}, but {spec.label} {'rose' if (verdict.change or 0) > 0 else 'fell'}"
         case "flips may be chance" | "beyond chance":

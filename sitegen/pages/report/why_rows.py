@@ -19,7 +19,6 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import labels, links
-from sitegen.pages.effects import pill
 from sitegen.pages.html.cells import DisplayValue, shown_run, shown_value, text, value
 from sitegen.pages.html.charts import bar_between
 from sitegen.pages.html.formats import NIL, printable
@@ -369,22 +368,6 @@ def runs(repeats: Repeats, noise: Noise | None, spec: MetricSpec) -> Markup:
 def noise_of_runs(repeats: Repeats) -> Noise | None:
     """How far the repeated runs of one iteration differ."""
     return noise_of([repeats])
-
-
-def judged(verdict: ChangeVerdict | None, spec: MetricSpec, nouns: Nouns, noise: Noise | None = None) -> Markup:
-    """The verdict as a mark, and the evidence for it.
-
-    There is no verdict if the output is the same, and none on recorded numbers.
-    """
-    if spec.recorded:
-        return Markup("Only recorded: whether this is more than chance is unknown.")
-    if verdict is None:
-        return Markup("The output is the same, so this says nothing about instructions.")
-    sentences = [labels.beyond_them(verdict, spec, nouns), labels.smallest_change(verdict, spec)]
-    rest = "".join([f" {text(sentence[0].upper() + sentence[1:])}." for sentence in sentences if sentence])
-    return Markup(
-        f"{pill(verdict.decision)}: {_hint(verdict, labels.on_these_cases(verdict, spec, nouns, noise))}.{rest}"
-    )
 
 
 def because(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, methods: str) -> Markup:
