@@ -59,6 +59,7 @@ _SCRIPTS: Final = (
     "sort",
     "later",
     "copy",
+    "take",
     "search",
 )
 """Files of ``assets/js/`` that share one scope, in the order in which they make ``assets/app.js``."""
