@@ -10,15 +10,17 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
-from operator import attrgetter
+from operator import attrgetter, itemgetter
+from posixpath import commonprefix
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.analysis.error_patterns import FEWEST, error_patterns
 from sitegen.analysis.series import first_of_each_output
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import REDACTED, Cell, CellMap, Judgement, Period
-from sitegen.model.series import Point, SuspectTruth
+from sitegen.model.series import Correction, Point, SuspectTruth
 from sitegen.stats.intervals import wilson
+from sitegen.text.plain import visible
 from sitegen.text.values import written
 
 LEAST: Final = 3
@@ -29,7 +31,7 @@ MOST: Final = 50
 """Largest number of suspects that are listed for one eval."""
 
 Certainty: TypeAlias = Literal["high", "medium", "low"]
-SharedRule: TypeAlias = Literal["pattern", "same change", "same field"]
+SharedRule: TypeAlias = Literal["pattern", "same change", "same field", "alone"]
 HIGH: Final = 0.75
 _MEDIUM: Final = 0.5
 """Smallest ``least_share`` of each certainty."""
@@ -55,12 +57,13 @@ class SuspectLabel(Frozen):
 
 
 class SharedCause(NamedTuple):
-    """Suspect labels that have one explanation."""
+    """Suspect labels that have one explanation; a label that shares none with others is alone."""
 
     rule: SharedRule
     pattern: str
     """The name of the error pattern; empty if another rule explains the labels."""
     labels: tuple[SuspectLabel, ...]
+    """The most certain first."""
 
 
 def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth, ...]:
@@ -127,13 +130,14 @@ def _compared_with(cell: Cell, label: str, new_outputs: Sequence[int]) -> list[t
     return compared[::-1]
 
 
-def by_cause(labels: Sequence[SuspectLabel]) -> tuple[tuple[SharedCause, ...], tuple[SuspectLabel, ...]]:
-    """Group labels by a cause that at least three of them share; each label belongs to at most one cause.
+def by_cause(labels: Sequence[SuspectLabel]) -> tuple[SharedCause, ...]:
+    """Group labels by a cause that at least three of them share; the others are alone.
 
-    Returns the causes, the one with the most labels first, and the labels without one.
+    The causes with the most certain labels come first, among these the ones with the most labels.
 
     The causes are tried in this order: an error pattern, the same change of the same field, the same field of one eval.
     """
+    labels = sorted(labels, key=lambda label: -least_share(label.suspect))
     as_errors = [label.as_error for label in labels]
     change = attrgetter("suspect.attribute", "suspect.expected", "suspect.actual")
     field = attrgetter("eval_id", "suspect.attribute")
@@ -143,8 +147,44 @@ def by_cause(labels: Sequence[SuspectLabel]) -> tuple[tuple[SharedCause, ...], t
     ]
     causes += [SharedCause("same change", "", alike) for alike in _alike(_without(labels, causes), change)]
     causes += [SharedCause("same field", "", alike) for alike in _alike(_without(labels, causes), field)]
-    causes.sort(key=lambda cause: -len(cause.labels))
-    return tuple(causes), tuple(_without(labels, causes))
+    causes += [SharedCause("alone", "", (label,)) for label in _without(labels, causes)]
+    order: tuple[Certainty, ...] = ("high", "medium", "low")
+    causes.sort(key=lambda cause: (order.index(certainty(cause.labels[0].suspect)), -len(cause.labels)))
+    return tuple(causes)
+
+
+def patch_of(labels: Iterable[SuspectLabel]) -> tuple[str, int]:
+    """Return a patch that corrects labels, for ``git apply --unidiff-zero``, and the number of labels that it corrects.
+
+    Left out are labels without a known line, lines and paths that a page cannot show as they are, and a label whose
+    change of a line overlaps with that of a label before it.
+    """
+    lines: dict[tuple[str, int], tuple[Correction, list[tuple[int, int, str]]]] = {}
+    number = 0
+    for label in labels:
+        fix = label.suspect.correction
+        text = f"{fix.path}{fix.before}{fix.after}" if fix else "\n"
+        if fix is None or "\n" in text or visible(text) != text or set(fix.path) & set('"\\\t'):
+            continue
+        start = len(commonprefix((fix.before, fix.after)))
+        rest = min(len(fix.before), len(fix.after)) - start
+        same = len(commonprefix((fix.before[::-1][:rest], fix.after[::-1][:rest])))
+        stop, new = len(fix.before) - same, fix.after[start : len(fix.after) - same]
+        _, changes = lines.setdefault((fix.path, fix.line), (fix, []))
+        if not any(start <= last and first <= stop for first, last, _ in changes):
+            changes.append((start, stop, new))
+            number += 1
+    parts: list[str] = []
+    for (path, line), (fix, changes) in sorted(lines.items(), key=itemgetter(0)):
+        after = fix.before
+        for start, stop, new in sorted(changes, reverse=True):
+            after = after[:start] + new + after[stop:]
+        tab = "\t" if " " in path else ""  # git reads a path with spaces up to a tab
+        head = f"--- a/{path}{tab}\n+++ b/{path}{tab}\n"
+        end = fix.end if fix.end.endswith("\n") else f"{fix.end}\n\\ No newline at end of file\n"
+        parts += [head] * (head not in parts)
+        parts.append(f"@@ -{line} +{line} @@\n-{fix.before}{end}+{after}{end}")
+    return "".join(parts), number
 
 
 def least_share(suspect: SuspectTruth) -> float:

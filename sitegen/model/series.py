@@ -96,6 +96,8 @@ class Correction(Frozen):
     """From 1."""
     before: str
     after: str
+    end: str = "\n"
+    """What ends the line in the file; empty for the last line, if nothing does."""
 
 
 class SuspectTruth(Frozen):

@@ -6,12 +6,21 @@ One page has the labels of all evals. Each eval also has its own page, with all 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from sitegen.analysis.suspect_truth import Certainty, SharedCause, SuspectLabel, by_cause, certainty, least_share
+from sitegen.analysis.suspect_truth import (
+    Certainty,
+    SharedCause,
+    SuspectLabel,
+    by_cause,
+    certainty,
+    least_share,
+    patch_of,
+)
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import State
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, SuspectTruth
@@ -23,7 +32,7 @@ LISTED: Final = 300
 """Number of labels on the page of all evals; each eval has the same share, its most certain ones."""
 
 NAMED: Final = 3
-"""Number of fields that the heading of a shared cause names."""
+"""Number of fields that the row of a cause names."""
 
 
 class SuspectTruthView(Frozen):
@@ -35,9 +44,8 @@ class SuspectTruthView(Frozen):
     """The evals with suspect labels, by id."""
     share: int
     """Number of labels of each eval that are listed."""
-    single: tuple[SuspectLabel, ...]
-    """Labels without a shared cause, most certain first."""
     causes: tuple[SharedCause, ...]
+    """A row each."""
 
     @property
     def total(self) -> int:
@@ -47,7 +55,7 @@ class SuspectTruthView(Frozen):
     @property
     def labels(self) -> tuple[SuspectLabel, ...]:
         """All listed labels, in the order of the page."""
-        return (*self.single, *(label for cause in self.causes for label in cause.labels))
+        return tuple(label for cause in self.causes for label in cause.labels)
 
     def last_given(self, label: SuspectLabel) -> Headline:
         """The newest point that gave the value."""
@@ -69,9 +77,8 @@ def suspect_truth_page(summary: EvalSummary) -> Page:
 
 def _view(info: EvalInfo | None, summaries: Sequence[EvalSummary], share: int) -> SuspectTruthView:
     labels = [SuspectLabel(summary.info.id, suspect) for summary in summaries for suspect in summary.suspects[:share]]
-    causes, single = by_cause(sorted(labels, key=lambda label: -least_share(label.suspect)))
     by_id = {summary.info.id: summary for summary in summaries}
-    return SuspectTruthView(info=info, summaries=by_id, share=share, single=single, causes=causes)
+    return SuspectTruthView(info=info, summaries=by_id, share=share, causes=by_cause(labels))
 
 
 def sides(suspect: SuspectTruth) -> tuple[Markup, Markup]:
@@ -86,6 +93,13 @@ def doubt(suspect: SuspectTruth) -> tuple[Certainty, float]:
     return certainty(suspect), least_share(suspect)
 
 
+def row_id(cause: SharedCause) -> str:
+    """Fragment of the address of the row of a cause, from its most certain label; the same in every build."""
+    first = cause.labels[0]
+    place = "\0".join((first.eval_id, first.suspect.document, first.suspect.path))
+    return hashlib.sha256(place.encode("utf-8", "replace")).hexdigest()[:10]
+
+
 def fields(cause: SharedCause) -> list[str]:
     """The fields of the labels of a cause, the one with the most certain label first."""
     return list(dict.fromkeys(label.suspect.attribute for label in cause.labels))
@@ -94,3 +108,9 @@ def fields(cause: SharedCause) -> list[str]:
 def evals(cause: SharedCause) -> int:
     """Number of evals with labels of a cause."""
     return len({label.eval_id for label in cause.labels})
+
+
+def patch(labels: Iterable[SuspectLabel]) -> tuple[Markup, int]:
+    """A patch that corrects labels, and how many. A parser of HTML drops carriage returns that are not spelled out."""
+    text, number = patch_of(labels)
+    return Markup(escape(text).replace("\r", Markup("&#13;"))), number

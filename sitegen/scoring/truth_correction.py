@@ -6,9 +6,8 @@ one value replaced. It is right if only the judgement in question changes, and b
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
@@ -25,6 +24,8 @@ _TRIED: Final = 20
 """The greatest number of candidates that are tried for a label."""
 LONGEST: Final = 2_000
 """Characters of the longest line that pages suggest."""
+_CSV_CELL: Final = r'(?:^|(?<=,))("(?:[^"]|"")*"|[^",]*)(?=,|$)'
+"""A cell of a line, as it is written."""
 
 
 def corrected_line(
@@ -58,24 +59,24 @@ def corrected_line(
         same_value = all((cases.get(new.document), new.path) == (case, suspect.path) for new in turned)
         only_corrects = corrected and same_value and len(before) == len(after)
         if only_corrects and len(line) <= LONGEST:
-            before_line, after_line = lines[number - 1].rstrip("\r"), line.rstrip("\r")
-            return Correction(path=truth.path + file, line=number, before=before_line, after=after_line)
+            old = lines[number - 1]
+            end = ("\r" if old.endswith("\r") else "") + ("\n" if number < len(lines) else "")
+            before_line, after_line = old.rstrip("\r"), line.rstrip("\r")
+            return Correction(path=truth.path + file, line=number, before=before_line, after=after_line, end=end)
     return None
 
 
 def _with_other_cell(line: str, suspect: SuspectTruth) -> Iterator[str]:
-    """The line with one cell replaced, for each cell that may be a spelling of the label."""
-    text = line.rstrip("\r")
-    try:
-        row = next(csv.reader([text]), [])
-    except csv.Error:
-        return
-    label, new = _cell_text(suspect.expected), _cell_text(suspect.actual)
-    for index, cell in enumerate(row):
+    """The line with one cell replaced, for each that may be a spelling of the label; the others stay as written."""
+    label, new = _cell_text(suspect.expected), _cell_text(suspect.actual) or ""
+    for match in re.finditer(_CSV_CELL, line.rstrip("\r")):
+        written = match[1]
+        is_quoted = written.startswith('"')
+        cell = written[1:-1].replace('""', '"') if is_quoted else written
         if _may_be_label(cell, label):
-            out = io.StringIO()
-            csv.writer(out, lineterminator="").writerow([*row[:index], new, *row[index + 1 :]])
-            yield out.getvalue() + line[len(text) :]
+            quoted = '"{}"'.format(new.replace('"', '""'))
+            is_quoted = is_quoted or any(mark in new for mark in ',"\n\r')
+            yield line[: match.start(1)] + (quoted if is_quoted else new) + line[match.end(1) :]
 
 
 def _with_other_text(line: str, suspect: SuspectTruth) -> Iterator[str]:

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 
 import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.suspect_truth import SuspectLabel, by_cause, certainty, suspect_truth
+from sitegen.analysis.suspect_truth import SuspectLabel, by_cause, certainty, patch_of, suspect_truth
 from sitegen.data_files.folders import packed
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.series import Correction, EvalSummary, SuspectTruth
 from sitegen.pages import links
-from sitegen.pages.suspect_truth import LISTED, SuspectTruthView, doubt, fields, suspect_labels_page, suspect_truth_page
+from sitegen.pages.suspect_truth import (
+    LISTED,
+    SuspectTruthView,
+    doubt,
+    fields,
+    row_id,
+    suspect_labels_page,
+    suspect_truth_page,
+)
 from sitegen.pages.suspect_truth import evals as evals_of
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -123,7 +132,7 @@ ROW = {"name": "Ann", "total": 7, "sum": 5}
         # two cells say 5, and only one of them is the total
         ("truth.csv", "Name,Sum,Total\nAnn,5,5\n", (2, "Ann,5,5", "Ann,5,7")),
         ("truth.csv", "Name,Sum,Total\r\nAnn,5,5\r\n", (2, "Ann,5,5", "Ann,5,7")),
-        ("truth.csv", 'Name,Sum,Total\nAnn,"5","5.0"\n', (2, 'Ann,"5","5.0"', "Ann,5,7")),
+        ("truth.csv", 'Name,Sum,Total\nAnn,"5","5.0"\n', (2, 'Ann,"5","5.0"', 'Ann,"5","7"')),
         ("truth.csv", "field,value\nName,Ann\nSum,5\nTotal,5\n", (4, "Total,5", "Total,7")),
         (
             "truth.json",
@@ -237,15 +246,39 @@ def test_labels_with_one_cause_are_told_apart_from_single_ones():
     field = _labels("a", ("w[].wall", '"N"', '"S"'), ("w[].wall", '"E"', '"W"'), ("w[].wall", '"S"', '"N"'))
     single = _labels("a", ("fuel", '"Gas"', '"Electric"'), ("w[].area", "80", "160"), ("w[].area", "40", "99"))
     labels = [*single, *field, *alike, *signs]
-    assert by_cause(labels) == (
-        (
-            ("pattern", "a currency sign", tuple(signs)),
-            ("same change", "", tuple(alike)),
-            ("same field", "", tuple(field)),
-        ),
-        tuple(single),
-    )
-    assert by_cause(signs[:2]) == ((), tuple(signs[:2]))
+    alone = [("alone", "", (label,)) for label in (*single, *signs[:2])]
+    assert list(by_cause(labels)) == [
+        ("pattern", "a currency sign", tuple(signs)),
+        ("same change", "", tuple(alike)),
+        ("same field", "", tuple(field)),
+        *alone[:3],
+    ]
+    assert list(by_cause(signs[:2])) == alone[3:]
+
+
+def test_one_patch_for_all_labels_is_what_git_applies(tmp_path):
+    """Two cells of one line, a file without an end, one with line ends of Windows, and what no page can show."""
+    files = {"a b/truth.csv": b"Ann,5,6\r\nBob,7,8\r\n", "c.json": b'{"total": 5}', "d.csv": b"x,1\n"}
+    fixes = [
+        Correction(path="a b/truth.csv", line=1, before="Ann,5,6", after="Ann,50,6", end="\r\n"),
+        Correction(path="a b/truth.csv", line=1, before="Ann,5,6", after='Ann,5,"6,0"', end="\r\n"),
+        Correction(path="a b/truth.csv", line=1, before="Ann,5,6", after="Ann,51,6", end="\r\n"),
+        Correction(path="c.json", line=1, before='{"total": 5}', after='{"total": 7}', end=""),
+        Correction(path="d.csv", line=1, before="x,1", after="x,\u202e"),
+        None,
+    ]
+    for path, content in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    labels = [SuspectLabel("a", replace(_suspect("w", "1", "2"), correction=fix)) for fix in fixes]
+    text, number = patch_of(labels)
+    subprocess.run(["git", "apply", "--unidiff-zero"], cwd=tmp_path, input=text.encode(), check=True)
+    assert number == 3
+    assert {path: (tmp_path / path).read_bytes() for path in files} == {
+        "a b/truth.csv": b'Ann,50,"6,0"\r\nBob,7,8\r\n',
+        "c.json": b'{"total": 7}',
+        "d.csv": b"x,1\n",
+    }
 
 
 @pytest.mark.parametrize(
@@ -280,16 +313,21 @@ def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_a
         ("a", "w[0].name", "low"),
     ]
     assert view.last_given(view.labels[0]) == evals[0].headlines[1]
-    assert [(cause.rule, fields(cause), evals_of(cause)) for cause in view.causes] == [("same field", ["w[].name"], 1)]
-    html = written(renderer_of(sample.SITE), page)
-    assert re.findall('<tr id="label-([0-9]+)"><td class="c-field wrap"><a class="mono" href="([^"]+)"', html)[:3] == [
-        ("1", "evals/a/fields/area.html"),
-        ("2", "evals/b/fields/fuel.html"),
-        ("3", links.field("a", "w[].name")),
+    assert [(cause.rule, fields(cause), evals_of(cause)) for cause in view.causes] == [
+        ("alone", ["area"], 1),
+        ("alone", ["fuel"], 1),
+        ("same field", ["w[].name"], 1),
     ]
+    html = written(renderer_of(sample.SITE), page)
+    rows = [row_id(cause) for cause in view.causes]
+    assert re.findall('<tr id="label-([0-9a-f]+)"', html) == rows
+    assert [
+        html.count(f'href="{links.field(*field)}"') for field in (("a", "area"), ("b", "fuel"), ("a", "w[].name"))
+    ] == [1, 1, 3]
     given = evals[0].headlines[1]
-    assert f'<a href="evals/a/{given.slug}.html">{given.label}</a><tr id="label-2">' in html
-    assert '<div id="fix-1"><h3><a href="#label-1">' in html
+    assert f'<a href="evals/a/{given.slug}.html">{given.label}</a><tr id="label-{rows[1]}">' in html
+    assert f'href="#fix-{rows[0]}"' in html
+    assert f'id="fix-{rows[0]}"' in html
     assert f'{sample.SITE.repository_url}/blob/{evals[0].headlines[-1].sha}/a/truth.csv#L2"' in html
     assert all(words in html for words in ("expected blank", "Ann,7", "4 further labels have no line here"))
 
@@ -305,7 +343,7 @@ def test_of_very_many_labels_each_eval_has_the_same_share_of_the_page():
 def test_a_page_without_suspect_labels_says_so():
     html = renderer_of(sample.SITE).render(suspect_labels_page([_eval("a")])).decode()
     assert "No label is suspect" in html
-    assert "Lines to copy" not in html
+    assert "Patches" not in html
 
 
 def test_the_page_of_an_eval_has_all_its_labels_at_its_old_address():
