@@ -39,7 +39,7 @@ def test_a_table_is_copied_as_markdown_and_as_csv_with_the_rows_that_a_filter_le
         page.keyboard.press("Enter")
         expect(head.get_by_role("button", name="Copied")).to_have_count(1)
         expect(button).to_have_count(1)
-        return page.evaluate("() => navigator.clipboard.readText()")
+        return str(page.evaluate("() => navigator.clipboard.readText()"))
 
     page.get_by_label("Search errors").fill("incoterm")
     shown = page.locator(".disc tbody tr:not(.item):visible")

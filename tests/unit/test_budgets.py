@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_013,
+    "lines of sitegen/": 63_077,
     "modules of sitegen/": 298,
     "classes": 524,
     "classes in pages/": 72,
     "fields of classes": 2_344,
-    "functions": 3_638,
-    "parameters": 5_384,
+    "functions": 3_641,
+    "parameters": 5_387,
     "functions with more than 6 parameters": 5,
     "private functions of at most 6 lines used once": 113,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 5,
-    "lines of templates, styles and scripts": 7_979,
+    "lines of templates, styles and scripts": 8_136,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_295,
+    "lines of tests": 50_393,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }
