@@ -12,7 +12,6 @@ from sitegen.commands.requests import CheckRequest
 from sitegen.data_files.project_files import named_place, write_named
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.repository_place import top_of
-from sitegen.project import Options
 from sitegen.questions.gate import check as compare
 from sitegen.questions.gate_junit import gate_junit, junit_of_error
 from sitegen.questions.gate_markdown import gate_markdown, markdown_of_error
@@ -29,17 +28,16 @@ def check(request: CheckRequest) -> None:
     An error is written to the files too, before it ends the command. With a report of another run, only its Markdown is
     written.
     """
-    top = top_of(request.repo)
+    top = top_of(request.options.repo)
     for file in (request.markdown, request.junit):
         if file:
             named_place(file, top)  # an error now is better than one after all has been compared
     if request.report:
         _print_report_of(request, request.report)
         return
-    options = Options(repo=request.repo, rev=request.rev, cache=request.cache, worktree=request.worktree)
     try:
         base = request.base or _base_of_workflow()
-        report = compare(options, base, exact=request.exact, strict_floors=request.strict_floors)
+        report = compare(request.options, base, exact=request.exact, strict_floors=request.strict_floors)
     except SitegenError as error:
         _write_forms(request, markdown_of_error(error), junit_of_error(error))
         raise
@@ -67,7 +65,7 @@ def _print_report_of(request: CheckRequest, file: Path) -> None:
         ) from None
     text = gate_markdown(read_report(content))
     if request.markdown:
-        write_named(request.markdown, text.encode("utf-8", "backslashreplace"), top_of(request.repo))
+        write_named(request.markdown, text.encode("utf-8", "backslashreplace"), top_of(request.options.repo))
     else:
         print_markdown(text)
 
@@ -85,9 +83,9 @@ def _base_of_workflow() -> str:
 def _write_forms(request: CheckRequest, text: str, junit: bytes) -> None:
     content = text.encode("utf-8", "backslashreplace")
     if request.markdown:
-        write_named(request.markdown, content, top_of(request.repo))
+        write_named(request.markdown, content, top_of(request.options.repo))
     if request.junit:
-        write_named(request.junit, junit, top_of(request.repo))
+        write_named(request.junit, junit, top_of(request.options.repo))
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with open(summary, "ab") as file:
             file.write(content)

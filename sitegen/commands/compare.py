@@ -15,7 +15,6 @@ from sitegen.config.models import PlotFormat
 from sitegen.data_files.project_files import write_named
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.repository_place import top_of
-from sitegen.project import Options
 from sitegen.questions.comparison import (
     Thresholds,
     compare_iterations,
@@ -51,7 +50,7 @@ def compare(request: CompareRequest) -> None:
     try:
         kind, eval_id, names = read_sides(request.sides or [], request.eval_id)
     except ConfigurationError as error:
-        fix = f"{error.fix} Here: {_examples(request.repo)}"
+        fix = f"{error.fix} Here: {_examples(request.options.repo)}"
         raise ConfigurationError(error.message, where=error.where, fix=fix) from None
     if kind == "revisions" and all(Path(revision).is_file() for revision in names):
         raise ConfigurationError(
@@ -62,13 +61,12 @@ def compare(request: CompareRequest) -> None:
     if request.config and kind != "variants":
         raise ConfigurationError("--config is for variants of a prompt.", fix="Leave it out.")
     chosen = None
-    options = Options(repo=request.repo, cache=request.cache)
     if kind == "revisions":
-        document, thresholds = compare_revisions(options, names)
+        document, thresholds = compare_revisions(request.options, names)
     elif kind == "iterations":
-        document, thresholds = compare_iterations(options, eval_id, names)
+        document, thresholds = compare_iterations(request.options, eval_id, names)
     else:
-        project = WorktreeProject.open(request.repo)
+        project = WorktreeProject.open(request.options.repo)
         project = project.configured(eval_id, request.config) if request.config else project
         document, thresholds = compare_variants(project, eval_id, names)
         chosen = project.evaluation.plot_format
@@ -97,7 +95,7 @@ def _compare_prompts(request: CompareRequest, test_cases: Path) -> None:
     for name in prompts:
         if not Path(name).is_file():
             raise NothingToReportError("There is no such prompt.", where=name, fix="Name a file that is there.")
-    project, eval_id = WorktreeProject.open(request.repo).for_cases(test_cases)
+    project, eval_id = WorktreeProject.open(request.options.repo).for_cases(test_cases)
     if request.config:
         project = project.configured(eval_id, request.config)
     for misread in project.misread:
@@ -141,7 +139,7 @@ def _print_or_write(
         print_error(SitegenError(message, fix="pip install 'sitegen-evals[plots]'"))
     else:
         files[f"comparison_plots.{plot_format}"] = picture
-    top = top_of(request.repo)
+    top = top_of(request.options.repo)
     for name, content in files.items():
         write_named(request.out / name, content, top)
     for name in files:

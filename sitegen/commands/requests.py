@@ -1,31 +1,25 @@
 """The command lines of commands with many options, each as a dataclass whose fields are the arguments and options.
 
-Arguments and options that several commands share, and commands that take theirs as one value.
+Also arguments and options that several commands share, and how values are made of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
-from functools import wraps
-from inspect import Parameter, Signature
+from dataclasses import dataclass, is_dataclass
+from functools import partial, wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_type_hints
 
 import typer
 
-R = TypeVar("R")
+if TYPE_CHECKING:
+    from sitegen.project import Options
 
 EvalId = Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")]
-Rev = Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")]
 Repo = Annotated[Path, typer.Argument(metavar="REPO", help="The project: any folder of a git repository.")]
 RepoOption = Annotated[Path, typer.Option("--repo", metavar="REPO", help="The project, if it is not this folder.")]
-Cache = Annotated[
-    Path | None, typer.Option(help="Folder of the memo, safe to delete. Default: .sitegen in the project.")
-]
-OwnTemplates = Annotated[
-    bool, typer.Option("--templates/--no-templates", help="Let site_templates/ of the project override templates.")
-]
 Methods = Annotated[
     list[str] | None,
     typer.Option(help="Kind responses: exact_match, consistency, quality or rouge; can be repeated. Default: all."),
@@ -58,28 +52,130 @@ TestCases = Annotated[
 ]
 
 
-def taking(request: type[R]) -> Callable[[Callable[[R], None]], Callable[..., None]]:
-    """Decorate a command that takes a dataclass: each field is an argument or an option, as its annotation says."""
-    hints = get_type_hints(request, include_extras=True)
-    parameters = [
-        Parameter(
-            field.name,
-            Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(request)  # type: ignore[arg-type]  # a type variable cannot be bound to dataclasses
-    ]
+def _option(name: str, default: Any, annotation: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
-    def decorated(command: Callable[[R], None]) -> Callable[..., None]:
-        @wraps(command)
-        def with_words(**words: Any) -> None:
-            command(request(**words))
 
-        with_words.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-        return with_words
+_OF_PROJECT: Final = {
+    "REPO": _option("repo", Path(), Repo),
+    "out": _option(
+        "out",
+        None,
+        Annotated[
+            Path | None,
+            typer.Option("--out", "-o", help="Output folder. Default: site in the project, which git ignores."),
+        ],
+    ),
+    "jobs": _option(
+        "jobs",
+        None,
+        Annotated[
+            int | None, typer.Option(min=1, help="Number of processes, at most four per core. Default: one per core.")
+        ],
+    ),
+    "worktree": _option(
+        "worktree",
+        False,
+        Annotated[bool, typer.Option("--worktree", help="Take the uncommitted state as the newest iteration.")],
+    ),
+    "allow_shallow": _option(
+        "allow_shallow",
+        False,
+        Annotated[bool, typer.Option("--allow-shallow", help="Build from a shallow clone, with a banner.")],
+    ),
+    "force": _option(
+        "force",
+        False,
+        Annotated[
+            bool,
+            typer.Option(
+                "--force",
+                help="Use a folder that sitegen did not create, and compare every file: pages replace what differs.",
+            ),
+        ],
+    ),
+    "base_url": _option(
+        "base_url",
+        None,
+        Annotated[
+            str | None,
+            typer.Option(
+                "--base-url", metavar="URL", help="Address of the published site, unless sitegen.toml has one."
+            ),
+        ],
+    ),
+    "own_templates": _option(
+        "own_templates",
+        True,
+        Annotated[
+            bool,
+            typer.Option("--templates/--no-templates", help="Let site_templates/ of the project override templates."),
+        ],
+    ),
+    "dask": _option(
+        "dask",
+        None,
+        Annotated[
+            str | None,
+            typer.Option(
+                metavar="URL",
+                help="Build on the workers of this dask scheduler, such as tcp://10.0.0.1:8786 (extra 'dask'). "
+                "Default: SITEGEN_DASK of the environment.",
+            ),
+        ],
+    ),
+    "rev": _option("rev", None, Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")]),
+    "repo": _option("repo", Path(), RepoOption),
+    "cache": _option(
+        "cache",
+        None,
+        Annotated[
+            Path | None, typer.Option(help="Folder of the memo, safe to delete. Default: .sitegen in the project.")
+        ],
+    ),
+}
+"""The options that are fields of ``Options``, whose import takes longer than the help; REPO is an argument."""
 
-    return decorated
+
+def spelled_out(*of_project: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorate a command that takes values of several arguments or options each, which typer then takes one by one.
+
+    A dataclass consists of its fields, which are arguments or options as their annotations say; ``options`` of those of
+    ``_OF_PROJECT`` that are named here.
+    """
+    return partial(_taking_words, of_project)
+
+
+def _taking_words(of_project: tuple[str, ...], make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that makes what a command or a dataclass takes from single words, and calls it with this."""
+    hints = get_type_hints(make, localns={"Options": Any}, include_extras=True)
+    makers: dict[str, tuple[Callable[..., Any], list[Parameter]]] = {}
+    parameters: list[Parameter] = []
+    for name, parameter in signature(make).parameters.items():
+        if name == "options":
+            makers[name] = _options, [_OF_PROJECT[option] for option in of_project]
+        elif is_dataclass(hints[name]):
+            maker = _taking_words(of_project, hints[name])
+            makers[name] = maker, [*signature(maker).parameters.values()]
+        else:
+            parameters.append(parameter.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY))
+    parameters += [part for _, parts in makers.values() for part in parts]
+
+    @wraps(make, updated=())
+    def with_words(**words: Any) -> Any:
+        for name, (maker, parts) in makers.items():
+            words[name] = maker(**{part.name: words.pop(part.name) for part in parts})
+        return make(**words)
+
+    with_words.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    with_words.__annotations__ = {}  # the signature has them, as values
+    return with_words
+
+
+def _options(**words: Any) -> Options:
+    from sitegen.project import Options
+
+    return Options(**words)
 
 
 def _word_and_methods(request: VerifyRequest | RespondRequest, noun: str) -> tuple[str | None, tuple[str, ...]]:
@@ -207,6 +303,7 @@ class JudgeRequest(CallRequest):
 class CompareRequest:
     """The command line of ``compare``."""
 
+    options: Options
     sides: Annotated[
         list[str] | None,
         typer.Argument(
@@ -240,14 +337,13 @@ class CompareRequest:
     ] = None
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="How prompts are evaluated (YAML).")] = None
     as_json: Json = False
-    repo: RepoOption = Path()
-    cache: Cache = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckRequest:
     """The command line of ``check``."""
 
+    options: Options
     base: Annotated[
         str | None,
         typer.Option(
@@ -257,8 +353,6 @@ class CheckRequest:
         ),
     ] = None
     exact: Annotated[bool, typer.Option("--exact", help="Compare with REV itself.")] = False
-    rev: Annotated[str | None, typer.Option(help="Revision to check. Default: HEAD.")] = None
-    worktree: Annotated[bool, typer.Option("--worktree", help="Check the uncommitted state.")] = False
     strict_floors: Annotated[
         bool, typer.Option("--strict-floors", help="Fail for a floor that was missed at the base too.")
     ] = False
@@ -273,5 +367,3 @@ class CheckRequest:
             help="Check nothing: validate the report that --json wrote elsewhere, and write it as Markdown.",
         ),
     ] = None
-    repo: RepoOption = Path()
-    cache: Cache = None

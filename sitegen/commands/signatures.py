@@ -6,38 +6,34 @@ The last lines list them in the order of ``--help``.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from sitegen import __version__
 from sitegen.commands.printing import print_line
 from sitegen.commands.requests import (
-    Cache,
     CheckRequest,
     CompareRequest,
     EvalId,
     Json,
     JudgeRequest,
-    OwnTemplates,
     Repo,
     RepoOption,
     RespondRequest,
-    Rev,
     VerifyRequest,
-    taking,
+    spelled_out,
 )
 
+if TYPE_CHECKING:
+    from sitegen.project import Options
 
+
+@spelled_out(
+    "REPO", "out", "rev", "jobs", "worktree", "allow_shallow", "force", "base_url", "own_templates", "dask", "cache"
+)
 def build(
-    repo: Repo = Path(),
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Output folder. Default: site in the project, which git ignores.")
-    ] = None,
-    rev: Annotated[str | None, typer.Option(help="Revision to build. Default: HEAD.")] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Number of processes, at most four per core. Default: one per core.")
-    ] = None,
+    options: Options,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 3 if there is any problem (notes do not count).")
     ] = False,
@@ -47,72 +43,24 @@ def build(
     open_browser: Annotated[
         bool, typer.Option("--open", help="Open the site in the browser as soon as its overview is written.")
     ] = False,
-    worktree: Annotated[
-        bool, typer.Option("--worktree", help="Add the uncommitted state as the newest iteration.")
-    ] = False,
-    allow_shallow: Annotated[
-        bool, typer.Option("--allow-shallow", help="Build from a shallow clone, with a banner.")
-    ] = False,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force",
-            help="Use a folder that sitegen did not create, and compare every file: pages replace what differs.",
-        ),
-    ] = False,
-    base_url: Annotated[
-        str | None,
-        typer.Option("--base-url", metavar="URL", help="Address of the published site, unless sitegen.toml has one."),
-    ] = None,
-    templates: OwnTemplates = True,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Build on the workers of this dask scheduler, such as tcp://10.0.0.1:8786 (extra 'dask'). Default: "
-            "SITEGEN_DASK of the environment.",
-        ),
-    ] = None,
-    cache: Cache = None,
 ) -> None:
     """Walk the history, score every commit, and write the site."""
     from sitegen.commands.build import command
-    from sitegen.project import Options
 
-    project = Options(
-        repo=repo,
-        out=out,
-        rev=rev,
-        jobs=jobs,
-        cache=cache,
-        force=force,
-        allow_shallow=allow_shallow,
-        worktree=worktree,
-        base_url=base_url,
-        own_templates=templates,
-        dask=dask,
-    )
-    command(project, strict=strict, public=public, open_browser=open_browser)
+    command(options, strict=strict, public=public, open_browser=open_browser)
 
 
+@spelled_out("REPO", "jobs", "allow_shallow", "own_templates", "cache")
 def watch(
-    repo: Repo = Path(),
+    options: Options,
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Default: 8000. If it is taken, a free one.")
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the site in the browser.")] = False,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes of the first build.")] = None,
-    allow_shallow: Annotated[
-        bool, typer.Option("--allow-shallow", help="Follow a shallow clone, with a banner.")
-    ] = False,
-    templates: OwnTemplates = True,
-    cache: Cache = None,
 ) -> None:
     """Serve the site locally, and rebuild it after every change."""
     from sitegen.commands.watch import command
-    from sitegen.project import Options
 
-    options = Options(repo=repo, jobs=jobs, cache=cache, allow_shallow=allow_shallow, own_templates=templates)
     command(options, port=port, open_browser=open_browser)
 
 
@@ -150,7 +98,9 @@ def init(
     command(repo, templates or (), skeletons=skeletons, dry_run=dry_run, vendor=vendor)
 
 
+@spelled_out("rev", "repo", "cache")
 def export(
+    options: Options,
     format_: Annotated[Literal["csv", "sqlite"], typer.Option("--format", help="A folder, or one file.")],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="PATH", help="Default: export/ or export.sqlite.")
@@ -158,15 +108,10 @@ def export(
     evals: Annotated[
         list[str] | None, typer.Option("--eval", metavar="EVAL", help="This eval; can be repeated. Default: all.")
     ] = None,
-    rev: Rev = None,
-    repo: RepoOption = Path(),
-    cache: Cache = None,
 ) -> None:
     """Write all scores and outcomes of the history as tables."""
-    from sitegen.project import Options
     from sitegen.questions.study import write_export
 
-    options = Options(repo=repo, rev=rev, cache=cache)
     for path in write_export(options, format_, out, tuple(dict.fromkeys(evals or []))):
         print_line(f"wrote {path}", error=True)
 
@@ -194,41 +139,37 @@ def demo(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or em
     print_line(f"next: cd {shlex.quote(str(folder))} && sitegen build")
 
 
+@spelled_out("rev", "repo", "cache")
 def history(
+    options: Options,
     eval_id: EvalId,
     by: Annotated[
         str | None,
         typer.Option(metavar="AXIS", help="A column for each variant, model, or value of this tag of the cases."),
     ] = None,
     json_: Json = False,
-    rev: Rev = None,
-    repo: RepoOption = Path(),
-    cache: Cache = None,
 ) -> None:
     """List all iterations of an eval."""
     from sitegen.commands.history import history as command
-    from sitegen.project import Options
 
-    command(Options(repo=repo, rev=rev, cache=cache), eval_id, by=by, as_json=json_)
+    command(options, eval_id, by=by, as_json=json_)
 
 
+@spelled_out("rev", "repo", "cache")
 def blame(
+    options: Options,
     eval_id: EvalId,
     field: Annotated[str, typer.Argument(metavar="FIELD", help="walls[].area, walls[3].area, or with * and ?.")],
     document: Annotated[str | None, typer.Option(metavar="ID", help="Only this document.")] = None,
     json_: Json = False,
-    rev: Rev = None,
-    repo: RepoOption = Path(),
-    cache: Cache = None,
 ) -> None:
     """Show when a field was right and wrong, and what changed it."""
     from sitegen.commands.history import blame as command
-    from sitegen.project import Options
 
-    command(Options(repo=repo, rev=rev, cache=cache), eval_id, field, document=document, as_json=json_)
+    command(options, eval_id, field, document=document, as_json=json_)
 
 
-@taking(CompareRequest)
+@spelled_out("repo", "cache")
 def compare(request: CompareRequest) -> None:
     """Compare variants, models, tags, iterations, or revisions."""
     from sitegen.commands.compare import compare as command
@@ -236,7 +177,7 @@ def compare(request: CompareRequest) -> None:
     command(request)
 
 
-@taking(CheckRequest)
+@spelled_out("rev", "worktree", "repo", "cache")
 def check(request: CheckRequest) -> None:
     """Compare every eval with its limits and its base: the gate.
 
@@ -247,7 +188,7 @@ def check(request: CheckRequest) -> None:
     command(request)
 
 
-@taking(VerifyRequest)
+@spelled_out()
 def verify_one(request: VerifyRequest) -> None:
     """Score one output of the work tree now."""
     from sitegen.commands.verify import verify_one as command
@@ -268,7 +209,7 @@ def verify_all(
     command(repo, evals_dir, as_json=json_)
 
 
-@taking(RespondRequest)
+@spelled_out()
 def respond(request: RespondRequest) -> None:
     """Let a model answer the test cases of an eval.
 
@@ -279,7 +220,7 @@ def respond(request: RespondRequest) -> None:
     command(request)
 
 
-@taking(JudgeRequest)
+@spelled_out()
 def judge(request: JudgeRequest) -> None:
     """Let a model grade responses from 1 to 5.
 
