@@ -11,7 +11,6 @@ from heapq import nlargest, nsmallest
 from itertools import accumulate
 from typing import Final
 
-from sitegen.analysis.deltas import ROLES, Role, differing_roles, mixture
 from sitegen.analysis.flips import fate_of, spans
 from sitegen.analysis.series import first_points_with_output, output_of_each
 from sitegen.model.frozen import Frozen
@@ -19,7 +18,7 @@ from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ABSENT, REDACTED, Cell, CellKey, CellMap, Fate, Period
 from sitegen.model.scorecards import Result
 from sitegen.model.series import FailingValue, FieldSummary, Point, Series
-from sitegen.model.timeline import Snapshot
+from sitegen.model.timeline import ROLES, Role, Snapshot
 from sitegen.stats.counts import errors, judged, wrong_share
 from sitegen.text.values import written
 
@@ -146,7 +145,7 @@ class Blame:
         start = period.start
         changed = self._changed_roles.get(start)
         if changed is None:
-            changed = self._changed_roles[start] = differing_roles(self._snapshots[start - 1], self._snapshots[start])
+            changed = self._changed_roles[start] = self._snapshots[start - 1].roles_changed_in(self._snapshots[start])
         if len(changed) < 2:
             return changed
         goes = period.state == "absent"
@@ -165,7 +164,7 @@ class Blame:
     def _cells_by_new_rules(self, point: int) -> frozenset[CellKey]:
         """Return the cells of the output before a point under the rules of the point."""
         if point not in self._judged_by_new_rules:
-            mixed = mixture(self._snapshots[point - 1], self._snapshots[point], ("rules",))
+            mixed = self._snapshots[point - 1].with_roles_of(self._snapshots[point], ("rules",))
             judgements = self._result_of(mixed).judgements
             self._judged_by_new_rules[point] = frozenset(judgement.key for judgement in judgements)
         return self._judged_by_new_rules[point]

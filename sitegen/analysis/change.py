@@ -13,15 +13,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import (
-    comparable_since,
-    differing_roles,
-    exchanges,
-    mixture,
-    overlap,
-    shapley_parts,
-    subsets,
-)
+from sitegen.analysis.deltas import comparable_since, exchanges, overlap, shapley_parts, subsets
 from sitegen.analysis.flips import flips_between
 from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import ROUNDING, MetricSpec
@@ -66,7 +58,7 @@ def change_between(
 ) -> Change:
     """Compute a change from the points, each with its noise, and the cells that flipped, for every metric of either."""
     first, last = before.scorecard, after.scorecard
-    roles = differing_roles(before.snapshot, after.snapshot)
+    roles = before.snapshot.roles_changed_in(after.snapshot)
     model, judge = exchanges(first, last)
     moved = Change(overlap=overlap(first, last), metrics=(), model=model, judge=judge, flips=flips)
     moved = replace(moved, metrics=_metric_deltas(before, after, moved, scorecard_of))
@@ -92,11 +84,11 @@ def _metric_deltas(
     names = dict.fromkeys(name for side in (before, after) for name, _ in side.scorecard.metrics)
     if moved.overlap.verdict == "refused":
         return tuple(MetricDelta(name, None, None) for name in names)
-    roles = differing_roles(before.snapshot, after.snapshot)
+    roles = before.snapshot.roles_changed_in(after.snapshot)
     cards = {(): before.scorecard, roles: after.scorecard}
     if scorecard_of:
         for subset in tuple(subsets(roles))[1:-1]:
-            cards[subset] = scorecard_of(mixture(before.snapshot, after.snapshot, subset))
+            cards[subset] = scorecard_of(before.snapshot.with_roles_of(after.snapshot, subset))
     answers = [side.scorecard.usage.answers if side.scorecard.usage else 0 for side in (before, after)]
     same_answers = moved.overlap.verdict == "comparable" and answers[0] == answers[1]
     deltas = []

@@ -8,16 +8,16 @@ orders is the Shapley value (L. S. Shapley, *A value for n-person games*, 1953);
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations, compress
+from itertools import combinations
 from math import factorial, fsum
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import TypeVar
 
 from msgspec.structs import replace
 
 from sitegen.model.changes import DeltaParts, Overlap
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import DocumentScore, Scorecard
-from sitegen.model.timeline import Blob, Snapshot
+from sitegen.model.timeline import ROLES, Role, RoleSet, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, exchanged, regraded
 from sitegen.text.values import short_digest
 
@@ -98,55 +98,12 @@ def _other_rubrics(before: Scorecard, after: Scorecard) -> Exchange | None:
     return Exchange(*((*names, rubrics) for names, rubrics in zip(judges, digests, strict=True)))
 
 
-Role: TypeAlias = Literal["outputs", "ground_truth", "rules"]
-
-RoleSet: TypeAlias = tuple[Role, ...]
-"""A set of roles, in the order of ``ROLES``."""
-
-ROLES: Final[tuple[Role, ...]] = ("outputs", "ground_truth", "rules")
-
 R = TypeVar("R", bound=str)
-
-
-def differing_roles(before: Snapshot, after: Snapshot) -> tuple[Role, ...]:
-    """Return the roles whose contents differ, whatever the paths of the files."""
-    differ = (
-        before.outputs != after.outputs and _output_contents(before) != _output_contents(after),
-        before.ground_truth != after.ground_truth and _oid(before.ground_truth) != _oid(after.ground_truth),
-        _rules(before) != _rules(after) and _rule_contents(before) != _rule_contents(after),
-    )
-    return tuple(compress(ROLES, differ))
-
-
-def under_rules_of(snapshot: Snapshot, reference: Snapshot) -> Snapshot:
-    """Combine the outputs of a snapshot with the ground truth and the rules of another: the second clock.
-
-    The result is the snapshot itself if it has the same ones.
-    """
-    if snapshot.ground_truth == reference.ground_truth and _rules(snapshot) == _rules(reference):  # as a rule
-        return snapshot
-    return mixture(snapshot, reference, ("ground_truth", "rules"))
-
-
-def _rules(snapshot: Snapshot) -> tuple[Blob | str | None, ...]:
-    return snapshot.mapping, snapshot.schema, snapshot.settings
 
 
 def mixtures(before: Snapshot, after: Snapshot) -> tuple[Snapshot, ...]:
     """Return the snapshots that a delta needs scored besides the two; none if they differ in one role only."""
-    return tuple(mixture(before, after, subset) for subset in tuple(subsets(differing_roles(before, after)))[1:-1])
-
-
-def mixture(before: Snapshot, after: Snapshot, roles: RoleSet) -> Snapshot:
-    """Combine ``before`` with these roles of ``after``."""
-    mixed = before
-    if "outputs" in roles:
-        mixed = replace(mixed, outputs=after.outputs, usage=after.usage)
-    if "ground_truth" in roles:
-        mixed = replace(mixed, ground_truth=after.ground_truth)
-    if "rules" in roles:
-        mixed = replace(mixed, mapping=after.mapping, schema=after.schema, settings=after.settings)
-    return mixed
+    return tuple(before.with_roles_of(after, subset) for subset in tuple(subsets(before.roles_changed_in(after)))[1:-1])
 
 
 def shapley_parts(roles: Sequence[Role], metric_of: Callable[[RoleSet], float | None]) -> DeltaParts | None:
@@ -183,17 +140,3 @@ def shapley_values(roles: Sequence[R], metric_of: Callable[[tuple[R, ...]], floa
 def subsets(roles: Sequence[R]) -> Iterator[tuple[R, ...]]:
     """Yield every subset of the roles by size, from the empty subset to all roles."""
     return (subset for size in range(len(roles) + 1) for subset in combinations(roles, size))
-
-
-def _output_contents(snapshot: Snapshot) -> list[str]:
-    # Names distinguish the documents of several files; the name of a single file does not matter.
-    names = [blob.path.rpartition("/")[2] for blob in snapshot.outputs] if len(snapshot.outputs) > 1 else []
-    return [*names, *[blob.oid for blob in snapshot.outputs]]
-
-
-def _rule_contents(snapshot: Snapshot) -> tuple[str | None, ...]:
-    return _oid(snapshot.mapping), _oid(snapshot.schema), snapshot.settings
-
-
-def _oid(blob: Blob | None) -> str | None:
-    return blob.oid if blob else None

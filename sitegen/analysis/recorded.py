@@ -13,10 +13,10 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import Role, differing_roles, mixture, shapley_values
+from sitegen.analysis.deltas import shapley_values
 from sitegen.model.metrics import Convention, Counts
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.timeline import Snapshot
+from sitegen.model.timeline import Role, Snapshot
 from sitegen.stats.counts import f1
 
 CLOSE: Final = 0.0006
@@ -81,8 +81,10 @@ def recorded_parts(
     """
     if recorded_otherwise(at, scorecard_of(at), "f1") is None:
         return ()
-    roles = differing_roles(first, at)
-    since = shapley_values(roles, lambda taken: scorecard_of(mixture(first, at, taken)).metric("f1")) if roles else {}
+    roles = first.roles_changed_in(at)
+    since = (
+        shapley_values(roles, lambda taken: scorecard_of(first.with_roles_of(at, taken)).metric("f1")) if roles else {}
+    )
     if since is None:
         return ()
     parts = _parts_when_written(first, scorecard_of)

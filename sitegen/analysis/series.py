@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from sitegen.analysis.cells import cells_of
 from sitegen.analysis.change import change_between
-from sitegen.analysis.deltas import differing_roles, overlap, under_rules_of
+from sitegen.analysis.deltas import overlap
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.flips import flips_between
-from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
+from sitegen.analysis.noise.repeats import RepeatsSoFar
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.changes import Change, Interval, Noise
 from sitegen.model.metrics import Counts, Metric, MetricSpec, traits_of
@@ -133,7 +133,7 @@ def points(
     under_newest_rules = [
         point.scorecard if newest is point.snapshot else scorecard_of(newest)
         for point in scored
-        for newest in (under_rules_of(point.snapshot, snapshots[-1]),)
+        for newest in (point.snapshot.under_rules_of(snapshots[-1]),)
     ]
     if derived is None:
         derived = tuple(_derived(specs, scored, scorecard_of, cells))
@@ -184,7 +184,7 @@ def _derived(
     repeats = RepeatsSoFar()
     before: Point | None = None
     for scored_point, flips in zip(scored, (Flips(), *flips_between(cells, pairs)), strict=True):
-        repeats.add(scored_point, [scorecard_of(run) for run in runs_of(scored_point.snapshot)])
+        repeats.add(scored_point, [scorecard_of(run) for run in scored_point.snapshot.repeated_runs])
         point, change = replace(scored_point, noise=repeats.noise()), None
         if before:
             change = change_between(before, point, flips, headline=specs[0], scorecard_of=scorecard_of)
@@ -272,4 +272,4 @@ def repeats_the_point_before(points: Sequence[Point], index: int) -> bool:
     the old one was restored.
     """
     point = points[index]
-    return point.is_copy and index > 0 and not differing_roles(points[index - 1].snapshot, point.snapshot)
+    return point.is_copy and index > 0 and not points[index - 1].snapshot.roles_changed_in(point.snapshot)

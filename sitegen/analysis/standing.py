@@ -13,7 +13,6 @@ from typing import Final, Literal, TypeAlias, get_args
 from msgspec.structs import replace
 
 from sitegen.analysis.change import best_points, change, changes, difference, scored_now
-from sitegen.analysis.deltas import under_rules_of
 from sitegen.analysis.regressions import REGAINED, metric_step, step_between
 from sitegen.analysis.series import first_of_each_output, output_of, series_of_two
 from sitegen.config.models import MUTE_DIGITS, Mute
@@ -95,7 +94,7 @@ def standings(summaries: Iterable[EvalSummary], mutes: Sequence[Mute]) -> tuple[
 
 def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
     """Compute the standing of one eval."""
-    worse = [step for step in summary.steps if step.status in WORSE and not mute_of(mutes, ListedStep(summary, step))]
+    worse = [step for step in summary.steps if step.status in WORSE and not ListedStep(summary, step).mute_in(mutes)]
     spec, newest = summary.specs[0], summary.headlines[-1] if summary.headlines else None
     value = newest.values[0] if newest else None
     behind = None
@@ -148,6 +147,21 @@ class ListedStep(Frozen):
     def same_commit(self) -> bool:
         """Whether the last point at the old level has the same commit: the edits in between are unknown then."""
         return self.before.sha == self.step.commit.sha
+
+    def is_muted_by(self, mute: Mute) -> bool:
+        """Whether a mute in the configuration names this step."""
+        step = self.step
+        return (
+            mute.eval == self.summary.info.id
+            and len(mute.commit) >= MUTE_DIGITS
+            and step.commit.sha.startswith(mute.commit.lower())
+            and mute.metric in (None, step.metrics[0].name)
+            and mute.iteration in (None, self.at.label)
+        )
+
+    def mute_in(self, mutes: Iterable[Mute]) -> Mute | None:
+        """Return the first mute in the configuration that names this step."""
+        return next((mute for mute in mutes if self.is_muted_by(mute)), None)
 
 
 def worse_than_it_was(evals: Iterable[EvalStanding]) -> tuple[ListedStep, ...]:
@@ -344,7 +358,7 @@ def since_best(series: Series, best: int | None, results_of: ResultsOf) -> Chang
     cards = [scored_now(point) for point in sides]
     if cards == [point.scorecard for point in sides]:
         return change(series, best, newest).verdict
-    under = under_rules_of(sides[0].snapshot, sides[1].snapshot), sides[1].snapshot
+    under = sides[0].snapshot.under_rules_of(sides[1].snapshot), sides[1].snapshot
     results = [_of_its_time(result, card) for result, card in zip(results_of(under), cards, strict=True)]
     noise = sides[1].noise  # of both: the means of repeats are by the rules of their time
     return change(series_of_two(series.info, series.specs, under, results, (noise, noise)), 0, 1).verdict
@@ -357,11 +371,6 @@ def _of_its_time(result: Result, card: Scorecard) -> Result:
     return replace(result, scorecard=card, judgements=judgements)
 
 
-def mute_of(mutes: Iterable[Mute], listed: ListedStep) -> Mute | None:
-    """Return the first mute in the configuration that names this step."""
-    return next((mute for mute in mutes if _mutes_step(mute, listed)), None)
-
-
 def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:
     """Return a note for each mute that matches no step: it is mistyped, or no longer needed."""
     matched = {
@@ -369,7 +378,7 @@ def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> 
         for summary in summaries
         for step in summary.steps
         for mute in mutes
-        if _mutes_step(mute, ListedStep(summary, step))
+        if ListedStep(summary, step).is_muted_by(mute)
     }
     return tuple(
         Problem.of_type(
@@ -381,15 +390,4 @@ def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> 
         )
         for mute in mutes
         if mute not in matched
-    )
-
-
-def _mutes_step(mute: Mute, listed: ListedStep) -> bool:
-    step = listed.step
-    return (
-        mute.eval == listed.summary.info.id
-        and len(mute.commit) >= MUTE_DIGITS
-        and step.commit.sha.startswith(mute.commit.lower())
-        and mute.metric in (None, step.metrics[0].name)
-        and mute.iteration in (None, listed.at.label)
     )

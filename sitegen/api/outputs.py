@@ -22,7 +22,7 @@ from sitegen.model.series import EvalInfo
 from sitegen.questions import exporting
 from sitegen.questions.comparison import compare_results
 from sitegen.questions.comparison_files.changes import ResultChange
-from sitegen.questions.verify import Verified, metadata_of, verify
+from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.documents import Document
 from sitegen.scoring.documents import results_document as document_of
@@ -96,7 +96,7 @@ class Scored(JudgedOutput):
             self.kind,
             self.result,
             eval_id=self.eval_id,
-            metadata=metadata_of(self.verified, timestamp=None),
+            metadata=self.verified.metadata(timestamp=None),
             thresholds=self.verified.place.entry.thresholds,
         )
         return replace(document, slices=tuple(slice_rows(card, specs_of(self.kind, (card,))[0])))

@@ -28,7 +28,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import HEADLINES
 from sitegen.pages.labels import STATUSES, interval_basis
 from sitegen.questions import saving
-from sitegen.questions.verify import Verified, metadata_of, verify
+from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.documents import Document, results_document
 from sitegen.scoring.kinds import nouns_of, scorer, specs_of
@@ -367,7 +367,7 @@ def _document(verified: Verified, *, timestamp: str | None, methods: tuple[str, 
         place.kind,
         verified.result,
         eval_id=encodable(place.entry.id),
-        metadata=metadata_of(verified, timestamp=timestamp),
+        metadata=verified.metadata(timestamp=timestamp),
         thresholds=place.entry.thresholds,
         methods=methods,
     )

@@ -36,7 +36,6 @@ from sitegen.pages.commit import (
     CommitPageInputs,
     CommitView,
     ListedCommit,
-    commit_page,
     commits_page,
     listed_commit,
     older_than_page,
@@ -327,7 +326,7 @@ def _rendered_commit(
 ) -> tuple[CommitView, bytes | None]:
     """Return the view of a commit's page, and the page's bytes unless the output folder already has them."""
     patches = {} if fresh else _diffs(inputs.edits, task)
-    page = commit_page(inputs, patches)
+    page = inputs.page(patches)
     assert isinstance(page.view, CommitView)
     return page.view, None if fresh else renderer.render(page)
 

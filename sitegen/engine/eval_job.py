@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from sitegen.analysis.blame import by_attribute, field_summaries
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import best_points, changes, values_now
-from sitegen.analysis.deltas import comparable_since, mixtures, under_rules_of
+from sitegen.analysis.deltas import comparable_since, mixtures
 from sitegen.analysis.effects import best_output, windows
 from sitegen.analysis.notes import notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_otherwise
@@ -229,7 +229,7 @@ class _EvalJob:
         at = self._snapshots[index]
         if index:
             yield from sorted(mixtures(self._snapshots[index - 1], at), key=lambda mixed: mixed.outputs == at.outputs)
-        yield under_rules_of(at, self._snapshots[-1])
+        yield at.under_rules_of(self._snapshots[-1])
 
     def _error_patterns(self, series: Series, newest: Result) -> tuple[PatternSummary, ...]:
         """Return the error patterns of the newest report."""
@@ -251,7 +251,7 @@ class _EvalJob:
         suspects = suspect_truth(series.cells, series.points)
         if self._context.redact:  # a line of the file can hold hidden fields
             return suspects, {}
-        snapshots = [under_rules_of(series.points[suspect.first].snapshot, newest) for suspect in suspects[:LOCATED]]
+        snapshots = [series.points[suspect.first].snapshot.under_rules_of(newest) for suspect in suspects[:LOCATED]]
         keys = [
             digest(
                 self._cards.key(snapshot),

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame, by_attribute
 from sitegen.analysis.flips import count_flips, flipped_then
-from sitegen.analysis.noise.repeats import repeats_of_runs, runs_of
+from sitegen.analysis.noise.repeats import repeats_of_runs
 from sitegen.analysis.notes import PlacedNote, notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_parts
 from sitegen.analysis.series import Derived, first_points_with_output, problems_of_point
@@ -82,7 +82,7 @@ class Reports:
         """Make the report of a point."""
         snapshots, cards = self._edits.snapshots, self._cards
         at, (change, interval, noise) = snapshots[index], self._derived[index]
-        runs = list(cards.results(runs_of(at)))
+        runs = list(cards.results(at.repeated_runs))
         flipped = flipped_then(self._cells, index, result, lambda: cards.result(snapshots[index - 1])) if index else []
         change = change and replace(change, flips=count_flips(flipped))
         point = replace(

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 from msgspec.structs import replace
 
 from sitegen.analysis.edits import OutputEdits, edits_of_outputs
-from sitegen.analysis.noise.repeats import runs_of
 from sitegen.analysis.series import Derived
 from sitegen.config.notes import Notes, read_notes
 from sitegen.engine.cached_kinds import CELLS, EVAL_RECORDS, RESULTS, SCORECARDS, VECTORS, EvalRecord
@@ -222,4 +221,4 @@ def _shown(history: EvalHistory, reports: Iterable[int]) -> Iterator[Snapshot]:
     before = ANSWERED if traits_of(history.kind).has_cases else 1
     for index in reports:
         yield from history.snapshots[max(0, index - before) : index + 1]
-        yield from runs_of(history.snapshots[index])
+        yield from history.snapshots[index].repeated_runs

@@ -8,9 +8,8 @@ from itertools import accumulate, islice, pairwise, repeat
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.deltas import mixtures, under_rules_of
+from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.edits import OutputEdits
-from sitegen.analysis.noise.repeats import runs_of
 from sitegen.analysis.series import Derived, points
 from sitegen.config.findings import ANSWERED_IN
 from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, CacheStore, encoded_result, result_decoder
@@ -32,7 +31,7 @@ from sitegen.scoring.usage import specs_with_usage
 def under_newest_rules(history: EvalHistory) -> Iterator[Snapshot]:
     """Yield each snapshot of other ground truth or rules than the newest snapshot, under those of the newest."""
     for snapshot in history.snapshots:
-        newest = under_rules_of(snapshot, history.snapshots[-1])
+        newest = snapshot.under_rules_of(history.snapshots[-1])
         if newest is not snapshot:
             yield newest
 
@@ -47,7 +46,7 @@ def snapshots_of_series(history: EvalHistory) -> Iterator[Snapshot]:
 
 def scorecard_keys(history: EvalHistory, redact: tuple[str, ...]) -> list[str]:
     """Return the memo's keys of all scorecards that the pages of an eval may need."""
-    runs = (run for snapshot in history.snapshots for run in runs_of(snapshot))
+    runs = (run for snapshot in history.snapshots for run in snapshot.repeated_runs)
     every_snapshot = (*snapshots_of_series(history), *mixtures_of_commits(history.snapshots), *runs)
     return list(dict.fromkeys(map(key_of_scorecards(history.kind, redact), every_snapshot)))
 
@@ -208,7 +207,7 @@ class EvalScorecards:
         specs = self.series_specs()
         snapshots = self._history.snapshots
         self.fill((*snapshots, *under_newest_rules(self._history)))
-        self.fill(run for snapshot in snapshots for run in runs_of(snapshot))
+        self.fill(run for snapshot in snapshots for run in snapshot.repeated_runs)
         if derived is None:
             self.fill(mixture for before, after in pairwise(snapshots) for mixture in mixtures(before, after))
         every_point = points(edits, specs, self.__getitem__, cells, derived)

@@ -1,13 +1,22 @@
 """The timeline: for each eval its snapshots, for each instruction file its edits, oldest first."""
 
 from collections.abc import Iterable
-from typing import Literal, NamedTuple, TypeAlias
+from itertools import compress
+from posixpath import basename
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
 
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.frozen import Frozen, field
 from sitegen.model.usage import RunUsage
 
 Cause: TypeAlias = Literal["outputs", "ground_truth", "mapping", "schema", "settings"]
+Role: TypeAlias = Literal["outputs", "ground_truth", "rules"]
+"""What decides a scorecard; the rules are mapping, schema and settings."""
+RoleSet: TypeAlias = tuple[Role, ...]
+"""A set of roles, in the order of ``ROLES``."""
+ROLES: Final[RoleSet] = ("outputs", "ground_truth", "rules")
 
 
 class Blob(NamedTuple):
@@ -52,6 +61,68 @@ class Snapshot(Frozen):
     """The recorded usage and model of the run; None if neither is recorded."""
     grades: tuple[str, ...] = ()
     """Named scores of its output with values that are neither right nor wrong, which decide for the whole series."""
+
+    @property
+    def repeated_runs(self) -> "list[Snapshot]":
+        """Each repeated run of the iteration as a separate snapshot. A run is a folder."""
+        folders: dict[str, list[Blob]] = {}
+        for blob in self.runs:
+            folders.setdefault(blob.path.rpartition("/")[0], []).append(blob)
+        return [replace(self, outputs=tuple(blobs), runs=(), usage=None) for blobs in folders.values()]
+
+    @property
+    def record_name(self) -> str:
+        """The name of the file with the record of a run."""
+        return basename(self.recorded.path) if self.recorded else "record"
+
+    @property
+    def number_of_runs(self) -> int:
+        """Number of repeated runs, including those whose output cannot be read."""
+        return len({blob.path.rpartition("/")[0] for blob in self.runs})
+
+    def roles_changed_in(self, after: "Snapshot") -> RoleSet:
+        """The roles whose contents differ, whatever the paths of the files."""
+        differ = (
+            self.outputs != after.outputs and self._output_contents != after._output_contents,
+            self.ground_truth != after.ground_truth and _oid(self.ground_truth) != _oid(after.ground_truth),
+            self._rules != after._rules and self._rule_contents != after._rule_contents,
+        )
+        return tuple(compress(ROLES, differ))
+
+    def with_roles_of(self, after: "Snapshot", roles: RoleSet) -> "Snapshot":
+        """The snapshot with these roles of another one."""
+        mixed = self
+        if "outputs" in roles:
+            mixed = replace(mixed, outputs=after.outputs, usage=after.usage)
+        if "ground_truth" in roles:
+            mixed = replace(mixed, ground_truth=after.ground_truth)
+        if "rules" in roles:
+            mixed = replace(mixed, mapping=after.mapping, schema=after.schema, settings=after.settings)
+        return mixed
+
+    def under_rules_of(self, reference: "Snapshot") -> "Snapshot":
+        """Its outputs with the ground truth and the rules of another one, the second clock; itself if it has these."""
+        if self.ground_truth == reference.ground_truth and self._rules == reference._rules:  # as a rule
+            return self
+        return self.with_roles_of(reference, ("ground_truth", "rules"))
+
+    @property
+    def _rules(self) -> tuple[Blob | str | None, ...]:
+        return self.mapping, self.schema, self.settings
+
+    @property
+    def _rule_contents(self) -> tuple[str | None, ...]:
+        return _oid(self.mapping), _oid(self.schema), self.settings
+
+    @property
+    def _output_contents(self) -> list[str]:
+        # Names distinguish the documents of several files; the name of a single file does not matter.
+        names = [blob.path.rpartition("/")[2] for blob in self.outputs] if len(self.outputs) > 1 else []
+        return [*names, *[blob.oid for blob in self.outputs]]
+
+
+def _oid(blob: Blob | None) -> str | None:
+    return blob.oid if blob else None
 
 
 OutputLayout: TypeAlias = Literal["iterations", "overwritten"]

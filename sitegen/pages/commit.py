@@ -164,6 +164,14 @@ class CommitPageInputs(Frozen):
     effects: tuple[Effect, ...] = ()
     """How evals changed with the edits of a commit that has no new output itself."""
 
+    def page(self, patches: dict[str, RenderedPatch]) -> Page:
+        """Make the page of a commit. ``patches``: as in ``CommitView``."""
+        moved, edited = by_grade(move.row for move in self.moves), effect_rows(self.effects)
+        shown = {path: patch for path, patch in patches.items() if path in self.files}
+        fields = fields_and_passages(edited or moved, {path: patch.hunks for path, patch in shown.items()})
+        view = CommitView(inputs=self, moved=moved, edited=edited, fields=fields, patches=shown)
+        return Page(links.commit(view.commit.sha), "pages/commit.html", view)
+
 
 class CommitView(Frozen):
     """What ``pages/commit.html`` shows."""
@@ -249,15 +257,6 @@ class CommitView(Frozen):
             "rules" if self.paths("rules") else "",
         ]
         return ", ".join(filter(None, parts)) or "other files"
-
-
-def commit_page(inputs: CommitPageInputs, patches: dict[str, RenderedPatch]) -> Page:
-    """Make the page of a commit. ``patches``: as in ``CommitView``."""
-    moved, edited = by_grade(move.row for move in inputs.moves), effect_rows(inputs.effects)
-    shown = {path: patch for path, patch in patches.items() if path in inputs.files}
-    fields = fields_and_passages(edited or moved, {path: patch.hunks for path, patch in shown.items()})
-    view = CommitView(inputs=inputs, moved=moved, edited=edited, fields=fields, patches=shown)
-    return Page(links.commit(view.commit.sha), "pages/commit.html", view)
 
 
 def commit_effect(series: Series, before: Point, after: Point, change: Change) -> CommitEffect:

@@ -13,13 +13,13 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPeriod, change_points, worst_first
-from sitegen.analysis.deltas import Role
 from sitegen.analysis.notes import PlacedNote
 from sitegen.model.answers import AnsweredCase
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES, Cell, State
 from sitegen.model.series import EvalInfo, EvalSummary, FieldSummary, Point, Series
 from sitegen.model.site import Page
+from sitegen.model.timeline import Role
 from sitegen.pages import links
 from sitegen.pages.html.cells import shown_run, text, value, where
 from sitegen.pages.html.tables import Column

@@ -8,7 +8,6 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Final
 
-from sitegen.analysis.deltas import Role
 from sitegen.analysis.noise.samples import is_counted
 from sitegen.analysis.series import repeats_the_point_before
 from sitegen.importers.case import BETWEEN
@@ -19,7 +18,7 @@ from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
 from sitegen.model.outcomes import ErrorType, Fate
 from sitegen.model.scorecards import Status
 from sitegen.model.series import Point, VariantSpread
-from sitegen.model.timeline import Cause, EditStatus
+from sitegen.model.timeline import Cause, EditStatus, Role
 from sitegen.model.usage import Exchange, regraded
 from sitegen.text.plain import counted, line
 from sitegen.text.values import MINUS, SMALL, metric_text

@@ -16,7 +16,6 @@ from sitegen.analysis.standing import (
     EvalStanding,
     ListedStep,
     largest_first,
-    mute_of,
     nothing_is_worse,
     standings,
     worse_than_it_was,
@@ -90,7 +89,7 @@ def regressions_page(summaries: Iterable[EvalSummary], mutes: Sequence[Mute], fi
     for summary in alive:
         for step in summary.steps:
             listed = ListedStep(summary, step)
-            mute = mute_of(mutes, listed)
+            mute = listed.mute_in(mutes)
             if mute or step.status not in WORSE:
                 groups["muted" if mute else step.status].append(replace(listed, why=mute.why) if mute else listed)
     evals = standings(alive, mutes)

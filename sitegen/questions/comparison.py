@@ -7,7 +7,6 @@ from itertools import combinations
 from typing import TypeAlias
 
 from sitegen.analysis.change import change
-from sitegen.analysis.deltas import differing_roles
 from sitegen.analysis.series import series_of_two
 from sitegen.analysis.slices import axes_of, part_of
 from sitegen.analysis.variant_tests import VariantComparison
@@ -211,7 +210,7 @@ def _evals_with_outputs(study: Study) -> dict[str, EvalHistory]:
 def place_of(series: Series, snapshot: Snapshot) -> int | None:
     """Return the index of the point that shows a snapshot of another revision by the same rules; None without any."""
     for index, point in enumerate(series.points):
-        if point.snapshot.slug == snapshot.slug and not differing_roles(point.snapshot, snapshot):
+        if point.snapshot.slug == snapshot.slug and not point.snapshot.roles_changed_in(snapshot):
             return index
     return None
 

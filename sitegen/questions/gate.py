@@ -26,7 +26,7 @@ from sitegen.history.eval_fold import with_common_grades
 from sitegen.history.repository import Repository
 from sitegen.model.gate import GateEval, GateReport, MetricLimits, Reason
 from sitegen.project import Options, Project, open_project
-from sitegen.questions.gate_pair import GatedPair, GateSide, held_specs, side_specs
+from sitegen.questions.gate_pair import GatedPair, GateSide, held_specs
 from sitegen.questions.study import Study, baseline_commit
 from sitegen.scoring.usage import all_specs
 from sitegen.text.keys import nearest
@@ -99,7 +99,7 @@ def _gated_evals(study: Study) -> dict[str, GateSide]:
 def _gate_report(earlier: Study | None, later: Study, start: str, gate: GateSettings) -> GateReport:
     at_base, at_head = _gated_evals(earlier) if earlier else {}, _gated_evals(later)
     sides = (*at_base.values(), *at_head.values())
-    metrics = {name for side in sides for spec in all_specs(side_specs(side)) for name in spec.names}
+    metrics = {name for side in sides for spec in all_specs(side.specs()) for name in spec.names}
     limited = {name for table in (gate.slices, *(limits.slices for limits in gate.evals.values())) for name in table}
     slices = {key for side in sides * bool(limited) for axis, value in side.slices for key in (axis, f"{axis}={value}")}
     for noun, limits, names in (
@@ -163,7 +163,7 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
     if same:
         histories = with_common_grades(same.history, after.history)
         same, after = (replace(at, history=of) for at, of in zip((same, after), histories, strict=True))
-    own = side_specs(after, same)
+    own = after.specs(same)
     specs = all_specs(own)
     limits = limits_of(gate, info, specs)
     names = {spec.name for spec in specs}

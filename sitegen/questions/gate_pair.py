@@ -9,13 +9,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.change import change
-from sitegen.analysis.deltas import differing_roles, mixtures, under_rules_of
+from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.edits import OutputEdits, changed_files, edits_of_outputs, edits_of_points, other_edit
 from sitegen.analysis.flips import cases_of, flipped_cells
 from sitegen.analysis.gate import check_eval, gate_metric
 from sitegen.analysis.noise.changes import moved_cases
 from sitegen.analysis.noise.metrics import metric_verdict
-from sitegen.analysis.noise.repeats import RepeatsSoFar, runs_of
+from sitegen.analysis.noise.repeats import RepeatsSoFar
 from sitegen.analysis.noise.samples import is_counted, number_judged
 from sitegen.analysis.series import first_points_with_output, series_of_two, variant_spread
 from sitegen.analysis.slices import part_of, slices_of
@@ -62,7 +62,7 @@ class GateSide(Frozen):
     @property
     def snapshot(self) -> Snapshot:
         """The newest existing output, under the newest ground truth and rules."""
-        return under_rules_of(self._until_newest[-1], self.history.snapshots[-1])
+        return self._until_newest[-1].under_rules_of(self.history.snapshots[-1])
 
     @property
     def card(self) -> Scorecard:
@@ -99,7 +99,7 @@ class GateSide(Frozen):
     def noise(self) -> Noise | None:
         """Estimate the noise of the repeats up to this side, as a report does."""
         snapshots = self.history.snapshots
-        runs = [runs_of(snapshot) for snapshot in snapshots]
+        runs = [snapshot.repeated_runs for snapshot in snapshots]
         cards = self.study.scorecards(self.history, (*snapshots, *chain.from_iterable(runs)))
         repeats = RepeatsSoFar()
         edits = edits_of_points(snapshots, self.study.timeline.driving_edits(self.history.id))
@@ -113,16 +113,15 @@ class GateSide(Frozen):
         """Return the spread that a metric of the output averages; None with fewer than two variants of the prompt."""
         return variant_spread(spec, self.card)
 
-
-def side_specs(side: GateSide, base: GateSide | None = None) -> tuple[MetricSpec, ...]:
-    """Return the metrics of an eval, the headline first: the metrics of its kind, or else of all its scorecards."""
-    eval_scorer = scorer(side.history.kind)
-    if eval_scorer.metrics and not traits_of(eval_scorer.kind).names_scores:
-        sides = (side, base) if base else (side,)
-        return series_specs(eval_scorer, (at.settings for gated in sides for at in gated.history.snapshots), ())
-    snapshots = side.history.snapshots
-    cards = map(side.study.scorecards(side.history, snapshots).__getitem__, snapshots)
-    return specs_of(eval_scorer.kind, (*cards, base.card) if base else cards)
+    def specs(self, base: GateSide | None = None) -> tuple[MetricSpec, ...]:
+        """Return the metrics of an eval, the headline first: the metrics of its kind, or else of all its scorecards."""
+        eval_scorer = scorer(self.history.kind)
+        if eval_scorer.metrics and not traits_of(eval_scorer.kind).names_scores:
+            sides = (self, base) if base else (self,)
+            return series_specs(eval_scorer, (at.settings for gated in sides for at in gated.history.snapshots), ())
+        snapshots = self.history.snapshots
+        cards = map(self.study.scorecards(self.history, snapshots).__getitem__, snapshots)
+        return specs_of(eval_scorer.kind, (*cards, base.card) if base else cards)
 
 
 def held_specs(
@@ -143,7 +142,7 @@ class GatedPair:
         self._before = before
         self._after = after
         sides = before.snapshot, after.snapshot
-        self._roles = differing_roles(*sides)
+        self._roles = sides[0].roles_changed_in(sides[1])
         study, history = after.study, after.history
         results = [*map(after.judged_alone, study.results(history, sides))] if self._roles else []
         kept = study.scorecards(history, (*sides, *mixtures(*sides)))

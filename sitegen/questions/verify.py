@@ -97,6 +97,24 @@ class Verified(Frozen):
             return None
         return recorded.timestamp if recorded else None
 
+    def metadata(self, *, timestamp: str | None) -> Metadata:
+        """The provenance of a result, for the document that is printed or saved."""
+        project = self.place.project
+        repository = Repository.open(project.root)
+        hashes = {}  # of every instruction file that git tracks or would add, sorted by path
+        for name in work_tree_paths(repository):
+            content = project.read(project.root / name).content if project.layout.is_instruction(name) else None
+            if content is not None:
+                hashes[encodable(name)] = hashlib.sha256(content).hexdigest()
+        return Metadata(
+            iteration=self.iteration,
+            timestamp=timestamp,
+            git_commit=project.head,
+            dirty=project.head is not None and is_changed(repository, project.head),
+            instruction_hashes=hashes,
+            sitegen=__version__,
+        )
+
 
 def verify(
     project: WorktreeProject, eval_id: str, output: Path | None = None, settings: Mapping[str, object] | None = None
@@ -210,22 +228,4 @@ def _scored(place: WorktreeEval, outputs: tuple[Path, ...], settings: Mapping[st
         outputs=outputs,
         iteration=number,
         result=with_stated(result, place.recorded_usage(outputs) if outputs else None, place.kind),
-    )
-
-
-def metadata_of(verified: Verified, *, timestamp: str | None) -> Metadata:
-    """The provenance of a result, for the document that is printed or saved."""
-    project = verified.place.project
-    repository = Repository.open(project.root)
-    hashes = {}  # of every instruction file that git tracks or would add, sorted by path
-    for name in work_tree_paths(repository):
-        if project.layout.is_instruction(name) and (content := project.read(project.root / name).content) is not None:
-            hashes[encodable(name)] = hashlib.sha256(content).hexdigest()
-    return Metadata(
-        iteration=verified.iteration,
-        timestamp=timestamp,
-        git_commit=project.head,
-        dirty=project.head is not None and is_changed(repository, project.head),
-        instruction_hashes=hashes,
-        sitegen=__version__,
     )

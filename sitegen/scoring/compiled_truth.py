@@ -103,6 +103,13 @@ class ItemList(msgspec.Struct):
         """The keys of all items."""
         return {key for item in self.items for key in item.branch.members}
 
+    def keys_by(self, rules: FieldRules) -> Any:
+        """What decides how the items of an output are paired by their keys, and how this is shown."""
+        return [
+            [item.index, item.by_index, rules.empty(item.raw), [follow(item.raw, key) for key in self.rule.keys]]
+            for item in self.items
+        ]
+
 
 class Item(Frozen):
     """One object of a list."""
@@ -269,7 +276,7 @@ class CompiledTruth:
         node = ItemList(place=place, rule=rule, key_rules=rules.key_rules(place, rule.keys), items=tuple(items))
         if not self._alike or not isinstance(before, ItemList):
             return node
-        pairs_alike = before.key_rules == node.key_rules and is_same(_keys(before, rules), _keys(node, rules))
+        pairs_alike = before.key_rules == node.key_rules and is_same(before.keys_by(rules), node.keys_by(rules))
         if pairs_alike and all(
             item.branch is earlier.branch for item, earlier in zip(items, before.items, strict=True)
         ):
@@ -281,14 +288,6 @@ class CompiledTruth:
     def _report(self, finding: Finding) -> None:
         file = self.truth.files.get(self._document.id, "")
         self.findings.append(replace(located(finding, self._document.lines), file=file))
-
-
-def _keys(node: ItemList, rules: FieldRules) -> Any:
-    """What decides how the items of an output are paired with those of a list by their keys, and how it is shown."""
-    return [
-        [item.index, item.by_index, rules.empty(item.raw), [follow(item.raw, key) for key in node.rule.keys]]
-        for item in node.items
-    ]
 
 
 def _decimal_marks(truth: GroundTruth) -> Mapping[str, Set[str]]:

@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
-from sitegen.pages.commit import commit_page
 from sitegen.pages.edit import EditView, draw_edit
 from sitegen.pages.effects import effect_rows
 from sitegen.pages.instruction import CountedEdit, InstructionView, show_text
@@ -75,6 +74,6 @@ def pages() -> list[Page]:
             (),
         )
     )
-    found.append(commit_page(sample.inputs(), {}))
-    found.append(commit_page(sample.edit_inputs(effects=sample.EFFECTS), {}))
+    found.append(sample.inputs().page({}))
+    found.append(sample.edit_inputs(effects=sample.EFFECTS).page({}))
     return found

@@ -21,7 +21,7 @@ from sitegen.model.outcomes import WRONG, Cell, CellFlip, Flips, Period
 from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import CommitRecord, InstructionHistory
-from sitegen.pages.commit import CommitPageInputs, CommitView, EvalMove, commit_effect, commit_page
+from sitegen.pages.commit import CommitPageInputs, CommitView, EvalMove, commit_effect
 from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data import exports, search
@@ -122,7 +122,7 @@ def _uncommitted(series: Series) -> Iterator[Page]:
     record = CommitRecord(
         commit=replace(sample.commit(121), sha=WORKTREE), changes=(), other_changes=2, snapshots=(), edits=()
     )
-    view = commit_page(CommitPageInputs(record=record, moves=(move,), changed=(), files={}, names={}), {}).view
+    view = CommitPageInputs(record=record, moves=(move,), changed=(), files={}, names={}).page({}).view
     assert isinstance(view, CommitView)
     summaries, head = (sample.summary(series),), sample.commit(120)
     for name, uncommitted in (("edited", view), ("unedited", None)):

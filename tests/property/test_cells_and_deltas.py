@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.blame import by_attribute
 from sitegen.analysis.cells import CellTracker, cells_of, short_json
-from sitegen.analysis.deltas import ROLES, shapley_parts, subsets
+from sitegen.analysis.deltas import shapley_parts, subsets
 from sitegen.analysis.flips import count_flips, flipped_cells, flipped_then, flips
 from sitegen.config.models import BuildLimits
 from sitegen.engine.cached_kinds import TaskCache
@@ -26,7 +26,7 @@ from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import BLANK, Cell, Judgement
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.model.site import SiteInfo
-from sitegen.model.timeline import EvalHistory
+from sitegen.model.timeline import ROLES, EvalHistory
 from tests import pages_sample as sample
 
 PATHS = st.sampled_from(["a", "b", "items[0].c", "items[1].c"])

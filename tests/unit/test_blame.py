@@ -7,12 +7,11 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPeriod, change_points, worst_first
-from sitegen.analysis.deltas import Role
 from sitegen.commands.history import matching_cells
 from sitegen.errors import ConfigurationError
 from sitegen.model.outcomes import Cell, Period, State
 from sitegen.model.scorecards import Result
-from sitegen.model.timeline import Blob, Snapshot
+from sitegen.model.timeline import Blob, Role, Snapshot
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import run

@@ -15,7 +15,6 @@ from sitegen.pages.commit import (
     CommitView,
     EvalMove,
     commit_effect,
-    commit_page,
     earlier_edits,
 )
 from sitegen.pages.edit import RenderedPatch, draw_edit
@@ -47,7 +46,7 @@ SAME = CommitEffect(change=replace(CHANGED, metrics=(), flips=Flips(), verdict=N
 
 
 def view_of(inputs: CommitPageInputs) -> CommitView:
-    view = commit_page(inputs, {}).view
+    view = inputs.page({}).view
     assert isinstance(view, CommitView)
     return view
 
@@ -61,7 +60,7 @@ def html_of(
     patches: dict[str, RenderedPatch] | None = None,
     site: SiteInfo = sample.SITE,
 ) -> str:
-    return written(renderer_of(site), commit_page(inputs or sample.inputs(), patches or {}))
+    return written(renderer_of(site), (inputs or sample.inputs()).page(patches or {}))
 
 
 def test_what_changed_is_grouped_and_iterations_are_counted():

@@ -10,7 +10,6 @@ from sitegen.pages.commit import (
     CommitsView,
     CommitView,
     ListedCommit,
-    commit_page,
     commits_page,
     listed_commit,
     older_than_page,
@@ -52,7 +51,7 @@ def view(page: Page) -> CommitsView:
 
 
 def test_a_row_says_what_a_commit_changed_and_how_evals_changed_with_it():
-    of_commit = commit_page(sample.inputs(), {}).view
+    of_commit = sample.inputs().page({}).view
     assert isinstance(of_commit, CommitView)
     commit = sample.RECORD.commit
     assert listed_commit(commit, of_commit) == ListedCommit(

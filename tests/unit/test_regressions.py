@@ -14,7 +14,7 @@ from sitegen.analysis.change import best_points
 from sitegen.analysis.effects import best_output
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import first_points_with_output
-from sitegen.analysis.standing import ListedStep, mute_of, unmatched_mutes
+from sitegen.analysis.standing import ListedStep, unmatched_mutes
 from sitegen.config.models import Mute
 from sitegen.model.changes import Change, DeltaParts, Interval, MetricDelta, MetricStep, Moved, Overlap, Step
 from sitegen.model.metrics import Counts, Metric, MetricSpec
@@ -393,12 +393,12 @@ def test_a_mute_names_a_step_by_eval_commit_metric_and_iteration() -> None:
         Mute(eval="a", commit=sha[:7], why="", metric="recall"),
         Mute(eval="a", commit=sha[:7], why="", iteration="iteration-008"),
     )
-    assert mute_of(others, ListedStep(one, step)) is None
+    assert ListedStep(one, step).mute_in(others) is None
     for named in (
         Mute(eval="a", commit=sha[:7].upper(), why="known"),
         Mute(eval="a", commit=sha, why="", metric="f1", iteration="iteration-007"),
     ):
-        assert mute_of((*others, named), ListedStep(one, step)) == named
+        assert ListedStep(one, step).mute_in((*others, named)) == named
 
 
 def view(*summaries: EvalSummary, mutes: tuple[Mute, ...] = ()) -> RegressionsView:

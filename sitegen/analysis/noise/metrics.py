@@ -10,7 +10,6 @@ from functools import cache
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import differing_roles
 from sitegen.analysis.noise.changes import FEWEST, change_verdict, mean_verdict
 from sitegen.analysis.noise.samples import PairedCounts, is_counted, paired_sample_of
 from sitegen.model.changes import ChangeVerdict, Spread
@@ -61,7 +60,7 @@ def variance_by_units(points: Sequence[Point], metrics: Sequence[str]) -> Callab
         traits = last.traits
         if first.status != "scored" or last.status != "scored" or traits.is_recorded:
             return {}
-        if differing_roles(points[before].snapshot, points[after].snapshot) != ("outputs",):
+        if points[before].snapshot.roles_changed_in(points[after].snapshot) != ("outputs",):
             return {}
         counts = PairedCounts(first, last)
         samples = {

@@ -16,13 +16,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.deltas import differing_roles, exchanges
+from sitegen.analysis.deltas import exchanges
 from sitegen.model.changes import FlipRate, Noise, Spread
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Cell, CellMap, State
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
-from sitegen.model.timeline import Blob, Snapshot
 from sitegen.model.usage import regraded
 from sitegen.stats.agreement import PooledRepeats, Repeatability, differing_pairs, repeated_values
 from sitegen.stats.intervals import LEVEL, mean, student
@@ -88,14 +87,6 @@ def repeats_of_runs(results: Sequence[Result]) -> Repeats:
         if result.scorecard.status == "scored":
             tracker.follow_result(result)
     return Repeats(tracker.cells(), tuple(range(len(outputs))), outputs)
-
-
-def runs_of(snapshot: Snapshot) -> list[Snapshot]:
-    """Return each repeated run of an iteration as a separate snapshot. A run is a folder."""
-    folders: dict[str, list[Blob]] = {}
-    for blob in snapshot.runs:
-        folders.setdefault(blob.path.rpartition("/")[0], []).append(blob)
-    return [replace(snapshot, outputs=tuple(blobs), runs=(), usage=None) for blobs in folders.values()]
 
 
 class RepeatsSoFar:
@@ -252,7 +243,7 @@ def _repeats(before: Point, point: Point) -> bool:
         return False
     if before.scorecard.status != "scored" or point.scorecard.status != "scored":
         return False
-    if differing_roles(before.snapshot, point.snapshot) not in ((), _OUTPUTS_ONLY):
+    if before.snapshot.roles_changed_in(point.snapshot) not in ((), _OUTPUTS_ONLY):
         return False
     model, judge = exchanges(before.scorecard, point.scorecard)
     if model or (judge and regraded(judge, point.scorecard.metrics[0].name)):

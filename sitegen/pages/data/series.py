@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from msgspec.structs import asdict
 
-from sitegen.analysis.deltas import ROLES
 from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.series import variant_spread
 from sitegen.analysis.slices import axes_of, headlines_by
@@ -22,7 +21,7 @@ from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import PatternSummary, Series
 from sitegen.model.site import RawFile
-from sitegen.model.timeline import Edit
+from sitegen.model.timeline import ROLES, Edit
 from sitegen.pages import links
 from sitegen.pages.data.exports import patterns_data
 from sitegen.pages.labels import verdict_words

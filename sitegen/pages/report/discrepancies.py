@@ -216,6 +216,28 @@ class Discrepancies(Frozen):
         """Number of those that the page neither has nor can load: only the data file has them."""
         return self.total - len(self.drawn) - len(self.loadable)
 
+    def with_notes(self, notes: Iterable[Note], cases: Mapping[str, str]) -> Discrepancies:
+        """Put the notes about a value beside its discrepancy, and those about a case beside its first one.
+
+        ``cases``: the case of each document, by which a note may name it.
+        """
+        notes = tuple(notes)
+        met: set[str] = set()
+
+        def noted(row: Discrepancy) -> Discrepancy:
+            error = row.error
+            names = (
+                {error.path, error.named_path, error.attribute}
+                if error.document in met
+                else {"", error.path, error.named_path, error.attribute}
+            )
+            met.add(error.document)
+            of_case = (error.document, cases.get(error.document, error.document))
+            about = [note for note in notes if note.case in of_case and note.field in names]
+            return replace(row, said="; ".join(map(words_of, about))) if about else row
+
+        return replace(self, drawn=tuple(map(noted, self.drawn)), loadable=tuple(map(noted, self.loadable)))
+
 
 class Discrepancy(Frozen):
     """One row of the table of discrepancies."""
@@ -330,26 +352,3 @@ def words_of(note: Note) -> str:
     code = f" ({note.code})" if note.code else ""
     said = ", ".join(filter(None, (f"{note.verdict}{code}".strip(), note.note)))
     return f"{note.by}: {said}" if note.by else said
-
-
-def with_notes(listed: Discrepancies, notes: Iterable[Note], cases: Mapping[str, str]) -> Discrepancies:
-    """Put the notes about a value beside its discrepancy, and those about a case beside its first one.
-
-    ``cases``: the case of each document, by which a note may name it.
-    """
-    notes = tuple(notes)
-    met: set[str] = set()
-
-    def noted(row: Discrepancy) -> Discrepancy:
-        error = row.error
-        names = (
-            {error.path, error.named_path, error.attribute}
-            if error.document in met
-            else {"", error.path, error.named_path, error.attribute}
-        )
-        met.add(error.document)
-        of_case = (error.document, cases.get(error.document, error.document))
-        about = [note for note in notes if note.case in of_case and note.field in names]
-        return replace(row, said="; ".join(map(words_of, about))) if about else row
-
-    return replace(listed, drawn=tuple(map(noted, listed.drawn)), loadable=tuple(map(noted, listed.loadable)))

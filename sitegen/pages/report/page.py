@@ -13,7 +13,6 @@ from typing import Final
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import Role, differing_roles
 from sitegen.analysis.noise.repeats import Repeats
 from sitegen.analysis.recorded import DifferencePart, recorded_otherwise
 from sitegen.analysis.series import variant_spread
@@ -28,7 +27,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.scorecards import AlignmentPanel, DocumentScore, Panel, Result, Scorecard
 from sitegen.model.series import HEADLINES, EvalInfo, Point, VariantSpread, WeakSection
 from sitegen.model.site import Page
-from sitegen.model.timeline import Blob, Snapshot
+from sitegen.model.timeline import Blob, Role, Snapshot
 from sitegen.pages import links
 from sitegen.pages.html.formats import count
 from sitegen.pages.html.tables import Text
@@ -45,7 +44,6 @@ from sitegen.pages.report.discrepancies import (
     placed_error,
     sections,
     since,
-    with_notes,
     wrong_in,
 )
 from sitegen.pages.report.grid import CaseGrid
@@ -155,7 +153,7 @@ class ReportView(Frozen, dict=True, gc=True):
             questions={answer.document: case.input for case in self.result.cases for answer in case.answers},
         )
         if self.said:
-            listed = with_notes(listed, self.said, {each.id: each.unit for each in self.card.documents})
+            listed = listed.with_notes(self.said, {each.id: each.unit for each in self.card.documents})
         return listed if self.whole is None else replace(listed, loadable=())
 
     @cached_property
@@ -392,7 +390,7 @@ class ReportView(Frozen, dict=True, gc=True):
     @property
     def differing(self) -> tuple[Role, ...]:
         """Roles whose contents differ between the two points; none without a previous point."""
-        return differing_roles(self.previous.snapshot, self.snapshot) if self.previous else ()
+        return self.previous.snapshot.roles_changed_in(self.snapshot) if self.previous else ()
 
     @property
     def edits_by_commit(self) -> list[list[FileEdit]]:

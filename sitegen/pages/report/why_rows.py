@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
-from posixpath import basename
 from typing import Final, TypeAlias
 
 from markupsafe import Markup
@@ -46,11 +45,6 @@ _COUNTS: Final = (
 
 RecordedRow: TypeAlias = tuple[str, float, float | None, bool]
 """A metric: its label, the recorded value and the computed one, and whether it is a count."""
-
-
-def record_name(at: Snapshot) -> str:
-    """The name of the file with the record of a run."""
-    return basename(at.recorded.path) if at.recorded else "record"
 
 
 def why_otherwise(
@@ -384,8 +378,3 @@ def _hint(verdict: ChangeVerdict, words: str) -> str:
         return text(words)
     p_value = "p < 0.001" if verdict.p_value < 0.001 else f"p {verdict.p_value:.3f}"
     return f'<span title="exact sign test: {p_value}">{text(words)}</span>'
-
-
-def number_of_runs(at: Snapshot) -> int:
-    """Number of repeated runs of a snapshot, including those whose output cannot be read."""
-    return len({blob.path.rpartition("/")[0] for blob in at.runs})

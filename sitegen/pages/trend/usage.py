@@ -78,6 +78,12 @@ class Tradeoff(Frozen):
     def _down(self, value: float) -> float:
         return 100 * (self.ends.high - value) / (self.ends.high - self.ends.low)
 
+    def dot_text(self, view: TrendView, dot: Dot) -> str:
+        """The output of a dot, the headline, what it took, and who answered."""
+        label, headline = view.points[dot.at].snapshot.label, metric_text(dot.value, unit=view.specs[0].unit)
+        words = f"{label}: {view.specs[0].label} {headline}, {amount(dot.amount, self.against.unit)}"
+        return f"{words}, {dot.name}" if dot.name else words
+
 
 def columns(view: TrendView) -> list[Column]:
     """A column for each usage metric. A row is the index of a point; the unit is in the head."""
@@ -93,13 +99,6 @@ def columns(view: TrendView) -> list[Column]:
 
 def _amount(value: float | None, unit: str) -> str:
     return NIL if value is None else amount(value, unit).removesuffix(f" {unit}")
-
-
-def dot_text(view: TrendView, picture: Tradeoff, dot: Dot) -> str:
-    """The output of a dot, the headline, what it took, and who answered."""
-    label, headline = view.points[dot.at].snapshot.label, metric_text(dot.value, unit=view.specs[0].unit)
-    words = f"{label}: {view.specs[0].label} {headline}, {amount(dot.amount, picture.against.unit)}"
-    return f"{words}, {dot.name}" if dot.name else words
 
 
 def tradeoffs(view: TrendView) -> list[Tradeoff]:

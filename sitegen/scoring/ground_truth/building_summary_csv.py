@@ -37,6 +37,20 @@ class CsvSection(Frozen):
     columns: dict[int, str]
     """Names of the columns, by their index in the row."""
 
+    def item(self, row: list[str], array: ArrayMapping, unmapped_values: Counter[str]) -> dict[str, Value]:
+        """Read an item. If no column is called ``Name``, the cell below the name of the section is the item's name."""
+        columns = self.columns
+        if "Name" not in columns.values():
+            columns = {self.column: "Name", **columns}
+        item = Tree()
+        for place, column in columns.items():
+            key = array.fields.get(column)
+            if key:
+                item.put(key, row[place] if place < len(row) else "")
+            elif column not in ("Name", "Layers:"):
+                unmapped_values[f"{self.name} {column}"] += place < len(row) and bool(row[place].strip())
+        return item.value()
+
 
 def is_layout(rows: list[list[str]]) -> bool:
     """Whether there are sections, or mostly rows with an empty cell followed by a name and a value."""
@@ -79,7 +93,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
             elif any(cells[: section.column + 2]) or sum(map(bool, cells)) != 1:  # else it continues the row above
                 path, array = lists[_section_key(section.name)]
                 lines[f"{path}[{len(items[path])}]"] = number
-                items[path].append(_section_item(row, section, array, unmapped_values))
+                items[path].append(section.item(row, array, unmapped_values))
         elif field := cells[1]:
             if field not in mapping.csv_to_json:
                 unmapped_values[field] += len(cells) > 2 and bool(cells[2])
@@ -135,20 +149,3 @@ def _section_header(row: list[str]) -> CsvSection | None:
         return None
     columns = {place: cell.strip() for place, cell in enumerate(row) if place > first and cell.strip()}
     return CsvSection(row[first].strip(), first, columns) if columns else None
-
-
-def _section_item(
-    row: list[str], section: CsvSection, array: ArrayMapping, unmapped_values: Counter[str]
-) -> dict[str, Value]:
-    """Read an item. If no column is called ``Name``, the cell below the name of the section is the item's name."""
-    columns = section.columns
-    if "Name" not in columns.values():
-        columns = {section.column: "Name", **columns}
-    item = Tree()
-    for place, column in columns.items():
-        key = array.fields.get(column)
-        if key:
-            item.put(key, row[place] if place < len(row) else "")
-        elif column not in ("Name", "Layers:"):
-            unmapped_values[f"{section.name} {column}"] += place < len(row) and bool(row[place].strip())
-    return item.value()
