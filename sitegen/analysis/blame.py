@@ -170,15 +170,6 @@ class Blame:
         return self._judged_by_new_rules[point]
 
 
-def by_attribute(cells: CellMap) -> dict[str, list[Cell]]:
-    """Group cells by attribute, in the order of the map. A cell is listed under its earlier attributes too."""
-    cells_of: dict[str, list[Cell]] = {}
-    for cell in cells.cells:
-        for attribute in (cell.attribute, *cell.earlier_attributes):
-            cells_of.setdefault(attribute, []).append(cell)
-    return cells_of
-
-
 def change_points(cells: Iterable[CellBlame], points: int) -> tuple[ChangePoint, ...]:
     """Return every point at which one of the cells changed, oldest first."""
     fates: dict[int, dict[Fate, int]] = defaultdict(dict)

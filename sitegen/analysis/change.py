@@ -19,7 +19,7 @@ from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.outcomes import Flips
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import EvalSummary, Point, Series
+from sitegen.model.series import Point, Series
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import regraded
 from sitegen.scoring.kinds import scorer
@@ -194,8 +194,3 @@ def best_before_newest(series: Series) -> int | None:
     newest = len(points) - 1
     since = comparable_since([point.scorecard for point in points], spec.name)
     return best_points(points, spec)[-2] if newest > 0 and since[newest] != newest else None
-
-
-def values_of_summary(summary: EvalSummary) -> tuple[float | None, ...]:
-    """Return the headline metric of each point, by the newest ground truth and rules."""
-    return summary.now or tuple(headline.values[0] for headline in summary.headlines)

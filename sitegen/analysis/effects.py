@@ -15,7 +15,7 @@ from math import fsum
 from operator import attrgetter
 from typing import Final, TypeAlias
 
-from sitegen.analysis.change import best_points, difference, values_of_summary
+from sitegen.analysis.change import best_points, difference
 from sitegen.analysis.deltas import exchanges, overlap
 from sitegen.analysis.edits import BEFORE_ANY, attributed_to, other_edit
 from sitegen.analysis.noise.samples import interval_of
@@ -319,7 +319,7 @@ def _file_then(file: InstructionHistory, position: int) -> FileThen | None:
 
 def _eval_then(summary: EvalSummary, position: int) -> EvalThen | None:
     """Compare an eval; None without an output made with these instructions, or without a value."""
-    windows, values = summary.windows, values_of_summary(summary)
+    windows, values = summary.windows, summary.values_now
     number = bisect_right(windows, position, key=attrgetter("edit"))
     if not number or not values or not summary.best_output:
         return None
@@ -355,7 +355,7 @@ def _decision(summary: EvalSummary, at: int, position: int, later: Sequence[Wind
         return _reversed(summary.since_best.decision)
     window = later[0] if len(later) == 1 else None
     # Verdicts on edits use the ground truth and rules of their time: they are valid if these gave the same value.
-    as_scored_then = values_of_summary(summary)[at] == summary.headlines[at].values[0]
+    as_scored_then = summary.values_now[at] == summary.headlines[at].values[0]
     compared = window is not None and (window.before, window.after) == (at, newest) and as_scored_then
     return _reversed(window.verdict.decision) if window and window.verdict and compared else None
 

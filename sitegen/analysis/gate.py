@@ -7,15 +7,14 @@ comparison never counts as compared.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import copysign, inf, isinf
 from operator import attrgetter
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 from msgspec.structs import replace
 
-from sitegen.config.models import EvalLimits, GateSettings, Limit, SlicedLimits
+from sitegen.config.models import EvalLimits, GateSettings, Limit
 from sitegen.model.changes import ChangeVerdict
 from sitegen.model.gate import GateEval, GateMetric, GateReport, GateVerdict, MetricLimits, Reason
 from sitegen.model.metrics import ROUNDING, MetricSpec
@@ -82,35 +81,6 @@ def limits_of(gate: GateSettings, info: EvalInfo, specs: Sequence[MetricSpec]) -
         )
 
     return {spec.name: limits(spec) for spec in (*specs, *unknown_metrics)}
-
-
-def case_limits(gate: GateSettings, eval_id: str) -> tuple[int | None, int | None]:
-    """Return ``max_broken`` and ``min_cases`` of an eval; its own take precedence over those of all evals."""
-    own = gate.evals.get(eval_id, EvalLimits())
-    return (
-        gate.max_broken if own.max_broken is None else own.max_broken,
-        gate.min_cases if own.min_cases is None else own.min_cases,
-    )
-
-
-def slice_settings(gate: GateSettings, eval_id: str, axis: str, value: str) -> GateSettings | None:
-    """Return the settings by which a slice is judged as if it were all of the eval; None if no key names the slice.
-
-    Limits of the eval take precedence over those of all evals, and limits of the value over those of its axis.
-    """
-    tables = (gate.evals.get(eval_id, SlicedLimits()).slices, gate.slices)
-    named = [table[key] for table in tables for key in (f"{axis}={value}", axis) if key in table]
-    if not named:
-        return None
-    stated: dict[str, Any] = {}
-    metrics: dict[str, Limit] = {}
-    for limits in reversed(named):
-        stated |= {name: limit for name, limit in vars(limits).items() if limit is not None}
-        metrics |= limits.metrics
-    own = SlicedLimits(**{**stated, "metrics": metrics})
-    return dataclasses.replace(
-        gate, floor=None, drop=None, max_broken=None, min_cases=None, metrics={}, evals={eval_id: own}
-    )
 
 
 def gate_metric(spec: MetricSpec, limits: MetricLimits) -> GateMetric:

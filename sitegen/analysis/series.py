@@ -212,12 +212,6 @@ def series_of_two(
     )
 
 
-def defined_specs(series: Series) -> tuple[MetricSpec, ...]:
-    """The headline, and the other metrics that are defined at any point."""
-    defined = {name for point in series.points for name, value in point.scorecard.metrics if value is not None}
-    return tuple(spec for place, spec in enumerate(series.specs) if not place or spec.name in defined)
-
-
 def first_points_with_output(snapshots: Sequence[Snapshot], kind: str | None = None) -> tuple[int | None, ...]:
     """Return for each snapshot of an eval the index of the first one with the same output; None if it is the first.
 

@@ -83,6 +83,21 @@ class EvalStanding(Frozen):
         span = self.spec.high - self.spec.low
         return max((*losses, 100 * (self.behind or 0.0) / span))
 
+    @property
+    def loss_at_newest(self) -> Step | None:
+        """The loss that the newest output brought, if it is more than chance or too new to tell."""
+        return min((at for at in self.worse if at.status in ("fell", "new")), key=lambda at: at.status, default=None)
+
+    @property
+    def lost_since(self) -> Headline | None:
+        """The last point before the largest older loss."""
+        return next((self.summary.headlines[at.before] for at in self.worse if at.status == "open"), None)
+
+    @property
+    def worst_step(self) -> Step:
+        """The loss to name first of an eval that has one: the surest, then the largest."""
+        return min(self.worse, key=lambda step: step.status == "new")
+
 
 def standings(summaries: Iterable[EvalSummary], mutes: Sequence[Mute]) -> tuple[EvalStanding, ...]:
     """Return every eval that is not deleted, worst trouble first, and within the same trouble largest loss first."""

@@ -88,10 +88,9 @@ def history_lines(series: Series) -> list[str]:
     Lines below it state the verdict with its reason, the instruction edits before the output, a change that has other
     causes than the outputs or does not cover all documents, a stale output, and which iteration an output copies.
     """
-    from sitegen.analysis.series import defined_specs
     from sitegen.pages.labels import how_copied, iterations_and_outputs
 
-    series = replace(series, specs=defined_specs(series))
+    series = replace(series, specs=series.defined_specs)
     first = series.specs[0].name
     both = any(point.now and point.now.metric(first) != point.scorecard.metric(first) for point in series.points)
     labels = [line(spec.label, _LONGEST_LABEL) for spec in series.specs[:METRICS]]

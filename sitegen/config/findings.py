@@ -13,27 +13,15 @@ from functools import cache
 from posixpath import normpath
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from sitegen.config.models import ConfigTable, EvalConfig
 from sitegen.data_files.reading import Location, UnreadableError, parse_json
 from sitegen.errors import ConfigurationError
 from sitegen.model.outcomes import Value
-from sitegen.model.problems import Finding, Parsed, Problem, Severity
+from sitegen.model.problems import Finding, Parsed, Problem
 from sitegen.text.keys import key_path, keys_at, nearest
 
 UNKNOWN: Final = ("unexpected_keyword_argument", "extra_forbidden")
 """pydantic's types of errors for an unknown key."""
-
-
-def without(finding: Finding, severity: Severity = "error") -> Finding:
-    """Return the finding about a part of a file that is passed over; the rest of the file counts."""
-    return replace(finding, severity=severity, message=f"{finding.message} It does not count.")
-
-
-def problem_in(file: str, finding: Finding) -> Problem:
-    """Return a finding with the file that it is in."""
-    return Problem(finding.severity, finding.message, finding.fix, path=file, line=finding.line)
 
 
 def error_of(problem: Problem) -> ConfigurationError:
@@ -44,7 +32,7 @@ def error_of(problem: Problem) -> ConfigurationError:
 
 def error_in(file: str, finding: Finding) -> ConfigurationError:
     """Return a finding as the error that ends a command."""
-    return error_of(problem_in(file, finding))
+    return error_of(finding.in_file(file))
 
 
 def finding_of(

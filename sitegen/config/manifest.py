@@ -25,7 +25,6 @@ from sitegen.config.findings import (
     unknown_key,
     unreadable,
     valid_part,
-    without,
 )
 from sitegen.config.models import EVALUATION_FILE, KIND_FILES, EvalConfig, EvaluationConfig, Llm, Manifest
 from sitegen.config.searched_files import Search
@@ -67,7 +66,7 @@ def read_manifest(content: bytes, evals_dir: str) -> Parsed[Manifest | None]:
         if key not in ("version", "evals"):
             is_evals = "evals" not in root and nearest(key, ("evals",)) is not None
             finding = unknown_key((key,), ("version", "evals"), lines.get((key,)))
-            findings.append(without(finding, "error" if is_evals else "warning"))
+            findings.append(finding.without_effect("error" if is_evals else "warning"))
     evals = []
     for eval_id, stated in (entries or {}).items():
         entry, of_entry = _entry(str(eval_id), {} if stated is None else stated, lines, evals_dir)
@@ -146,14 +145,14 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
     def lose(location: Location, expected: str, value: Any) -> None:
         message = f"{key_path(('evals', eval_id, *location))} is {describe(value)}{expected}."
         fix = FIX if expected.endswith(OUTSIDE) else "Correct the value."
-        findings.append(without(Finding("error", message, fix, line=line(location))))
+        findings.append(Finding("error", message, fix, line=line(location)).without_effect())
 
     def report(location: Location, error: Any) -> None:
         finding = finding_of({**error, "loc": location}, line, EvalConfig, prefix=f"evals.{eval_id}.")
         if location[0] == "redact":
             findings.append(replace(finding, message=f"{finding.message} Every value of the eval is hidden."))
         else:
-            findings.append(without(finding, "warning" if location[0] in _SHOWN_ALONE else "error"))
+            findings.append(finding.without_effect("warning" if location[0] in _SHOWN_ALONE else "error"))
 
     if not isinstance(entry, dict):
         lose((), ", a mapping is wanted", entry)
@@ -286,7 +285,7 @@ def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
         finding = finding_of({**error, "loc": location}, line, EvaluationConfig)
         possible = keys_at(EvaluationConfig, location) or ()
         is_unknown = error["type"] in UNKNOWN and not misspelt(str(location[-1]), possible)
-        findings.append(without(finding, "note" if is_unknown else "error"))
+        findings.append(finding.without_effect("note" if is_unknown else "error"))
 
     valid = valid_part(EvaluationConfig, stated, report)
     read: EvaluationConfig = adapter_of(EvaluationConfig).validate_python(valid)
@@ -294,7 +293,7 @@ def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
     if level is not None and not 0 < level < 1:
         message = f"significance_level is {describe(level)}, a number between 0 and 1 is wanted."
         findings.append(
-            without(Finding("error", message, "Write 0.05, for example.", line=line(("significance_level",))))
+            Finding("error", message, "Write 0.05, for example.", line=line(("significance_level",))).without_effect()
         )
         read = dataclasses.replace(read, significance_level=None)
     return Parsed(read, tuple(findings))
@@ -321,7 +320,7 @@ def read_named(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig | E
     if unknown and len(unknown) == len(keys):
         raise error_in(path, unknown[0])
     severities: list[Severity] = ["error" if misspelt(key, known) else "warning" for key in entry.metadata]
-    return Parsed(entry, (*findings, *map(without, unknown, severities)))
+    return Parsed(entry, (*findings, *map(Finding.without_effect, unknown, severities)))
 
 
 def evaluated_entry(entry: EvalConfig, evaluation: EvaluationConfig) -> EvalConfig:

@@ -4,7 +4,7 @@ Beside the tables stand the conventional file names of each kind, by which files
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from posixpath import basename, normpath, splitext
 from typing import Any, Final, Literal, TypeAlias
 
@@ -269,6 +269,31 @@ class GateSettings(ConfigTable):
     other limits than these."""
     evals: dict[str, SlicedLimits] = field(default_factory=dict)
     """Limits by id of the eval."""
+
+    def of_slice(self, eval_id: str, axis: str, value: str) -> "GateSettings | None":
+        """The settings by which a slice is judged as if it were all of the eval; None if no key names the slice.
+
+        Limits of the eval take precedence over those of all evals, and limits of the value over those of its axis.
+        """
+        tables = (self.evals.get(eval_id, SlicedLimits()).slices, self.slices)
+        named = [table[key] for table in tables for key in (f"{axis}={value}", axis) if key in table]
+        if not named:
+            return None
+        stated: dict[str, Any] = {}
+        metrics: dict[str, Limit] = {}
+        for limits in reversed(named):
+            stated |= {name: limit for name, limit in vars(limits).items() if limit is not None}
+            metrics |= limits.metrics
+        own = SlicedLimits(**{**stated, "metrics": metrics})
+        return replace(self, floor=None, drop=None, max_broken=None, min_cases=None, metrics={}, evals={eval_id: own})
+
+    def case_limits(self, eval_id: str) -> tuple[int | None, int | None]:
+        """The ``max_broken`` and ``min_cases`` of an eval; its own take precedence over those of all evals."""
+        own = self.evals.get(eval_id, EvalLimits())
+        return (
+            self.max_broken if own.max_broken is None else own.max_broken,
+            self.min_cases if own.min_cases is None else own.min_cases,
+        )
 
 
 MOST_BASELINES: Final = 20

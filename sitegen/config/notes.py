@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeAlias
 
-from sitegen.config.findings import adapter_of, describe, finding_of, unreadable, valid_part, without
+from sitegen.config.findings import adapter_of, describe, finding_of, unreadable, valid_part
 from sitegen.config.models import Note
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
@@ -34,12 +34,12 @@ def read_notes(content: bytes) -> Parsed[Notes]:
 
         def report(location: Location, complaint: Any, index: int = index) -> None:
             finding = finding_of(complaint, lambda _: lines.get((index, *location), lines.get((index,))), Note)
-            findings.append(without(finding, "warning"))
+            findings.append(finding.without_effect("warning"))
 
         if not isinstance(stated, dict):
             line, message = lines.get((index,)), f"A note is {describe(stated)}, a mapping is wanted."
             finding = Finding("warning", message, "Write it as `case: ...`, `note: ...`.", line=line)
-            findings.append(without(finding, "warning"))
+            findings.append(finding.without_effect("warning"))
             continue
         entry = valid_part(Note, stated, report)
         if entry:

@@ -17,10 +17,8 @@ from sitegen.config.findings import (
     error_in,
     finding_of,
     leads_out,
-    problem_in,
     remove,
     valid_part,
-    without,
 )
 from sitegen.config.models import MOST_BASELINES, ConfigTable, SiteConfig
 from sitegen.data_files.project_files import LARGEST_CONFIGURATION, SITE_FILES, fix_of, read_file, read_inside
@@ -91,7 +89,7 @@ def missing_baseline(root: Path | None, name: str, revision: str, *, read: Read 
     prefix = "tool.sitegen." if file == "pyproject.toml" else ""
     where = _toml_line(content.decode("utf-8-sig", "replace"), prefix, ("baselines", name))
     message = f"The baseline {name!r} is the revision {revision!r}, which this clone does not have."
-    return problem_in(file, Finding("warning", message, "Correct it, or fetch it: git fetch --tags.", line=where))
+    return Finding("warning", message, "Correct it, or fetch it: git fetch --tags.", line=where).in_file(file)
 
 
 def _site_contents(root: Path | None, read: Read | None) -> list[tuple[str, bytes]]:
@@ -138,7 +136,7 @@ def _site(name: str, content: bytes, table: Any) -> Parsed[SiteConfig]:
 
     if not isinstance(table, dict):
         what = Finding("error", f"[tool.sitegen] is {describe(table)}, a table is wanted.", "Write [tool.sitegen].")
-        return Parsed(SiteConfig(), (without(what),))
+        return Parsed(SiteConfig(), (what.without_effect(),))
     findings: list[Finding] = []
 
     def report(location: Location, error: Any) -> None:
@@ -149,7 +147,7 @@ def _site(name: str, content: bytes, table: Any) -> Parsed[SiteConfig]:
             )
             return
         stated = tuple(error["loc"]) if error["type"] == "missing" else location
-        finding = without(finding_of({**error, "loc": stated}, line, SiteConfig))
+        finding = finding_of({**error, "loc": stated}, line, SiteConfig).without_effect()
         if location[0] == "redact" or nearest(str(location[0]), names_of(SiteConfig)) == "redact":
             raise error_in(name, finding_of({**error, "loc": stated}, line, SiteConfig))
         findings.append(finding)
@@ -157,7 +155,7 @@ def _site(name: str, content: bytes, table: Any) -> Parsed[SiteConfig]:
     valid = valid_part(SiteConfig, table, report)
     wrong = list(_wrong_values(adapter_of(SiteConfig).validate_python(valid)))
     for location, message, fix in wrong:
-        findings.append(without(Finding("error", message, fix, line=line(location))))
+        findings.append(Finding("error", message, fix, line=line(location)).without_effect())
     for location, _, _ in reversed(wrong):  # the last item of a list first
         remove(valid, location)
     return Parsed(adapter_of(SiteConfig).validate_python(valid), tuple(findings))

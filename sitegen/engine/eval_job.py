@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import by_attribute, field_summaries
+from sitegen.analysis.blame import field_summaries
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import best_points, changes, values_now
 from sitegen.analysis.deltas import comparable_since, mixtures
@@ -21,7 +21,6 @@ from sitegen.analysis.series import headline, problems_of_point, problems_of_poi
 from sitegen.analysis.slices import most_fallen
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
-from sitegen.config.findings import problem_in
 from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord, TaskCache, encode
 from sitegen.engine.commit_effects import effects_of_commits, mixtures_of_commits, spans_of_commits, spans_of_edits
 from sitegen.engine.eval_pages import Reports, derived_values, newest_inputs, tree_with_source
@@ -185,7 +184,7 @@ class _EvalJob:
         newest, pictures = newest_inputs(self._task), self._before.pictures if self._before else {}
         return EvalRecord(
             summary=summary,
-            attributes=tuple(sorted(by_attribute(series.cells))),
+            attributes=tuple(sorted(series.cells.by_attribute)),
             cases=self._cases(series),
             problems=problems_of_points(problems, deleted=series.history.deleted),
             mapping_use=mapping_use(newest) if newest else None,
@@ -283,7 +282,7 @@ class _EvalJob:
     def _problems_of_notes(self, series: Series) -> Iterator[Problem]:
         """Yield what is wrong with the file of notes, and each note that is about nothing that was ever judged."""
         for finding in self._findings_in_notes:
-            yield replace(problem_in(self._info.notes, finding), eval_id=self._info.id)
+            yield replace(finding.in_file(self._info.notes), eval_id=self._info.id)
         for at in placed_notes(self._notes, series):
             if at.snapshot is None or not at.attributes:
                 what = f"iteration {line(at.note.iteration, 60)!r}" if at.snapshot is None else "case and field"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import Blame, by_attribute
+from sitegen.analysis.blame import Blame
 from sitegen.analysis.flips import count_flips, flipped_then
 from sitegen.analysis.noise.repeats import repeats_of_runs
 from sitegen.analysis.notes import PlacedNote, notes_about, placed_notes
@@ -228,7 +228,7 @@ class _EvalPages:
     def _write_fields(self, series: Series, notes: Sequence[PlacedNote]) -> None:
         """Write the pages of fields with a changed cell."""
         blame: Blame | None = None
-        for attribute, cells in by_attribute(self._cells).items():
+        for attribute, cells in self._cells.by_attribute.items():
             beside = tuple(one for one in notes if one.note.field and attribute in one.attributes)
             report = self._keys[last_change(cells)]
             path, key = (

@@ -16,7 +16,7 @@ from sitegen.model.series import Effect, EvalSummary
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
 from sitegen.pages.instructions import EditEffects
-from sitegen.pages.labels import CAUSES, STATES, exchange, in_points, split
+from sitegen.pages.labels import CAUSES, STATES, exchange, split
 from sitegen.pages.overview.focus import Phrase, focus_view, words_of
 from sitegen.pages.overview.news import news
 from sitegen.scoring.usage import UNITS, usage_metrics
@@ -188,7 +188,7 @@ def _eval_rank(summary: EvalSummary) -> tuple[bool, float, str]:
     value, spec = summary.headlines[-1].values[0], summary.specs[0]
     if value is None:
         return False, 0.0, summary.info.id
-    return True, in_points(value, spec) * (1 if spec.higher_is_better else -1), summary.info.id
+    return True, spec.in_points(value) * (1 if spec.higher_is_better else -1), summary.info.id
 
 
 def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import asdict, replace
 
 from sitegen import __version__
-from sitegen.config.findings import folder_path, problem_in
+from sitegen.config.findings import folder_path
 from sitegen.config.manifest import ANY_FIELD, project_evaluation, significance_level
 from sitegen.config.models import EVALUATION_FILE, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.notes import NOTES_FILE
@@ -236,8 +236,8 @@ def fold(
     files = FilesAt(project.place, head)
     config, of_site = read_site(root, read=files.read_rules)
     manifest, of_manifest = kept_manifest(files, config, memo, worktree=project.options.worktree)
-    remarks = [problem_in(site_file(root, read=files.read), finding) for finding in of_site]
-    remarks += [problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_manifest]
+    remarks = [finding.in_file(site_file(root, read=files.read)) for finding in of_site]
+    remarks += [finding.in_file(f"{config.evals_dir}/manifest.yaml") for finding in of_manifest]
     answers = AnswersAt(files, memo)
     searched = Search(
         names=files.names,
@@ -265,7 +265,7 @@ def fold(
     config = dataclasses.replace(config, baselines=commits)  # one that moved is another configuration
     redaction(config.redact)  # reports an invalid field path before any work
     manifest, of_redactions = _with_sound_redactions(manifest)
-    remarks += [problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_redactions]
+    remarks += [finding.in_file(f"{config.evals_dir}/manifest.yaml") for finding in of_redactions]
     layout = Layout(config, manifest)
     if repository.shallow_boundary and not project.options.allow_shallow:
         raise shallow_history(project.place.top)

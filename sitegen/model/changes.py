@@ -295,3 +295,8 @@ class Step(Frozen):
     """The assumed standard deviation of a single value of the first metric."""
     verdict: ChangeVerdict | None = None
     """What is *worse*: the change from ``before`` to ``at``."""
+
+    @property
+    def place(self) -> float:
+        """Place in data coordinates: between the last point at the old level and the first point at the new level."""
+        return self.at if self.status == "blip" else self.at - 0.5

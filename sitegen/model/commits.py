@@ -1,8 +1,10 @@
 """Commits and their changes, as the walk over the first-parent line yields them."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from sitegen.model.frozen import Frozen
+
+How: TypeAlias = Literal["added", "modified", "deleted"]
 
 
 class Commit(Frozen):
@@ -42,6 +44,11 @@ class ChangedPath(NamedTuple):
     """Blob id before; None if the path was added."""
     new: str | None
     """Blob id after; None if the path was deleted, or is no longer a regular file."""
+
+    @property
+    def how(self) -> How:
+        """What became of the file at the path."""
+        return "added" if self.old is None else "deleted" if self.new is None else "modified"
 
 
 class Revision(Frozen):

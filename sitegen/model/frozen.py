@@ -6,6 +6,7 @@ from typing import dataclass_transform
 
 import msgspec
 from msgspec import field as field
+from msgspec.structs import replace as replace
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))

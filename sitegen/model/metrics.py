@@ -1,6 +1,7 @@
 """Counts, the description of metrics, verdicts on thresholds, and the traits of eval kinds."""
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.frozen import Frozen
@@ -98,6 +99,16 @@ class MetricSpec(Frozen):
     def reaches(self, value: float, threshold: float) -> bool:
         """Whether a value is at least as good as a threshold."""
         return value >= threshold if self.higher_is_better else value <= threshold
+
+    @property
+    def size(self) -> float:
+        """The size of its range; 1 for an amount, whose range has no end."""
+        size = self.high - self.low
+        return size if size and isfinite(size) else 1.0
+
+    def in_points(self, change: float) -> float:
+        """A change of it in hundredths of its range, so that changes of different metrics can be compared."""
+        return 100 * change / (self.high - self.low)
 
 
 class Nouns(Frozen):

@@ -204,6 +204,15 @@ class CellMap(Frozen):
         switches = ((name, at[: bisect_left(at, points)]) for name, at in self.documents.items())
         return type(self)(points, tuple(cells), {name: at for name, at in switches if at})
 
+    @property
+    def by_attribute(self) -> dict[str, list[Cell]]:
+        """The cells of each attribute, in the order of the map. A cell is listed under its earlier attributes too."""
+        cells_of: dict[str, list[Cell]] = {}
+        for cell in self.cells:
+            for attribute in (cell.attribute, *cell.earlier_attributes):
+                cells_of.setdefault(attribute, []).append(cell)
+        return cells_of
+
 
 Fate: TypeAlias = Literal["fixed", "broken", "still_wrong", "appeared", "vanished"]
 """How a cell that is wrong at one or both of two points changed between them. appeared, vanished: only the later or

@@ -3,7 +3,7 @@
 from typing import Final, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 from sitegen.model.commits import short_id
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, replace
 
 T = TypeVar("T")
 
@@ -94,6 +94,14 @@ class Finding(Frozen):
     def text(self) -> str:
         """The sentence, followed by the value."""
         return f"{self.message}: {self.value}" if self.value else self.message
+
+    def without_effect(self, severity: Severity = "error") -> Self:
+        """The finding about a part of a file that is passed over; the rest of the file counts."""
+        return replace(self, severity=severity, message=f"{self.message} It does not count.")
+
+    def in_file(self, file: str) -> "Problem":
+        """The finding with the file that it is in."""
+        return Problem(self.severity, self.message, self.fix, path=file, line=self.line)
 
 
 class Parsed(NamedTuple, Generic[T]):

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from sitegen.model.answers import AnsweredCase
 from sitegen.model.frozen import Frozen, FrozenObject, field
 from sitegen.model.metrics import Convention, Counts, KindTraits, Metric, MetricSpec, traits_of
-from sitegen.model.outcomes import Judgement, Value
+from sitegen.model.outcomes import ERROR_TYPES, Judgement, Value
 from sitegen.model.problems import Finding, Severity
 from sitegen.model.usage import RunUsage
 
@@ -102,6 +102,12 @@ class MarkedText(Frozen):
     """By start, then by end."""
     elsewhere: tuple[Highlight, ...] = ()
     """Highlights that do not occur literally in the text."""
+
+    @property
+    def errors(self) -> int:
+        """Number of marks that are wrong, in the text and elsewhere."""
+        wrong = sum(mark.outcome != "correct" for mark in self.marks)
+        return wrong + sum(outcome != "correct" for outcome, _, _ in self.elsewhere)
 
 
 class SpansPanel(Frozen, tag="spans"):
@@ -255,3 +261,8 @@ class Result(Frozen):
     def alignments(self) -> tuple[AlignmentPanel, ...]:
         """The panels that pair the items of lists."""
         return tuple(panel for panel in self.panels if isinstance(panel, AlignmentPanel))
+
+    @property
+    def wrong(self) -> list[Judgement]:
+        """The judgements that are errors, in their order."""
+        return [judgement for judgement in self.judgements if judgement.outcome in ERROR_TYPES]

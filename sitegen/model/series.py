@@ -237,6 +237,25 @@ class Series(Frozen):
         """Number of different outputs; an iteration without one counts as none."""
         return sum(point.first_with_output is None and bool(point.snapshot.outputs) for point in self.points)
 
+    @property
+    def defined_specs(self) -> tuple[MetricSpec, ...]:
+        """The headline, and the other metrics that are defined at any point."""
+        defined = {name for point in self.points for name, value in point.scorecard.metrics if value is not None}
+        return tuple(spec for place, spec in enumerate(self.specs) if not place or spec.name in defined)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether a series has counts at any point."""
+        counts = [point.scorecard.counts for point in self.points]
+        return not self.info.recorded and (not counts or any(map(any, counts)))
+
+    def place_of(self, snapshot: Snapshot) -> int | None:
+        """The index of the point that shows a snapshot of another revision by the same rules; None without any."""
+        for index, point in enumerate(self.points):
+            if point.snapshot.slug == snapshot.slug and not point.snapshot.roles_changed_in(snapshot):
+                return index
+        return None
+
 
 class Headline(Frozen):
     """The stored summary of a point."""
@@ -373,6 +392,37 @@ class EvalSummary(Frozen):
             return False
         return (None, "f1") in zip(newest.values[1:], (spec.name for spec in self.specs[1:]), strict=False)
 
+    @property
+    def values_now(self) -> tuple[float | None, ...]:
+        """Return the headline metric of each point, by the newest ground truth and rules."""
+        return self.now or tuple(headline.values[0] for headline in self.headlines)
+
+    @property
+    def value(self) -> float | None:
+        """The headline metric of the newest point."""
+        return self.headlines[-1].values[0] if self.headlines else None
+
+    @property
+    def errors(self) -> int:
+        """Number of errors at the newest point."""
+        return sum(self.headlines[-1].errors) if self.headlines else 0
+
+    @property
+    def headline_change(self) -> float | None:
+        """Change of the headline, over the documents that the newest two points have in common."""
+        return self.change.headline.change if self.change else None
+
+    @property
+    def target(self) -> tuple[float | None, bool | None]:
+        """The target of the headline metric, and whether it is met; None without a target, or if it is undefined."""
+        spec, value = self.specs[0], self.value
+        target = spec.threshold(self.info.thresholds)
+        return target, None if target is None or value is None else spec.reaches(value, target)
+
+
+_F1: Final = MetricSpec("f1", "F1", "")
+"""The metric of the first value of an effect without specs."""
+
 
 class Effect(Frozen):
     """An eval before and after an edit of instructions: an association in time, not a cause.
@@ -426,3 +476,16 @@ class Effect(Frozen):
             return None
         change, by_rules = self.change, self.window.by_rules
         return change if change is None or by_rules is None else change - by_rules
+
+    @property
+    def spec(self) -> MetricSpec:
+        """The headline metric."""
+        return self.specs[0] if self.specs else _F1
+
+    @property
+    def shift(self) -> float | None:
+        """The change of one eval around one edit: that of the headline metric due to outputs, in its own unit.
+
+        If it is open which edit caused it, the whole change; None without output on both sides.
+        """
+        return self.change if self.window.or_edit and not self.window.model else self.by_outputs

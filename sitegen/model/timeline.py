@@ -1,14 +1,10 @@
 """The timeline: for each eval its snapshots, for each instruction file its edits, oldest first."""
 
 from collections.abc import Iterable
-from itertools import compress
-from posixpath import basename
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from msgspec.structs import replace
-
 from sitegen.model.commits import ChangedPath, Commit
-from sitegen.model.frozen import Frozen, field
+from sitegen.model.frozen import Frozen, field, replace
 from sitegen.model.usage import RunUsage
 
 Cause: TypeAlias = Literal["outputs", "ground_truth", "mapping", "schema", "settings"]
@@ -73,7 +69,7 @@ class Snapshot(Frozen):
     @property
     def record_name(self) -> str:
         """The name of the file with the record of a run."""
-        return basename(self.recorded.path) if self.recorded else "record"
+        return self.recorded.path.rpartition("/")[2] if self.recorded else "record"
 
     @property
     def number_of_runs(self) -> int:
@@ -87,7 +83,7 @@ class Snapshot(Frozen):
             self.ground_truth != after.ground_truth and _oid(self.ground_truth) != _oid(after.ground_truth),
             self._rules != after._rules and self._rule_contents != after._rule_contents,
         )
-        return tuple(compress(ROLES, differ))
+        return tuple(role for role, has_changed in zip(ROLES, differ, strict=True) if has_changed)
 
     def with_roles_of(self, after: "Snapshot", roles: RoleSet) -> "Snapshot":
         """The snapshot with these roles of another one."""

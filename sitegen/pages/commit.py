@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.flips import number_of_cells
 from sitegen.model.changes import Change
-from sitegen.model.commits import Commit
+from sitegen.model.commits import Commit, How
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import HEADLINES, Effect, EvalInfo, Headline, Point, Series
@@ -25,7 +25,6 @@ from sitegen.pages.effects import (
     EffectRow,
     FlippedFields,
     Grade,
-    How,
     Touched,
     TouchedRole,
     by_grade,
@@ -33,7 +32,6 @@ from sitegen.pages.effects import (
     fields_and_passages,
     flipped_fields,
     grades,
-    how,
     metrics_of,
 )
 from sitegen.pages.labels import CAUSES, changes, verdict_words
@@ -226,7 +224,7 @@ class CommitView(Frozen):
     @property
     def how_edited(self) -> dict[str, How]:
         """How the commit changed each of these files."""
-        found = {item.change.path: how(item.change) for item in self.paths("instruction")}
+        found = {item.change.path: item.change.how for item in self.paths("instruction")}
         return {path: found.get(path, "modified") for path in self.instructions}
 
     def paths(self, role: TouchedRole) -> list[Touched]:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from sitegen.analysis.section_flips import mentioned_fields
 from sitegen.history.layout import Layout
 from sitegen.model.changes import ChangeVerdict, Decision
-from sitegen.model.commits import ChangedPath
+from sitegen.model.commits import ChangedPath, How
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
@@ -25,7 +25,7 @@ from sitegen.pages.html import formats
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
 from sitegen.pages.html.tables import Column
-from sitegen.pages.labels import exchanges, own_unit, range_of, span, span_of_change, verdict_words
+from sitegen.pages.labels import exchanges, own_unit, span, span_of_change, verdict_words
 from sitegen.text.patch import Hunk
 from sitegen.text.plain import counted, line
 
@@ -47,9 +47,6 @@ TONES: Final[dict[Grade, str]] = {
     "first output": "",
 }
 """The colour of each grade, in the order of tables, losses first."""
-
-_HEADLINE: Final = MetricSpec("f1", "F1", "")
-"""The metric of the first value of an effect without specs."""
 
 METRICS: Final = 2
 """Number of metrics beside the headline in the row of an eval."""
@@ -101,7 +98,7 @@ class EffectRow(Frozen):
     @property
     def share(self) -> float:
         """The size of the headline's change as a share of the metric's range, if it has one."""
-        return abs(self.change or 0.0) / range_of(self.spec)
+        return abs(self.change or 0.0) / self.spec.size
 
     def name_cell(self, root: str, _: float, below: str) -> Markup:
         """Its name, further metrics, remarks, and what stands below."""
@@ -150,7 +147,7 @@ class EffectRow(Frozen):
         middle, tone = verdict.change or 0.0, "n"
         if verdict.decision in ("better", "worse") and middle:
             tone = "u" if (middle > 0) is spec.higher_is_better else "d"
-        bar = around_zero(verdict.interval, middle, scale * range_of(spec), tone)
+        bar = around_zero(verdict.interval, middle, scale * spec.size, tone)
         return Markup(
             f'{bar}<div class="by nowrap">\n<span class="vh">95 % interval of the change: </span>'
             f"{span_of_change(verdict.interval, spec)}</div>"
@@ -174,11 +171,6 @@ class EffectRow(Frozen):
 def effect_rows(effects: Iterable[Effect]) -> tuple[EffectRow, ...]:
     """The evals with an output made with an edit, in the order of tables."""
     return by_grade(_effect_row(effect, effect.after) for effect in effects if effect.after is not None)
-
-
-def spec_of(effect: Effect) -> MetricSpec:
-    """The headline metric of an effect."""
-    return effect.specs[0] if effect.specs else _HEADLINE
 
 
 def by_grade(rows: Iterable[EffectRow]) -> tuple[EffectRow, ...]:
@@ -210,7 +202,7 @@ def most_changed(rows: Iterable[EffectRow]) -> list[EffectRow]:
 
 
 def _effect_row(effect: Effect, after: Headline) -> EffectRow:
-    specs = effect.specs or (_HEADLINE,)
+    specs = effect.specs or (effect.spec,)
     metrics = metrics_of(effect.before, after, specs, effect.changes)
     grade = _grade(effect)
     fields = flipped_fields(effect.window.flips) if effect.window.flips else ()
@@ -251,7 +243,7 @@ def _grade(effect: Effect) -> Grade:
         return "first output" if effect.window.over_common is None else "not judged"
     if effect.window.verdict is not None:
         return effect.window.verdict.decision
-    if spec_of(effect).recorded:
+    if effect.spec.recorded:
         return "recorded"
     return "same output" if effect.change == 0 else "not judged"
 
@@ -269,13 +261,13 @@ def _why(effect: Effect, grade: Grade) -> str:
         return "nothing in common to compare"
     if grade == "recorded":
         return ONLY_RECORDED
-    return verdict_words(effect.window.verdict, spec_of(effect), effect.nouns) if effect.window.verdict else ""
+    return verdict_words(effect.window.verdict, effect.spec, effect.nouns) if effect.window.verdict else ""
 
 
 def _remarks(effect: Effect) -> Iterator[str]:
     change, by_rules = effect.change, effect.window.by_rules
     if change is not None and by_rules is not None and abs(by_rules) >= NOTICED:
-        part = own_unit(by_rules, spec_of(effect))
+        part = own_unit(by_rules, effect.spec)
         yield f"{part} of the change is by ground truth and rules, not by the output."
     yield from exchanges(effect.window.model, effect.window.judge)
     if change is not None and effect.window.over_common is not None:
@@ -295,7 +287,7 @@ def flipped_fields(flips: Flips) -> tuple[tuple[str, int, int], ...]:
 def scale_of(rows: Iterable[EffectRow]) -> float:
     """The end of the common scale of all intervals of a table, as a share of their metrics' ranges."""
     ends = [
-        abs(end) / range_of(row.spec)
+        abs(end) / row.spec.size
         for row in rows
         if row.verdict
         for end in (row.verdict.change or 0.0, *(row.verdict.interval or ())[:2])
@@ -436,8 +428,6 @@ TouchedRole: TypeAlias = Literal[
 """unscored: an output beside the folders of iterations, which alone count. recorded: metrics that a run recorded. run:
 an output of a repeated run. rules: a field mapping, a schema or the manifest."""
 
-How: TypeAlias = Literal["added", "modified", "deleted"]
-
 
 class Touched(Frozen):
     """One changed path with its role."""
@@ -492,7 +482,7 @@ def _output_words(changed: Sequence[Touched]) -> str:
     iterations: dict[str, set[How]] = {}
     for item in changed:
         if item.role == "output":
-            iterations.setdefault(item.iteration, set()).add(how(item.change))
+            iterations.setdefault(item.iteration, set()).add(item.change.how)
     # A folder with both added and deleted files, for example renamed ones, counts as changed.
     fates = Counter[str](next(iter(hows)) if len(hows) == 1 else "modified" for hows in iterations.values())
     roles = Counter[str](item.role for item in changed)
@@ -506,8 +496,3 @@ def _output_words(changed: Sequence[Touched]) -> str:
     if roles["recorded"]:
         phrases.append(f"{counted(roles['recorded'], 'record')} of metrics")
     return ", ".join(phrases)
-
-
-def how(change: ChangedPath) -> How:
-    """How the path changed."""
-    return "added" if change.old is None else "deleted" if change.new is None else "modified"

@@ -19,9 +19,8 @@ from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.effects import NOTICED, Grade, spec_of
+from sitegen.pages.effects import NOTICED, Grade
 from sitegen.pages.instruction import line_counts
-from sitegen.pages.labels import range_of
 from sitegen.text.patch import PatchCounts
 from sitegen.text.plain import line
 
@@ -89,7 +88,7 @@ class EditEffects(Frozen):
     @property
     def shifted(self) -> dict[str, Effect]:
         """The effects with output on both sides, by the ids of the evals."""
-        return {effect.eval_id: effect for effect in self.effects if shift(effect) is not None}
+        return {effect.eval_id: effect for effect in self.effects if effect.shift is not None}
 
 
 class FileRecord(Frozen):
@@ -234,7 +233,7 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
         return None
     older, newest = len(newest) > ROWS, newest[:ROWS]
     rose, fell, names = Counter[str](), Counter[str](), dict[str, str]()
-    for effect in (effect for edit in newest for effect in edit.effects if shift(effect) is not None):
+    for effect in (effect for edit in newest for effect in edit.effects if effect.shift is not None):
         names[effect.eval_id] = line(effect.name, 60)
         better = toward_better(effect)
         rose[effect.eval_id] += better >= NOTICED
@@ -249,17 +248,9 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
     )
 
 
-def shift(effect: Effect) -> float | None:
-    """The change of one eval around one edit: that of the headline metric due to outputs, in its own unit.
-
-    If it is open which edit caused it, the whole change; None without output on both sides.
-    """
-    return effect.change if effect.window.or_edit and not effect.window.model else effect.by_outputs
-
-
 def toward_better(effect: Effect) -> float:
     """The shift as a share of the metric's range, positive for the better; 0 if it is open which edit caused it."""
-    change, spec = shift(effect), spec_of(effect)
+    change, spec = effect.shift, effect.spec
     if change is None or effect.window.or_edit:
         return 0.0
-    return change / range_of(spec) * (1 if spec.higher_is_better else -1)
+    return change / spec.size * (1 if spec.higher_is_better else -1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import isfinite
 from types import MappingProxyType
 from typing import Final
 
@@ -207,23 +206,12 @@ def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Poi
     return tuple(displayed)
 
 
-def range_of(spec: MetricSpec) -> float:
-    """The size of the range of a metric; 1 for an amount, whose range has no end."""
-    size = spec.high - spec.low
-    return size if size and isfinite(size) else 1.0
-
-
-def in_points(change: float, spec: MetricSpec) -> float:
-    """Convert a change of a metric to hundredths of its range, so that changes of different metrics can be compared."""
-    return 100 * change / (spec.high - spec.low)
-
-
 def split(parts: DeltaParts, spec: MetricSpec) -> dict[str, float]:
     """The parts that are not zero, by what they are due to. A recorded metric has none: its change cannot be split."""
     if spec.recorded:
         return {}
     named = (("outputs", parts.outputs), ("ground truth", parts.ground_truth), ("rules", parts.rules))
-    return {name: value for name, value in named if value and abs(in_points(value, spec)) > _NOTHING}
+    return {name: value for name, value in named if value and abs(spec.in_points(value)) > _NOTHING}
 
 
 def refused(delta: Change) -> bool:
@@ -340,7 +328,7 @@ def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:
     """From which size on a change can be told from chance here; empty unless the change may be chance."""
     if not verdict.is_open or verdict.detectable is None:
         return ""
-    if verdict.detectable > range_of(spec):
+    if verdict.detectable > spec.size:
         return "too few values: no change can be told from chance"
     least = metric_text(verdict.detectable, unit=spec.unit)
     return f"too few values: only changes above about {least} can be told from chance"

@@ -10,7 +10,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.change import values_of_summary
 from sitegen.analysis.series import first_of_each_output
 from sitegen.analysis.standing import (
     EvalStanding,
@@ -177,7 +176,7 @@ def step_line(
 def best_chart(standing: EvalStanding) -> tuple[int, ChartLine, str]:
     """The number of the newest values, their line, and the best so far as a staircase."""
     summary = standing.summary
-    column, best = values_of_summary(summary), summary.best
+    column, best = summary.values_now, summary.best
     values, stairs = column[-_RECENT:], [None if index is None else column[index] for index in best[-_RECENT:]]
     scale = _range((*values, *stairs))
     first = max(0, len(column) - _RECENT)

@@ -19,7 +19,7 @@ from sitegen.model.changes import ChangeVerdict
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Result
-from sitegen.model.series import EvalInfo, Series
+from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.project import Options
 from sitegen.questions.comparison_files.changes import ResultChange, result_change
@@ -165,7 +165,7 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
     base, *heads = revisions
     commits = {name: baseline_commit(options, name) or name for name in revisions}
     with open_study(options._replace(rev=commits[base])) as study:
-        before = _evals_with_outputs(study)
+        before = study.evals_with_outputs
     variants: list[VariantComparison] = []
     changes: list[ResultChange] = []
     thresholds: Thresholds = {}
@@ -173,7 +173,7 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
     shared = {*before}
     for head in heads:
         with open_study(options._replace(rev=commits[head])) as study:
-            after = _evals_with_outputs(study)
+            after = study.evals_with_outputs
             common = [eval_id for eval_id in before if eval_id in after and before[eval_id].kind == after[eval_id].kind]
             if not common:
                 raise NothingToReportError(
@@ -185,7 +185,7 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
                 earlier, history = with_common_grades(before[eval_id], after[eval_id])
                 series, at, newest = study.series(history), earlier.snapshots[-1], history.snapshots[-1]
                 results = study.results(history, [at, newest])
-                place = place_of(series, at)
+                place = series.place_of(at)
                 if place is None:  # another branch, or other rules than those that head applies to it
                     noise = series.points[-1].noise
                     series = series_of_two(series.info, series.specs, (at, newest), results, (noise, noise))
@@ -201,18 +201,6 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
     changes.sort(key=lambda found: [*before].index(found.eval_id))
     passed_over = tuple(sorted(evals - shared))
     return ComparisonDocument(variants=tuple(variants), changes=tuple(changes), passed_over=passed_over), thresholds
-
-
-def _evals_with_outputs(study: Study) -> dict[str, EvalHistory]:
-    return {history.id: history for history in study.evals.values() if history.snapshots and not history.deleted}
-
-
-def place_of(series: Series, snapshot: Snapshot) -> int | None:
-    """Return the index of the point that shows a snapshot of another revision by the same rules; None without any."""
-    for index, point in enumerate(series.points):
-        if point.snapshot.slug == snapshot.slug and not point.snapshot.roles_changed_in(snapshot):
-            return index
-    return None
 
 
 def _alpha_of(entry: EvalConfig) -> float:

@@ -7,15 +7,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from sitegen.analysis.gate import (
-    case_limits,
-    check_eval,
-    check_report,
-    gate_metric,
-    limits_of,
-    slice_settings,
-    stranger,
-)
+from sitegen.analysis.gate import check_eval, check_report, gate_metric, limits_of, stranger
 from sitegen.config.findings import error_of
 from sitegen.config.models import GateSettings, SlicedLimits
 from sitegen.engine.memo import Memo
@@ -142,7 +134,7 @@ def _check_slices(gate: GateSettings, before: GateSide | None, after: GateSide) 
         return
     at_head, at_base = after.slices, before.slices if before and before.history.kind == after.history.kind else ()
     for axis, value in dict.fromkeys((*at_head, *at_base)):
-        settings = slice_settings(gate, info.id, axis, value)
+        settings = gate.of_slice(info.id, axis, value)
         if settings is None:
             continue
         named = (axis, value)
@@ -167,7 +159,7 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
     specs = all_specs(own)
     limits = limits_of(gate, info, specs)
     names = {spec.name for spec in specs}
-    max_broken, min_cases = case_limits(gate, info.id)
+    max_broken, min_cases = gate.case_limits(info.id)
     draft = GateEval(
         eval_id=info.id,
         name=info.name,

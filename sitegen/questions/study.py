@@ -83,6 +83,11 @@ class Study(Frozen):
         context = replace(self.timeline.context_for(history.id), answers_a_question=True)
         return EvalScorecards(context, history, self.memo)
 
+    @property
+    def evals_with_outputs(self) -> dict[str, EvalHistory]:
+        """The evals with an output at the revision, by id."""
+        return {history.id: history for history in self.evals.values() if history.snapshots and not history.deleted}
+
 
 @contextmanager
 def open_study(options: Options) -> Iterator[Study]:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from sitegen.config.findings import problem_in
 from sitegen.config.manifest import (
     evaluated_entry,
     evaluated_llm,
@@ -295,9 +294,9 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             layout,
             evaluation=evaluation or EvaluationConfig(),
             misread=(
-                *(problem_in(site_file(root), finding) for finding in of_site),
-                *(problem_in(f"{config.evals_dir}/manifest.yaml", finding) for finding in of_manifest),
-                *(problem_in(EVALUATION_FILE, finding) for finding in of_evaluation),
+                *(finding.in_file(site_file(root)) for finding in of_site),
+                *(finding.in_file(f"{config.evals_dir}/manifest.yaml") for finding in of_manifest),
+                *(finding.in_file(EVALUATION_FILE) for finding in of_evaluation),
             ),
         )
 
@@ -352,7 +351,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
                 f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another."
             ) from error
         entry = self.manifest.entry(eval_id)
-        misread = (*self.misread, *(problem_in(str(file), finding) for finding in findings))
+        misread = (*self.misread, *(finding.in_file(str(file)) for finding in findings))
         if isinstance(stated, EvalConfig):
             return replace(self._with_entry(overlaid(entry, stated)), misread=misread)
         project = self._with_entry(evaluated_entry(entry, stated))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import Blame, by_attribute, field_summaries
+from sitegen.analysis.blame import Blame, field_summaries
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.flips import flips
 from sitegen.analysis.regressions import steps_of
@@ -139,7 +139,7 @@ def _with_flips_of_cells(series: Series) -> Series:
 
 def _field_pages(series: Series) -> list[Page]:
     blame = Blame(series.cells, [point.snapshot for point in series.points], lambda _: sample.result([]))
-    return [field_page(series, blame, *one) for one in by_attribute(series.cells).items()]
+    return [field_page(series, blame, *one) for one in series.cells.by_attribute.items()]
 
 
 def _nasty_cells(series: Series) -> Series:

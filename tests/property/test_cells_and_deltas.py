@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import by_attribute
 from sitegen.analysis.cells import CellTracker, cells_of, short_json
 from sitegen.analysis.deltas import shapley_parts, subsets
 from sitegen.analysis.flips import count_flips, flipped_cells, flipped_then, flips
@@ -183,7 +182,7 @@ def test_a_cell_that_moves_to_another_category_is_found_under_both():
         follower = CellTracker(follower.cells())
     (cell,) = follower.cells().cells
     assert (cell.attribute, cell.earlier_attributes, len(cell.periods)) == ("blue", ("red", "(none)"), 1)
-    assert by_attribute(follower.cells()) == {"blue": [cell], "red": [cell], "(none)": [cell]}
+    assert follower.cells().by_attribute == {"blue": [cell], "red": [cell], "(none)": [cell]}
 
 
 def test_an_extra_item_is_not_the_expected_item_of_its_number():

@@ -256,7 +256,7 @@ def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
     )
     view = sample.view_of(trend_page(series, steps))
     marks = [
-        (trend_chart.step_place(step), trend_chart.step_tone(step), trend_chart.step_title(step, view))
+        (step.place, trend_chart.step_tone(step), trend_chart.step_title(step, view))
         for step in trend_chart.trend(view).steps
     ]
     assert marks == [

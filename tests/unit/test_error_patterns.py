@@ -11,7 +11,7 @@ from sitegen.analysis.error_patterns import OTHER_ITEM, RULES, SWAPPED, error_pa
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.outcomes import REDACTED, Judgement, Outcome, Value
 from sitegen.model.scorecards import Result
-from sitegen.pages.report.discrepancies import Since, wrong_in
+from sitegen.pages.report.discrepancies import Since
 from sitegen.pages.report.patterns import headline_without, pattern_rows, pattern_summaries, pattern_words
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -82,7 +82,7 @@ def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and
     cut = [_judged(f"name{i}", "Dried cod, salted", "Dried cod") for i in range(4)]
     result = sample.result([*signs, *cut, _judged("x", "a", "a", "correct"), _judged("y", "a", "b")])
     card = replace(result.scorecard, metrics=(Metric("f1", f1(result.scorecard.counts)),))
-    wrong = wrong_in(result)
+    wrong = result.wrong
     old, new = (
         Since(label="1", file="0001.html", points=2, new=False),
         Since(label="2", file="0002.html", points=1, new=True),
@@ -137,8 +137,8 @@ def test_the_setting_that_stands_beside_a_pattern_leaves_its_difference_out(trut
         return scorer("fields").score(ScoringInputs(outputs=(actual,), ground_truth=expected, mapping=rules))
 
     result = scored("")
-    wrong = wrong_in(result)
+    wrong = result.wrong
     since = Since(label="1", file="1.html", points=1, new=True)
     [row] = pattern_rows(sample.SPECS[0], result, wrong, [since] * len(wrong))
     assert (len(row.errors), row.setting) == (3, setting)
-    assert wrong_in(scored(f'fields:\n  "w[*].x": {{{stated}}}\n')) == []
+    assert scored(f'fields:\n  "w[*].x": {{{stated}}}\n').wrong == []

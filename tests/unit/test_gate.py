@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from sitegen.analysis.gate import VERDICT_OF_REASON, VERDICTS, case_limits, limits_of
+from sitegen.analysis.gate import VERDICT_OF_REASON, VERDICTS, limits_of
 from sitegen.config.models import GateSettings, Limit, SlicedLimits
 from sitegen.model.changes import ChangeVerdict, Decision, DeltaParts, MetricDelta
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateOverlap, GateVerdict, MetricLimits, Reason
@@ -141,7 +141,7 @@ def test_limits_on_cases_of_an_eval_go_before_those_of_all():
     gate = GateSettings(
         max_broken=5, min_cases=10, evals={"a": SlicedLimits(max_broken=0), "b": SlicedLimits(min_cases=1)}
     )
-    assert [case_limits(gate, name) for name in "abc"] == [(0, 10), (5, 1), (5, 10)]
+    assert [gate.case_limits(name) for name in "abc"] == [(0, 10), (5, 1), (5, 10)]
 
 
 def test_what_names_eval_and_metric_goes_before_what_names_less():

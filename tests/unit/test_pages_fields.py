@@ -4,7 +4,7 @@ import re
 
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import Blame, by_attribute
+from sitegen.analysis.blame import Blame
 from sitegen.model.outcomes import Cell, Period
 from sitegen.model.series import Series
 from sitegen.model.site import Page, SiteInfo
@@ -31,7 +31,7 @@ def series(*cells: Cell, number: int = 6) -> Series:
 
 def pages(one: Series) -> list[Page]:
     blame = Blame(one.cells, [point.snapshot for point in one.points], lambda _: sample.result([]))
-    return [field_page(one, blame, *of_field) for of_field in by_attribute(one.cells).items()]
+    return [field_page(one, blame, *of_field) for of_field in one.cells.by_attribute.items()]
 
 
 def views(one: Series) -> list[FieldView]:
@@ -103,7 +103,7 @@ def test_more_points_at_which_nothing_happened_leave_the_page_as_it_is():
     renderer = renderer_of(SiteInfo("t", "1"))
     few, many = (series(FLIPPED, RIGHT, number=number) for number in (6, 40))
     assert [renderer.render(page) for page in pages(few)] == [renderer.render(page) for page in pages(many)]
-    assert [list(map(last_change, by_attribute(one.cells).values())) for one in (few, many)] == [[4], [4]]
+    assert [list(map(last_change, one.cells.by_attribute.values())) for one in (few, many)] == [[4], [4]]
 
 
 def test_a_page_has_an_end_whatever_happened():

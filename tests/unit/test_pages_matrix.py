@@ -13,7 +13,6 @@ from sitegen.pages.instructions import (
     FileRecord,
     instructions_page,
     matrix,
-    shift,
     toward_better,
 )
 from tests import pages_sample_diffs as sample
@@ -66,12 +65,12 @@ def test_rows_are_commits_columns_the_evals_that_moved_and_cells_their_changes()
     assert found is not None
     assert found.evals == {"a": ("A", 1, 0), "b": ("B", 0, 1)}
     assert ([edit.commit.position for edit in found.edits], found.older, found.mixed) == ([9, 7], False, {9})
-    assert [[shift(one) for one in edit.effects] for edit in found.edits] == [[0.4 - 0.5, 0.5, None], [0.0]]
+    assert [[one.shift for one in edit.effects] for edit in found.edits] == [[0.4 - 0.5, 0.5, None], [0.0]]
 
 
 def test_a_change_is_in_its_own_unit_and_knows_which_way_is_better():
     effects = effect("a", 2, 3, GRADE), effect("b", 0.25, 0.5, ERRORS)
-    assert [(shift(one), toward_better(one)) for one in effects] == [(1, 0.25), (0.25, -0.25)]
+    assert [(one.shift, toward_better(one)) for one in effects] == [(1, 0.25), (0.25, -0.25)]
     found = matrix([edited(1, *effects)])
     assert found is not None
     assert found.mixed == {1}

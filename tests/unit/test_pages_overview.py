@@ -148,7 +148,7 @@ def test_targets_are_met_below_or_not_set():
     view = _view(
         _summary("a", 0.5, least=0.5), _summary("b", 0.4, least=0.5), _summary("c", 0.1), _summary("d", None, least=0.5)
     )
-    assert [overview.target_of(at.summary)[1] for at in view.evals] == [False, True, None, None]
+    assert [at.summary.target[1] for at in view.evals] == [False, True, None, None]
     assert [(summary.info.name, met) for summary, met in view.targets] == [("B", False), ("A", True)]
 
 
@@ -163,7 +163,7 @@ def test_a_change_over_some_documents_or_none_says_so():
     bridged = replace(some, change=Change(Overlap(3, ("x",)), (MetricDelta("f1", 0.1, None),)))
     refused = replace(some, change=Change(Overlap(0), (MetricDelta("f1", None, None),)))
     page = sample.overview_page((some, bridged, refused), HEAD, COUNTS)
-    assert [overview.change_of(summary) for summary in (some, bridged, refused)] == [pytest.approx(0.1), 0.1, None]
+    assert [summary.headline_change for summary in (some, bridged, refused)] == [pytest.approx(0.1), 0.1, None]
     html = renderer_of(sample.SITE).render(page).decode()
     assert ("over 3 in common" in html, "not comparable" in html) == (True, True)
 

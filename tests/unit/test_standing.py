@@ -27,7 +27,6 @@ from sitegen.model.scorecards import Result
 from sitegen.model.series import BestOutput, EvalSummary, Series
 from sitegen.model.timeline import Snapshot
 from sitegen.pages.data.exports import MISSED, badge
-from sitegen.pages.overview.page import target_of
 from sitegen.project import Options
 from sitegen.questions.study import open_study, read_series
 from tests import pages_sample as sample
@@ -93,10 +92,10 @@ def test_a_default_target_of_a_kind_counts_wherever_a_target_does() -> None:
     one = fallen("answers", 0.9, 0.7, "cannot tell")
     one = replace(one, specs=(replace(one.specs[0], least=0.8), *one.specs[1:]))
     assert standing_of(one, ()).trouble == "below target"
-    assert target_of(one) == (0.8, False)
+    assert one.target == (0.8, False)
     assert badge(one)["color"] == MISSED
     stated = replace(one, info=replace(one.info, thresholds={one.specs[0].name: 0.6}))
-    assert (standing_of(stated, ()).trouble, target_of(stated)[1]) == ("behind", True)
+    assert (standing_of(stated, ()).trouble, stated.target[1]) == ("behind", True)
 
 
 def test_the_eval_in_most_trouble_comes_first_and_deleted_ones_are_left_out() -> None:

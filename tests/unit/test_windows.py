@@ -13,7 +13,7 @@ from sitegen.model.series import BestOutput, Effect, EvalInfo, EvalSummary, Head
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, InstructionHistory, Snapshot
 from sitegen.model.usage import Exchange
 from sitegen.pages.effects import effect_rows
-from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord, instructions_page, shift, toward_better
+from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord, instructions_page, toward_better
 from tests import pages_sample_diffs as sample
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, renderer_of, text_of, written
@@ -132,7 +132,7 @@ def test_no_edit_is_credited_with_a_change_if_it_is_open_which_one_the_output_wa
     (row,) = effect_rows(in_doubt.effects_of(5))
     assert (row.grade, row.why) == ("not judged", f"the output may have been made with {commit(1).short} instead")
     of_edit = EditEffects(commit(5), (FileEdit(edit(5), "a.md"),), in_doubt.effects_of(5))
-    assert [(shift(one), toward_better(one)) for one in of_edit.effects] == [(0.5, 0.0)]
+    assert [(one.shift, toward_better(one)) for one in of_edit.effects] == [(0.5, 0.0)]
     page = instructions_page([FileRecord(history=sample.FILE, counts=(None,) * 3, grades=())], [of_edit], ())
     assert f">+0.500<small>or {commit(1).short}</small></a></td>" in written(renderer_of(sample.SITE), page)
 

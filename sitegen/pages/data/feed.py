@@ -13,7 +13,6 @@ from typing import Final, Literal, TypeAlias
 
 from markupsafe import escape
 
-from sitegen.analysis.change import values_of_summary
 from sitegen.model.changes import LEVELS, Step
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen
@@ -140,7 +139,7 @@ def _eval_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
         stepped.add(step.at)
     yield from _regained_entries(summary)
     spec = summary.specs[0]
-    values, best = values_of_summary(summary), summary.best
+    values, best = summary.values_now, summary.best
     for index in range(1, len(values)):
         at, earlier, value = summary.headlines[index], best[index - 1], values[index]
         is_new = best[index] == index != at.comparable_since and index not in stepped

@@ -188,7 +188,7 @@ def output_phrase(summary: EvalSummary, at: Headline) -> Phrase:
 def next_step(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[Phrase]:
     """The sentence, from the evals with output, the one in most trouble first."""
     worst = scored[0]
-    step = worst_step(worst) if worst.worse else None
+    step = worst.worst_step if worst.worse else None
     if worst.trouble == "unscored":
         is_truth = worst.newest.status == "no_ground_truth" and not worst.summary.without_output
         yield Phrase(f"Repair the {'ground truth' if is_truth else 'newest output'} of ")
@@ -218,11 +218,6 @@ def next_step(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterat
     else:
         yield from _work(scored, focus)
     yield Phrase(".")
-
-
-def worst_step(standing: EvalStanding) -> Step:
-    """The loss to name first of an eval that has one: the surest, then the largest."""
-    return min(standing.worse, key=lambda step: step.status == "new")
 
 
 def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:

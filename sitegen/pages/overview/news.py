@@ -27,7 +27,6 @@ from sitegen.pages.overview.focus import (
     metric_phrase,
     next_step,
     output_phrase,
-    worst_step,
 )
 from sitegen.text.patch import PatchLine, read_patch
 from sitegen.text.plain import counted, day
@@ -128,7 +127,7 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
             yield metric_phrase(spec)
             yield Phrase(".")
         return
-    step = worst_step(standing)
+    step = standing.worst_step
     metric = step.metrics[0]
     if step.status == "behind":
         yield from _distance(standing)
@@ -291,7 +290,7 @@ def undo_of(
     scored = [standing for standing in evals if standing.summary.headlines]
     if not scored or scored[0].trouble not in LOST or not scored[0].worse:
         return None
-    step = worst_step(scored[0])
+    step = scored[0].worst_step
     edited = step.edited
     if edited is None:
         return None

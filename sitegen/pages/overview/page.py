@@ -13,10 +13,10 @@ from sitegen.analysis.causes import ProblemCause
 from sitegen.analysis.noise.samples import ends_of_mean
 from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.analysis.standing import LOST, EvalStanding
-from sitegen.model.changes import Ends, Step
+from sitegen.model.changes import Ends
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
-from sitegen.model.series import EvalSummary, Headline
+from sitegen.model.series import EvalSummary
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit import CommitView
@@ -138,32 +138,32 @@ class OverviewView(Frozen):
     @property
     def errors_in_all(self) -> int:
         """The errors of the newest outputs of the evals that are in the means."""
-        return sum(_errors_of(summary) for summary in self.scored)
+        return sum(summary.errors for summary in self.scored)
 
     @property
     def most_errors(self) -> int:
         """Largest number of errors of an eval: the length of a full bar."""
-        return max(map(_errors_of, self.summaries), default=0) or 1
+        return max((summary.errors for summary in self.summaries), default=0) or 1
 
     @property
     def targets(self) -> list[tuple[EvalSummary, bool]]:
         """The evals with a target whose headline is defined, and whether they meet it."""
-        found = [(standing.summary, target_of(standing.summary)[1]) for standing in self.evals]
+        found = [(standing.summary, standing.summary.target[1]) for standing in self.evals]
         return [(summary, met) for summary, met in found if met is not None]
 
     @property
     def mean_now(self) -> tuple[float | None, int]:
         """The mean of the headlines, and the number of evals that it leaves out because theirs is undefined."""
-        values = list(map(value_of, self.scored))
+        values = [summary.value for summary in self.scored]
         return mean(values), values.count(None)
 
     @property
     def mean_change(self) -> float | None:
         """Change since the mean of the previous points; evals whose newest change is undefined are in neither mean."""
         compared = [
-            (value_of(summary), change_of(summary))
+            (summary.value, summary.headline_change)
             for summary in self.scored
-            if summary.change is None or change_of(summary) is not None
+            if summary.change is None or summary.headline_change is not None
         ]
         defined = [(value, change or 0.0) for value, change in compared if value is not None]
         if not defined:
@@ -173,7 +173,7 @@ class OverviewView(Frozen):
     @property
     def mean_ends(self) -> Ends | None:
         """The 95 % interval of the mean; None if one of the evals has none."""
-        return ends_of_mean((value_of(summary), summary.interval) for summary in self.scored)
+        return ends_of_mean((summary.value, summary.interval) for summary in self.scored)
 
     @property
     def scale_of(self) -> Ends | None:
@@ -209,37 +209,6 @@ class OverviewView(Frozen):
         """The largest change among the latest edits: the height of a full bar."""
         changes = (abs(effect.change or 0.0) for latest in self.latest for effect in latest.largest_effects)
         return max((change for change in changes if change), default=1.0)
-
-
-def value_of(summary: EvalSummary) -> float | None:
-    """The headline metric of the newest point."""
-    return summary.headlines[-1].values[0] if summary.headlines else None
-
-
-def _errors_of(summary: EvalSummary) -> int:
-    return sum(summary.headlines[-1].errors) if summary.headlines else 0
-
-
-def change_of(summary: EvalSummary) -> float | None:
-    """Change of the headline, over the documents that the newest two points have in common."""
-    return summary.change.headline.change if summary.change else None
-
-
-def target_of(summary: EvalSummary) -> tuple[float | None, bool | None]:
-    """The target of the headline metric, and whether it is met; None without a target, or if it is undefined."""
-    spec, value = summary.specs[0], value_of(summary)
-    target = spec.threshold(summary.info.thresholds)
-    return target, None if target is None or value is None else spec.reaches(value, target)
-
-
-def loss_at_newest(standing: EvalStanding) -> Step | None:
-    """The loss that the newest output brought, if it is more than chance or too new to tell."""
-    return min((at for at in standing.worse if at.status in ("fell", "new")), key=lambda at: at.status, default=None)
-
-
-def lost_since(standing: EvalStanding) -> Headline | None:
-    """The last point before the largest older loss."""
-    return next((standing.summary.headlines[at.before] for at in standing.worse if at.status == "open"), None)
 
 
 def breaks(summary: EvalSummary) -> list[int]:

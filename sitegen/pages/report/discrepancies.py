@@ -16,7 +16,7 @@ from sitegen.config.models import Note
 from sitegen.model.changes import Change, Overlap
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, CellKey, ErrorType, Judgement
-from sitegen.model.scorecards import FieldScore, Result, Scorecard
+from sitegen.model.scorecards import FieldScore, Scorecard
 from sitegen.model.series import EvalInfo, WeakSection
 from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import regraded
@@ -267,11 +267,6 @@ class Discrepancy(Frozen):
     def indices(self) -> str:
         """The indices of these items, for the filter: ``13`` of ``windows[13].area``."""
         return ",".join(_INDEX.findall(self.error.path)) if self.error.named_path else ""
-
-
-def wrong_in(result: Result) -> list[Judgement]:
-    """The judgements that are errors, in their order."""
-    return [judgement for judgement in result.judgements if judgement.outcome in ERROR_TYPES]
 
 
 def since(

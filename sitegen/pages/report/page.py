@@ -44,7 +44,6 @@ from sitegen.pages.report.discrepancies import (
     placed_error,
     sections,
     since,
-    wrong_in,
 )
 from sitegen.pages.report.grid import CaseGrid
 from sitegen.pages.report.patterns import PatternRow, headline_without, pattern_rows
@@ -134,7 +133,7 @@ class ReportView(Frozen, dict=True, gc=True):
     @cached_property
     def wrong(self) -> tuple[list[Judgement], list[PlacedError], list[Since]]:
         """The errors, their places, and the start of the streak of each."""
-        wrong = wrong_in(self.result)
+        wrong = self.result.wrong
         if self.card.status == "unreadable" and len({error.note for error in wrong}) == 1:
             wrong = [replace(error, note="") for error in wrong]  # the page says it once, above the errors
         placed = placed_error.rows_of(wrong)

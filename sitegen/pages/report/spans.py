@@ -82,7 +82,7 @@ def shown_texts(panel: SpansPanel) -> tuple[ShownText, ...]:
     """The texts of a panel that a page shows, in the panel's order."""
     texts = panel.texts
     if len(texts) > TEXTS:
-        worst = sorted(range(len(texts)), key=lambda index: -_span_errors(texts[index]))[:TEXTS]
+        worst = sorted(range(len(texts)), key=lambda index: -texts[index].errors)[:TEXTS]
         texts = tuple(texts[index] for index in sorted(worst))
     return tuple(map(shown_text, texts))
 
@@ -135,11 +135,6 @@ def _pieces(text: str, marks: list[Mark]) -> tuple[Piece, ...]:
 
 def _is_long(text: MarkedText) -> bool:
     return len(text.text) > LONGEST or len(text.elsewhere) > LISTED or shown_text(text).more_beside > 0
-
-
-def _span_errors(text: MarkedText) -> int:
-    wrong = sum(mark.outcome != "correct" for mark in text.marks)
-    return wrong + sum(outcome != "correct" for outcome, _, _ in text.elsewhere)
 
 
 _LETTERS: Final = {"correct": "C", "missed": "M", "wrong": "W"}

@@ -22,7 +22,7 @@ from sitegen.pages.html.cells import DisplayValue, shown_run, shown_value, text,
 from sitegen.pages.html.charts import bar_between
 from sitegen.pages.html.formats import NIL, printable
 from sitegen.pages.html.tables import Column
-from sitegen.pages.labels import CAUSES, DisplayedChange, bad_runs, exchanges, in_points, interval_basis, own_unit
+from sitegen.pages.labels import CAUSES, DisplayedChange, bad_runs, exchanges, interval_basis, own_unit
 from sitegen.stats import counts as stats
 from sitegen.text.plain import counted
 from sitegen.text.values import MINUS, SMALL, metric_text
@@ -232,8 +232,8 @@ def parts(changes: Sequence[DisplayedChange]) -> dict[str, list[float | None]]:
 
 def part_bar(amount: float | None, by_role: Mapping[str, Sequence[float | None]], spec: MetricSpec) -> Markup:
     """A bar for a part of the headline's change, on one scale for all of ``parts``."""
-    longest = max(abs(in_points(amounts[0] or 0.0, spec)) for amounts in by_role.values()) or 1
-    first = in_points(amount or 0.0, spec)
+    longest = max(abs(spec.in_points(amounts[0] or 0.0)) for amounts in by_role.values()) or 1
+    first = spec.in_points(amount or 0.0)
     return Markup(
         f'<svg class="part" viewBox="{-longest:.4f} 0 {2 * longest:.4f} 1" preserveAspectRatio="none" '
         f'aria-hidden="true"><rect class="{_tone(first, spec.higher_is_better)}" x="{min(first, 0.0):.4f}" '

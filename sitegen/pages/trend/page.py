@@ -20,7 +20,7 @@ from sitegen.analysis.change import best_points, change, values_now
 from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.noise import samples
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
-from sitegen.analysis.series import defined_specs, problems_of_point, variant_spread
+from sitegen.analysis.series import problems_of_point, variant_spread
 from sitegen.analysis.slices import axes_of, headlines_by
 from sitegen.model.changes import Change, Interval, Noise, Step
 from sitegen.model.frozen import Frozen
@@ -119,7 +119,7 @@ class TrendView(Frozen):
     @property
     def counted(self) -> bool:
         """Whether any point has counts; judges may only give scores, and recorded numbers have no counts."""
-        return is_counted(self.series)
+        return self.series.is_counted
 
     @property
     def older(self) -> int:
@@ -313,8 +313,8 @@ def trend_page(
 ) -> Page:
     """The page of one eval, which may have no point yet. The arguments are as in ``TrendView``."""
     info = series.info
-    if not is_counted(series) and not info.recorded:
-        series = replace(series, specs=defined_specs(series))
+    if not series.is_counted and not info.recorded:
+        series = replace(series, specs=series.defined_specs)
     specs, points = series.specs, series.points
     models = _values_on(series, "model")
     variants = () if models else _values_on(series, "variant")
@@ -351,12 +351,6 @@ def trend_page(
         patterns=patterns,
     )
     return Page(links.eval_trend(info.id), "pages/trend.html", view)
-
-
-def is_counted(series: Series) -> bool:
-    """Whether a series has counts at any point."""
-    counts = [point.scorecard.counts for point in series.points]
-    return not series.info.recorded and (not counts or any(map(any, counts)))
 
 
 def has_variants(info: EvalInfo, scorecard: Scorecard) -> bool:

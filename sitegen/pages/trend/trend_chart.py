@@ -255,11 +255,6 @@ def variant_mark(place: int) -> str:
     return f"v{tone(place)}"
 
 
-def step_place(step: Step) -> float:
-    """Place in data coordinates: between the last point at the old level and the first point at the new level."""
-    return step.at if step.status == "blip" else step.at - 0.5
-
-
 def step_tone(step: Step) -> str:
     """``worse``, ``better``, ``new`` or ``blip``."""
     return _STEPS[step.status][0]
