@@ -35,13 +35,18 @@ class ProblemCause(Frozen):
         return tuple(dict.fromkeys(problem.eval_id for problem in self.problems if problem.eval_id is not None))
 
     @property
+    def values(self) -> int:
+        """Number of expected values that are not scored because of it."""
+        return sum(problem.values for problem in self.problems)
+
+    @property
     def commits(self) -> int:
         """Number of commits at which one of the problems began."""
         return len({problem.commit for problem in self.problems if problem.commit is not None})
 
 
 def causes_of(problems: Iterable[Problem]) -> tuple[ProblemCause, ...]:
-    """Group problems by cause: current causes before past ones, then by severity, then by number of problems."""
+    """Group problems by cause: current ones before past ones, then by severity, lost values, and number of problems."""
     by_cause: dict[tuple[bool, Severity, str], list[Problem]] = {}
     for problem in problems:
         key = problem.type or f"{_pattern(problem.message)} {_pattern(problem.fix)}"
@@ -57,7 +62,12 @@ def causes_of(problems: Iterable[Problem]) -> tuple[ProblemCause, ...]:
         )
         for (past, severity, key), same in by_cause.items()
     ]
-    return tuple(sorted(causes, key=lambda cause: (cause.past, SEVERITIES.index(cause.severity), -len(cause.problems))))
+    return tuple(
+        sorted(
+            causes,
+            key=lambda cause: (cause.past, SEVERITIES.index(cause.severity), -cause.values, -len(cause.problems)),
+        )
+    )
 
 
 def count_causes(causes: Iterable[ProblemCause]) -> ProblemCounts:

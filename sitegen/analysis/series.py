@@ -5,6 +5,7 @@ Points have copies, deltas, flips and intervals by both clocks; a series has the
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TypeAlias
@@ -18,6 +19,7 @@ from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.flips import flips_between
 from sitegen.analysis.noise.repeats import RepeatsSoFar
 from sitegen.analysis.noise.samples import interval_of
+from sitegen.config.models import MAPPINGS
 from sitegen.model.changes import Change, Interval, Noise
 from sitegen.model.metrics import Counts, Metric, MetricSpec, traits_of
 from sitegen.model.outcomes import CellMap, Flips
@@ -68,6 +70,8 @@ def problems_of_point(info: EvalInfo, snapshot: Snapshot, scorecard: Scorecard) 
         "schema": snapshot.schema,
     }
     paths = {about: blob.path for about, blob in blobs.items() if blob} | {"settings": info.manifest or None}
+    folder = snapshot.ground_truth.path.rpartition("/")[0] if snapshot.ground_truth else ""
+    mapping = snapshot.mapping.path if snapshot.mapping else MAPPINGS[0].replace("{dir}", folder).lstrip("/")
     return tuple(
         Problem(
             severity=finding.severity,
@@ -79,6 +83,8 @@ def problems_of_point(info: EvalInfo, snapshot: Snapshot, scorecard: Scorecard) 
             eval_id=info.id,
             field=finding.path,
             type=finding.type,
+            values=finding.values,
+            paste=json.dumps({mapping: json.loads(finding.paste)}) if finding.paste else "",
         )
         for finding in scorecard.findings
     )
@@ -89,12 +95,16 @@ def problems_of_points(points: Sequence[tuple[Problem, ...]], *, deleted: bool) 
 
     Problems that the newest point does not have are marked as past; all of them if the eval is deleted.
     """
-    newest = {replace(problem, commit=None) for problem in points[-1]} if points and not deleted else set()
+    newest = {_bare(problem): problem for problem in points[-1]} if points and not deleted else {}
     first: dict[Problem, Problem] = {}
     for problem in chain.from_iterable(points):
-        bare = replace(problem, commit=None)
-        first.setdefault(bare, replace(problem, past=bare not in newest))
+        bare = _bare(problem)
+        first.setdefault(bare, replace(newest.get(bare, problem), commit=problem.commit, past=bare not in newest))
     return tuple(first.values())
+
+
+def _bare(problem: Problem) -> Problem:
+    return replace(problem, commit=None, values=0, paste="")
 
 
 Derived: TypeAlias = tuple[Change | None, Interval | None, Noise | None]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
+
+from msgspec.structs import replace
 
 from sitegen.analysis.standing import unmatched_mutes
 from sitegen.config.models import INSTRUCTIONS
@@ -99,13 +102,15 @@ def _instructions(timeline: Timeline, folders: Folders) -> Iterator[Problem]:
                 fix = "Correct the glob; it chooses among the files that the site's own `instructions` name."
                 if left_out:
                     fix = f"Add {left_out!r} to `instructions` in sitegen.toml, which name the files that are read."
-                yield Problem.of_type(
+                problem = Problem.of_type(
                     "unmatched_instructions",
                     f"No instruction file ever had a path that {glob!r} names, of the instructions of {entry.id!r}.",
                     fix,
                     path=timeline.layout.manifest_path,
                     eval_id=entry.id,
                 )
+                lines = {"sitegen.toml": {"instructions": [*timeline.config.instructions, left_out]}}
+                yield replace(problem, paste=json.dumps(lines)) if left_out else problem
 
 
 def _names_instructions(timeline: Timeline, glob: str) -> bool:

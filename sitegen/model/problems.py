@@ -77,6 +77,10 @@ class Finding(Frozen):
     """A key of ``PROBLEM_TYPES``; empty: none."""
     file: str = ""
     """The path of the file, from the folder of the ground truth or the root, if the side has several; else empty."""
+    values: int = 0
+    """Number of expected values that are not scored because of it."""
+    paste: str = ""
+    """What to write into the mapping, as a JSON object of its keys; it may name fields, but quotes no value."""
 
     @classmethod
     def of_type(
@@ -130,6 +134,10 @@ class Problem(Frozen):
     """Whether only earlier points have it, so that nobody has to act."""
     type: str = ""
     """A key of ``PROBLEM_TYPES``; empty: none."""
+    values: int = 0
+    """Number of expected values that are not scored because of it."""
+    paste: str = ""
+    """What to write into files, as a JSON object of their keys by path; empty: nothing that could be copied."""
 
     @classmethod
     def of_type(

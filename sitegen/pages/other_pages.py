@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from sitegen.analysis.causes import ProblemCause, causes_of
@@ -89,12 +90,53 @@ def problems_page(causes: tuple[ProblemCause, ...], evals: tuple[EvalInfo, ...],
 
 
 def where(cause: ProblemCause) -> str:
-    """``in 23 evals, at 14 commits``; empty for a single problem, whose place is shown."""
-    if len(cause.problems) == 1:
-        return ""
+    """``in 23 evals, at 14 commits``; empty for a single problem, whose place is shown, and for places in neither."""
     counts = ((len(cause.evals), "in", "eval"), (cause.commits, "at", "commit"))
     places = ", ".join(f"{word} {counted(count, noun)}" for count, word, noun in counts if count)
-    return places or counted(len(cause.problems), "place")
+    return places if len(cause.problems) > 1 else ""
+
+
+def cost(cause: ProblemCause) -> str:
+    """What a cause costs: ``37 values in 5 evals``, or which scores it concerns."""
+    evals = counted(len(cause.evals), "eval")
+    if cause.past:
+        return "earlier scores only"
+    if cause.values:
+        return f"{counted(cause.values, 'value')} in {evals} not scored"
+    if cause.severity == "error":
+        return f"the newest scores of {evals}" if cause.evals else "what it would set"
+    return f"scores of {evals}" if cause.severity == "warning" and cause.evals else "no score"
+
+
+def blocks(causes: Iterable[ProblemCause]) -> list[tuple[str, str]]:
+    """What to write into files against all causes: for each file, what is joined for it, in its format."""
+    files: dict[str, Any] = {}
+    for cause in causes:
+        for problem in cause.problems if not cause.past else ():
+            files = _joined(files, json.loads(problem.paste or "{}"))
+    return [(path, _written(path, keys)) for path, keys in sorted(files.items())]
+
+
+def _joined(old: Any, new: Any) -> Any:
+    """Both values as one: mappings and lists have what either has; of two others the old one stays."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old | {key: _joined(old[key], value) if key in old else value for key, value in new.items()}
+    return [*dict.fromkeys([*old, *new])] if isinstance(old, list) and isinstance(new, list) else old
+
+
+def _written(path: str, keys: dict[str, Any]) -> str:
+    """Keys as lines of TOML, JSON or YAML, of which JSON is a part."""
+    if path.endswith(".toml"):
+        return "\n".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items())
+    if path.endswith(".json"):
+        return json.dumps(keys, ensure_ascii=False, indent=2)
+    lines = []
+    for key, value in keys.items():
+        lines += [
+            f"{key}:",
+            *(f"  {json.dumps(k, ensure_ascii=False)}: {json.dumps(v, ensure_ascii=False)}" for k, v in value.items()),
+        ]
+    return "\n".join(lines)
 
 
 def score_changes(problems: Iterable[Problem]) -> tuple[ProblemCause, ...]:

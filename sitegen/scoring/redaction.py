@@ -66,7 +66,7 @@ class Redaction:
                 card,
                 findings=tuple(
                     # A value without a path may be a hidden one.
-                    replace(finding, value=REDACTED.literal)
+                    replace(finding, value=REDACTED.literal, paste="")
                     if finding.value and (not finding.path or self.hides(finding.path))
                     else finding
                     for finding in card.findings

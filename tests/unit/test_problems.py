@@ -1,5 +1,8 @@
 """Problems by cause: one entry for one cause, one count for pages and terminal, and the banner."""
 
+from html import unescape
+from pathlib import Path
+
 from msgspec.structs import replace
 
 from sitegen.analysis.causes import causes_of, count_causes
@@ -8,7 +11,8 @@ from sitegen.pages.other_pages import LISTED, banner_address, banner_text, probl
 from sitegen.pages.overview.page import SiteCounts
 from sitegen.scoring.ground_truth.truth import unmapped
 from tests import pages_sample as sample
-from tests.sites import renderer_of
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, renderer_of
 
 HEAD = sample.commit(0)
 FIX = "Map them."
@@ -101,6 +105,29 @@ def test_the_page_lists_causes_with_their_places_and_the_past_apart() -> None:
     assert 'href="evals/waybills/">Waybills</a>' in html or 'href="evals/waybills/index.html">Waybills</a>' in html
     assert f'id="{current.id}"' in html
     assert html.index("All 3 places") < html.index('<details class="card fold"><summary><h2>Past')
+
+
+def test_the_lines_to_paste_are_those_of_all_evals_and_make_the_problem_go(tmp_path: Path) -> None:
+    repo, out = GitRepo(tmp_path / "project"), tmp_path / "out"
+    report = ',Fuel,Gas\n,City,"Oslo"\n\n,Walls:,Name,Area\n,,N,12\n,,S,8\n'
+    files = {
+        f"evals/{name}/ground_truth.csv": text
+        for name, text in (("a", report), ("b", report.replace("City", "Town: \xc5")))
+    }
+    files |= {f"evals/{name}/extracted.json": '{"fuel": "Gas"}' for name in "ab"}
+    mapping = "csv_to_json: {Fuel: fuel}\n"
+    repo.commit({**files, "evals/field_mapping.yaml": mapping})
+    build_site(repo.path, out)
+    html = (out / "problems.html").read_text()
+    assert "10 values in 2 evals not scored" in " ".join(html.split())
+    block = unescape(html.partition("<pre><code>")[2].partition("</code>")[0])
+    assert block == (
+        'csv_to_json:\n  "City": "city"\n  "Town: \xc5": "town_\xe5"\narray_mappings:\n'
+        '  "walls": {"csv_section": "Walls:", "fields": {"Name": "name", "Area": "area"}}'
+    )
+    repo.commit({"evals/field_mapping.yaml": block.replace("csv_to_json:", 'csv_to_json:\n  "Fuel": "fuel"')})
+    build_site(repo.path, out)
+    assert "not mapped and not scored" not in (out / "problems.html").read_text().partition("Past")[0]
 
 
 def test_an_entry_lists_a_bounded_number_of_places() -> None:

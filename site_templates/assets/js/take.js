@@ -123,7 +123,8 @@ const pageTitle = () => $("h1")?.textContent.replace(/\s+/g, " ").trim() ?? docu
 /* Where the buttons of a chart or a table stand; made for the first of a card. */
 function takingPlace(node) {
   const heading = document.getElementById(node.getAttribute("aria-labelledby") ?? ""), card = node.closest(".card");
-  const head = heading?.closest(".card-h") ?? (node.localName === "figure" && card ? $(".card-h", card) : null);
+  const above = node.previousElementSibling;
+  const head = heading?.closest(".card-h") ?? (above?.matches(".card-h") ? above : node.localName === "figure" && card ? $(".card-h", card) : null);
   const place = element("span", "take js-only");
   if (head) head.append(place); else node.after(place);
   return [place, (heading ?? (head && $("h2, h3", head)))?.textContent.replace(/\s+/g, " ").trim() ?? node.getAttribute("aria-label") ?? ""];

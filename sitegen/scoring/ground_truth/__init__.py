@@ -255,7 +255,7 @@ def _read_wide(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     side = "" if mapping.csv_to_json else expected_side([dict.fromkeys(header)], id_name or "")
     paths = {column: mapped_path(column, mapping) for column in header if side in ("", column)}
     documents: list[TruthDocument] = []
-    filled: set[str] = set()
+    filled: Counter[str] = Counter()
     findings: list[Finding] = []
     for number, row in enumerate(rows[line:], line + 1):
         if not any(map(str.strip, row)):
@@ -277,7 +277,7 @@ def _read_wide(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         raise UnreadableError("it has a header and no rows", "Write one row a document.")
     documents, key = _named_documents(documents, id_name, mapping, findings)
     left_over: dict[str, int] = {
-        column: column in filled for column, path in paths.items() if column and not path and column != id_name
+        column: filled[column] for column, path in paths.items() if column and not path and column != id_name
     }
     findings += unmapped(left_over)
     return GroundTruth(documents=tuple(documents), written=True, key=key, findings=tuple(findings), side=side)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator
-from typing import Final
+from typing import Any, Final
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
-from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, truth_warning, unmapped
+from sitegen.scoring.ground_truth.truth import GroundTruth, Tree, TruthDocument, field_name, truth_warning, unmapped
 from sitegen.scoring.mapping import ArrayMapping, Mapping
 from sitegen.text.similarity import normalise
 
@@ -72,6 +72,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     items: dict[str, list[Value]] = {}
     lines: dict[str, int] = {}
     unmapped_values: Counter[str] = Counter()
+    paste: dict[str, Any] = {}
     fields: set[str] = set()
     findings = []
     section: CsvSection | None = None
@@ -87,9 +88,12 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
                 items.setdefault(lists[_section_key(section.name)][0], [])
             else:
                 unmapped_values[section.name] += 0
+                columns = {column: field_name(column) for column in section.columns.values() if column != "Layers:"}
+                entry = {"csv_section": section.name, "fields": columns}
+                paste.setdefault("array_mappings", {}).setdefault(field_name(section.name), entry)
         elif section is not None:
             if _section_key(section.name) not in lists:
-                unmapped_values[section.name] += 1
+                unmapped_values[section.name] += sum(map(bool, cells))
             elif any(cells[: section.column + 2]) or sum(map(bool, cells)) != 1:  # else it continues the row above
                 path, array = lists[_section_key(section.name)]
                 lines[f"{path}[{len(items[path])}]"] = number
@@ -97,6 +101,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         elif field := cells[1]:
             if field not in mapping.csv_to_json:
                 unmapped_values[field] += len(cells) > 2 and bool(cells[2])
+                paste.setdefault("csv_to_json", {})[field] = field_name(field)
             elif field in fields:
                 message, fix = "A field occurs twice; the first one counts", "Map the second one in a list."
                 findings.append(truth_warning(message, fix, number, repr(field)))
@@ -115,7 +120,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
         documents=(TruthDocument("", tree.value(), {**lines, **tree.lines}),),
         written=True,
         key=None,
-        findings=(*findings, *unmapped(unmapped_values, SECTIONS)),
+        findings=(*findings, *unmapped(unmapped_values, SECTIONS, paste)),
     )
 
 

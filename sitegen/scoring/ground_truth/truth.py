@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from msgspec import field
 from msgspec.structs import replace
@@ -152,26 +153,40 @@ def mapped_path(label: str, mapping: FieldMapping) -> str | None:
     return mapping.csv_to_json.get(label) or (label if is_plain_path(label) else None)
 
 
+_NAMED: Final = 40
+"""Number of columns that a finding names."""
+_LONGEST_NAME: Final = 200
+"""Characters of the longest name of a column that a finding maps."""
 COLUMNS: Final = "Map them in csv_to_json"
 """How columns are mapped."""
 
 
-def unmapped(values: dict[str, int], how: str = COLUMNS) -> Iterator[Finding]:
+def unmapped(values: dict[str, int], how: str = COLUMNS, paste: dict[str, Any] | None = None) -> Iterator[Finding]:
     """Findings on all columns that are not mapped, in their order, with ``how`` to map them; none if there are none.
 
     ``values``: the number of values by name of a column or a row. Headings have none, and do not change a score.
+    ``paste``: the entries of a mapping that map them; by default each is a field of its own.
     """
     for has_value in (True, False):
         names = [label for label, number in values.items() if (number > 0) == has_value]
         if not names:
             continue
         they = "1 column of the ground truth is" if len(names) == 1 else f"{len(names)} columns of the ground truth are"
-        yield Finding.of_type(
+        finding = Finding.of_type(
             "unmapped_values" if has_value else "unmapped_blanks",
             f"{they} not mapped and not scored" if has_value else f"{they} not mapped and without any value",
             f"{how}; name their fields under `ignore` if they should not count."
             if has_value
             else f"{how} if they should count.",
             about="ground_truth",
-            value=", ".join(name[:60] for name in names[:40]) + (", ..." if len(names) > 40 else ""),
+            value=", ".join(name[:60] for name in names[:_NAMED]) + (", ..." if len(names) > _NAMED else ""),
         )
+        fields = {name: field_name(name) for name in names[:_NAMED] if len(name) <= _LONGEST_NAME}
+        entries = {"csv_to_json": fields} if paste is None else paste
+        number = sum(values[name] for name in names)
+        yield replace(finding, values=number, paste=json.dumps(entries)) if has_value else finding
+
+
+def field_name(label: str) -> str:
+    """A name for the field of a column, as a first guess: ``floor_area`` for ``Floor Area:``."""
+    return re.sub(r"\W+", "_", label.lower()).strip("_")
