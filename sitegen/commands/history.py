@@ -99,7 +99,7 @@ def history_lines(series: Series) -> list[str]:
     labels.insert(1, "95 %")
     widths = [max(14 if label == "95 %" else 9, len(label)) for label in labels]
     heads = " ".join(f"{label:>{width}}" for label, width in zip(labels, widths, strict=True))
-    lines = [f"{'iteration':25} {heads} {'change':>8} {'errors':>7}  {'date':11}  commit"]
+    lines = [f"{'iteration':25} {heads} {'change':>9} {'errors':>7}  {'date':11}  commit"]
     for index in range(len(series.points)):
         lines.extend(_point_lines(series, index, widths, both=both))
         if copied := series.copied_label(index):
@@ -114,7 +114,7 @@ def history_lines(series: Series) -> list[str]:
 def _point_lines(series: Series, index: int, widths: Sequence[int], *, both: bool) -> Iterator[str]:
     """Yield the lines of a point; with ``both``, the headline also as judged today."""
     from sitegen.analysis.series import variant_spread
-    from sitegen.pages.labels import STALE, STATUSES, changes, own_unit, span, spread_words, verdict_words
+    from sitegen.pages.labels import STALE, STATUSES, changes, grade_word, signed, span, spread_words, verdict_words
     from sitegen.stats.counts import errors
 
     point, before = series.points[index], series.points[index - 1] if index else None
@@ -124,12 +124,12 @@ def _point_lines(series: Series, index: int, widths: Sequence[int], *, both: boo
     if both:
         values.insert(1, ((point.now or card).metric(spec.name), spec.unit))
     change = next(iter(changes((spec,), series.info.nouns, before, point) if before else ()), None)
-    moved = "" if change is None else "—" if change.amount is None else own_unit(change.amount, spec)
+    moved = "" if change is None else signed(change.amount, spec)
     texts = ["—" if value is None else metric_text(value, unit=unit) for value, unit in values]
     texts.insert(1, span(point.interval))
     numbers = " ".join(f"{text:>{width}}" for text, width in zip(texts, widths, strict=True))
     label = line(at.label, 16) + ("" if "outputs" in at.cause else " rescored")
-    yield f"{label:25} {numbers} {moved:>8} {errors(card.counts):7,}  {_commit_words(at.commit)}"
+    yield f"{label:25} {numbers} {moved:>9} {errors(card.counts):7,}  {_commit_words(at.commit)}"
     if card.status != "scored":
         yield f"    {STATUSES[card.status]}"
     if spread := variant_spread(series.specs[0], card):
@@ -137,7 +137,7 @@ def _point_lines(series: Series, index: int, widths: Sequence[int], *, both: boo
     if change and (change.note or (change.parts and not change.by_outputs)):
         yield f"    change: {line(change.origin(spec))}"
     if point.change and (verdict := point.change.verdict):
-        yield f"    {verdict.decision}: {line(verdict_words(verdict, spec, series.info.nouns), 400)}"
+        yield f"    {grade_word(verdict.decision)}: {line(verdict_words(verdict, spec, series.info.nouns), 400)}"
     named = point.edits[:_EDITS] if index else ()
     for edit in named:
         yield f"    edit: {line(edit.path, 80)} {edit.commit.short} {line(edit.commit.subject, 60)}"

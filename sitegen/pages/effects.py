@@ -25,7 +25,7 @@ from sitegen.pages.html import formats
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
 from sitegen.pages.html.tables import Column
-from sitegen.pages.labels import exchanges, own_unit, span, span_of_change, verdict_words
+from sitegen.pages.labels import exchanges, grade_word, own_unit, span, span_of_change, verdict_words
 from sitegen.text.patch import Hunk
 from sitegen.text.plain import counted, line
 
@@ -298,7 +298,7 @@ def scale_of(rows: Iterable[EffectRow]) -> float:
 def pill(grade: Grade, evals: int = 0) -> Markup:
     """The word for a change as a mark, after a number of evals."""
     tone = f" {TONES[grade]}" if TONES[grade] else ""
-    return Markup(f'<span class="pill{tone}">{f"{evals:,} " if evals else ""}{grade}</span>')
+    return Markup(f'<span class="pill{tone}">{f"{evals:,} " if evals else ""}{grade_word(grade)}</span>')
 
 
 def pills(counts: Iterable[tuple[Grade, int]]) -> Markup:

@@ -20,7 +20,7 @@ from sitegen.model.series import Point, VariantSpread
 from sitegen.model.timeline import Cause, EditStatus, Role
 from sitegen.model.usage import Exchange, regraded
 from sitegen.text.plain import counted, line
-from sitegen.text.values import MINUS, SMALL, metric_text
+from sitegen.text.values import MINUS, NO_CHANGE, SMALL, metric_text
 
 ERROR_LABELS: Final[dict[ErrorType, str]] = {
     "omission": "Omission",
@@ -258,6 +258,16 @@ def own_unit(change: float, spec: MetricSpec) -> str:
         else metric_text(size, unit=spec.unit)
     )
     return f"{'+' if change > 0 else MINUS}{digits}"
+
+
+def signed(change: float | None, spec: MetricSpec) -> str:
+    """A change in the unit of its metric, as cells and sentences say it; an em dash if it cannot be computed."""
+    return "—" if change is None else NO_CHANGE if abs(change) < ROUNDING else own_unit(change, spec)
+
+
+def grade_word(grade: str) -> str:
+    """The word for a verdict on a change, or for why there is none."""
+    return NO_CHANGE if grade == "same" else grade
 
 
 def span(interval: Interval | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sitegen.text.plain import encodable, line
-from sitegen.text.values import MINUS, metric_text
+from sitegen.text.values import MINUS, NO_CHANGE, metric_text
 
 NIL: Final = "—"
 """The text for an undefined value."""
@@ -41,11 +41,11 @@ def number(value: float | None, digits: int = 3, unit: str = "") -> str:
 
 
 def signed(value: float | None, unit: str = "") -> str:
-    """Write a change in the unit of its metric, with its sign: ``+0.036``, ``−2.10 s``."""
+    """Write a change in the unit of its metric, with its sign: ``+0.036``, ``−2.10 s``; zero is ``no change``."""
     if value is None:
         return NIL
     if abs(value) < ROUNDING:
-        return metric_text(0.0, unit=unit)
+        return NO_CHANGE
     return f"{'+' if value > 0 else MINUS}{metric_text(abs(value), unit=unit)}"
 
 

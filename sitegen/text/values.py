@@ -100,6 +100,9 @@ def as_json(value: Value, depth: int = 0) -> str:
 MINUS: Final = "\u2212"
 """The sign of negative numbers in all texts for people."""
 
+NO_CHANGE: Final = "no change"
+"""What pages, files and the terminal say of a change that is zero. What cannot be computed is an em dash instead."""
+
 COUNT: Final = "count"
 """The unit of counts, which are written without a unit."""
 

@@ -292,7 +292,7 @@ def test_scores_that_moved_in_opposite_directions_are_told_of_though_their_mean_
     done = check(repo)
     assert done.returncode == 0
     assert "Nothing changed" not in done.stdout
-    assert ["`tone`", "Score", "0.500", "0.500", "0.000", "cannot tell", "1", "1", "pass"] in rows(
+    assert ["`tone`", "Score", "0.500", "0.500", "no change", "cannot tell", "1", "1", "pass"] in rows(
         done.stdout.splitlines()
     )
     assert "- `tone`: 1 broken: `c-2` `score` went from `0.5` to `0.25`." in done.stdout.splitlines()
@@ -372,7 +372,7 @@ def test_a_field_that_broke_wherever_it_was_right_fails_though_another_one_was_f
     done = check(repo)
     assert done.returncode == 1
     [row] = [row for row in rows(done.stdout.splitlines()) if row[0] == "`notes`"]
-    assert row[1:] == ["F1", "0.500", "0.500", "0.000", "worse", "20", "20", "**fail**"]
+    assert row[1:] == ["F1", "0.500", "0.500", "no change", "worse", "20", "20", "**fail**"]
     assert "F1 is worse on these cases, however its value changed: total broke in all 20 values" in done.stdout
 
 
@@ -393,7 +393,7 @@ def test_texts_that_are_wrongly_marked_fail_although_the_headline_is_a_recall(tm
     done = check(repo)
     assert done.returncode == 1
     [row] = [row for row in rows(done.stdout.splitlines()) if row[0] == "`texts`"]
-    assert row[1:] == ["Accuracy", "1.000", "1.000", "0.000", "worse", "12", "0", "**fail**"]
+    assert row[1:] == ["Accuracy", "1.000", "1.000", "no change", "worse", "12", "0", "**fail**"]
 
 
 @pytest.mark.parametrize("blanked", [("unit",), ("unit", "flag")])

@@ -36,9 +36,9 @@ def test_a_change_of_several_roles_is_followed_by_its_parts():
     series = _series(Change(Overlap(1), (MetricDelta("f1", 0.042, parts),)))
     first, second = (point.snapshot.commit for point in series.points)
     assert history_lines(series) == [
-        f"{'iteration':25}        F1           95 % Precision    Recall   change  errors  date         commit",
-        f"{'iteration-001':25} {_values(series, 0)}               16  {_made(first)}",
-        f"{'iteration-002':25} {_values(series, 1)}   +0.042      23  {_made(second)}",
+        f"{'iteration':25}        F1           95 % Precision    Recall    change  errors  date         commit",
+        f"{'iteration-001':25} {_values(series, 0)}                16  {_made(first)}",
+        f"{'iteration-002':25} {_values(series, 1)}    +0.042      23  {_made(second)}",
         "    change: outputs +0.050, ground truth −0.011, rules +0.003",
     ]
 

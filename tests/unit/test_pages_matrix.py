@@ -131,7 +131,7 @@ def test_a_change_has_its_sign_and_a_painted_one_its_word():
     )
     link = 'href="../instructions/a.md/000000000000.html"'
     better, worse = f"<a {link}>+0.100<small>better</small></a>", f"<a {link}>−0.040<small>likely worse</small></a>"
-    assert f"<td class=g2>{better}</td><td class=b1>{worse}</td><td><a {link}>0</a></td>" in html
+    assert f"<td class=g2>{better}</td><td class=b1>{worse}</td><td><a {link}>no change</a></td>" in html
     assert html.count("<td></td>") == 2
     assert html.count("<tr data-n>") == html.count('<span class="pill warn">mixed</span></th>') == 1
     assert "Edit 1 &lt;b&gt;" in html

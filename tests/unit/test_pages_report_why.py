@@ -214,7 +214,7 @@ def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
             DisplayedChange(-0.022, {"outputs": -0.031, "ground truth": 0.009}),
             "F1 fell by 0.022: −0.031 from the outputs, +0.009 because the ground truth changed.",
         ),
-        (DisplayedChange(0.0), "F1 did not move."),
+        (DisplayedChange(0.0), "F1: no change."),
         (DisplayedChange(0.0001, {"rules": 0.0001}), "F1 rose by 0.0001, all of it because the rules changed."),
         (DisplayedChange(None, note="F1 is undefined <here>"), "F1 is undefined &lt;here&gt;."),
     ],

@@ -11,7 +11,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from sitegen.text.plain import DATE, day, line, visible
-from sitegen.text.values import COUNT, LARGE, amount, is_whole, metric_text
+from sitegen.text.values import COUNT, LARGE, NO_CHANGE, amount, is_whole, metric_text
 
 BOUND: Final = 2_000
 """Largest number of characters that ``bounded`` writes of a text."""
@@ -57,7 +57,7 @@ def signed(value: float | None, digits: int = 3, lower_is_better: bool = False, 
     if value is None:
         return NIL
     if value == 0:
-        return Markup('<span class="delta">no change</span>')
+        return Markup(f'<span class="delta">{NO_CHANGE}</span>')
     tone = "up" if (value > 0) != lower_is_better else "dn"
     arrow, word = ("▲", "up") if value > 0 else ("▼", "down")
     text = f"{abs(value):,.{1 if digits == 3 and abs(value) >= LARGE else digits}f}"

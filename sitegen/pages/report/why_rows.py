@@ -22,10 +22,10 @@ from sitegen.pages.html.cells import DisplayValue, shown_run, shown_value, text,
 from sitegen.pages.html.charts import bar_between
 from sitegen.pages.html.formats import NIL, printable
 from sitegen.pages.html.tables import Column
-from sitegen.pages.labels import CAUSES, DisplayedChange, bad_runs, exchanges, interval_basis, own_unit
+from sitegen.pages.labels import CAUSES, DisplayedChange, bad_runs, exchanges, interval_basis, own_unit, signed
 from sitegen.stats import counts as stats
 from sitegen.text.plain import counted
-from sitegen.text.values import MINUS, SMALL, metric_text
+from sitegen.text.values import MINUS, NO_CHANGE, SMALL, metric_text
 
 _FURTHER: Final = (
     "Further causes may be other tolerances, another pairing of list items, or ignored and unmapped fields that count."
@@ -164,9 +164,9 @@ def sentence(spec: MetricSpec, change: DisplayedChange) -> Markup:
         split = f", all of it {_ORIGINS[next(iter(change.parts))]}"
     else:
         split = f": {', '.join(origins)}"
-    size = text(own_unit(change.amount, spec)).lstrip(f"+{MINUS}")
-    moved = "did not move" if size == "0" else f"{'rose' if change.amount > 0 else 'fell'} by {size}"
-    return Markup(f"{label} {moved}{split}.")
+    size = text(signed(change.amount, spec)).lstrip(f"+{MINUS}")
+    moved = size if size == NO_CHANGE else f"{'rose' if change.amount > 0 else 'fell'} by {size}"
+    return Markup(f"{label}{':' if size == NO_CHANGE else ''} {moved}{split}.")
 
 
 def interval_note(interval: Interval | None, nouns: Nouns) -> Markup:
@@ -246,7 +246,7 @@ def part_change(change: float | None, spec: MetricSpec) -> Markup:
     if change is None:
         return NIL
     tone = _tone(change, spec.higher_is_better)
-    return Markup(f'<span class="delta {tone}">{text(own_unit(change, spec))}</span>')
+    return Markup(f'<span class="delta {tone}">{text(signed(change, spec))}</span>')
 
 
 def _tone(change: float, higher_is_better: bool) -> str:

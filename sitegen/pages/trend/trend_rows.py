@@ -26,7 +26,7 @@ from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.trend_chart import COLUMNS, TrendChart, trend
 from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import day, line
-from sitegen.text.values import SMALL
+from sitegen.text.values import NO_CHANGE, SMALL
 
 SHOWN_FIRST = 25
 """Number of rows of the table of iterations above *Show more*."""
@@ -193,7 +193,7 @@ def _change_cell(changes: Sequence[DisplayedChange], spec: MetricSpec) -> str:
     if amount is None:
         return NIL
     if amount == 0:
-        return "0"
+        return NO_CHANGE
     tone = "up" if (amount > 0) is spec.higher_is_better else "dn"
     return Markup(f"<b class={tone}>{own_unit(amount, spec)}</b>")
 

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from sitegen.analysis.variant_tests import MetricTest, PairedFate, Tested, VariantComparison, VariantPair
 from sitegen.model.changes import ChangeVerdict, Interval
-from sitegen.pages.labels import spread_words
+from sitegen.pages.labels import grade_word, spread_words
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.usage import UNITS, USAGE_METRICS
@@ -247,12 +247,12 @@ def sides_lines(changes: Sequence[ResultChange]) -> Iterator[str]:
     ends = (f"{number(around.low)} to {number(around.high)}" if around else NIL for around in intervals)
     rows.append((f"95 % interval of {first.metrics[0].label}", *ends))
     rows.append(("Fixed, broken", NIL, *(f"{count(change.fixed)}, {count(change.broken)}" for change in changes)))
-    decisions = (change.verdict.decision if change.verdict else NIL for change in changes)
+    decisions = (grade_word(change.verdict.decision) if change.verdict else NIL for change in changes)
     rows.append((f"Against {name(first.before)}", NIL, *decisions))
     heads = ("Metric", name(first.before), *others)
     yield from (*table(heads, rows, range(1, len(heads))), "")
     for change in changes:
-        verdict = f"{change.verdict.decision}: {change.words}." if change.verdict else ""
+        verdict = f"{grade_word(change.verdict.decision)}: {change.words}." if change.verdict else ""
         if said := " ".join(filter(None, (verdict, *change.warnings))):
             yield f"- {name(change.after)}: {prose(said)}"
     yield ""
@@ -272,7 +272,7 @@ def _counted_words(change: ResultChange) -> str:
 def _verdict_lines(change: ResultChange, verdict: ChangeVerdict) -> Iterator[str]:
     """The verdict, and the intervals of the headline before and after and of its change."""
     metric = change.metrics[0]
-    yield f"**{verdict.decision.capitalize()}**: {prose(change.words)}."
+    yield f"**{grade_word(verdict.decision).capitalize()}**: {prose(change.words)}."
     yield ""
     unit, n = verdict.unit, verdict.n
     moved = Interval(*verdict.interval, unit=unit, n=n, method="paired") if verdict.interval and unit else None
@@ -283,8 +283,9 @@ def _verdict_lines(change: ResultChange, verdict: ChangeVerdict) -> Iterator[str
     )
     rows = []
     for label, value, written, interval in stated:
-        ends = f"{written(interval.low)} to {written(interval.high)}" if interval else NIL
-        rows.append((label, written(value), ends, f"{interval.n:,} {interval.unit}" if interval else NIL))
+        ends = (interval.low, interval.high) if interval else (None, None)
+        around = " to ".join(written(end) if end else number(end) for end in ends) if interval else NIL
+        rows.append((label, written(value), around, f"{interval.n:,} {interval.unit}" if interval else NIL))
     yield from table((metric.label, "Value", "95 % interval", "Over"), rows, (1, 2))
     if change.too_few:
         yield from ("", f"{change.too_few[0].upper()}{prose(change.too_few[1:])}.")
