@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import Final, TypeAlias
 
 from markupsafe import Markup
@@ -365,13 +365,19 @@ def fields_page(summaries: Iterable[EvalSummary], edits: Iterable[EditEffects] =
     return Page(links.fields(), "pages/fields.html", view)
 
 
-def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffects, Moves]]]:
-    """Return what each of the newest edits moved, and what all of these moved together.
+def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffects, Moves]], int]:
+    """Return what all of the newest edits moved together, what each of them did, and how many edits are not counted.
 
     From the last output before an edit to the last one before the next edit. The attributes of one section of the
     schema are counted together.
     """
-    attributes = list(islice(((edit, moves) for edit in edits if (moves := _moves(edit))), MOVED_BY))
+    attributes, uncounted = list[tuple[EditEffects, Moves]](), 0
+    for edit in edits:
+        if moves := _moves(edit):
+            if len(attributes) == MOVED_BY:
+                break
+            attributes.append((edit, moves))
+        uncounted += not moves and any(effect.change and effect.window.flips is None for effect in edit.effects)
     sizes = Counter(section(name) for name in {name for _, moves in attributes for name in moves})
     rows: list[tuple[EditEffects, Moves]] = []
     total: Moves = {}
@@ -384,7 +390,7 @@ def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffect
                 sums[:] = [of_sums + number for of_sums, number in zip(sums, counts, strict=True)]
         rows.append((edit, of_edit))
     most = sorted(total, key=lambda name: (-sum(total[name]), name))[:MOVED]
-    return {name: total[name] for name in most}, rows
+    return {name: total[name] for name in most}, rows, uncounted
 
 
 def _moves(edit: EditEffects) -> Moves:

@@ -97,7 +97,7 @@ def test_each_edit_has_what_it_fixed_and_broke_by_section_over_all_evals():
         _edit(4),
         _edit(3, Flips(broken=(("roof.area", 2),))),
     ]
-    total, rows = moved_by(edits)
+    total, rows, _ = moved_by(edits)
     assert total == {"walls": [3, 4], "roof.area": [0, 2], "name": [1, 0]}
     assert [(edit.commit.position, moves) for edit, moves in rows] == [
         (5, {"walls": [3, 4], "name": [1, 0]}),
@@ -111,7 +111,7 @@ def test_each_edit_has_what_it_fixed_and_broke_by_section_over_all_evals():
 
 def test_of_many_fields_those_that_moved_most_are_shown_and_of_many_edits_the_newest():
     edits = [_edit(number, Flips(broken=((f"f{number}", number),))) for number in range(MOVED_BY + 5, 0, -1)]
-    total, rows = moved_by(edits)
+    total, rows, _ = moved_by(edits)
     assert list(total) == [f"f{MOVED_BY + 5 - place}" for place in range(MOVED)]
     assert [edit.commit.position for edit, _ in rows] == [MOVED_BY + 5 - place for place in range(MOVED_BY)]
 

@@ -341,7 +341,8 @@ class Comparison {
   /** Both sides of a number, and its change; `over`: the change over what both have in common, if it is another one. */
   change(before, after, digits, higherIsBetter, unit, over) {
     const known = before !== null && after !== null && over !== null, change = known ? over ?? after - before : 0, size = Math.abs(change);
-    const amount = value => `${value.toLocaleString("en", { maximumSignificantDigits: value < 1 ? 3 : 6 })} ${unit}`;
+    const amount = value => unit === "tokens" ? `${grouped(Math.round(value))} tokens` : `${value.toLocaleString("en",
+      { minimumFractionDigits: 2, maximumFractionDigits: value && value < 1 ? Math.min(8, 2 - Math.floor(Math.log10(value))) : 2 })} ${unit}`;
     const text = value => (value === null ? "—" : digits ? (unit ? amount(value) : written(value)) : grouped(value));
     let moved = known ? element("span", "delta", "no change") : "—";
     if (change) {

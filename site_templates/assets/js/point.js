@@ -5,6 +5,8 @@ const DASH = "—";
 const written = value => {
   const size = Math.abs(value);
   if (size && size < 0.0005) return value.toPrecision(2);
+  // Halfway between two numbers, as 0.0625 is, Python takes the even one and toFixed the larger one.
+  if (size < 100 && (size * 16) % 2 === 1) value = (Math.sign(value) * 2 * Math.round(size * 500)) / 1000;
   return size < 100 ? value.toFixed(3) : size < 1e12 ? value.toLocaleString("en", { maximumFractionDigits: 1 }) : value.toPrecision(6);
 };
 const metric = (value, otherwise = DASH, whole = false) =>

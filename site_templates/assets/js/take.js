@@ -124,10 +124,11 @@ const pageTitle = () => $("h1")?.textContent.replace(/\s+/g, " ").trim() ?? docu
 function takingPlace(node) {
   const heading = document.getElementById(node.getAttribute("aria-labelledby") ?? ""), card = node.closest(".card");
   const above = node.previousElementSibling;
-  const head = heading?.closest(".card-h") ?? (above?.matches(".card-h") ? above : node.localName === "figure" && card ? $(".card-h", card) : null);
+  const only = node.localName === "figure" && card && $$("figure.chart", card).length === 1;
+  const head = heading?.closest(".card-h") ?? (above?.matches(".card-h") ? above : only ? $(".card-h", card) : null);
   const place = element("span", "take js-only");
   if (head) head.append(place); else node.after(place);
-  return [place, (heading ?? (head && $("h2, h3", head)))?.textContent.replace(/\s+/g, " ").trim() ?? node.getAttribute("aria-label") ?? ""];
+  return [place, (heading ?? $("h2, h3", head ?? node))?.textContent.replace(/\s+/g, " ").trim() ?? node.getAttribute("aria-label") ?? ""];
 }
 function takeButton(place, name, title, taken) {
   const button = element("button", "btn", name);
