@@ -16,22 +16,15 @@ from sitegen.engine.worker_context import Renderer
 from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page
 from sitegen.pages.other_pages import methods_page, not_found_page
-from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample
 from tests.browser import sample_site
 from tests.gitrepo import GitRepo
-from tests.sites import build_site
+from tests.sites import build_site, renderer_of
 
 
 @pytest.fixture
 def renderer():
     return Renderer([find_templates()], sample.SITE)
-
-
-def test_the_same_page_is_the_same_bytes_every_time(renderer):
-    once = [renderer.render(page) for page in sample_site.pages()]
-    again = Renderer([find_templates()], sample.SITE)
-    assert [again.render(page) for page in sample_site.pages()] == once
 
 
 def contexts() -> Counter[str | None]:
@@ -76,13 +69,6 @@ def test_a_page_that_a_site_has_more_than_once_is_no_garbage(tmp_path):
     names = ("report", "tree", "field", "edit", "commit", "short_report", "trend", "compare", "instruction")
     assert {name for name in garbage if name and re.split("[/.]", name)[1] in names} == set()
     assert {name for name, number in held.items() if number > 1} == set(), "templates that pages include, too"
-
-
-def test_a_bytecode_cache_changes_nothing(renderer, tmp_path):
-    page = trend_page(sample.series(3))
-    for _ in range(2):
-        assert Renderer([find_templates()], sample.SITE, tmp_path / "bytecode").render(page) == renderer.render(page)
-    assert list((tmp_path / "bytecode").iterdir())
 
 
 def test_compiled_templates_are_read_and_incomplete_ones_are_compiled_again(renderer: Renderer, tmp_path: Path) -> None:
@@ -162,7 +148,7 @@ def test_a_site_that_is_not_to_be_found_says_so_on_every_page(renderer):
 
 
 def test_a_shallow_history_is_said_on_every_page():
-    renderer = Renderer([find_templates()], replace(sample.SITE, shallow=True))
+    renderer = renderer_of(replace(sample.SITE, shallow=True))
     assert all(b"The history is cut off." in renderer.render(page) for page in sample_site.pages())
 
 
