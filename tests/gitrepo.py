@@ -42,7 +42,7 @@ class GitRepo:
         self._branch = ""  # that the last command committed to
         path.mkdir(parents=True, exist_ok=True)
         flags = ["--bare"] if bare else []
-        self.git("init", "-q", "-b", "main", f"--object-format={object_format}", *flags)
+        self.git("init", "-q", "-b", "main", "--template=", f"--object-format={object_format}", *flags)
 
     def git(self, *arguments: str, stdin: bytes | None = None, check: bool = True) -> str:
         """What git prints."""

@@ -99,14 +99,13 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
-def test_an_edit_its_change_its_commit_and_its_end_each_make_the_site_of_a_cold_build(repo, tmp_path, edit, committed):
+def test_an_edit_its_end_and_its_commit_each_make_the_site_of_a_cold_build(repo, tmp_path, edit, committed):
     assert shown(watched(repo)) == committed
     edit(repo)
     assert shown(watched(repo)) == cold(repo, tmp_path)
-    put("CLAUDE.md", "Read the receipt. Mind the point. Hurry.\n")(repo)
-    assert shown(watched(repo)) == cold(repo, tmp_path)
     undo(repo)
     assert shown(watched(repo)) == committed
+    edit(repo)
     put("CLAUDE.md", "Read the receipt. Hurry.\n")(repo)
     commit_all(repo)
     assert shown(watched(repo)) == cold(repo, tmp_path)
