@@ -129,11 +129,11 @@ RUNS = {
 
 
 def of_one_prompt(results: str) -> str:
-    """What promptfoo wrote, of the first prompt with the first provider alone."""
+    """What promptfoo wrote, of two tests of the first prompt with the first provider alone."""
     document = json.loads(results)
     found = document["results"]
     found["prompts"] = found["prompts"][:1]
-    found["results"] = [row for row in found["results"] if row["promptIdx"] == 0]
+    found["results"] = [row for row in found["results"] if row["promptIdx"] == 0 and row["testIdx"] < 2]
     return json.dumps(document)
 
 

@@ -1,1 +1,0 @@
-(self.SEARCH=self.SEARCH||[]).push(["fields","597d0d6c577d",[["names the guest","names-the-guest-a0c1d8bfb181ac7a1255733ddf616b94"],["language=French, name=Grace","language-french-name-grace-87a67936f2ed0e2b14b12d5e90ea0ec2"],["language=Old English, name=Alan","language-old-english-name-alan-ec1110f20d9bea3c8f66bcca0ba31c72"]]]);

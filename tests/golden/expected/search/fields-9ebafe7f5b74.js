@@ -1,0 +1,1 @@
+(self.SEARCH=self.SEARCH||[]).push(["fields","9ebafe7f5b74",[["names the guest","names-the-guest-a0c1d8bfb181ac7a1255733ddf616b94"],["language=French, name=Grace","language-french-name-grace-87a67936f2ed0e2b14b12d5e90ea0ec2"]]]);
