@@ -99,8 +99,7 @@ def _discover(place: RepositoryPlace, head: str) -> tuple[Discovery, Mapping[str
 def discovery_lines(discovery: Discovery) -> Iterator[str]:
     """A line for each eval and each glob of instructions, and what was looked for if there are none."""
     for entry in discovery.existing:
-        lacks = f", but {entry.lacks}" if entry.lacks else ""
-        yield f"is an eval already: {entry.id}, {entry.summary}{lacks}"
+        yield f"is an eval already: {entry.id}, {entry.summary}"
     for entry in discovery.proposed:
         yield f"found an eval: {entry.id}, {entry.summary} ({entry.why})"
     for entry in discovery.doubtful:

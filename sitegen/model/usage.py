@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from sitegen.model.frozen import Frozen, FrozenObject
@@ -168,8 +169,13 @@ def _members(objects: Iterable[Any]) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for value in objects:
         for key, member in value.items() if isinstance(value, dict) else ():
-            members.setdefault("".join(filter(str.isalnum, str(key).lower())).removeprefix("total"), member)
+            members.setdefault(_bare(str(key)), member)
     return members
+
+
+@lru_cache(1024)
+def _bare(key: str) -> str:
+    return "".join(filter(str.isalnum, key.lower())).removeprefix("total")
 
 
 def _model(members: dict[str, Any], names: Sequence[str] = _MODEL) -> str:
@@ -217,7 +223,8 @@ def _seconds(members: dict[str, Any], names: tuple[str, ...]) -> float | None:
 
 
 def _first_number(members: dict[str, Any], names: tuple[str, ...]) -> float | None:
-    return next((number for name in names if (number := _usable_number(members.get(name))) is not None), None)
+    stated = (members[name] for name in names if name in members)
+    return next((number for value in stated if (number := _usable_number(value)) is not None), None)
 
 
 def _first_whole_number(members: dict[str, Any], names: tuple[str, ...]) -> int | None:

@@ -339,7 +339,7 @@ _LEAST_ROUGE: Final = 0.15
 
 def _with_newest_score(repository: Repository, history: EvalHistory) -> Proposal:
     """Score the newest output of an eval. If that is impossible, the eval lacks something. Never raises."""
-    points = sum(bool(snapshot.outputs) for snapshot in history.snapshots)
+    points = _points(history)
     found, traits = Proposal(id=history.id, points=points), traits_of(history.kind)
     if not points:
         return replace(found, lacks="no output was found")
@@ -371,6 +371,10 @@ def _with_newest_score(repository: Repository, history: EvalHistory) -> Proposal
     spec = specs_of(history.kind, [card])[0]
     since = f" at {snapshot.label}; since then: {broken}" if broken else ""
     return replace(found, newest=f"{spec.label} {metric_text(value, unit=spec.unit)} over {sample}{since}")
+
+
+def _points(history: EvalHistory) -> int:
+    return sum(bool(snapshot.outputs) for snapshot in history.snapshots)
 
 
 def _card_of(repository: Repository, kind: str, snapshot: Snapshot) -> Scorecard:
@@ -417,7 +421,7 @@ class Discovery(Frozen):
     files: int
     """Number of files that were examined."""
     existing: tuple[Proposal, ...] = ()
-    """Evals that a build finds without further configuration."""
+    """Evals that a build finds without further configuration, and which are not tried: it scores them itself."""
     proposed: tuple[Proposal, ...] = ()
     """Evals that the manifest below adds."""
     doubtful: tuple[Proposal, ...] = ()
@@ -461,13 +465,13 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
     manifest = dataclasses.replace(manifest, evals=(*manifest.evals, *entries))
     # Without instructions, which decide no score, git lists only the commits of the evals.
     without_instructions = dataclasses.replace(config, instructions=())
-    layout, trials = Layout(*with_found_evals(without_instructions, manifest, search)), {}
+    layout, evals = Layout(*with_found_evals(without_instructions, manifest, search)), {}
     with suppress(NothingToReportError):  # a shallow history is folded as far as it goes
-        evals = advance(repository, layout, head=head).evals
-        trials = {one.id: _with_newest_score(repository, one) for one in evals}
+        evals = {one.id: one for one in advance(repository, layout, head=head).evals}
     judged = []
     for name, proposal in proposals.items():
-        trial = trials.get(name, Proposal(id=name, lacks="no commit wrote such a file"))
+        lost = Proposal(id=name, lacks="no commit wrote such a file")
+        trial = _with_newest_score(repository, evals[name]) if name in evals else lost
         # Without this, the instructions that init writes for agents of sitegen would make every output stale.
         instructions = _of_its_package(proposal.entry["dir"], [glob.glob for glob in globs], tracked)
         entry = {**proposal.entry, "instructions": instructions} if globs else proposal.entry
@@ -477,7 +481,7 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
     written = [(proposed.id, proposed.entry, (f"{proposed.why}.", f"{proposed.summary}.")) for proposed in accepted]
     return Discovery(
         files=len(tracked),
-        existing=tuple(found for name, found in trials.items() if name not in proposals),
+        existing=tuple(Proposal(id=name, points=_points(one)) for name, one in evals.items() if name not in proposals),
         proposed=accepted,
         doubtful=tuple(proposed for proposed in judged if proposed.doubt and not proposed.lacks),
         rejected=tuple(proposed for proposed in (*judged, *found) if proposed.lacks),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from itertools import product
 from types import UnionType
 from typing import Any, Final, get_args, get_origin, get_type_hints
@@ -78,6 +79,7 @@ def misspelt(name: str, names: Iterable[str]) -> str | None:
     return None
 
 
+@lru_cache(1024)
 def plain_key(name: str) -> str:
     """Return a key in lower case without ``_``, ``-`` and spaces."""
     return name.casefold().replace("-", "").replace("_", "").replace(" ", "")

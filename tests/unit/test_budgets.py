@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_157,
+    "lines of sitegen/": 63_169,
     "modules of sitegen/": 298,
     "classes": 524,
     "classes in pages/": 72,
     "fields of classes": 2_344,
-    "functions": 3_652,
-    "parameters": 5_339,
+    "functions": 3_654,
+    "parameters": 5_341,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 113,
     "kinds of kept values": 10,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 5,
     "lines of templates, styles and scripts": 8_154,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_394,
+    "lines of tests": 50_408,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }
