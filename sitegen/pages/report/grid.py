@@ -62,6 +62,8 @@ class CaseGrid(Frozen, dict=True, gc=True):
     """The ids of the cases that have a page."""
     is_alone: bool = False
     """Whether there are no files beside the page."""
+    longest: int = _TEXT
+    """The most characters of a text; with more than the default, transcripts are written too."""
 
     @cached_property
     def columns(self) -> dict[tuple[str, str], str]:
@@ -161,16 +163,13 @@ class CaseGrid(Frozen, dict=True, gc=True):
         name = f"<b>{bounded(case.id, 200)}</b>"
         if case.id in self.with_page:
             name = f'<a href="{links.case_in_eval(case.id)}">{name}</a>'
-        return f"<p class=case>{name}</p>{asked(case, _TEXT)}"
+        return f"<p class=case>{name}</p>{self.asked(case)}"
 
-    def cells(self, case: AnsweredCase, longest: int = _TEXT) -> Markup:
-        """Write the answers of each column; words that the first answer does not have are marked in the others.
+    def cells(self, case: AnsweredCase) -> Markup:
+        """Write the answers of each column; words that the first answer does not have are marked in the others."""
+        return Markup(f"<div class=ans>{''.join(self._cells(case))}</div>")
 
-        ``longest``: the most characters of a text; with more than the grid has, transcripts are written too.
-        """
-        return Markup(f"<div class=ans>{''.join(self._cells(case, longest))}</div>")
-
-    def _cells(self, case: AnsweredCase, longest: int) -> Iterator[str]:
+    def _cells(self, case: AnsweredCase) -> Iterator[str]:
         of_column: dict[tuple[str, str], list[CaseAnswer]] = {column: [] for column in self.columns}
         for answer in case.answers:
             of_column.setdefault((answer.variant, answer.model), []).append(answer)
@@ -181,14 +180,81 @@ class CaseGrid(Frozen, dict=True, gc=True):
                 yield f'<div class="an a{place}">{_who(self.columns[column])}<i>no answer</i></div>'
                 continue
             own, earlier = marks[answers[0].document], self.before.get(answers[0].document, ())
-            was = self._earlier(earlier, answers) if "c" in own and longest == _TEXT else ""
-            shown = "".join(_distinct(self.columns.get(column, ""), answers, first, longest))
+            was = self._earlier(earlier, answers) if "c" in own and self.longest == _TEXT else ""
+            shown = "".join(self._distinct(self.columns.get(column, ""), answers, first))
             yield f'<div class="an a{place}"{_data(own)}>{shown}{was}</div>'
 
     def _earlier(self, earlier: Sequence[CaseAnswer], now: Sequence[CaseAnswer]) -> str:
         """Write what was answered before, folded; words that the answer now does not have are marked."""
         label = ": ".join(filter(None, (f"Before, in {bounded(self.earlier_label, 60)}", verdict(earlier))))
-        return f"<details><summary>{label}</summary>{_output(earlier[0], now[0].output, _TEXT)}</details>"
+        return f"<details><summary>{label}</summary>{self._output(earlier[0], now[0].output)}</details>"
+
+    def asked(self, case: AnsweredCase) -> Markup:
+        """What was asked and what was expected."""
+        input = "" if case.input == case.id else self._text_box("Input", case.input)
+        expected = self._text_box("Expected", case.expected)
+        return Markup(f"<div class=asked>{input}{expected}</div>" if input or expected else "")
+
+    def _text_box(self, label: str, content: str) -> str:
+        """A text under its label; nothing for an empty one."""
+        shown = bounded(content, self.longest)
+        return f"<div><h3>{label}</h3><div class=out dir=auto>{shown}</div></div>" if content else ""
+
+    def _distinct(self, name: str, answers: Sequence[CaseAnswer], first: str | None) -> Iterator[str]:
+        """Write the different answers of one column, each with how many repeats gave it."""
+        same: dict[tuple[str, bool], list[CaseAnswer]] = {}
+        for answer in answers:
+            same.setdefault((_plain(answer.output), answer.has_failed), []).append(answer)
+        is_short = self.longest == _TEXT
+        yield _who(name, answers)
+        for group in list(same.values())[: _DISTINCT if is_short else None]:
+            if len(same) > 1:
+                yield f"<p class=who>{len(group)} of {len(answers)}: {verdict(group)}</p>"
+            yield self._output(group[0], first) + self._judges(group[0].judges)
+            if group[0].transcript and not is_short:
+                yield self._transcript(group[0].transcript)
+        if is_short and len(same) > _DISTINCT:
+            yield f"<i>{counted(len(same) - _DISTINCT, 'other answer')}</i>"
+
+    def _transcript(self, turns: Sequence[Turn]) -> str:
+        calls, failed = sum(turn.kind == "call" for turn in turns), sum(turn.failed for turn in turns)
+        said = [counted(sum(turn.kind == "message" for turn in turns), "message")]
+        said += [counted(calls, "tool call")] if calls else []
+        said += [f"{failed:,} failed"] if failed else []
+        rows = (
+            f"<li{' class=err' if turn.failed else ''}><b>{_ENTRIES[turn.kind]}{bounded(turn.name, 80)}</b>"
+            f"<div class=out dir=auto>{bounded(turn.text, self.longest)}</div>"
+            for turn in turns
+        )
+        return (
+            f"<details><summary>Transcript: {', '.join(said)}</summary><ol class=turns>{''.join(rows)}</ol></details>"
+        )
+
+    def _output(self, answer: CaseAnswer, other: str | None) -> str:
+        """Write an answer with the words marked that another one does not have; None if the file states no answers."""
+        error = f"<p class=err>{bounded(answer.error, self.longest)}</p>" if answer.error else ""
+        if other is None or (error and not answer.output):
+            return error
+        shown = marked(cut(answer.output, self.longest), other) if answer.output.strip() else "<i>blank</i>"
+        return f"{error}<div class=out dir=auto>{shown}</div>"
+
+    def _judges(self, judges: Sequence[JudgeWords]) -> str:
+        """What judges said, a paragraph each; those that gave no reasons share one. Their details are folded."""
+        named = [
+            (judge, f"<b>{bounded(judge.name, 80)}</b> {_score(judge)}".removeprefix("<b></b> ")) for judge in judges
+        ]
+        said = [
+            f"<p class=said>{name} {bounded(judge.reasons, self.longest)}" for judge, name in named if judge.reasons
+        ]
+        if silent := ", ".join(name for judge, name in named if not judge.reasons):
+            said.append(f"<p class=said>{silent}")
+        details = [
+            f"<p class=said>{name} <code>{bounded(judge.details, self.longest)}</code>"
+            for judge, name in named
+            if judge.details
+        ]
+        folded = f"<details><summary>Details of the judges</summary>{''.join(details)}</details>" if details else ""
+        return "".join(said) + folded
 
 
 def names_of_answerers(answers: Iterator[CaseAnswer]) -> dict[tuple[str, str], str]:
@@ -233,36 +299,6 @@ def _data(marks: frozenset[str] | str) -> str:
     return "".join(f" data-{mark}" for mark, *_ in _FLAGS if mark in marks)
 
 
-def _distinct(name: str, answers: Sequence[CaseAnswer], first: str | None, longest: int) -> Iterator[str]:
-    """Write the different answers of one column, each with how many repeats gave it."""
-    same: dict[tuple[str, bool], list[CaseAnswer]] = {}
-    for answer in answers:
-        same.setdefault((_plain(answer.output), answer.has_failed), []).append(answer)
-    is_short = longest == _TEXT
-    yield _who(name, answers)
-    for group in list(same.values())[: _DISTINCT if is_short else None]:
-        if len(same) > 1:
-            yield f"<p class=who>{len(group)} of {len(answers)}: {verdict(group)}</p>"
-        yield _output(group[0], first, longest) + words_of(group[0].judges, longest)
-        if group[0].transcript and not is_short:
-            yield _transcript(group[0].transcript, longest)
-    if is_short and len(same) > _DISTINCT:
-        yield f"<i>{counted(len(same) - _DISTINCT, 'other answer')}</i>"
-
-
-def _transcript(turns: Sequence[Turn], longest: int) -> str:
-    calls, failed = sum(turn.kind == "call" for turn in turns), sum(turn.failed for turn in turns)
-    said = [counted(sum(turn.kind == "message" for turn in turns), "message")]
-    said += [counted(calls, "tool call")] if calls else []
-    said += [f"{failed:,} failed"] if failed else []
-    rows = (
-        f"<li{' class=err' if turn.failed else ''}><b>{_ENTRIES[turn.kind]}{bounded(turn.name, 80)}</b>"
-        f"<div class=out dir=auto>{bounded(turn.text, longest)}</div>"
-        for turn in turns
-    )
-    return f"<details><summary>Transcript: {', '.join(said)}</summary><ol class=turns>{''.join(rows)}</ol></details>"
-
-
 def _who(name: str, answers: Sequence[CaseAnswer] = ()) -> str:
     said, took = verdict(answers), ", ".join(usage_of(answers))
     passed = [answer.has_failed for answer in answers if answer.error or answer.passed is not None]
@@ -298,15 +334,6 @@ def usage_of(answers: Sequence[CaseAnswer]) -> Iterator[str]:
             yield amount(sum(values) / len(values), unit)
 
 
-def _output(answer: CaseAnswer, other: str | None, longest: int) -> str:
-    """Write an answer with the words marked that another one does not have; None if the file states no answers."""
-    error = f"<p class=err>{bounded(answer.error, longest)}</p>" if answer.error else ""
-    if other is None or (error and not answer.output):
-        return error
-    shown = marked(cut(answer.output, longest), other) if answer.output.strip() else "<i>blank</i>"
-    return f"{error}<div class=out dir=auto>{shown}</div>"
-
-
 def marked(text: str, other: str) -> str:
     """The text with the words marked that another text does not have; none if they have no word in common."""
     if text == other or not other:
@@ -329,19 +356,6 @@ def _marked_piece(piece: str) -> str:
     return f"<mark>{escape(printable(words))}</mark>{piece[len(words) :]}"
 
 
-def words_of(judges: Sequence[JudgeWords], longest: int) -> str:
-    """What judges said, a paragraph each; those that gave no reasons share one. Their details are folded."""
-    named = [(judge, f"<b>{bounded(judge.name, 80)}</b> {_score(judge)}".removeprefix("<b></b> ")) for judge in judges]
-    said = [f"<p class=said>{name} {bounded(judge.reasons, longest)}" for judge, name in named if judge.reasons]
-    if silent := ", ".join(name for judge, name in named if not judge.reasons):
-        said.append(f"<p class=said>{silent}")
-    details = [
-        f"<p class=said>{name} <code>{bounded(each.details, longest)}</code>" for each, name in named if each.details
-    ]
-    folded = f"<details><summary>Details of the judges</summary>{''.join(details)}</details>" if details else ""
-    return "".join(said) + folded
-
-
 def _score(judge: JudgeWords) -> str:
     return "" if judge.score is None else f"{judge.score:.3f}"
 
@@ -349,15 +363,3 @@ def _score(judge: JudgeWords) -> str:
 def said(case: AnsweredCase) -> list[tuple[str, str, float | None, tuple[Turn, ...]]]:
     """What was answered, without what it took."""
     return [(answer.document, answer.output, answer.passed, answer.transcript) for answer in case.answers]
-
-
-def asked(case: AnsweredCase, longest: int) -> Markup:
-    """What was asked and what was expected."""
-    input = "" if case.input == case.id else _text_box("Input", case.input, longest)
-    expected = _text_box("Expected", case.expected, longest)
-    return Markup(f"<div class=asked>{input}{expected}</div>" if input or expected else "")
-
-
-def _text_box(label: str, content: str, longest: int) -> str:
-    """A text under its label; nothing for an empty one."""
-    return f"<div><h3>{label}</h3><div class=out dir=auto>{bounded(content, longest)}</div></div>" if content else ""
