@@ -15,7 +15,7 @@ from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.errors import ConfigurationError
 from sitegen.model.outcomes import ERROR_TYPES, Value
 from sitegen.model.scorecards import Result
-from sitegen.scoring.fields import FieldsScorer
+from sitegen.scoring.fields import SCORER
 from sitegen.scoring.paths import PathError, Pattern, follow, parse_path, pattern
 from sitegen.scoring.results_file import alignments, field_row
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -71,7 +71,7 @@ def opinion(subject: Subject, payload: bytes) -> CodeJudgement:
     output = File("candidate.json", content)
     if candidate is None:
         output = File("candidate.json", None, "the candidate is empty")
-    result = FieldsScorer().score(
+    result = SCORER.score(
         ScoringInputs(
             outputs=(output,),
             ground_truth=File("expected.json", _json_text(expected)),

@@ -22,7 +22,7 @@ from sitegen.scoring.judge import Judge, elsewhere, with_places
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.rules import FieldRules, rules_of
-from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, content_of, unscored_result
+from sitegen.scoring.scorer import File, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.stats import counts as stats
 from sitegen.stats.confidence import AUROC, auroc_metric
 
@@ -48,11 +48,6 @@ Answers: TypeAlias = Sequence[tuple[Answerer, ReadOutput]]
 
 class FieldsScorer:
     """Scores extractions. Ratios come from summed counts: ``f1`` is pooled, ``macro_f1`` is the documents' mean."""
-
-    kind = "fields"
-    version = 16
-    metrics = METRICS
-    nouns = Nouns()
 
     def __init__(self) -> None:
         self._truths: dict[tuple[str, bytes, FieldRules], CompiledTruth] = {}
@@ -125,12 +120,8 @@ class FieldsScorer:
             self._output = reading, [(who, ReadOutput(files, of_files, truth)) for who, files in groups]
         return self._output[1]
 
-    def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-        """Compute metrics from the counts of these documents; the mean over unknown attributes is undefined."""
-        return _field_metrics(documents, None)
-
     def _unscored(self, rules: FieldRules, findings: Sequence[Finding]) -> Result:
-        result = unscored_result(self, findings)
+        result = SCORER.unscored(findings)
         return replace(result, scorecard=replace(result.scorecard, convention=rules.mapping.convention))
 
 
@@ -141,6 +132,16 @@ def _field_metrics(documents: Sequence[DocumentScore], over_attributes: float | 
         Metric("macro_f1", stats.mean(stats.f1(document.counts) for document in documents)),
         Metric("macro_f1_attributes", over_attributes),
     )
+
+
+def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
+    """Compute metrics from the counts of these documents; the mean over unknown attributes is undefined."""
+    return _field_metrics(documents, None)
+
+
+SCORER: Final = Scorer(
+    kind="fields", version=16, metrics=METRICS, nouns=Nouns(), score=FieldsScorer().score, metrics_for=_metrics_of
+)
 
 
 class _FieldsScoring:

@@ -39,7 +39,7 @@ from sitegen.scoring.highlights_files import (
     read_settings,
     united_paragraphs,
 )
-from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, content_of, unscored_result
+from sitegen.scoring.scorer import File, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import missing_usage, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.text.values import bounded_json
@@ -69,36 +69,40 @@ _LONGEST: Final = 80
 _OUTCOMES: Final[dict[str, Outcome]] = {"correct": "correct", "missed": "omission", "wrong": "hallucination"}
 
 
-class HighlightsScorer:
-    """Compares two sets of exact texts for each paragraph and category (rule 26).
+def _score(inputs: ScoringInputs) -> Result:
+    """Score one output. Never raises on bad input: errors become a status and findings."""
+    try:
+        gold = read_gold(inputs.ground_truth)
+    except UnreadableError as error:
+        findings = read_settings(inputs.settings).findings
+        return SCORER.unscored([error.finding("The gold standard", about="ground_truth"), *findings])
+    return _HighlightsScoring(inputs, gold).result()
 
-    A document is a paragraph, a field is a category. A missed highlight is an omission, a wrong one a hallucination.
-    """
 
-    kind = "highlights"
-    version = 4
-    metrics = METRICS
-    nouns = Nouns(
+def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
+    """Compute all metrics from the counts of these paragraphs."""
+    return _highlight_metrics(stats.total(document.counts for document in documents))
+
+
+SCORER: Final = Scorer(
+    kind="highlights",
+    version=4,
+    metrics=METRICS,
+    nouns=Nouns(
         attribute="category",
         attributes="categories",
         document="paragraph",
         documents="paragraphs",
         errors=("missed", "wrong", "", ""),
         letters=("M", "W", "", ""),
-    )
+    ),
+    score=_score,
+    metrics_for=_metrics_of,
+)
+"""Compares two sets of exact texts for each paragraph and category (rule 26).
 
-    def score(self, inputs: ScoringInputs) -> Result:
-        """Score one output. Never raises on bad input: errors become a status and findings."""
-        try:
-            gold = read_gold(inputs.ground_truth)
-        except UnreadableError as error:
-            findings = read_settings(inputs.settings).findings
-            return unscored_result(self, [error.finding("The gold standard", about="ground_truth"), *findings])
-        return _HighlightsScoring(inputs, gold).result()
-
-    def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-        """Compute all metrics from the counts of these paragraphs."""
-        return _highlight_metrics(stats.total(document.counts for document in documents))
+A document is a paragraph, a field is a category. A missed highlight is an omission, a wrong one a hallucination.
+"""
 
 
 def _highlight_metrics(counts: Counts) -> tuple[Metric, ...]:

@@ -28,7 +28,7 @@ from sitegen.scoring.answerers import Answerer, answer_in, glob_of_answers
 from sitegen.scoring.answers import answered_cases
 from sitegen.scoring.judged_panels import agreement_note, lift_note, panels, preference_notes
 from sitegen.scoring.responses.files import read_cases
-from sitegen.scoring.scorer import File, ScoringInputs, bounded_findings, content_of
+from sitegen.scoring.scorer import File, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import VERDICTS, missing_usage, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import cohens_kappa
@@ -100,63 +100,67 @@ _ANSWER: Final = 500
 """The most characters of the note of a judgement, and of the answers in it."""
 
 
-class JudgedScorer:
-    """Sums up judged cases: the mean of their scores, and the counts of their judges.
+def _score(inputs: ScoringInputs) -> Result:
+    """Score one output. Never raises on bad input: errors become a status and findings."""
+    cases: list[JudgedCase] = []
+    findings = [*read_settings(inputs.settings).findings]
+    if not inputs.outputs:
+        missing = UnreadableError("the output is missing", "Let the judge write it again.")
+        findings.append(missing.finding("The output"))
+    answered_in = glob_of_answers(inputs.settings)
+    rests = {answer_in(file.path, answered_in)[1] for file in inputs.outputs}
+    is_graded = any(basename(file.path) == GRADING for file in inputs.outputs)
+    outputs = [file for file in inputs.outputs if not is_graded or basename(file.path) not in BESIDE]
+    beside = {file.path: _value_of(file, findings) for file in inputs.outputs if file not in outputs}
+    for file, place in zip(outputs, _places([file.path for file in outputs]), strict=True):
+        try:
+            content = content_of(file, "the output is missing", "Make the output again.")
+            results = read_results(file.path, content, inputs.settings)
+        except UnreadableError as error:
+            findings.append(error.finding("The output"))
+            continue
+        who, rest = answer_in(file.path, answered_in)
+        for case in results.cases:
+            named = case.counted
+            if any(who):
+                part = rest if len(rests) > 1 or len(results.cases) == 1 else ""
+                named = _answered(named, who, part, is_alone=len(results.cases) == 1)
+            elif not case.id:
+                named = replace(named, id=place[0], variant=_BETWEEN.join(place[1:]))
+                named = with_files_beside(named, file.path, beside)
+            cases.append(named)
+        findings += results.findings
+    if inputs.ground_truth is not None and inputs.ground_truth.path.endswith(files_of("responses").ground_truths):
+        cases, remarks = _with_expected_texts(cases, inputs.ground_truth)
+        findings += remarks
+    return _judged_result(with_documents(cases, always=ANSWERERS if answered_in else ()), findings)
 
-    A document is a case, a field is an attribute that a judge counted. A false negative is an omission, a false
-    positive a hallucination. A single one of each is a wrong value.
-    """
 
-    kind = "judged"
-    version = 40
-    metrics = METRICS
-    nouns = Nouns(
+def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
+    """Compute the means over these cases, and the other metrics from their counts."""
+    return _means(documents, stats.total(document.counts for document in documents))
+
+
+SCORER: Final = Scorer(
+    kind="judged",
+    version=40,
+    metrics=METRICS,
+    nouns=Nouns(
         attribute="attribute",
         attributes="attributes",
         document="case",
         documents="cases",
         errors=("false negative", "false positive", "wrong value", ""),
         letters=("N", "P", "W", ""),
-    )
+    ),
+    score=_score,
+    metrics_for=_metrics_of,
+)
+"""Sums up judged cases: the mean of their scores, and the counts of their judges.
 
-    def score(self, inputs: ScoringInputs) -> Result:
-        """Score one output. Never raises on bad input: errors become a status and findings."""
-        cases: list[JudgedCase] = []
-        findings = [*read_settings(inputs.settings).findings]
-        if not inputs.outputs:
-            missing = UnreadableError("the output is missing", "Let the judge write it again.")
-            findings.append(missing.finding("The output"))
-        answered_in = glob_of_answers(inputs.settings)
-        rests = {answer_in(file.path, answered_in)[1] for file in inputs.outputs}
-        is_graded = any(basename(file.path) == GRADING for file in inputs.outputs)
-        outputs = [file for file in inputs.outputs if not is_graded or basename(file.path) not in BESIDE]
-        beside = {file.path: _value_of(file, findings) for file in inputs.outputs if file not in outputs}
-        for file, place in zip(outputs, _places([file.path for file in outputs]), strict=True):
-            try:
-                content = content_of(file, "the output is missing", "Make the output again.")
-                results = read_results(file.path, content, inputs.settings)
-            except UnreadableError as error:
-                findings.append(error.finding("The output"))
-                continue
-            who, rest = answer_in(file.path, answered_in)
-            for case in results.cases:
-                named = case.counted
-                if any(who):
-                    part = rest if len(rests) > 1 or len(results.cases) == 1 else ""
-                    named = _answered(named, who, part, is_alone=len(results.cases) == 1)
-                elif not case.id:
-                    named = replace(named, id=place[0], variant=_BETWEEN.join(place[1:]))
-                    named = with_files_beside(named, file.path, beside)
-                cases.append(named)
-            findings += results.findings
-        if inputs.ground_truth is not None and inputs.ground_truth.path.endswith(files_of("responses").ground_truths):
-            cases, remarks = _with_expected_texts(cases, inputs.ground_truth)
-            findings += remarks
-        return _judged_result(with_documents(cases, always=ANSWERERS if answered_in else ()), findings)
-
-    def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-        """Compute the means over these cases, and the other metrics from their counts."""
-        return _means(documents, stats.total(document.counts for document in documents))
+A document is a case, a field is an attribute that a judge counted. A false negative is an omission, a false
+positive a hallucination. A single one of each is a wrong value.
+"""
 
 
 def _answered(case: JudgedCase, who: Answerer, part: str, *, is_alone: bool) -> JudgedCase:

@@ -185,13 +185,13 @@ def own_specs(settings: str) -> tuple[MetricSpec, ...]:
 
 
 BUILTIN_KINDS: Final = {
-    "fields": ("sitegen.scoring.fields", "FieldsScorer"),
-    "highlights": ("sitegen.scoring.highlights", "HighlightsScorer"),
-    "responses": ("sitegen.scoring.responses.scorer", "ResponsesScorer"),
-    "judged": ("sitegen.scoring.judged", "JudgedScorer"),
-    "recorded": ("sitegen.scoring.recorded", "RecordedScorer"),
+    "fields": "sitegen.scoring.fields",
+    "highlights": "sitegen.scoring.highlights",
+    "responses": "sitegen.scoring.responses.scorer",
+    "judged": "sitegen.scoring.judged",
+    "recorded": "sitegen.scoring.recorded",
 }
-"""Eval kind -> the module and the class of its scorer."""
+"""Eval kind -> the module of its ``SCORER``."""
 
 
 @cache
@@ -199,8 +199,7 @@ def scorer(kind: str) -> Scorer:
     """The scorer of a kind. Raises ConfigurationError if there is none."""
     if kind not in BUILTIN_KINDS:
         raise ConfigurationError(f"there is no eval kind {kind!r}", fix=f"Use one of: {', '.join(BUILTIN_KINDS)}.")
-    module, name = BUILTIN_KINDS[kind]
-    builtin: Scorer = getattr(import_module(module), name)()
+    builtin: Scorer = import_module(BUILTIN_KINDS[kind]).SCORER
     return builtin
 
 

@@ -29,7 +29,7 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import WHERE
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
 from sitegen.model.usage import BESIDE, RunUsage, stated_judge
-from sitegen.scoring.scorer import NO_METRIC, ScoringInputs, bounded_findings, content_of
+from sitegen.scoring.scorer import NO_METRIC, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import with_stated
 from sitegen.text.plain import line
 from sitegen.text.values import COUNT
@@ -173,16 +173,75 @@ def _run_over(root: dict[str, Value] | list[Value]) -> str:
     return f"{RUN} over {line(str(cases), _LABEL)}" if isinstance(cases, str | int) and cases else RUN
 
 
-class RecordedScorer:
-    """Follows the numbers of a file unchanged.
+def _score(inputs: ScoringInputs) -> Result:
+    """Score one output. Never raises on bad input: errors become a status and findings."""
+    settings, remarks = read_recorded_settings(inputs.settings)
+    findings = list(remarks)
+    judges: set[str] = set()
+    run = RUN
+    numbers: list[RecordedNumber] = []
+    readable = False
+    for file in inputs.outputs:
+        try:
+            content = content_of(file, "the file is missing", "Commit it again.")
+            root, remarks = read_record(file.path, content)
+        except UnreadableError as error:
+            findings.append(error.finding("The file"))
+            continue
+        readable = True
+        numbers += numbers_of_layout(root, settings.where)
+        run = _run_over(root)
+        findings += remarks
+        judges |= set(map(stated_judge, root if isinstance(root, list) else [root])) - {""}
+    if not inputs.outputs:
+        findings.append(Finding("error", "The file is missing", "Commit it again."))
+    by_name: dict[str, RecordedNumber] = {}
+    for number in numbers:  # the key ``a.b`` has the same name as the key ``b`` below ``a``
+        by_name.setdefault(number.name, number)
+    distinct = list(by_name.values())
+    if missing := settings.missing_headline(distinct):
+        distinct.insert(0, missing)
+        message = f"The run has no number {line(missing.name, _LABEL)!r}, the headline of the eval's settings"
+        findings.append(Finding("note", message, "Correct 'headline' if no run has it."))
+    followed, left_out = settings.followed(distinct)
+    if readable and not followed:
+        message = "No number of the file is wanted" if numbers else "The file holds no number"
+        fix = "Correct 'metrics' of the eval's settings." if settings.metrics else "Name the file that holds them."
+        findings.append(Finding("warning", message, fix))
+    undefined = [number.name for number in followed if number.value is None and number is not missing]
+    if undefined:
+        first = line(undefined[0], _LABEL)
+        message = f"{len(undefined)} of the numbers are NaN, infinite or beyond every range, first {first!r}"
+        findings.append(Finding("warning", message, "Let the run write numbers."))
+    if left_out:
+        message = f"The file holds {left_out + MOST:,} numbers, of which the first {MOST} are followed"
+        findings.append(Finding("note", message, "Choose with 'metrics' of the eval's settings."))
+    status: Status = "scored" if readable else "unreadable"
+    metrics = tuple(Metric(number.name, number.value) for number in followed)
+    card = Scorecard(
+        status=status,
+        counts=Counts(),
+        metrics=metrics or (Metric(NO_METRIC.name, None),),
+        documents=(DocumentScore(run, status, Counts()),),
+        fields=(),
+        findings=bounded_findings(findings),
+        specs=tuple(map(settings.spec_of, followed)),
+        kind=SCORER.kind,
+    )
+    result = Result(card, ())
+    return with_stated(result, RunUsage(judges=tuple(sorted(judges))), SCORER.kind) if judges else result
 
-    There are no fields or judgements. Each number is a metric that the scorecard itself describes.
-    """
 
-    kind = "recorded"
-    version = 7
-    metrics: tuple[MetricSpec, ...] = ()
-    nouns = Nouns(
+def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
+    """Return no metrics, because a run has a single document."""
+    return ()
+
+
+SCORER: Final = Scorer(
+    kind="recorded",
+    version=7,
+    metrics=(),
+    nouns=Nouns(
         attribute="number",
         attributes="numbers",
         document="run",
@@ -190,66 +249,11 @@ class RecordedScorer:
         errors=("", "", "", ""),
         ratios=(),
         letters=("", "", "", ""),
-    )
+    ),
+    score=_score,
+    metrics_for=_metrics_of,
+)
+"""Follows the numbers of a file unchanged.
 
-    def score(self, inputs: ScoringInputs) -> Result:
-        """Score one output. Never raises on bad input: errors become a status and findings."""
-        settings, remarks = read_recorded_settings(inputs.settings)
-        findings = list(remarks)
-        judges: set[str] = set()
-        run = RUN
-        numbers: list[RecordedNumber] = []
-        readable = False
-        for file in inputs.outputs:
-            try:
-                content = content_of(file, "the file is missing", "Commit it again.")
-                root, remarks = read_record(file.path, content)
-            except UnreadableError as error:
-                findings.append(error.finding("The file"))
-                continue
-            readable = True
-            numbers += numbers_of_layout(root, settings.where)
-            run = _run_over(root)
-            findings += remarks
-            judges |= set(map(stated_judge, root if isinstance(root, list) else [root])) - {""}
-        if not inputs.outputs:
-            findings.append(Finding("error", "The file is missing", "Commit it again."))
-        by_name: dict[str, RecordedNumber] = {}
-        for number in numbers:  # the key ``a.b`` has the same name as the key ``b`` below ``a``
-            by_name.setdefault(number.name, number)
-        distinct = list(by_name.values())
-        if missing := settings.missing_headline(distinct):
-            distinct.insert(0, missing)
-            message = f"The run has no number {line(missing.name, _LABEL)!r}, the headline of the eval's settings"
-            findings.append(Finding("note", message, "Correct 'headline' if no run has it."))
-        followed, left_out = settings.followed(distinct)
-        if readable and not followed:
-            message = "No number of the file is wanted" if numbers else "The file holds no number"
-            fix = "Correct 'metrics' of the eval's settings." if settings.metrics else "Name the file that holds them."
-            findings.append(Finding("warning", message, fix))
-        undefined = [number.name for number in followed if number.value is None and number is not missing]
-        if undefined:
-            first = line(undefined[0], _LABEL)
-            message = f"{len(undefined)} of the numbers are NaN, infinite or beyond every range, first {first!r}"
-            findings.append(Finding("warning", message, "Let the run write numbers."))
-        if left_out:
-            message = f"The file holds {left_out + MOST:,} numbers, of which the first {MOST} are followed"
-            findings.append(Finding("note", message, "Choose with 'metrics' of the eval's settings."))
-        status: Status = "scored" if readable else "unreadable"
-        metrics = tuple(Metric(number.name, number.value) for number in followed)
-        card = Scorecard(
-            status=status,
-            counts=Counts(),
-            metrics=metrics or (Metric(NO_METRIC.name, None),),
-            documents=(DocumentScore(run, status, Counts()),),
-            fields=(),
-            findings=bounded_findings(findings),
-            specs=tuple(map(settings.spec_of, followed)),
-            kind=self.kind,
-        )
-        result = Result(card, ())
-        return with_stated(result, RunUsage(judges=tuple(sorted(judges))), self.kind) if judges else result
-
-    def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-        """Return no metrics, because a run has a single document."""
-        return ()
+There are no fields or judgements. Each number is a metric that the scorecard itself describes.
+"""

@@ -1,4 +1,4 @@
-"""The interface of scoring: the inputs of a result, and the protocol of a scorer of an eval kind.
+"""The interface of scoring: the inputs of a result, and the scorer of an eval kind.
 
 Judges the metrics of a result against their thresholds: PASS, FAIL or SKIP (rule 32).
 """
@@ -6,7 +6,7 @@ Judges the metrics of a result against their thresholds: PASS, FAIL or SKIP (rul
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
@@ -53,30 +53,34 @@ class ScoringInputs(Frozen):
     """Makes vectors of texts if a kind needs them and the files have none; None if there is no model."""
 
 
-class Scorer(Protocol):
+class Scorer(Frozen):
     """Scores one eval kind. Pure: no clock, no disk, no network, no global state."""
 
-    @property
-    def kind(self) -> str:
-        """The name of the kind in the manifest: ``fields``."""
+    kind: str
+    """The name of the kind in the manifest: ``fields``."""
+    version: int
+    """Increased whenever a number could change; part of the memo's key."""
+    metrics: tuple[MetricSpec, ...]
+    """The metrics of its scorecards, the headline first; empty if each scorecard describes its own (``specs``)."""
+    nouns: Nouns
+    """The words of this kind for documents, attributes and errors."""
+    score: Callable[[ScoringInputs], Result]
+    """Scores one output. Never raises on bad input, which becomes a status and findings."""
+    metrics_for: Callable[[Sequence[DocumentScore]], tuple[Metric, ...]]
+    """Computes the metrics of these documents alone; metrics that do not follow from their scores are undefined."""
 
-    @property
-    def version(self) -> int:
-        """Increased whenever a number could change; part of the memo's key."""
-
-    @property
-    def metrics(self) -> tuple[MetricSpec, ...]:
-        """The metrics of its scorecards, the headline first; empty if each scorecard describes its own (``specs``)."""
-
-    @property
-    def nouns(self) -> Nouns:
-        """The words of this kind for documents, attributes and errors."""
-
-    def score(self, inputs: ScoringInputs) -> Result:
-        """Score one output. Never raises on bad input, which becomes a status and findings."""
-
-    def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-        """Compute the metrics of these documents alone; metrics that do not follow from their scores are undefined."""
+    def unscored(self, findings: Sequence[Finding]) -> Result:
+        """Return the result of an output without anything to compare it with: all metrics are undefined."""
+        scorecard = Scorecard(
+            status="no_ground_truth",
+            counts=Counts(),
+            metrics=tuple(Metric(spec.name, None) for spec in self.metrics if not spec.is_optional),
+            documents=(),
+            fields=(),
+            findings=bounded_findings(findings),
+            kind=self.kind,
+        )
+        return Result(scorecard, ())
 
 
 def content_of(file: File | None, missing: str, fix: str) -> bytes:
@@ -87,20 +91,6 @@ def content_of(file: File | None, missing: str, fix: str) -> bytes:
             fix = "Write a smaller file, or raise max_blob_bytes under [limits] in sitegen.toml."
         raise UnreadableError(reason or missing, (file.fix if file else "") or fix)
     return file.content
-
-
-def unscored_result(of: Scorer, findings: Sequence[Finding]) -> Result:
-    """Return the result of an output without anything to compare it with: all metrics are undefined."""
-    scorecard = Scorecard(
-        status="no_ground_truth",
-        counts=Counts(),
-        metrics=tuple(Metric(spec.name, None) for spec in of.metrics if not spec.is_optional),
-        documents=(),
-        fields=(),
-        findings=bounded_findings(findings),
-        kind=of.kind,
-    )
-    return Result(scorecard, ())
 
 
 def bounded_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:

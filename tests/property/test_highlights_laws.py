@@ -13,7 +13,7 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.scorecards import Mark, MarkedText, Result, SpansPanel
 from sitegen.pages.html.formats import printable
 from sitegen.pages.report.spans import DEPTH, LISTED, LONGEST, shown_text
-from sitegen.scoring.highlights import HighlightsScorer
+from sitegen.scoring.highlights import SCORER as HIGHLIGHTS
 from sitegen.scoring.highlights_files import extract
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
@@ -75,7 +75,7 @@ JSONS = st.recursive(
 
 
 def score(gold: Any, given_: Any, said: str = "{}") -> Result:
-    return HighlightsScorer().score(
+    return HIGHLIGHTS.score(
         ScoringInputs(
             outputs=(File("raw-llm-run.json", json.dumps(given_).encode()),),
             ground_truth=File("gold-standard.json", json.dumps(gold).encode()),
@@ -95,7 +95,7 @@ def score(gold: Any, given_: Any, said: str = "{}") -> Result:
 @example(b'{"a":' * 100_000, "log.ndjson", b'{"p-1": {"terms": ["a"]}}', "[" * 100_000)
 @example(b"\xff\xfe", "log.ndjson", b"\xff", "{}")
 def test_no_bytes_make_scoring_fail(output: bytes, name: str, gold: bytes, said: str) -> None:
-    result = HighlightsScorer().score(
+    result = HIGHLIGHTS.score(
         ScoringInputs(outputs=(File(name, output),), ground_truth=File("gold.json", gold), settings=said)
     )
     card = result.scorecard
@@ -135,7 +135,7 @@ def test_what_is_extracted_scores_as_the_log_does(gold: Any, given_: Any) -> Non
     log = "\n".join(json.dumps({"run_id": 7, "paragraphs": [each]}) for each in given_["paragraphs"]).encode()
     files = [File("log.ndjson", log), File("raw-llm-run.json", extract(log, None, "")[0])]
     truth = File("gold.json", json.dumps(gold).encode())
-    first, second = (HighlightsScorer().score(ScoringInputs(outputs=(file,), ground_truth=truth)) for file in files)
+    first, second = (HIGHLIGHTS.score(ScoringInputs(outputs=(file,), ground_truth=truth)) for file in files)
     assert set(first.judgements) == set(second.judgements)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitegen.model.scorecards import NotePanel
-from sitegen.scoring.responses.scorer import ResponsesScorer
+from sitegen.scoring.responses.scorer import SCORER as RESPONSES
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats.agreement import cohens_kappa
 
@@ -66,7 +66,7 @@ def test_a_report_says_how_far_the_judge_agrees_with_people() -> None:
     cases = [{"id": row["case_id"], "input": "?"} for row in rows]
     rows[0]["human_quality"] = "four"
     files = [File(name, json.dumps(body).encode()) for name, body in (("responses.json", rows), ("c.json", cases))]
-    result = ResponsesScorer().score(ScoringInputs(outputs=(files[0],), ground_truth=files[1]))
+    result = RESPONSES.score(ScoringInputs(outputs=(files[0],), ground_truth=files[1]))
     assert result.panels[0] == NotePanel(
         "note",
         "The judge and people graded 34 of 49 responses alike: Cohen's kappa 0.390, 95 % interval 0.138 to 0.642.",

@@ -13,9 +13,9 @@ from sitegen.model.usage import Call, Exchange, RunUsage, Usage, exchanged, stat
 from sitegen.questions.comparison_files.markdown import comparison_markdown
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.documents import results_document
-from sitegen.scoring.highlights import HighlightsScorer
-from sitegen.scoring.judged import JudgedScorer
-from sitegen.scoring.responses.scorer import ResponsesScorer
+from sitegen.scoring.highlights import SCORER as HIGHLIGHTS
+from sitegen.scoring.judged import SCORER as JUDGED
+from sitegen.scoring.responses.scorer import SCORER as RESPONSES
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import File, Scorer, ScoringInputs
 from sitegen.scoring.usage import USAGE_METRICS, missing_usage, run_usage, specs_with_usage, with_stated
@@ -32,7 +32,7 @@ def score(scorer: Scorer, output: bytes, truth: bytes | None = None, name: str =
 
 def responses(*rows: object, **beside: object) -> Result:
     body: object = {**beside, "responses": list(rows)} if beside else list(rows)
-    return score(ResponsesScorer(), json.dumps(body).encode(), CASES, "responses.json")
+    return score(RESPONSES, json.dumps(body).encode(), CASES, "responses.json")
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_model_is_a_name_and_its_parameters_are_canonical() -> None:
 
 def test_a_judged_line_states_its_model_and_parameters_as_other_answers_do() -> None:
     line = {"id": "a", "score": 1, "model": "m-1", "parameters": {"top_p": 1, "temperature": 0}, "tokens_in": 3}
-    usage = score(JudgedScorer(), json.dumps(line).encode(), name="results.jsonl").scorecard.usage
+    usage = score(JUDGED, json.dumps(line).encode(), name="results.jsonl").scorecard.usage
     assert usage == RunUsage(1, ("m-1",), '{"temperature": 0, "top_p": 1}', tokens_in=3)
 
 
@@ -142,8 +142,8 @@ def test_what_stands_beside_a_list_of_responses_is_of_all_of_them() -> None:
 def test_responses_that_state_nothing_have_the_metrics_of_their_kind_alone() -> None:
     card = responses({"case_id": "a", "output": "x"}).scorecard
     assert card.usage is None
-    assert [name for name, _ in card.metrics] == [spec.name for spec in ResponsesScorer.metrics]
-    assert specs_with_usage(ResponsesScorer.metrics, [card]) == ResponsesScorer.metrics
+    assert [name for name, _ in card.metrics] == [spec.name for spec in RESPONSES.metrics]
+    assert specs_with_usage(RESPONSES.metrics, [card]) == RESPONSES.metrics
 
 
 def test_lines_of_a_judge_state_what_the_answers_took() -> None:
@@ -151,7 +151,7 @@ def test_lines_of_a_judge_state_what_the_answers_took() -> None:
         {"id": "a", "score": 1, "model": "m", "token_usage": {"input": 7, "output": 1}, "duration_ms": 500},
         {"id": "b", "score": 0, "model": "m", "token_usage": {"input": 8, "output": 2}, "duration_ms": 700},
     ]
-    card = score(JudgedScorer(), "\n".join(map(json.dumps, lines)).encode(), name="results.jsonl").scorecard
+    card = score(JUDGED, "\n".join(map(json.dumps, lines)).encode(), name="results.jsonl").scorecard
     assert card.usage == RunUsage(
         answers=2, models=("m",), tokens_in=15, tokens_out=3, latency_median=0.6, latency_p95=0.7
     )
@@ -161,7 +161,7 @@ def test_lines_of_a_log_state_what_the_chunks_took() -> None:
     gold = json.dumps({"chunks": [{"paragraphs": [{"id": "p", "highlights": {"terms": ["x"]}}]}]}).encode()
     line = {"chunkIndex": 0, "paragraphs": ["p"], "highlights": {"p": {"terms": ["x"]}}, "model": "m"}
     log = json.dumps({**line, "usage": {"input_tokens": 7, "output_tokens": 1}, "elapsed_ms": 40}).encode()
-    card = score(HighlightsScorer(), log, gold, "processing-log.ndjson").scorecard
+    card = score(HIGHLIGHTS, log, gold, "processing-log.ndjson").scorecard
     assert card.usage == RunUsage(
         answers=1, models=("m",), tokens_in=7, tokens_out=1, latency_median=0.04, latency_p95=0.04
     )
@@ -186,7 +186,7 @@ def test_what_stands_beside_the_chunks_of_a_run_counts_where_they_state_none_and
     chunk = {"paragraphs": [{"id": "p", "highlights": {"terms": ["x"]}}], **own}
     beside = {"model": "m", "usage": {"input_tokens": 70, "output_tokens": 9}, "metadata": {"total_cost": 0.5}}
     raw = {**beside, "duration_seconds": 4, "chunks": [{**chunk, "run_id": run} for run in runs]}
-    card = score(HighlightsScorer(), json.dumps(raw).encode(), gold, "raw-llm-run.json").scorecard
+    card = score(HIGHLIGHTS, json.dumps(raw).encode(), gold, "raw-llm-run.json").scorecard
     assert card.usage == expected
 
 
@@ -238,17 +238,15 @@ def test_results_of_responses_say_what_the_output_took_and_how_far_the_judge_agr
 
 def test_results_of_other_kinds_say_what_the_output_took() -> None:
     line = b'{"id": "a", "score": 1, "model": "m", "cost": 0.5}'
-    judged = results_document("judged", score(JudgedScorer(), line, name="r.jsonl"), eval_id="e", metadata=Metadata())
+    judged = results_document("judged", score(JUDGED, line, name="r.jsonl"), eval_id="e", metadata=Metadata())
     assert judged.usage == RunUsage(answers=1, models=("m",), cost=0.5)
-    silent = results_document(
-        "judged", score(JudgedScorer(), b'{"id": "a", "score": 1}'), eval_id="e", metadata=Metadata()
-    )
+    silent = results_document("judged", score(JUDGED, b'{"id": "a", "score": 1}'), eval_id="e", metadata=Metadata())
     assert silent.usage is None
 
 
 def agreement(content: str, name: str, settings: str = "{}") -> tuple[int, int, Any] | None:
     inputs = ScoringInputs(outputs=(File(name, content.encode()),), settings=settings)
-    result = JudgedScorer().score(inputs)
+    result = JUDGED.score(inputs)
     document = results_document("judged", result, eval_id="e", metadata=Metadata())
     row = json.loads(to_json_bytes(document))["agreement_with_people"]
     assert any("graded" in str(panel) and "kappa" in str(panel) for panel in result.panels) == (row is not None)
@@ -295,7 +293,7 @@ def compared(judge: str) -> VariantComparison:
     for name, model, grade, who in (("old", "m", 2, "j"), ("new", "n", 5, judge)):
         took = {"model": model, "judge": who, "cost": 0.25, "tokens_in": 3, "latency": 2}
         rows = [{"case_id": f"c{number}", "output": "x", "quality": grade - number % 2, **took} for number in range(12)]
-        result = score(ResponsesScorer(), json.dumps(rows).encode(), cases, "responses.json")
+        result = score(RESPONSES, json.dumps(rows).encode(), cases, "responses.json")
         variants.append(variant_of(name, result.scorecard))
     return variant_comparison("faq", variants)
 

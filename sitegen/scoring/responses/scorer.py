@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.importers.case import JudgedCase, with_documents
-from sitegen.model.metrics import Counts, Metric, Nouns
+from sitegen.model.metrics import Counts, Nouns
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.scorecards import (
@@ -48,7 +48,7 @@ from sitegen.scoring.responses.measures import (
     response_metrics,
     response_vectors,
 )
-from sitegen.scoring.scorer import Embedder, ScoringInputs, bounded_findings, content_of, unscored_result
+from sitegen.scoring.scorer import Embedder, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import missing_usage, run_usage, usage_metrics, with_usage
 from sitegen.stats import counts as stats
 from sitegen.text.values import first_names
@@ -59,13 +59,22 @@ _GRADED: Final = ("average_quality",)
 """Metrics that depend on the grades of a judge."""
 
 
-class ResponsesScorer:
-    """Scores responses. A document is a case that a variant answered, a field is a category of test cases."""
+def _score(inputs: ScoringInputs) -> Result:
+    """Score one output. Never raises on bad input: errors become a status and findings."""
+    keys, file = case_keys(inputs.settings), inputs.ground_truth
+    try:
+        content = content_of(file, "the file is missing", "Add the test cases.")
+        cases = read_cases(content) if keys is None or file is None else expected_cases(file.path, content, keys)
+    except UnreadableError as error:
+        return SCORER.unscored([error.finding("The test cases", about="ground_truth")])
+    return _ResponsesScoring(cases, read_answers(inputs.outputs, keys), inputs.embedder).result()
 
-    kind = "responses"
-    version = 13
-    metrics = METRICS
-    nouns = Nouns(
+
+SCORER: Final = Scorer(
+    kind="responses",
+    version=13,
+    metrics=METRICS,
+    nouns=Nouns(
         attribute="category",
         attributes="categories",
         document="case",
@@ -73,21 +82,11 @@ class ResponsesScorer:
         errors=("no answer", "", "wrong answer", ""),
         letters=("N", "", "W", ""),
         ratios=("accuracy",),
-    )
-
-    def score(self, inputs: ScoringInputs) -> Result:
-        """Score one output. Never raises on bad input: errors become a status and findings."""
-        keys, file = case_keys(inputs.settings), inputs.ground_truth
-        try:
-            content = content_of(file, "the file is missing", "Add the test cases.")
-            cases = read_cases(content) if keys is None or file is None else expected_cases(file.path, content, keys)
-        except UnreadableError as error:
-            return unscored_result(self, [error.finding("The test cases", about="ground_truth")])
-        return _ResponsesScoring(cases, read_answers(inputs.outputs, keys), inputs.embedder).result()
-
-    def metrics_for(self, documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-        """The means over these cases. The consistency of all their answers does not follow from their scores."""
-        return response_metrics(documents)
+    ),
+    score=_score,
+    metrics_for=response_metrics,
+)
+"""Scores responses. A document is a case that a variant answered, a field is a category of test cases."""
 
 
 class _ResponsesScoring:
