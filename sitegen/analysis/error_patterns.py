@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, DecimalException
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from sitegen.model.metrics import Convention, Counts
 from sitegen.model.outcomes import REDACTED, Judgement
@@ -44,19 +44,14 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _INDEX: Final = re.compile(r"^(.*)\[(\d+)\]([^\[\]]*)$")
 
 
-class ErrorPattern(NamedTuple):
-    """Errors of one output that one rule explains."""
-
-    name: str
-    errors: tuple[int, ...]
-    """Indices among the errors passed to ``error_patterns``."""
-
+Explained = tuple[str, tuple[int, ...]]
+"""The name of a rule, and the indices of the errors that it explains."""
 
 Rule = Callable[[str, str], bool]
 """Decides whether a wrong value differs from the expected one only in this way; both are stripped texts."""
 
 
-def error_patterns(wrong: Sequence[Judgement], judgements: Iterable[Judgement]) -> tuple[ErrorPattern, ...]:
+def error_patterns(wrong: Sequence[Judgement], judgements: Iterable[Judgement]) -> tuple[Explained, ...]:
     """Find the patterns of the errors ``wrong``, largest first, in time proportional to ``judgements``.
 
     Only wrong values and format errors are examined: a missing value cannot be compared with anything.
@@ -75,8 +70,8 @@ def error_patterns(wrong: Sequence[Judgement], judgements: Iterable[Judgement]) 
         name = SWAPPED if index in swapped else OTHER_ITEM if index in displaced else pattern_of(*pair)
         if name:
             by_name[name].append(index)
-    patterns = [ErrorPattern(name, tuple(errors)) for name, errors in by_name.items() if len(errors) >= FEWEST]
-    return tuple(sorted(patterns, key=lambda pattern: (-len(pattern.errors), pattern.name)))
+    patterns = [(name, tuple(errors)) for name, errors in by_name.items() if len(errors) >= FEWEST]
+    return tuple(sorted(patterns, key=lambda pattern: (-len(pattern[1]), pattern[0])))
 
 
 def without_errors(counts: Counts, errors: Iterable[Judgement], convention: Convention) -> Counts:

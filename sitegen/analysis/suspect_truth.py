@@ -142,8 +142,8 @@ def by_cause(labels: Sequence[SuspectLabel]) -> tuple[SharedCause, ...]:
     change = attrgetter("suspect.attribute", "suspect.expected", "suspect.actual")
     field = attrgetter("eval_id", "suspect.attribute")
     causes = [
-        SharedCause("pattern", pattern.name, tuple(labels[index] for index in pattern.errors))
-        for pattern in error_patterns(as_errors, as_errors)
+        SharedCause("pattern", name, tuple(labels[index] for index in indices))
+        for name, indices in error_patterns(as_errors, as_errors)
     ]
     causes += [SharedCause("same change", "", alike) for alike in _alike(_without(labels, causes), change)]
     causes += [SharedCause("same field", "", alike) for alike in _alike(_without(labels, causes), field)]

@@ -64,18 +64,18 @@ def pattern_rows(
     ``started``: the start of the streak of each error.
     """
     rows = []
-    for pattern in error_patterns(wrong, result.judgements):
-        errors = tuple(wrong[index] for index in pattern.errors)
-        starts = Counter(started[index] for index in pattern.errors)
+    for name, indices in error_patterns(wrong, result.judgements):
+        errors = tuple(wrong[index] for index in indices)
+        starts = Counter(started[index] for index in indices)
         since, since_errors = max(starts.items(), key=lambda start: (start[1], start[0].points))
         rows.append(
             PatternRow(
-                name=pattern.name,
+                name=name,
                 errors=errors,
                 since=since,
                 since_errors=since_errors,
                 without=headline_without(headline, result.scorecard, errors),
-                setting=_SETTINGS.get(pattern.name, "") if result.scorecard.traits.is_structured else "",
+                setting=_SETTINGS.get(name, "") if result.scorecard.traits.is_structured else "",
             )
         )
     return tuple(rows)
