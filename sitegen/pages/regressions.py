@@ -167,7 +167,7 @@ def step_line(
     return (
         len(values),
         mark - 0.5,
-        charts.line(values, scale),
+        charts.Plot(scale).line(values),
         f"M{max(0, mark - _REACH)} {charts.y(before, scale):g}H{max(0.0, mark - 0.5):g}",
         f"M{mark - 0.5:g} {charts.y(after, scale):g}H{end:g}",
     )
@@ -178,11 +178,10 @@ def best_chart(standing: EvalStanding) -> tuple[int, ChartLine, str]:
     summary = standing.summary
     column, best = summary.values_now, summary.best
     values, stairs = column[-_RECENT:], [None if index is None else column[index] for index in best[-_RECENT:]]
-    scale = _range((*values, *stairs))
     first = max(0, len(column) - _RECENT)
     breaks = sorted({headline.comparable_since - first for headline in summary.headlines} - {0})
-    line = charts.line(values, scale, breaks=breaks)
-    return len(values), line, charts.staircase(stairs, scale, breaks=breaks)
+    plot = charts.Plot(_range((*values, *stairs)), breaks)
+    return len(values), plot.line(values), plot.staircase(stairs)
 
 
 def _range(values: Iterable[float | None]) -> Ends:

@@ -16,20 +16,20 @@ from tests import pages_sample as sample
 
 
 def test_an_undefined_value_is_a_gap_in_the_line_and_never_zero():
-    assert charts.line([0.5, 0.75, None, 0.25, 1.0]) == charts.ChartLine("M0 500L1 250M3 750L4 0", "")
+    assert charts.Plot().line([0.5, 0.75, None, 0.25, 1.0]) == charts.ChartLine("M0 500L1 250M3 750L4 0", "")
 
 
 def test_a_value_without_a_neighbour_is_a_dot():
-    assert charts.line([None, 0.5, None]) == charts.ChartLine("", "M1 500h0")
-    assert charts.line([0.5]) == charts.ChartLine("", "M0 500h0")
+    assert charts.Plot().line([None, 0.5, None]) == charts.ChartLine("", "M1 500h0")
+    assert charts.Plot().line([0.5]) == charts.ChartLine("", "M0 500h0")
 
 
 def test_a_metric_from_one_to_five_uses_its_own_range():
-    assert charts.line([1.0, 3.0, 5.0], Ends(1.0, 5.0)) == charts.ChartLine("M0 1000L1 500L2 0", "")
+    assert charts.Plot(Ends(1.0, 5.0)).line([1.0, 3.0, 5.0]) == charts.ChartLine("M0 1000L1 500L2 0", "")
 
 
 def test_nothing_defined_draws_nothing():
-    assert charts.line([None, None]) == charts.ChartLine("", "")
+    assert charts.Plot().line([None, None]) == charts.ChartLine("", "")
     assert charts.spark([None, None]) == charts.Spark("", "", None)
     assert charts.spark([]) == charts.Spark("", "", None)
 
@@ -124,7 +124,7 @@ def test_a_long_line_goes_through_the_extremes_of_each_group_and_through_all_of_
     assert charts.extremes(values, 4, 2) == [0, 1, 2, 3, 4, 5, 7, 8, 9]
     assert charts.extremes([1, 2, 3, 4, 5, 6, 7], 3, 0) == [0, 1, 3, 4, 6]  # the first group is the smaller one
     assert charts.extremes(values, 1, 2) == range(10)
-    assert charts.line(values, Ends(0, 10), charts.extremes(values, 4, 2)).path == (
+    assert charts.Plot(Ends(0, 10), older=8, size=4).line(values).path == (
         "M0 500L1 900L2 100L3 700M5 300L7 800L8 600L9 600"
     )
 
@@ -132,13 +132,14 @@ def test_a_long_line_goes_through_the_extremes_of_each_group_and_through_all_of_
 def test_a_long_band_is_the_envelope_of_each_group():
     spans = [Ends(0.5, 0.6), Ends(0.2, 0.4), None, None, Ends(0.3, 0.9)]
     assert (
-        charts.band(spans, size=2, newest=1)
+        charts.Plot(older=4, size=2).band(spans)
         == "M0.95 400L1.05 400L1.05 800L0.95 800ZM3.95 100L4.05 100L4.05 700L3.95 700Z"
     )
 
 
 def test_the_first_mark_of_each_group_is_drawn_and_every_newer_one():
-    assert list(charts.first_of_groups([0, 2, 3, 4, 7, 8, 9], 8, 4)) == [0, 4, 8, 9]
+    marked = (index in (0, 2, 3, 4, 7, 8, 9) for index in range(10))
+    assert list(charts.Plot(older=8, size=4).firsts(marked)) == [0, 4, 8, 9]
 
 
 def test_a_long_chart_draws_the_newest_two_hundred_and_groups_the_others():
@@ -203,13 +204,13 @@ def test_what_was_not_judged_is_told_from_what_was_right():
 
 
 def test_the_best_so_far_is_a_staircase_from_the_first_defined_value_to_the_last_point():
-    assert charts.staircase([None, 0.5, 0.5, 0.75, 0.75]) == "M1 500H3V250H4"
-    assert charts.staircase([None, None]) == ""
+    assert charts.Plot().staircase([None, 0.5, 0.5, 0.75, 0.75]) == "M1 500H3V250H4"
+    assert charts.Plot().staircase([None, None]) == ""
 
 
 def test_a_band_reaches_from_low_to_high_and_has_gaps():
     spans = [Ends(0.25, 0.5), Ends(0.5, 1.0), None, Ends(0.0, 0.5)]
-    assert charts.band(spans) == "M0 500L1 0L1 500L0 750ZM2.95 500L3.05 500L3.05 1000L2.95 1000Z"
+    assert charts.Plot().band(spans) == "M0 500L1 0L1 500L0 750ZM2.95 500L3.05 500L3.05 1000L2.95 1000Z"
 
 
 def _island(chart: trend_chart.TrendChart, name: str) -> Any:
@@ -220,7 +221,7 @@ def test_a_second_line_is_drawn_where_the_clocks_part_and_none_where_they_do_not
     series = sample.series(3)
     chart = trend_chart.trend(sample.view_of(trend_page(series)))
     now = [point.now.metric("f1") if point.now else None for point in series.points]
-    assert chart.now[0] == charts.line(now)
+    assert chart.now[0] == charts.Plot().line(now)
     assert _island(chart, "now")[0] == [value if value is None else round(value, 3) for value in now]
     same = tuple(replace(point, now=point.scorecard) for point in series.points)
     chart = trend_chart.trend(sample.view_of(trend_page(replace(series, points=same))))
@@ -277,12 +278,14 @@ def test_two_neighbours_have_labels_only_where_all_have(points, labelled):
 
 def test_no_line_joins_values_that_cannot_be_compared() -> None:
     values = [0.8, 0.9, 0.4, None, 0.5, 0.6]
-    assert charts.line(values, breaks=(2, 5)) == charts.ChartLine("M0 200L1 100", "M2 600h0M4 500h0M5 400h0")
-    assert charts.line(values).path == "M0 200L1 100L2 600M4 500L5 400"
-    assert charts.staircase([0.8, 0.9, 0.4, 0.4, 0.5, 0.6], breaks=(2, 5)) == "M0 200H1V100H1M2 600H4V500H4M5 400H5"
+    assert charts.Plot(breaks=(2, 5)).line(values) == charts.ChartLine("M0 200L1 100", "M2 600h0M4 500h0M5 400h0")
+    assert charts.Plot().line(values).path == "M0 200L1 100L2 600M4 500L5 400"
+    assert (
+        charts.Plot(breaks=(2, 5)).staircase([0.8, 0.9, 0.4, 0.4, 0.5, 0.6]) == "M0 200H1V100H1M2 600H4V500H4M5 400H5"
+    )
     assert charts.spark([0.8, 0.9, 0.4, 0.5], breaks=(2,)).line.count("M") == 2
     ends = [Ends(value, value + 0.1) for value in (0.1, 0.2, 0.5, 0.6)]
-    assert charts.band(ends, breaks=(2,)).count("M") == 2
+    assert charts.Plot(breaks=(2,)).band(ends).count("M") == 2
 
 
 def test_a_break_among_grouped_values_parts_their_line() -> None:
@@ -290,7 +293,7 @@ def test_a_break_among_grouped_values_parts_their_line() -> None:
     drawn = charts.extremes(values, 10)
     runs = [
         re.findall(r"[ML](\d+)", part)
-        for part in re.split("(?=M)", charts.line(values, drawn=drawn, breaks=(25,)).path)
+        for part in re.split("(?=M)", charts.Plot(breaks=(25,), older=40, size=10).line(values).path)
         if part
     ]
     assert [int(index) for run in runs for index in run] == list(drawn)

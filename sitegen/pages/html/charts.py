@@ -134,62 +134,79 @@ def groups(count: int, size: int) -> Iterator[range]:
     return (range(max(0, end - size), end) for end in range(count % size or size, count + 1, size))
 
 
-def first_of_groups(places: Iterable[int], older: int, size: int) -> Iterable[int]:
-    """The first of the places in each group of ``size`` older places, and every place that is not older."""
-    first: dict[int, int] = {}
-    for place in places:
-        first.setdefault(place if place >= older else (place - older) // size, place)
-    return first.values()
+class Plot(Frozen):
+    """How the values of points become a drawing."""
 
+    scale: Ends = _UNIT
+    breaks: Sequence[int] = ()
+    """The indices, ascending, of values that no line joins to the one before, because the two cannot be compared."""
+    older: int = 0
+    """Number of the oldest points, which are drawn in groups."""
+    size: int = 1
+    """Number of points of a group; the first may be smaller."""
 
-def line(
-    values: Sequence[float | None], scale: Ends = _UNIT, drawn: Iterable[int] | None = None, breaks: Sequence[int] = ()
-) -> ChartLine:
-    """The path of a metric: a gap where it is undefined, a dot where a value has no defined neighbour.
+    def line(self, values: Sequence[float | None]) -> ChartLine:
+        """The path of a metric: a gap where it is undefined, a dot where a value has no defined neighbour."""
+        path, lone = [], []
+        for run in _defined_stretches(values, self._drawn(values), self.breaks):
+            if len(run) == 1:
+                lone.append(f"M{run[0][0]} {_y_text(run[0][1], self.scale)}h0")
+            else:
+                path.append("M" + "L".join([f"{index} {_y_text(value, self.scale)}" for index, value in run]))
+        return ChartLine("".join(path), "".join(lone))
 
-    ``drawn``: the indices of the values that are drawn; None for all. ``breaks``: the indices, ascending, of values
-    that no line joins to the one before, because the two cannot be compared.
-    """
-    path, lone = [], []
-    for run in _defined_stretches(values, drawn, breaks):
-        if len(run) == 1:
-            lone.append(f"M{run[0][0]} {_y_text(run[0][1], scale)}h0")
-        else:
-            path.append("M" + "L".join([f"{index} {_y_text(value, scale)}" for index, value in run]))
-    return ChartLine("".join(path), "".join(lone))
+    def dots(self, values: Sequence[float | None]) -> str:
+        """Each defined value as a segment of length zero: with round caps that is a circle which does not stretch."""
+        runs = _defined_stretches(values, self._drawn(values))
+        return "".join([f"M{index} {_y_text(value, self.scale)}h0" for run in runs for index, value in run])
 
+    def band(self, spans: Sequence[Ends | None]) -> str:
+        """The area between the ends of the spans: a gap where there is none, a strip where a span has no neighbour.
 
-def dots(values: Sequence[float | None], scale: Ends = _UNIT, drawn: Iterable[int] | None = None) -> str:
-    """Each defined value as a segment of length zero: with round caps that is a circle which does not stretch."""
-    runs = _defined_stretches(values, drawn)
-    return "".join([f"M{index} {_y_text(value, scale)}h0" for run in runs for index, value in run])
+        Each group of older spans is drawn as its envelope, at the end of the group.
+        """
+        spans, drawn = list(spans), list(range(len(spans)))
+        if self.size > 1:
+            drawn = drawn[self.older :]
+            ends = []
+            for group in groups(self.older, self.size):
+                inside = [span for index in group if (span := spans[index])]
+                if inside:
+                    spans[group[-1]] = Ends(min(span.low for span in inside), max(span.high for span in inside))
+                ends.append(group[-1])
+            drawn = ends + drawn
+        lower = _defined_stretches([span and span.low for span in spans], drawn, self.breaks)
+        upper = _defined_stretches([span and span.high for span in spans], drawn, self.breaks)
+        paths = []
+        for below, above in zip(map(_widened_to_strip, lower), map(_widened_to_strip, upper), strict=True):
+            edge = [f"{index:g} {_y_text(value, self.scale)}" for index, value in (*above, *reversed(below))]
+            paths.append(f"M{'L'.join(edge)}Z")
+        return "".join(paths)
 
+    def staircase(self, values: Sequence[float | None]) -> str:
+        """A line that keeps its level until the next value that differs; it begins at the first defined value."""
+        path, level, passed = "", None, 0
+        for index in self._drawn(values):
+            value = values[index]
+            if passed < (number := bisect(self.breaks, index)):
+                path += f"H{self.breaks[passed] - 1}" if level is not None else ""
+                passed, level = number, None
+            if value is None or value == level:
+                continue
+            place = _y_text(value, self.scale)
+            path += f"M{index} {place}" if level is None else f"H{index}V{place}"
+            level = value
+        return f"{path}H{len(values) - 1}" if path else ""
 
-def band(
-    spans: Sequence[Ends | None], scale: Ends = _UNIT, size: int = 1, newest: int = 0, breaks: Sequence[int] = ()
-) -> str:
-    """The area between the ends of the spans: a gap where there is none, a strip where a span has no neighbour.
+    def firsts(self, marked: Iterable[bool]) -> Iterable[int]:
+        """The first marked point of each group, and every marked point that is not older."""
+        first: dict[int, int] = {}
+        for place in [index for index, is_marked in enumerate(marked) if is_marked]:
+            first.setdefault(place if place >= self.older else (place - self.older) // self.size, place)
+        return first.values()
 
-    Each group of ``size`` spans older than the ``newest`` is drawn as its envelope, at the end of the group.
-    ``breaks``: as for ``line``.
-    """
-    spans, drawn = list(spans), list(range(len(spans)))
-    if size > 1:
-        drawn = drawn[len(spans) - newest :]
-        ends = []
-        for group in groups(len(spans) - newest, size):
-            inside = [span for index in group if (span := spans[index])]
-            if inside:
-                spans[group[-1]] = Ends(min(span.low for span in inside), max(span.high for span in inside))
-            ends.append(group[-1])
-        drawn = ends + drawn
-    lower = _defined_stretches([span and span.low for span in spans], drawn, breaks)
-    upper = _defined_stretches([span and span.high for span in spans], drawn, breaks)
-    paths = []
-    for below, above in zip(map(_widened_to_strip, lower), map(_widened_to_strip, upper), strict=True):
-        edge = [f"{index:g} {_y_text(value, scale)}" for index, value in (*above, *reversed(below))]
-        paths.append(f"M{'L'.join(edge)}Z")
-    return "".join(paths)
+    def _drawn(self, values: Sequence[float | None]) -> Sequence[int]:
+        return extremes(values, self.size, len(values) - self.older)
 
 
 def _widened_to_strip(run: Sequence[tuple[float, float]]) -> Sequence[tuple[float, float]]:
@@ -197,27 +214,6 @@ def _widened_to_strip(run: Sequence[tuple[float, float]]) -> Sequence[tuple[floa
         return run
     ((index, value),) = run
     return (index - _STRIP, value), (index + _STRIP, value)
-
-
-def staircase(
-    values: Sequence[float | None], scale: Ends = _UNIT, drawn: Iterable[int] | None = None, breaks: Sequence[int] = ()
-) -> str:
-    """A line that keeps its level until the next value that differs; it begins at the first defined value.
-
-    ``breaks``: as for ``line``.
-    """
-    path, level, passed = "", None, 0
-    for index in range(len(values)) if drawn is None else drawn:
-        value = values[index]
-        if passed < (number := bisect(breaks, index)):
-            path += f"H{breaks[passed] - 1}" if level is not None else ""
-            passed, level = number, None
-        if value is None or value == level:
-            continue
-        place = _y_text(value, scale)
-        path += f"M{index} {place}" if level is None else f"H{index}V{place}"
-        level = value
-    return f"{path}H{len(values) - 1}" if path else ""
 
 
 def stack(rows: Sequence[Sequence[int]], top: float, places: Iterable[float] | None = None) -> tuple[str, ...]:

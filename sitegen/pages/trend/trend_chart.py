@@ -14,21 +14,16 @@ from sitegen.model.series import Point
 from sitegen.pages.html.charts import (
     TICKS,
     ChartLine,
+    Plot,
     Tick,
     apart,
-    band,
     bar_width,
-    dots,
-    extremes,
-    first_of_groups,
     groups,
-    line,
     nice_ticks,
     percent,
     round_steps,
     short_name,
     stack,
-    staircase,
     y,
 )
 from sitegen.pages.html.formats import printable
@@ -134,14 +129,14 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     """
     points, spec = view.points, view.specs[0]
     older = 0 if whole else view.older
-    newest = len(points) - older
     scale = Ends(spec.low, spec.high)
     metrics = [[values[k] for values in view.values] for k in range(view.drawn)]
     now = [list(column) for column in zip(*view.now, strict=True)]
     variants, recorded = [*view.values_of_variants, *view.values_of_others], view.recorded_headlines
     columns = [*metrics, *now, *variants, recorded]
-    head, best, apart = metrics[0], view.best_so_far, view.breaks
+    head = metrics[0]
     size = ceil(older / min(_GROUPS, _GROUPS_OF_LINES // len(columns)))
+    plot = Plot(scale, view.breaks, older, size)
     targets = [target for _, target, _ in view.targets]
     band_ends = [end for point in points if point.interval for end in (point.interval.low, point.interval.high)]
     axis = _shown_range([*columns, targets, band_ends], scale)
@@ -160,20 +155,13 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         digits = 2 if 0.05 <= span < 20 else max(0, min(8, 1 - floor(log10(span / 5)))) if span > 0 else 2
         return f"{tick:,.{digits}f}"
 
-    def line_of(column: Sequence[float | None]) -> ChartLine:
-        return line(column, scale, extremes(column, size, newest), apart)
-
     def dots_where(marked: Iterable[bool]) -> str:
         """The headline of the marked points."""
         heads = [value if mark else None for value, mark in zip(head, marked, strict=True)]
-        return dots(heads, scale, extremes(heads, size, newest))
-
-    def firsts(marked: Iterable[bool]) -> Iterable[int]:
-        """The first marked point of each group."""
-        return first_of_groups([index for index, mark in enumerate(marked) if mark], older, size)
+        return plot.dots(heads)
 
     def ticks_where(marked: Iterable[bool]) -> str:
-        return "".join(f"M{index} 1v8" for index in firsts(marked))
+        return "".join(f"M{index} 1v8" for index in plot.firsts(marked))
 
     return TrendChart(
         size=len(points),
@@ -181,18 +169,12 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         height=round(y(bottom, scale) - y(top, scale), 1),
         ticks=tuple(Tick(percent(top - tick, top - bottom), tick_text(tick)) for tick in ticks),
         grid=tuple(y(tick, scale) for tick in ticks),
-        lines=tuple(map(line_of, metrics)),
-        now=tuple(map(line_of, now)),
-        band=band(
-            [Ends(around.low, around.high) if (around := point.interval) else None for point in points],
-            scale,
-            size,
-            newest,
-            apart,
-        ),
-        best_line=staircase(best, scale, extremes(best, size, newest), apart),
-        recorded=line_of(recorded),
-        variants=tuple(map(line_of, variants)),
+        lines=tuple(map(plot.line, metrics)),
+        now=tuple(map(plot.line, now)),
+        band=plot.band([Ends(around.low, around.high) if (around := point.interval) else None for point in points]),
+        best_line=plot.staircase(view.best_so_far),
+        recorded=plot.line(recorded),
+        variants=tuple(map(plot.line, variants)),
         ends=_ends([*metrics, *variants], line_names(view), axis) if variants else (),
         dots=dots_where(not point.is_copy for point in points),
         copies=dots_where(point.is_copy for point in points),
@@ -201,7 +183,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         steps=tuple([step for step in view.steps if step.status in _STEPS][-MARKED:]),
         broken="".join(
             f"M{index} {y(bottom if (value := head[index]) is None else value, scale):g}h0"
-            for index in firsts(point.scorecard.status != "scored" for point in points)
+            for index in plot.firsts(point.scorecard.status != "scored" for point in points)
         ),
         edits=ticks_where(map(bool, view.edited)),
         rescored=ticks_where("outputs" not in point.snapshot.cause for point in points),
