@@ -11,7 +11,7 @@ from heapq import nlargest, nsmallest
 from itertools import accumulate
 from typing import Final
 
-from sitegen.analysis.flips import fate_of, spans
+from sitegen.analysis.flips import fate_of
 from sitegen.analysis.series import first_points_with_output, output_of_each
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts
@@ -116,7 +116,7 @@ class Blame:
         explained = []
         is_wrong: dict[int, bool] = {}
         before = ABSENT
-        for period, end in spans(cell, points):
+        for period, end in cell.spans(points):
             start = period.start
             fate = fate_of(before, period, self._cells.holds(cell.document, start - 1, start)) if start else None
             causes = self._causes(cell.key, before, period) if start else ()

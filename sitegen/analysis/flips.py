@@ -97,7 +97,7 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
     """Compute ``flips`` for many pairs of points, in one pass over the cells."""
     if len(pairs) <= FEW:
         return tuple(flips(cells, before, after) for before, after in pairs)
-    held, nowhere = documents_of_points(cells), bytearray(cells.points)
+    held, nowhere = cells.documents_of_points, bytearray(cells.points)
     tallies: list[dict[tuple[Fate, str], int]] = [defaultdict(int) for _ in pairs]
     by_truth = [0] * len(pairs)
     flipped: list[list[CellFlip]] = [[] for _ in pairs]
@@ -107,7 +107,7 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
             continue
         line: list[Period | None] = [None] * cell.periods[0].start
         points, wrong = held.get(cell.document) or nowhere, bytearray(cells.points)
-        for period, end in spans(cell, cells.points):
+        for period, end in cell.spans(cells.points):
             line += [period] * (end - period.start)
             if period.state in WRONG:
                 wrong[period.start : end] = b"\1" * (end - period.start)
@@ -162,42 +162,13 @@ def fate_of(before: Period | None, after: Period | None, held: bool) -> Fate | N
     return "broken" if is_wrong else "fixed"
 
 
-def documents_of_points(cells: CellMap) -> dict[str, bytearray]:
-    """Map each document to one byte for each point: whether the point has it."""
-    held: dict[str, bytearray] = {}
-    for name, switches in cells.documents.items():
-        points = held[name] = bytearray(cells.points)
-        ends = (*switches, cells.points) if len(switches) % 2 else switches
-        for start, end in zip(ends[::2], ends[1::2], strict=True):
-            points[start:end] = b"\1" * (end - start)
-    return held
-
-
-def spans(cell: Cell, points: int) -> Iterator[tuple[Period, int]]:
-    """Yield each period of a cell, with the index of the point after its last."""
-    return zip(cell.periods, [*(period.start for period in cell.periods[1:]), points], strict=True)
-
-
 def net_by_item(flipped: Iterable[CellFlip], cases: Mapping[str, str] = _NO_CASES) -> Collection[int]:
     """Return for each ``item_of`` how many more of its cells were fixed than broken."""
     net: Counter[CellKey] = Counter()
     for flip in flipped:
         if flip.fate in ("fixed", "broken"):
-            net[item_of(flip.cell, cases)] += 1 if flip.fate == "fixed" else -1
+            net[flip.cell.item(cases)] += 1 if flip.fate == "fixed" else -1
     return net.values()
-
-
-def item_of(cell: Cell, cases: Mapping[str, str] = _NO_CASES) -> CellKey:
-    """Return what flips as one event: the list item that a cell belongs to; outside of lists, the cell itself.
-
-    If documents are answers to test cases, it is the case, whoever answered it. ``cases``: the case of each document.
-    """
-    if cases:
-        return "", cases.get(cell.document, cell.document), False
-    if "[]" not in cell.attribute:
-        return cell.key
-    path, bracket, _ = cell.path.rpartition("]")
-    return cell.document, path + bracket, cell.extra
 
 
 def cases_of(cards: Iterable[Scorecard]) -> dict[str, str]:
@@ -228,11 +199,3 @@ def _sorted_flips(counts: Mapping[tuple[Fate, str], int], by_truth: int, net: It
 def number_of_cells(tally: Tally) -> int:
     """Return the number of cells of all attributes."""
     return sum([number for _, number in tally])
-
-
-def independent_flips(flips: Flips) -> tuple[int, int]:
-    """Return how many events fixed and broke something: list items, and values outside of lists.
-
-    If a list item appears or disappears, all of its cells flip together.
-    """
-    return number_of_cells(flips.fixed) - flips.together[0], number_of_cells(flips.broken) - flips.together[1]

@@ -43,7 +43,7 @@ from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.report_rows import rows_file
 from sitegen.pages.report.tree import PagePicture, TreeView, has_tree, tree_page
 from sitegen.pages.suspect_truth import suspect_truth_page
-from sitegen.pages.trend.page import TrendView, has_variants, trend_page
+from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.pages.variants import variants_page
 from sitegen.scoring.kinds import in_order_of, nouns_of
@@ -345,16 +345,12 @@ class _EvalPages:
     def _write_variants(self, series: Series) -> None:
         """Write the page that compares the variants of the newest point, if it has any."""
         newest = series.points[-1] if series.points else None
-        if (
-            newest is None
-            or not traits_of(series.info.kind).answers_cases
-            or not has_variants(self._info, newest.scorecard)
-        ):
+        if newest is None or not newest.scorecard.has_variants:
             return
         path, key = links.variants(self._info.id), self._keys[-1]
         if not self._writer.is_fresh(path, key):
             specs = specs_with_usage(self._cards.series_specs(), [newest.scorecard])
-            page = variants_page(self._info, specs, newest.snapshot, newest.scorecard)
+            page = variants_page(self._info, specs, newest)
             self._writer.write(path, self._renderer.render(page), key)
 
     def _write_comparison(self, series: Series) -> None:

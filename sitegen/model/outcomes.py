@@ -4,7 +4,7 @@ A cell is one attribute of one document, or of one list item, followed through a
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeAlias
 
@@ -176,6 +176,22 @@ class Cell(NamedTuple):
             since = period.start
         return since
 
+    def spans(self, points: int) -> Iterator[tuple[Period, int]]:
+        """Yield each period, with the index of the point after its last."""
+        return zip(self.periods, [*(period.start for period in self.periods[1:]), points], strict=True)
+
+    def item(self, cases: Mapping[str, str]) -> CellKey:
+        """What flips as one event: the list item that the cell belongs to; outside of lists, the cell itself.
+
+        If documents are answers to test cases, which ``cases`` has by document, it is the case, whoever answered it.
+        """
+        if cases:
+            return "", cases.get(self.document, self.document), False
+        if "[]" not in self.attribute:
+            return self.key
+        path, bracket, _ = self.path.rpartition("]")
+        return self.document, path + bracket, self.extra
+
 
 class CellMap(Frozen):
     """All cells of an eval."""
@@ -212,6 +228,17 @@ class CellMap(Frozen):
             for attribute in (cell.attribute, *cell.earlier_attributes):
                 cells_of.setdefault(attribute, []).append(cell)
         return cells_of
+
+    @property
+    def documents_of_points(self) -> dict[str, bytearray]:
+        """Map each document to one byte for each point: whether the point has it."""
+        held: dict[str, bytearray] = {}
+        for name, switches in self.documents.items():
+            points = held[name] = bytearray(self.points)
+            ends = (*switches, self.points) if len(switches) % 2 else switches
+            for start, end in zip(ends[::2], ends[1::2], strict=True):
+                points[start:end] = b"\1" * (end - start)
+        return held
 
 
 Fate: TypeAlias = Literal["fixed", "broken", "still_wrong", "appeared", "vanished"]
@@ -264,3 +291,12 @@ class Flips(Frozen):
     in all of them."""
     unsteady: int = 0
     """Number of other attributes of whose values half flipped, of which one broke; counted only if any is lost."""
+
+    @property
+    def independent(self) -> tuple[int, int]:
+        """Return how many events fixed and broke something: list items, and values outside of lists.
+
+        If a list item appears or disappears, all of its cells flip together.
+        """
+        fixed, broken = (sum([number for _, number in tally]) for tally in (self.fixed, self.broken))
+        return fixed - self.together[0], broken - self.together[1]

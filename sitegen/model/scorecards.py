@@ -223,6 +223,11 @@ class Scorecard(Frozen):
         """The traits of the kind."""
         return traits_of(self.kind)
 
+    @property
+    def has_variants(self) -> bool:
+        """Whether two or more variants of the prompt answered the same cases."""
+        return self.traits.answers_cases and len(self.variants) > 1
+
     def metric(self, name: str) -> float | None:
         """The value of a metric, None if it is undefined or not of this kind."""
         for metric in self.metrics:  # a generator would take three times as long, and every page asks

@@ -208,6 +208,11 @@ class Point(Frozen):
         """Whether its output is a new iteration or version that is byte for byte the same as an earlier one."""
         return self.copy_of is not None
 
+    @property
+    def made_by(self) -> str:
+        """The models of its output; empty if it does not state any."""
+        return " and ".join((self.scorecard.usage or RunUsage()).models)
+
 
 class Series(Frozen):
     """An eval with everything its trend page shows."""

@@ -14,7 +14,7 @@ from functools import cache
 from itertools import accumulate
 from typing import Any, Final
 
-from sitegen.analysis.flips import cases_of, documents_of_points, item_of
+from sitegen.analysis.flips import cases_of
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Cell, Period, State
 from sitegen.model.series import Series
@@ -166,7 +166,7 @@ class CellSource(Frozen):
         """
         place_of = {document: index for index, document in enumerate(self.held)}
         fields = {attribute: index for index, attribute in enumerate(dict.fromkeys(cell.attribute for cell in cells))}
-        items = {item: index for index, item in enumerate(dict.fromkeys(item_of(cell, self.cases) for cell in cells))}
+        items = {item: index for index, item in enumerate(dict.fromkeys(cell.item(self.cases) for cell in cells))}
         used: dict[int, str | None] = {}
         rows = []
         for cell in cells:
@@ -178,7 +178,7 @@ class CellSource(Frozen):
                     numbers.append(number)
                     if number not in used:
                         used[number] = written(value)
-            item = items[item_of(cell, self.cases)]
+            item = items[cell.item(self.cases)]
             rows.append([place_of[cell.document], fields[cell.attribute], cell.label, int(cell.extra), numbers, item])
         return {
             "documents": list(self.held),
@@ -198,7 +198,7 @@ def cell_source(series: Series, details: Sequence[dict[str, Any]]) -> CellSource
     return CellSource(
         eval_id=series.info.id,
         cells=[cell for cell in series.cells.cells if any(period.is_wrong for period in cell.periods)],
-        held=documents_of_points(series.cells),
+        held=series.cells.documents_of_points,
         cases=cases_of(point.scorecard for point in series.points),
         details=details,
     )

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import EvalInfo
+from sitegen.model.series import EvalInfo, Point
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
@@ -109,16 +108,16 @@ class VariantsView(Frozen):
         return min(FLIPS, ALL_FLIPS // max(1, len(self.comparison.pairs)))
 
 
-def variants_page(info: EvalInfo, specs: tuple[MetricSpec, ...], snapshot: Snapshot, card: Scorecard) -> Page:
-    """The page of the newest snapshot of an eval with variants."""
+def variants_page(info: EvalInfo, specs: tuple[MetricSpec, ...], newest: Point) -> Page:
+    """The page of the newest point of an eval with variants."""
     from sitegen.analysis.variants import variant_comparison, variants_of  # statistics that few evals need
 
-    metrics = [dict(variant.metrics) for variant in card.variants]
+    metrics = [dict(variant.metrics) for variant in newest.scorecard.variants]
     values = [(spec, tuple(of_variant.get(spec.name) for of_variant in metrics)) for spec in specs]
     view = VariantsView(
         info=info,
-        snapshot=snapshot,
-        comparison=variant_comparison(info.id, variants_of(card), info.significance_level or ALPHA),
+        snapshot=newest.snapshot,
+        comparison=variant_comparison(info.id, variants_of(newest.scorecard), info.significance_level or ALPHA),
         metrics=tuple(row for row in values if any(value is not None for value in row[1])),
     )
     return Page(links.variants(info.id), "pages/variants.html", view)

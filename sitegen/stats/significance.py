@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from math import asin, ceil, comb, erfc, fsum, isclose, sqrt
 from typing import Final
 
+from sitegen.model.changes import Spread
 from sitegen.model.frozen import FrozenObject
 from sitegen.stats.intervals import LEVEL, mean, normal, student
 
@@ -257,13 +258,13 @@ _ONE_SIDED: Final = 2 * POWER - 1
 """The two-sided level whose upper quantile is the POWER quantile of one side."""
 
 
-def least_change(error: float, freedom: int) -> float:
-    """The smallest change that is detected with the power POWER, if its paired estimate has this standard error.
+def least_change(spread: Spread) -> float:
+    """The smallest change that is detected with the power POWER, if its paired estimate spreads like this.
 
     The minimum detectable effect of Bloom (*Evaluation Review* 19, 1995): the quantiles of Student's t for level and
     power, added, times the standard error; 2.8 standard errors if there are many units.
     """
-    return (student(LEVEL, freedom) + student(_ONE_SIDED, freedom)) * error
+    return (student(LEVEL, spread.freedom) + student(_ONE_SIDED, spread.freedom)) * spread.error
 
 
 def least_net_flips(pairs: int, flips: int) -> int | None:

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.flips import flipped_cells, flips, flips_between, independent_flips
+from sitegen.analysis.flips import flipped_cells, flips, flips_between
 from sitegen.model.outcomes import Cell, CellFlip, Fate, Flips, Judgement, Outcome, Period, State, Value
 from tests import pages_sample as sample
 
@@ -61,8 +61,8 @@ FIXED: tuple[State, State] = ("omission", "correct")
 )
 def test_the_cells_of_a_list_item_are_one_event(cells: tuple[Cell, ...], counted: tuple[int, int]):
     one = sample.cell_map(2, cells)
-    assert independent_flips(flips(one, 0, 1)) == counted
-    assert [independent_flips(some) for some in flips_between(one, [(0, 1), (1, 0), (0, 0)])] == [
+    assert flips(one, 0, 1).independent == counted
+    assert [some.independent for some in flips_between(one, [(0, 1), (1, 0), (0, 0)])] == [
         counted,
         counted[::-1],
         (0, 0),

@@ -140,8 +140,8 @@ def test_repeatability_is_the_same_in_any_order_of_groups():
 
 
 def test_the_least_change_is_2_8_standard_errors_of_many_units():
-    assert least_change(1.0, 100_000) == pytest.approx(2.8016, abs=1e-4)
-    assert least_change(0.01, 4) == pytest.approx(0.01 * (2.7764 + 0.9410), abs=1e-6)
+    assert least_change(Spread(0.0, 1.0, 100_000)) == pytest.approx(2.8016, abs=1e-4)
+    assert least_change(Spread(0.0, 0.01, 4)) == pytest.approx(0.01 * (2.7764 + 0.9410), abs=1e-6)
 
 
 @pytest.mark.parametrize(("pairs", "flips"), [(100, 20), (200, 40), (1000, 50), (5000, 1000)])

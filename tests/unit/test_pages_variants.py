@@ -70,8 +70,7 @@ def result(*variants: tuple[str, str], quality: float | None = None) -> Scorecar
 
 def page_of(found: Scorecard, **info: object) -> VariantsView:
     about = EvalInfo("faq", "Questions", kind="responses", **info)  # type: ignore[arg-type]
-    snapshot = sample.series(2).points[-1].snapshot
-    page = variants_page(about, (ACCURACY, QUALITY), snapshot, found)
+    page = variants_page(about, (ACCURACY, QUALITY), replace(sample.series(2).points[-1], scorecard=found))
     assert (page.path, page.template) == ("evals/faq/variants.html", "pages/variants.html")
     assert isinstance(page.view, VariantsView)
     return page.view

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import exchanges
-from sitegen.analysis.flips import independent_flips, number_of_cells
+from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.noise.repeats import difference_of_repeats
 from sitegen.analysis.noise.samples import PairedSample, case_pairs, is_counted, number_judged, paired_sample_of
 from sitegen.model.changes import ChangeVerdict, Decision, Ends, Noise, Spread, Why
@@ -69,11 +69,11 @@ def change_verdict(
     if is_counted(metric):
         moved = number_of_cells(flips.fixed), number_of_cells(flips.broken)
     if moved and not after.traits.answers_cases:
-        counted = independent_flips(flips)
+        counted = flips.independent
     else:
         counted = moved_units(pairs, higher_is_better=higher_is_better)
         if counted == (0, 0) and not after.traits.answers_cases:  # verdicts may change while scores stay
-            counted = independent_flips(flips)
+            counted = flips.independent
     lost = _lost_fields(before, flips)
     verdict = _judged(
         (unit, pairs),
@@ -97,7 +97,7 @@ def mean_verdict(pairs: Counter[Paired], *, scale: float, higher_is_better: bool
     counted = moved_units(pairs, higher_is_better=higher_is_better)
     verdict = _judged(("cases", pairs), counted, higher_is_better=higher_is_better, scale=scale)
     spread = ratio_change(pairs)
-    least = least_change(spread.error, spread.freedom) if spread and spread.error > ROUNDING else None
+    least = least_change(spread) if spread and spread.error > ROUNDING else None
     return replace(verdict, detectable=least)
 
 
@@ -227,7 +227,7 @@ def _detectable(
     """Return the smallest change that the same tests detect with a power of 0.8."""
     limits = []
     if repeats:
-        limits.append(least_change(repeats.error, repeats.freedom))
+        limits.append(least_change(repeats))
     name = after.metrics[0].name
     counted, right = share_of(name, after.counts), share_of(name, Counts(tp=1))
     if counted and right and counted.whole:
@@ -235,5 +235,5 @@ def _detectable(
         net = least_net_flips(int(counted.whole // right.part), sum(verdict.counted))
         limits += [] if net is None else [net * right.part / counted.whole]
     elif spread and spread.error > ROUNDING:
-        limits.append(least_change(spread.error, spread.freedom))
+        limits.append(least_change(spread))
     return max(limits, default=None)

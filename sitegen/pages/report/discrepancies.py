@@ -18,7 +18,6 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, CellKey, ErrorType, Judgement
 from sitegen.model.scorecards import FieldScore, Scorecard
 from sitegen.model.series import EvalInfo, WeakSection
-from sitegen.model.timeline import Snapshot
 from sitegen.model.usage import regraded
 from sitegen.pages import links
 from sitegen.pages.html.cells import RowCache
@@ -267,24 +266,6 @@ class Discrepancy(Frozen):
     def indices(self) -> str:
         """The indices of these items, for the filter: ``13`` of ``windows[13].area``."""
         return ",".join(_INDEX.findall(self.error.path)) if self.error.named_path else ""
-
-
-def since(
-    wrong: Iterable[PlacedError], snapshots: Sequence[Snapshot], wrong_since: Mapping[CellKey, int]
-) -> list[Since]:
-    """For each discrepancy the start of its streak. ``snapshots``: those of the series up to the report's own."""
-    last = len(snapshots) - 1
-    by_start: dict[int, Since] = {}
-    starts = []
-    for placed in wrong:
-        start = wrong_since.get(placed.key, last)
-        if start not in by_start:
-            at = snapshots[start]
-            by_start[start] = Since(
-                label=at.label, file=f"{at.slug}.html", points=last - start + 1, new=start == last > 0
-            )
-        starts.append(by_start[start])
-    return starts
 
 
 def discrepancies(

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import inf
 from typing import Final
@@ -43,7 +43,6 @@ from sitegen.pages.report.discrepancies import (
     grouping,
     placed_error,
     sections,
-    since,
 )
 from sitegen.pages.report.grid import CaseGrid
 from sitegen.pages.report.patterns import PatternRow, headline_without, pattern_rows
@@ -137,7 +136,22 @@ class ReportView(Frozen, dict=True, gc=True):
         if self.card.status == "unreadable" and len({error.note for error in wrong}) == 1:
             wrong = [replace(error, note="") for error in wrong]  # the page says it once, above the errors
         placed = placed_error.rows_of(wrong)
-        return wrong, placed, since(placed, self.snapshots, self.wrong_since)
+        return wrong, placed, self._since(placed)
+
+    def _since(self, wrong: Iterable[PlacedError]) -> list[Since]:
+        """For each error the start of its streak."""
+        last = len(self.snapshots) - 1
+        by_start: dict[int, Since] = {}
+        starts = []
+        for placed in wrong:
+            start = self.wrong_since.get(placed.key, last)
+            if start not in by_start:
+                at = self.snapshots[start]
+                by_start[start] = Since(
+                    label=at.label, file=f"{at.slug}.html", points=last - start + 1, new=start == last > 0
+                )
+            starts.append(by_start[start])
+        return starts
 
     @cached_property
     def discrepancies(self) -> Discrepancies:

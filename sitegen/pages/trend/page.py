@@ -24,12 +24,11 @@ from sitegen.analysis.series import problems_of_point, variant_spread
 from sitegen.analysis.slices import axes_of, headlines_by
 from sitegen.model.changes import Change, Interval, Noise, Step
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import Counts, MetricSpec, traits_of
+from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.outcomes import LARGEST_NUMBER
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalInfo, PatternSummary, Point, Series, VariantSpread
 from sitegen.model.site import Page
-from sitegen.model.usage import RunUsage
 from sitegen.pages import links
 from sitegen.pages.html.formats import NIL, percent, printable
 from sitegen.pages.html.tables import Column
@@ -133,7 +132,7 @@ class TrendView(Frozen):
             return []
         heads = [headlines_by(point.scorecard, self.split_by, self.specs[0].name) for point in self.points]
         if self.split_by == "model" and max(map(len, heads)) < 2:  # a model for each output
-            heads = [{made_by(point): values[0]} for point, values in zip(self.points, self.values, strict=True)]
+            heads = [{point.made_by: values[0]} for point, values in zip(self.points, self.values, strict=True)]
         return [[head.get(variant) for head in heads] for variant in self.variants]
 
     @property
@@ -263,11 +262,7 @@ class TrendView(Frozen):
     def variants_address(self) -> str:
         """Relative address of the page that compares the newest variants; empty if there are fewer than two."""
         newest = self.points[-1] if self.points else None
-        return (
-            links.file_name(links.variants(self.info.id))
-            if newest and has_variants(self.info, newest.scorecard)
-            else ""
-        )
+        return links.file_name(links.variants(self.info.id)) if newest and newest.scorecard.has_variants else ""
 
     @property
     def usage_places(self) -> list[int]:
@@ -282,7 +277,7 @@ class TrendView(Frozen):
     @property
     def states_usage(self) -> bool:
         """Whether any output states its usage or its model."""
-        return bool(self.usage_places) or any(made_by(self.points[index]) for index in self.outputs)
+        return bool(self.usage_places) or any(self.points[index].made_by for index in self.outputs)
 
     @property
     def last_change(self) -> int | None:
@@ -353,11 +348,6 @@ def trend_page(
     return Page(links.eval_trend(info.id), "pages/trend.html", view)
 
 
-def has_variants(info: EvalInfo, scorecard: Scorecard) -> bool:
-    """Whether two or more variants of the prompt answered the same cases."""
-    return traits_of(info.kind).answers_cases and len(scorecard.variants) > 1
-
-
 def _values_on(series: Series, axis: str) -> tuple[str, ...]:
     """The values of answers on an axis, those of the newest point first; empty if no output has two."""
     stated = [
@@ -371,13 +361,8 @@ def _values_on(series: Series, axis: str) -> tuple[str, ...]:
 
 def _models(series: Series) -> tuple[str, ...]:
     """The models of the outputs, newest first, joined if an output has several; empty if all have the same."""
-    models = tuple(dict.fromkeys(filter(None, map(made_by, reversed(series.points)))))
+    models = tuple(dict.fromkeys(filter(None, (point.made_by for point in reversed(series.points)))))
     return models[:VARIANTS] if len(models) > 1 else ()
-
-
-def made_by(point: Point) -> str:
-    """The models of an output; empty if it does not state any."""
-    return " and ".join((point.scorecard.usage or RunUsage()).models)
 
 
 def _values(card: Scorecard, specs: Sequence[MetricSpec]) -> tuple[float | None, ...]:

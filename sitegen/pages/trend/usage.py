@@ -14,7 +14,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.pages.html.charts import apart, percent
 from sitegen.pages.html.formats import NIL
 from sitegen.pages.html.tables import Column, class_name
-from sitegen.pages.trend.page import TrendView, made_by
+from sitegen.pages.trend.page import TrendView
 from sitegen.text.values import amount, metric_text
 
 _AMOUNTS: Final = (("cost", "tokens_out", "tokens_in"), ("latency_median",))
@@ -107,7 +107,7 @@ def tradeoffs(view: TrendView) -> list[Tradeoff]:
         (at, name, card)
         for at in view.outputs[-ROWS:]
         for name, card in (
-            by_answerer(view.points[at].scorecard) or {made_by(view.points[at]): view.points[at].scorecard}
+            by_answerer(view.points[at].scorecard) or {view.points[at].made_by: view.points[at].scorecard}
         ).items()
     ]
     pictures = ([_tradeoff(view, answers, name) for name in names] for names in _AMOUNTS)

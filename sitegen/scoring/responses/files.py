@@ -38,6 +38,7 @@ from sitegen.text.values import id_text, text_of_value
 Vector: TypeAlias = Sequence[float]
 """The embedding of a text."""
 
+_UNCATEGORISED: Final = "(no category)"
 _ACCEPTED: Final = "accepted"
 """The key of further accepted answers of a case."""
 
@@ -68,6 +69,11 @@ class TestCase(Frozen):
     def expected_value(self) -> Value:
         """What is expected, for pages: a text, or a list of the accepted ones."""
         return self.expected[0] if len(self.expected) == 1 else list(self.expected)
+
+    @property
+    def field(self) -> str:
+        """The field that an answer to a case counts for."""
+        return self.category or _UNCATEGORISED
 
 
 CasesById: TypeAlias = dict[str, TestCase]

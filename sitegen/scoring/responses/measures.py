@@ -72,7 +72,6 @@ def _recorded_embedding(value: Value) -> list[float] | None:
     return numbers if all(map(isfinite, numbers)) else None
 
 
-_UNCATEGORISED: Final = "(no category)"
 _PATH: Final = "answer"
 """The field path of an answer to a case without a category."""
 _GRADE: Final = "quality"
@@ -120,11 +119,6 @@ METRICS: Final = (
 )
 
 
-def category_of(case: TestCase) -> str:
-    """The field that an answer to a case counts for."""
-    return case.category or _UNCATEGORISED
-
-
 def judged_answer(answer: JudgedCase, case: TestCase, quality: int | None) -> JudgedCase:
     """Compare an answer with what its case accepts, each ROUGE measure with the accepted text that is most like it.
 
@@ -145,7 +139,7 @@ def judged_answer(answer: JudgedCase, case: TestCase, quality: int | None) -> Ju
     by_text = zip(*(rouge(expected, answer.output) for expected in case.expected), strict=True)
     judges += [Opinion(name, max(values)) for name, values in zip(ROUGE, by_text, strict=True)]
     counts = ASSERTED[correct] if correct or text else Counts(fn=1, omission=1)
-    opinion = Opinion("accuracy", float(correct), counts=(FieldScore(category_of(case), counts),))
+    opinion = Opinion("accuracy", float(correct), counts=(FieldScore(case.field, counts),))
     return replace(answer, opinion=opinion, judges=tuple(judges), passed=float(correct))
 
 
@@ -164,7 +158,7 @@ def judgement_of(document: str, case: TestCase, responses: Sequence[Response]) -
     return Judgement(
         document=document,
         path=case.category or _PATH,
-        attribute=category_of(case),
+        attribute=case.field,
         outcome="correct" if shown.answer.passed else "wrong_value" if text.strip() else "omission",
         expected=case.expected_value,
         actual=text or None,

@@ -40,7 +40,6 @@ from sitegen.scoring.responses.files import (
 from sitegen.scoring.responses.measures import (
     METRICS,
     agreement_with_people,
-    category_of,
     judged_answer,
     judgement_of,
     mean_cosine,
@@ -129,7 +128,7 @@ class _ResponsesScoring:
         # What a file states about all of its responses counts only for a single variant.
         usage = run_usage(calls, self._variants[0].beside if len(self._variants) == 1 else None, _GRADED)
         agreement = agreement_with_people(responses)
-        by_category = stats.by_attribute(judgements, (category_of(case) for case in self._cases.values()))
+        by_category = stats.by_attribute(judgements, (case.field for case in self._cases.values()))
         cells: dict[str, list[Counts]] = {category: [] for category in by_category}
         for response in responses:
             for category, of_answer in response.answer.opinion.counts:
