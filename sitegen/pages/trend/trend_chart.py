@@ -136,7 +136,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     columns = [*metrics, *now, *variants, recorded]
     head = metrics[0]
     size = ceil(older / min(_GROUPS, _GROUPS_OF_LINES // len(columns)))
-    plot = Plot(scale, view.breaks, older, size)
+    plot = Plot(scale=scale, breaks=view.breaks, older=older, size=size)
     targets = [target for _, target, _ in view.targets]
     band_ends = [end for point in points if point.interval for end in (point.interval.low, point.interval.high)]
     axis = _shown_range([*columns, targets, band_ends], scale)
