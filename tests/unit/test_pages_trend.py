@@ -20,7 +20,7 @@ from sitegen.pages import links
 from sitegen.pages.compare import errors
 from sitegen.pages.labels import DisplayedChange
 from sitegen.pages.trend import trend_rows
-from sitegen.pages.trend.page import HEAT_ROWS, TrendView, noise_of_repeats, trend_page
+from sitegen.pages.trend.page import HEAT_ROWS, TrendView, heat_label, noise_of_repeats, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.project import Options
 from sitegen.questions.study import read_series
@@ -88,10 +88,10 @@ def test_fields_are_counted_over_all_points_and_old_ones_come_last():
     second = {"a": Counts(tp=2, wrong_value=2, fp=2, fn=2), "b": Counts()}
     view = sample.view_of(trend_page(_series_of_fields(first, second)))
     assert view.fields == (("a", second["a"], 2, 8), ("gone", None, 1, 1))  # b was judged at no point
-    assert [shares for _, shares in view.heat] == [(0.0, 0.5), (1.0, None)]
+    assert (view.heat, view.steady) == ((), 1)  # one row alone is no map
 
 
-def test_a_heat_map_shows_the_field_that_changed_last_first_and_steady_ones_below_all_others():
+def test_a_heat_map_shows_the_field_that_changed_last_first_and_no_steady_ones():
     right, wrong = Counts(tp=1), Counts(omission=1, fn=1)
     outcomes = {"steady": "rrrr", "first": "rwww", "never": "wwww", "last": "rrrw", "often": "rwrw", "gone": "ww  "}
     points = [
@@ -99,8 +99,8 @@ def test_a_heat_map_shows_the_field_that_changed_last_first_and_steady_ones_belo
         for k in range(4)
     ]
     view = sample.view_of(trend_page(_series_of_fields(*points)))
-    assert [name for name, _ in view.heat] == ["often", "last", "first", "steady", "never", "gone"]
-    assert (view.heat[1][1], view.heat[-1][1]) == ((0.0, 0.0, 0.0, 1.0), (1.0, 1.0, None, None))
+    assert [name for name, _ in view.heat] == ["often", "last", "first"]
+    assert view.heat[1][1] == (0.0, 0.0, 0.0, 1.0)
     assert view.steady == 3
 
 
@@ -109,7 +109,21 @@ def test_a_heat_map_of_many_fields_leaves_out_what_changed_least():
     after = before | {f"f{i:03}": Counts(omission=1) for i in range(40, 100)}
     view = sample.view_of(trend_page(_series_of_fields(before, after)))
     assert [name for name, _ in view.heat] == [f"f{i:03}" for i in range(40, 100)]
-    assert (len(view.fields), view.steady) == (HEAT_ROWS + 40, 0)
+    assert (len(view.fields), view.steady) == (HEAT_ROWS + 40, 40)
+
+
+def test_fields_of_one_section_stand_below_the_share_of_all_of_it():
+    right, wrong = Counts(tp=1), Counts(omission=1, fn=1)
+    before = {"walls[].area": right, "walls[].name": wrong, "fuel": right, "walls[].kept": right, "doors[].name": right}
+    after = before | {"walls[].area": wrong, "walls[].name": right, "fuel": wrong, "doors[].name": wrong}
+    view = sample.view_of(trend_page(_series_of_fields(before, before, after)))
+    drawn = [name for name, _ in view.heat]
+    assert [heat_label(name, drawn) for name in drawn] == ["walls", "area", "name", "fuel", "doors[].name"]
+    assert view.heat[0][1] == (1 / 3, 1 / 3, 1 / 3)
+    html = renderer_of(sample.SITE).render(trend_page(_series_of_fields(before, before, after))).decode()
+    assert '<li class="g" title="walls"><bdi>walls</bdi><li title="walls[].area"><bdi>area</bdi>' in html.replace(
+        "\n", ""
+    )
 
 
 def test_the_clocks_part_where_today_s_truth_gives_other_numbers():

@@ -64,6 +64,7 @@ class TrendChart {
   }
 
   makeParts() {
+    this.heatFrom = this.data.older ?? 0;
     this.words = new PointBox(this.data, this.table);
     this.tip = this.words.box;
     this.live = element("div", "vh");
@@ -328,7 +329,11 @@ class TrendChart {
   nameRow(event, canvas) {
     if (!canvas.dataset.rows) return;
     const box = canvas.getBoundingClientRect(), row = Math.floor((event.clientY - box.top) / box.height * +canvas.dataset.rows);
-    $$(".names li", this.chart).forEach((name, index) => name.classList.toggle("on", index === row));
+    const names = $$(".names li", this.chart), share = this.data.heat?.[row]?.[this.at - this.heatFrom];
+    names.forEach((name, index) => name.classList.toggle("on", index === row));
+    this.ofField ??= element("div", "m");
+    this.ofField.textContent = share === undefined ? "" : `${names[row].title}: ${share === null ? "not judged" : `${share} % wrong`}`;
+    this.tip.prepend(this.ofField);
   }
 
   select(from, to) {

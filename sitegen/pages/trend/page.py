@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from itertools import chain, pairwise
-from operator import itemgetter, ne
+from operator import ne
 from typing import Final, TypeAlias
 
 from markupsafe import Markup
@@ -34,6 +34,7 @@ from sitegen.pages.html.formats import NIL, percent, printable
 from sitegen.pages.html.tables import Column
 from sitegen.pages.labels import CAUSES, DisplayedChange, changes
 from sitegen.pages.other_pages import score_changes
+from sitegen.pages.report.discrepancies import TOP_LEVEL, section
 from sitegen.pages.report.page import files
 from sitegen.pages.report.patterns import pattern_words
 from sitegen.pages.report.report_rows import error_types, type_label, type_mark
@@ -86,9 +87,10 @@ class TrendView(Frozen):
     """The lines of further axes on which the newest answers differ: each axis and a value on it."""
     fields: tuple[FieldOverPoints, ...]
     heat: tuple[tuple[str, tuple[float | None, ...]], ...]
-    """Attributes with their share of wrong values at each point, the last to change first; None where not judged."""
+    """Attributes whose share of wrong values changed, with their shares at each point, None where not judged. Those of
+    one section stand together below a row of the section; the last to change come first."""
     steady: int
-    """Number of rows of the heat map, the last ones, that are the same at every point."""
+    """Number of attributes that are the same at every point."""
     steps: tuple[Step, ...]
     """Steps of the level, oldest first."""
     suspects: int
@@ -337,8 +339,8 @@ def trend_page(
         split_by=split_by,
         others=tuple((axis, value) for axis in further for value in _values_on(series, axis))[:_OTHERS],
         fields=fields,
-        heat=tuple((name, shares) for _, name, shares in heat),
-        steady=sum(not times for (_, times), _, _ in heat),
+        heat=heat[0],
+        steady=heat[1],
         steps=tuple(steps),
         suspects=suspects,
         notes=notes,
@@ -419,16 +421,37 @@ def field_rows(points: Sequence[Point]) -> tuple[FieldOverPoints, ...]:
 
 def heat_map(
     points: Sequence[Point], fields: Sequence[FieldOverPoints]
-) -> list[tuple[tuple[int, int], str, tuple[float | None, ...]]]:
-    """The rows of the heat map: when and how often the share of an attribute changed, its name, and its shares.
+) -> tuple[tuple[tuple[str, tuple[float | None, ...]], ...], int]:
+    """The rows of the heat map, and the number of fields that never changed.
 
-    If two fields changed last at the same point, the field that changed more often is first. Fields that never changed,
-    because they were always right or always wrong, are last.
+    Sections stand in the order of their last change, each with its fields below it: first those that changed last, of
+    these those that changed more often. A section of which one field changed has no row of its own.
     """
     columns = [dict(point.scorecard.fields) for point in points]
-    rows = [(name, tuple([wrong_share(column.get(name)) for column in columns])) for name, *_ in fields]
-    by_change = [(_changes_of_share(shares), name, shares) for name, shares in rows]
-    return sorted(by_change, key=itemgetter(0), reverse=True)[:HEAT_ROWS]
+    rows = {name: tuple([wrong_share(column.get(name)) for column in columns]) for name, *_ in fields}
+    moved = {name: change for name, shares in rows.items() if (change := _changes_of_share(shares))[1]}
+    sections: dict[str, list[str]] = {}
+    for name in sorted(moved, key=moved.__getitem__, reverse=True)[:HEAT_ROWS]:
+        group = section(name)
+        sections.setdefault(name if group == TOP_LEVEL else group, []).append(name)
+    heat: list[tuple[str, tuple[float | None, ...]]] = []
+    for group, names in sections.items():
+        if len(names) > 1:
+            inside = [[counts for name, counts in column.items() if section(name) == group] for column in columns]
+            heat.append((group, tuple([_share_of_all(counts) for counts in inside])))
+        heat += [(name, rows[name]) for name in names]
+    return tuple(heat) if len(heat) > 1 else (), len(rows) - len(moved)
+
+
+def _share_of_all(counts: Sequence[Counts]) -> float | None:
+    total = sum(map(judged, counts))
+    return sum(map(errors, counts)) / total if total else None
+
+
+def heat_label(name: str, drawn: Container[str]) -> str:
+    """The name of a field below the row of its section, which it leaves out."""
+    group = section(name)
+    return name.removeprefix(group).lstrip("[].") if group in drawn and group != name else name
 
 
 def _changes_of_share(shares: Sequence[float | None]) -> tuple[int, int]:

@@ -47,6 +47,8 @@ _GROUPS_OF_LINES: Final = 1_200
 
 _HEAT_GROUPS: Final = 100
 """Largest number of groups of older points in the heat map, which has many rows."""
+_HEAT_VALUES: Final = 4_000
+"""Largest number of values of the heat map that the script can name; with more, only their levels are there."""
 
 _NAMED_POINTS: Final = 7
 """Largest number of iterations that are named below the chart."""
@@ -262,6 +264,7 @@ def _island(
     counts = [place for place, spec in enumerate(specs) if spec.unit == COUNT]
     moved = [[change[k].amount if change else None for change in changes] for k in range(len(specs))]
     # Labels of runs need not end with a number, which the script would read from them.
+    is_small = len(points) * len(view.heat) <= _HEAT_VALUES
     labelled = all(iteration_number(point.snapshot.label) is not None for point in view.points)
     return {
         "scale": [specs[0].low, specs[0].high],
@@ -285,8 +288,13 @@ def _island(
             _rounded([None if at is None else 0 if abs(at) < ROUNDING else at for at in column]) for column in moved
         ],
         "by_outputs": [int(bool(change) and change[0].by_outputs) for change in changes],
+        **({"heat": [[*map(_percent, shares[older:])] for _, shares in view.heat]} if is_small else {}),
         "spans": [point.interval and _rounded((point.interval.low, point.interval.high)) for point in points],
     }
+
+
+def _percent(share: float | None) -> int | None:
+    return None if share is None else round(100 * share)
 
 
 def _rounded(values: Sequence[float | None]) -> list[float | None]:
