@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sitegen.analysis.noise.repeats import Repeat, Repeats
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Ends, FlipRate, MetricDelta, Overlap
 from sitegen.model.commits import Commit
-from sitegen.model.metrics import MetricSpec, Nouns
+from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Cell, CellFlip, CellMap, Flips, Period, State
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
@@ -17,7 +17,8 @@ from sitegen.pages.instructions import FileEdit
 from sitegen.pages.labels import DisplayedChange, beyond_them, on_these_cases, smallest_change
 from sitegen.pages.report import why_rows
 from sitegen.pages.report.discrepancies import Since
-from sitegen.pages.report.why_rows import FIXED, FLIPPED_FIELDS
+from sitegen.pages.report.why_rows import FIXED, FLIPPED_FIELDS, computed
+from sitegen.stats.counts import RATIOS
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 
@@ -356,3 +357,17 @@ def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_fro
         f" , {sample.commit(8).author}",
     ]
     assert top(after)[2:] == ["Instructions not known", "Edited not since iteration-005"]
+
+
+def test_metrics_that_are_ratios_of_counts_are_worked_out_in_the_numbers_of_the_output() -> None:
+    counts = Counts(tp=126, fp=64, fn=84, wrong_value=64, omission=20)
+    values = tuple(Metric(ratio.name, ratio.of(counts)) for ratio in RATIOS if ratio.name != "recall")
+    card = replace(
+        sample.scorecard([]), counts=counts, metrics=(*values, Metric("recall", 0.5))
+    )  # scored by another rule
+    specs = [ratio.spec for ratio in RATIOS]  # recall was computed by another rule
+    assert [(spec.label, *steps) for spec, *steps in computed(card, specs)][:2] == [
+        ("F1", "2 TP / (2 TP + FP + FN)", "2 × 126 / (2 × 126 + 64 + 84) = 252 / 400"),
+        ("Precision", "TP / (TP + FP)", "126 / (126 + 64) = 126 / 190"),
+    ]
+    assert "recall" not in {spec.name for spec, *_ in computed(card, specs)}

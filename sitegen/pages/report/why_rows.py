@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Final, TypeAlias
 
@@ -12,7 +14,7 @@ from sitegen.analysis.noise.repeats import Repeats, noise_of
 from sitegen.analysis.noise.samples import interval_of_runs
 from sitegen.analysis.recorded import CLOSE, DifferencePart, RecordedCause, counted_by, recorded_convention
 from sitegen.model.changes import Change, ChangeVerdict, Ends, Interval, Noise, Overlap
-from sitegen.model.metrics import Convention, MetricSpec, Nouns
+from sitegen.model.metrics import Convention, Counts, MetricSpec, Nouns
 from sitegen.model.outcomes import ABSENT, CellFlip, Flips
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
@@ -167,6 +169,29 @@ def sentence(spec: MetricSpec, change: DisplayedChange) -> Markup:
     size = text(signed(change.amount, spec)).lstrip(f"+{MINUS}")
     moved = size if size == NO_CHANGE else f"{'rose' if change.amount > 0 else 'fell'} by {size}"
     return Markup(f"{label}{':' if size == NO_CHANGE else ''} {moved}{split}.")
+
+
+def computed(card: Scorecard, specs: Sequence[MetricSpec]) -> list[tuple[MetricSpec, str, str]]:
+    """The metrics that are ratios of the counts of an output: each with its formula, and with the counts in it.
+
+    ``2 TP / (2 TP + FP + FN)`` and ``2 × 126 / (2 × 126 + 64 + 84) = 252 / 400``.
+    """
+    rows = []
+    for spec in specs:
+        ratio = next((ratio for ratio in stats.RATIOS if ratio.name == spec.name), None)
+        value = card.metric(spec.name)
+        if ratio is None or value is None or ratio.of(card.counts) != value:
+            continue
+        formula = re.split(r", |: |\.$", ratio.explanation)[0]
+        terms = re.sub(r"(\d+ )?\b(TP|FP|FN|TN)\b", partial(_counted_term, card.counts), formula)
+        share = ratio.share(card.counts)
+        in_numbers = "" if re.search("[a-z]", terms) else f"{terms} = "
+        rows.append((spec, formula, f"{in_numbers}{share.part:,} / {share.whole:,}"))
+    return rows
+
+
+def _counted_term(counts: Counts, term: re.Match[str]) -> str:
+    return f"{f'{term[1]}× ' if term[1] else ''}{getattr(counts, term[2].lower()):,}"
 
 
 def interval_note(interval: Interval | None, nouns: Nouns) -> Markup:
