@@ -116,7 +116,7 @@ class AskedEval(NamedTuple):
             print_line(f"sitegen: {origin}; --again repeats them all", error=True)
         with self._progress(f"Asking {settings.model}", len(todo)) as (step, log):
             calls = calling.ModelCalls(template=template, file=file, settings=settings, step=step, log=log)
-            asked = calling.ask_for_responses(todo, calls)
+            asked = calls.ask_for_responses(todo)
         return self._print_outcome(path, asked, "responses")
 
     def judge(self, template: Prompt, paths: Sequence[Path], model: str | None) -> bool:
@@ -133,7 +133,7 @@ class AskedEval(NamedTuple):
                 print_line(f"sitegen: {by}; judge_model or {option} names another judge", error=True)
             with self._progress(f"Grading {path.name} by {settings.model}", len(todo)) as (step, log):
                 calls = calling.ModelCalls(template=template, file=file, settings=settings, step=step, log=log)
-                asked = calling.grade_responses(todo, calls)
+                asked = calls.grade_responses(todo)
             failed |= self._print_outcome(path, asked, "grades")
         return failed
 

@@ -38,7 +38,7 @@ from sitegen.engine.worker_context import COLLECTION, WorkerContext, bytecode_fo
 from sitegen.engine.writer import QUICK
 from sitegen.errors import ConfigurationError, SitegenError, WorkerError
 from sitegen.history.process import share_processes
-from sitegen.history.repository import PackedHistory, packed, unpacked
+from sitegen.history.repository import PackedHistory, packed
 from sitegen.history.repository_place import RepositoryPlace
 
 
@@ -165,7 +165,7 @@ class BuildFiles:
         return where and where.replace(f"{self._folder}/templates", self.templates_place)
 
     def _write(self, folder: Path) -> None:
-        self._place = unpacked(self.history, folder / "history")
+        self._place = self.history.unpacked(folder / "history")
         for name, content in (self.templates or {}).items():
             file = folder / "templates" / name
             file.parent.mkdir(parents=True, exist_ok=True)

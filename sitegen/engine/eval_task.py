@@ -83,6 +83,16 @@ class EvalTask(Frozen, dict=True, gc=True):
             notes = tuple((line, dataclasses.replace(note, note="")) for line, note in notes)
         return Parsed(notes, findings)
 
+    def cached_rows(self, memo: Memo, reports: Iterable[int]) -> Iterator[CachedRow]:
+        """Yield its cached values: the scorecards that its pages may need, and the results of some reports."""
+        history, redact = self.history, self.context.redact
+        yield from memo.rows(SCORECARDS.name, scorecard_keys(history, redact))
+        yield from memo.rows(RESULTS.name, map(key_of_scorecards(history.kind, redact), _shown(history, reports)))
+        for kind in (CELLS, EVAL_RECORDS):
+            yield from memo.rows(kind.name, [history.id])
+        if model_of(history.kind):
+            yield from memo.rows_within(VECTORS.name, history.id)
+
 
 class EvalDone(Frozen):
     """A scored eval."""
@@ -192,7 +202,7 @@ def task_for(build: Build, update: EvalUpdate, edits: dict[tuple[str, ...], Sent
         baselines=timeline.baselines_of(history),
     )
     newest = range(len(history.snapshots))[-1:]
-    return replace(task, cached=tuple(cached_rows(build.memo, task, newest)))
+    return replace(task, cached=tuple(task.cached_rows(build.memo, newest)))
 
 
 def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]:
@@ -200,17 +210,6 @@ def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]
     folders = timeline.layout.folders(history.id)
     above = posixpath.dirname(folders[0])
     return tuple(dict.fromkeys((*folders, *(posixpath.join(above, name) for name in reversed(history.renamed_from)))))
-
-
-def cached_rows(memo: Memo, task: EvalTask, reports: Iterable[int]) -> Iterator[CachedRow]:
-    """Yield the cached values of an eval: the scorecards that its pages may need, and the results of some reports."""
-    history, redact = task.history, task.context.redact
-    yield from memo.rows(SCORECARDS.name, scorecard_keys(history, redact))
-    yield from memo.rows(RESULTS.name, map(key_of_scorecards(history.kind, redact), _shown(history, reports)))
-    for kind in (CELLS, EVAL_RECORDS):
-        yield from memo.rows(kind.name, [history.id])
-    if model_of(history.kind):
-        yield from memo.rows_within(VECTORS.name, history.id)
 
 
 def _shown(history: EvalHistory, reports: Iterable[int]) -> Iterator[Snapshot]:

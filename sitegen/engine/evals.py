@@ -11,7 +11,7 @@ from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord
 from sitegen.engine.commit_effects import EncodedEffects
 from sitegen.engine.eval_job import score_eval
 from sitegen.engine.eval_pages import write_eval, write_reports
-from sitegen.engine.eval_task import DrivingEdits, PagesDone, PagesTask, SentOnce, cached_rows, owner, task_for
+from sitegen.engine.eval_task import DrivingEdits, PagesDone, PagesTask, SentOnce, owner, task_for
 from sitegen.engine.timeline import Build, Timeline
 from sitegen.engine.writer import digest
 from sitegen.model.frozen import Frozen
@@ -154,7 +154,7 @@ def addresses(record: EvalRecord) -> Iterator[str]:
 def _with_rows(task: PagesTask, build: Build) -> PagesTask:
     """Add what the memo has of the eval, shortly before the task runs."""
     reports = task.reports or range(len(task.history.snapshots))[-1:]
-    return replace(task, cached=tuple(cached_rows(build.memo, task, reports)))
+    return replace(task, cached=tuple(task.cached_rows(build.memo, reports)))
 
 
 def _keep(task: PagesTask, done: PagesDone, build: Build) -> None:

@@ -22,7 +22,7 @@ from sitegen.config.models import (
 )
 from sitegen.data_files.folders import may_hold_document
 from sitegen.history.files_at_commit import Folders, source_files
-from sitegen.history.folder_tree import FolderTree, outputs_in
+from sitegen.history.folder_tree import FolderTree
 from sitegen.history.layout import RECORDED, RESULTS, EntryRules, Layout, is_glob, is_path, iteration_number, normal
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
@@ -202,14 +202,14 @@ class MissingFiles(Frozen):
         path, files = f"{folder}/{RESULTS}/{iteration}", files_of(kind)
         names = self.folders(path)
         tree = FolderTree.of(_below(path, name) for name in names if not names[name])
-        return RECORDED in names or bool(outputs_in(path, files.outputs, tree, files.variants))
+        return RECORDED in names or bool(tree.outputs_in(path, files.outputs, files.variants))
 
     def _variants(self, folder: str, variants: str) -> bool:
         if not variants:
             return False
         for path in (folder, f"{folder}/{RESULTS}"):
             tree = FolderTree.of(_below(path, name) for name in self.folders(path))
-            if outputs_in(path, (), tree, variants):
+            if tree.outputs_in(path, (), variants):
                 return True
         return False
 

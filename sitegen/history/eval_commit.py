@@ -31,7 +31,7 @@ from sitegen.history.eval_state import (
     same_file,
     same_files,
 )
-from sitegen.history.folder_tree import first_blob, outputs_in
+from sitegen.history.folder_tree import first_blob
 from sitegen.history.globs import slug_of_run, time_in
 from sitegen.history.layout import (
     RESULTS,
@@ -153,7 +153,7 @@ class EvalCommit(Frozen):
             )
         folder = f"{state.active}/{RESULTS}/{name}"
         files = files_of(self.kind)
-        outputs = outputs_in(folder, files.outputs, state.files, files.variants)
+        outputs = state.files.outputs_in(folder, files.outputs, files.variants)
         runs: list[Blob] = []
         if name in state.with_runs:
             start = f"{folder}/runs"
@@ -204,7 +204,7 @@ class EvalCommit(Frozen):
         if log:
             return (log,)
         results = f"{state.active}/{RESULTS}"
-        return outputs_in(folder, files.overwritten, state.files, files.variants, elsewhere=(results,))
+        return state.files.outputs_in(folder, files.overwritten, files.variants, elsewhere=(results,))
 
     def update_files(self) -> None:
         """Apply the changes of the eval's own files to its state."""

@@ -74,25 +74,24 @@ class FolderTree(Struct):
         for name, folder in self.folders.items():
             yield from folder._blobs(f"{start}{name}/")
 
+    def outputs_in(
+        self, folder: str, names: Iterable[str], variants: str = "", *, elsewhere: Iterable[str] = ()
+    ) -> tuple[Blob, ...]:
+        """Return the output files of a folder: the files of all variants, by path, otherwise the first of the names.
 
-def outputs_in(
-    folder: str, names: Iterable[str], files: FolderTree, variants: str = "", *, elsewhere: Iterable[str] = ()
-) -> tuple[Blob, ...]:
-    """Return the output files of a folder: the files of all variants, by path, otherwise the first of the names.
-
-    Variants may also lie ``elsewhere``, in other folders.
-    """
-    first = first_blob((f"{folder}/{name}" if folder else name for name in names), files)
-    if not variants:
-        return (first,) if first else ()
-    is_variant = re.compile(variants)
-    of_variants = [
-        Blob(f"{place}/{name}", oid)
-        for place in (folder, *elsewhere)
-        for name, oid in files.folder(place).files.items()
-        if is_variant.fullmatch(name)
-    ]
-    return tuple(sorted((*of_variants, *((first,) if first else ()))))
+        Variants may also lie ``elsewhere``, in other folders.
+        """
+        first = first_blob((f"{folder}/{name}" if folder else name for name in names), self)
+        if not variants:
+            return (first,) if first else ()
+        is_variant = re.compile(variants)
+        of_variants = [
+            Blob(f"{place}/{name}", oid)
+            for place in (folder, *elsewhere)
+            for name, oid in self.folder(place).files.items()
+            if is_variant.fullmatch(name)
+        ]
+        return tuple(sorted((*of_variants, *((first,) if first else ()))))
 
 
 def first_blob(paths: Iterable[str], files: FolderTree | Mapping[str, str]) -> Blob | None:

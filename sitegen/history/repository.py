@@ -227,6 +227,22 @@ class PackedHistory(Frozen):
     shallow: bytes
     """The ids of the commits whose parents are cut off, as git lists them."""
 
+    def unpacked(self, folder: Path) -> RepositoryPlace:
+        """Make a bare repository of a history in a new folder. Raises RepositoryError if git rejects the pack."""
+        for name in ("objects", "refs"):
+            os.makedirs(folder / name)
+        sha256 = len(self.head) == 64
+        lines = ["[core]", "bare = true", f"repositoryformatversion = {int(sha256)}"]
+        (folder / "config").write_text("\n".join([*lines, *["[extensions]", "objectFormat = sha256"] * sha256, ""]))
+        (folder / "HEAD").write_text(f"{self.head}\n")
+        if self.shallow:
+            (folder / "shallow").write_bytes(self.shallow)
+        place = RepositoryPlace(git_dir=folder, common_dir=folder, root=None, shallow=bool(self.shallow))
+        with Process(place, ["index-pack", "--stdin"], (self.pack,)) as process:
+            process.stdout.read()
+            process.finish()
+        return place
+
 
 def packed(place: RepositoryPlace, commits: Iterable[str]) -> PackedHistory:
     """Pack all objects that git has of what commits and HEAD reach, about as large as the packs of the repository.
@@ -241,20 +257,3 @@ def packed(place: RepositoryPlace, commits: Iterable[str]) -> PackedHistory:
         process.finish()
     shallow = read_file(place.common_dir / "shallow", LARGEST_FILE) if place.shallow else b""
     return PackedHistory(head or next(iter(commits)), pack, shallow)
-
-
-def unpacked(history: PackedHistory, folder: Path) -> RepositoryPlace:
-    """Make a bare repository of a history in a new folder. Raises RepositoryError if git rejects the pack."""
-    for name in ("objects", "refs"):
-        os.makedirs(folder / name)
-    sha256 = len(history.head) == 64
-    lines = ["[core]", "bare = true", f"repositoryformatversion = {int(sha256)}"]
-    (folder / "config").write_text("\n".join([*lines, *["[extensions]", "objectFormat = sha256"] * sha256, ""]))
-    (folder / "HEAD").write_text(f"{history.head}\n")
-    if history.shallow:
-        (folder / "shallow").write_bytes(history.shallow)
-    place = RepositoryPlace(git_dir=folder, common_dir=folder, root=None, shallow=bool(history.shallow))
-    with Process(place, ["index-pack", "--stdin"], (history.pack,)) as process:
-        process.stdout.read()
-        process.finish()
-    return place

@@ -98,7 +98,6 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
     ``settings``: the settings of the eval as canonical JSON; ``read_settings`` reports their faults. Raises
     UnreadableError.
     """
-    from sitegen.importers.case import with_fields
     from sitegen.importers.columns import REPORTS, read_settings, stated_grades
     from sitegen.importers.tables import read_table
 
@@ -113,4 +112,4 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
         with suppress(UnreadableError):  # the format reports each line that cannot be read
             return read_table("jsonl", content, None, grades)
     results: JudgedResults = module.read(content)
-    return with_fields(results, grades) if importer.names_scores else results
+    return results.with_fields(grades) if importer.names_scores else results

@@ -63,6 +63,14 @@ class Opinion(Frozen):
         right, wrong = (sum(cells[place] for _, cells in self.counts) for place in (0, 1))
         return float(right) if right + wrong == 1 else self.score or 0.0
 
+    def as_field(self, grades: Collection[str]) -> Opinion:
+        """The opinion with what it misses, or without counts if its score is a grade."""
+        if self.name in grades:
+            return replace(self, counts=())
+        if self.misses or not any(field.counts.fp for field in self.counts):
+            return self
+        return replace(self, misses=(": ".join(filter(None, (self.name, self.reasoning))),), reasoning="")
+
 
 def grader_name(model: str, prompt: str) -> str:
     """Name a judge by its model, and by a digest of its prompt if that is stated."""
@@ -196,6 +204,23 @@ class JudgedResults(Frozen):
     grades: tuple[str, ...] = ()
     """Named scores of which this file shows that they are grades: some value is neither right nor wrong."""
 
+    def with_fields(self, grades: Collection[str]) -> JudgedResults:
+        """Keep the counts of the scores that are right or wrong in all cases of the series, as the fields of the cases.
+
+        A case without a verdict passed in the share of answers for which the field that is right least often is right.
+
+        ``grades``: the scores that are none, because another file of the series shows it.
+        """
+        fields = [field for case in self.cases for judge in case.judges for field in judge.counts]
+        own_grades = tuple(dict.fromkeys(field.attribute for field in fields if not any(field.counts)))
+        left_out = {*grades, *own_grades}
+        kept = []
+        for case in self.cases:
+            judges = tuple([judge.as_field(left_out) for judge in case.judges])
+            passed = min((judge.share_right for judge in judges if judge.counts), default=None)
+            kept.append(replace(case, judges=judges, passed=passed if case.passed is None else case.passed))
+        return replace(self, cases=tuple(kept), grades=own_grades)
+
 
 class AnswerGrade(NamedTuple):
     """One score of one answer."""
@@ -306,33 +331,6 @@ def graded(
     )
 
 
-def with_fields(results: JudgedResults, grades: Collection[str]) -> JudgedResults:
-    """Keep the counts of the scores that are right or wrong in all cases of the series, as the fields of the cases.
-
-    A case without a verdict passed in the share of answers for which the field that is right least often is right.
-
-    ``grades``: the scores that are none, because another file of the series shows it.
-    """
-    fields = [field for case in results.cases for judge in case.judges for field in judge.counts]
-    own_grades = tuple(dict.fromkeys(field.attribute for field in fields if not any(field.counts)))
-    left_out = {*grades, *own_grades}
-    kept = []
-    for case in results.cases:
-        judges = tuple([_as_field(judge, left_out) for judge in case.judges])
-        passed = min((judge.share_right for judge in judges if judge.counts), default=None)
-        kept.append(replace(case, judges=judges, passed=passed if case.passed is None else case.passed))
-    return replace(results, cases=tuple(kept), grades=own_grades)
-
-
-def _as_field(opinion: Opinion, grades: Collection[str]) -> Opinion:
-    """The opinion with what it misses, or without counts if its score is a grade."""
-    if opinion.name in grades:
-        return replace(opinion, counts=())
-    if opinion.misses or not any(field.counts.fp for field in opinion.counts):
-        return opinion
-    return replace(opinion, misses=(": ".join(filter(None, (opinion.name, opinion.reasoning))),), reasoning="")
-
-
 VERDICT_FIELD: Final = "passed"
 """The field that the verdict on a case is if nothing else in its file is right or wrong."""
 
@@ -344,7 +342,7 @@ def with_verdicts_as_fields(cases: Sequence[JudgedCase]) -> tuple[JudgedCase, ..
     """
     if any(opinion.counts for case in cases for opinion in case.opinions):
         return tuple(cases)
-    of_verdict = {score: _as_field(graded(VERDICT_FIELD, (AnswerGrade(score),)), ()) for score in (0.0, 1.0)}
+    of_verdict = {score: graded(VERDICT_FIELD, (AnswerGrade(score),)).as_field(()) for score in (0.0, 1.0)}
     named = []
     for case in cases:
         if case.passed in of_verdict:

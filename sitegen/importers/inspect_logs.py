@@ -143,6 +143,59 @@ class _Log(ToolObject):
     def graders(self) -> dict[str, Grader]:
         return graders_of(self.run)
 
+    def opinions(
+        self, sample: str, epochs: list[_Epoch], grade: Callable[[str, Value], AnswerGrade]
+    ) -> Iterator[Opinion]:
+        """The opinions of all scorers. If a scorer gives several values, each has a separate name."""
+        stated: dict[str, list[tuple[_Epoch, str, dict[str, Value], Value]]] = {}
+        for epoch in epochs:
+            for scorer, score in epoch.scores.items():
+                for name, value in _named_values(scorer, members(score).get("value")):
+                    stated.setdefault(name, []).append((epoch, scorer, members(score), value))
+        for name, answers in stated.items():
+            scorer = answers[0][1]
+            reduced = dict(_named_values(scorer, self.reduced.get((scorer, sample))))
+            reasons = ((epoch.number, text(score.get("explanation"))) for epoch, _, score, _ in answers)
+            details: list[Value] = [
+                {"epoch": epoch.number, "value": value}
+                | {key: score[key] for key in ("answer", "metadata") if score.get(key)}
+                for epoch, _, score, value in answers
+            ]
+            yield graded(
+                name,
+                [grade(name, value) for *_, value in answers],
+                score=grade(name, reduced.get(name)).score,
+                reasoning="; ".join(f"{of}: {why}" if len(epochs) > 1 else why for of, why in reasons if why),
+                details=details,
+                grader=self.graders.get(scorer),
+            )
+
+    def case(self, name: str, in_log: list[_Epoch], off_scale: Counter[str]) -> JudgedCase:
+        def grade(score: str, value: Value) -> AnswerGrade:
+            known = grade_of(value, WORDS)
+            if known is None:
+                off_scale[score] += 1
+            return known or AnswerGrade(None)
+
+        epochs = sorted(in_log, key=lambda epoch: epoch.number)
+        output = epochs[0].output
+        if len(epochs) > 1:
+            output = text("\n\n".join(f"{epoch.number}: {epoch.output}" for epoch in epochs if epoch.output))
+        usage: Any = zip(*(epoch.usage for epoch in epochs), strict=True)
+        return JudgedCase(
+            id=name,
+            opinion=Opinion("", None),
+            judges=tuple(self.opinions(name, epochs, grade)),
+            input=in_log[0].input,
+            expected=in_log[0].expected,
+            output=output,
+            error=next((error for epoch in epochs if (error := epoch.error or epoch.error_message)), ""),
+            call=Call(Usage(*map(_sum, usage)), self.model, canonical(self.parameters)),
+            tags=tags_of(in_log[0].metadata),
+            answers=len(epochs),
+            transcript=tuple(chain.from_iterable(epoch.transcript for epoch in epochs)),
+        )
+
 
 def read(content: bytes) -> JudgedResults:
     """Read a log, packed or as JSON. Raises UnreadableError."""
@@ -165,7 +218,7 @@ def read(content: bytes) -> JudgedResults:
     log, epochs, off_scale = _Log(value), dict[str, list[_Epoch]](), Counter[str]()
     for place, epoch in enumerate(map(_Epoch, filter(members, samples)), 1):
         epochs.setdefault(epoch.id or f"sample {place}", []).append(epoch)
-    cases = [_case(log, name, of_sample, off_scale) for name, of_sample in epochs.items()]
+    cases = [log.case(name, of_sample, off_scale) for name, of_sample in epochs.items()]
     for case in cases:
         if case.error:
             message = f"The sample {case.id[:80]!r} ended with an error"
@@ -222,61 +275,6 @@ def _model_names(value: Value) -> str:
     if isinstance(value, list):
         return " and ".join(filter(None, map(_model_names, value)))
     return name_of(value) or name_of(members(value).get("model")) or name_of(members(value).get("name"))
-
-
-def _case(log: _Log, name: str, in_log: list[_Epoch], off_scale: Counter[str]) -> JudgedCase:
-    def grade(score: str, value: Value) -> AnswerGrade:
-        known = grade_of(value, WORDS)
-        if known is None:
-            off_scale[score] += 1
-        return known or AnswerGrade(None)
-
-    epochs = sorted(in_log, key=lambda epoch: epoch.number)
-    output = epochs[0].output
-    if len(epochs) > 1:
-        output = text("\n\n".join(f"{epoch.number}: {epoch.output}" for epoch in epochs if epoch.output))
-    usage: Any = zip(*(epoch.usage for epoch in epochs), strict=True)
-    return JudgedCase(
-        id=name,
-        opinion=Opinion("", None),
-        judges=tuple(_opinions(log, name, epochs, grade)),
-        input=in_log[0].input,
-        expected=in_log[0].expected,
-        output=output,
-        error=next((error for epoch in epochs if (error := epoch.error or epoch.error_message)), ""),
-        call=Call(Usage(*map(_sum, usage)), log.model, canonical(log.parameters)),
-        tags=tags_of(in_log[0].metadata),
-        answers=len(epochs),
-        transcript=tuple(chain.from_iterable(epoch.transcript for epoch in epochs)),
-    )
-
-
-def _opinions(
-    log: _Log, sample: str, epochs: list[_Epoch], grade: Callable[[str, Value], AnswerGrade]
-) -> Iterator[Opinion]:
-    """The opinions of all scorers. If a scorer gives several values, each has a separate name."""
-    stated: dict[str, list[tuple[_Epoch, str, dict[str, Value], Value]]] = {}
-    for epoch in epochs:
-        for scorer, score in epoch.scores.items():
-            for name, value in _named_values(scorer, members(score).get("value")):
-                stated.setdefault(name, []).append((epoch, scorer, members(score), value))
-    for name, answers in stated.items():
-        scorer = answers[0][1]
-        reduced = dict(_named_values(scorer, log.reduced.get((scorer, sample))))
-        reasons = ((epoch.number, text(score.get("explanation"))) for epoch, _, score, _ in answers)
-        details: list[Value] = [
-            {"epoch": epoch.number, "value": value}
-            | {key: score[key] for key in ("answer", "metadata") if score.get(key)}
-            for epoch, _, score, value in answers
-        ]
-        yield graded(
-            name,
-            [grade(name, value) for *_, value in answers],
-            score=grade(name, reduced.get(name)).score,
-            reasoning="; ".join(f"{of}: {why}" if len(epochs) > 1 else why for of, why in reasons if why),
-            details=details,
-            grader=log.graders.get(scorer),
-        )
 
 
 def _named_values(scorer: str, value: Value) -> Iterator[tuple[str, Value]]:

@@ -151,6 +151,49 @@ class _Row(ToolObject):
         listed = ", ".join(f"{key}={value}" for key, value in variables)
         return cut(" ".join((self.description or listed).split()), _ID) or f"test {(self.test or 0) + 1}"
 
+    def case(self, case_id: str, column: tuple[str, str], options: Mapping[str, Value]) -> JudgedCase:
+        equals = (each for each in self.asserted if each.get("type") == "equals" and "value" in each)
+        # Without the options of the test that promptfoo adds to those of the call: these are the judge's.
+        parameters = {key: value for key, value in self.config.items() if key not in ("provider", "rubricPrompt")}
+        usage = Usage(  # promptfoo writes 0 if it does not know the number of tokens
+            tokens_in=self.tokens_in if self.tokens else None,
+            tokens_out=self.tokens_out if self.tokens else None,
+            cost=self.cost,
+            latency=None if self.milliseconds is None else self.milliseconds / 1000,
+        )
+        judged = [each for each in self.outcomes if each.passed is not None]
+        of_models = [each.passed for each in judged if each.is_model_graded]
+        of_people = [each.passed for each in judged if each.type == _HUMAN]
+        return JudgedCase(
+            id=case_id,
+            opinion=Opinion("", self.score, reasoning=self.reason),
+            judges=tuple(_opinions(self.outcomes, {**options, **self.options})),
+            tags=tags_of(self.metadata),
+            variant=column[0],
+            provider=column[1],
+            passed=self.passed,
+            input=self.prompt,
+            expected=written(next(equals, {}).get("value")),
+            output=self.output,
+            error=self.error,
+            unjudged=next(filter(None, (each.failure for each in self.outcomes)), ""),
+            call=Call(usage=usage, model=self.provider, parameters=canonical(parameters)),
+            transcript=transcript(self.messages, self.tool_calls),
+            verdicts=(all(of_models), bool(of_people[-1])) if of_models and of_people else None,
+        )
+
+    def findings(self, case: JudgedCase) -> Iterator[Finding]:
+        """What is wrong with its case."""
+        if self.score is None and self.members.get("score") is not None:
+            message = f"The score of the case {case.id!r} is not a number from 0 to 1, and is left out"
+            yield Finding("error", message, _FIX)
+        if case.error:
+            message = f"promptfoo has no result of the case {case.id!r}"
+            yield Finding("warning", message, _FIX, value=case.error[:200])
+        if case.unjudged:
+            message = f"A judge failed at the case {case.id!r}, which is not judged"
+            yield Finding("warning", message, "Let promptfoo judge the answers again.", value=case.unjudged[:200])
+
 
 def read(content: bytes) -> JudgedResults:
     """Read results of promptfoo. Raises UnreadableError."""
@@ -168,8 +211,8 @@ def read(content: bytes) -> JudgedResults:
     rows.sort(key=lambda row: (row.test or 0, row.column or 0))
     # A test that states no options has those of the run.
     options = members(value_at(root, "config.defaultTest.options"))
-    cases = tuple(_case(row, name, column, options) for row, name, column in _named(rows, _columns(prompts)))
-    findings += chain.from_iterable(map(_findings, rows, cases))
+    cases = tuple(row.case(name, column, options) for row, name, column in _named(rows, _columns(prompts)))
+    findings += chain.from_iterable(map(_Row.findings, rows, cases))
     if not cases:
         findings.append(Finding("warning", "There are no results in it", _FIX))
     hashes = dict.fromkeys(filter(None, (name_of(prompt.get("id")).lower() for prompt in prompts)))
@@ -210,50 +253,6 @@ def _named(rows: list[_Row], columns: list[tuple[str, str]]) -> Iterator[tuple[_
         if test not in ids:
             ids[test] = unique(row.name, used)
         yield row, ids[test], columns[row.column or 0] if in_file else ("", row.label or row.provider)
-
-
-def _findings(row: _Row, case: JudgedCase) -> Iterator[Finding]:
-    if row.score is None and row.members.get("score") is not None:
-        message = f"The score of the case {case.id!r} is not a number from 0 to 1, and is left out"
-        yield Finding("error", message, _FIX)
-    if case.error:
-        message = f"promptfoo has no result of the case {case.id!r}"
-        yield Finding("warning", message, _FIX, value=case.error[:200])
-    if case.unjudged:
-        message = f"A judge failed at the case {case.id!r}, which is not judged"
-        yield Finding("warning", message, "Let promptfoo judge the answers again.", value=case.unjudged[:200])
-
-
-def _case(row: _Row, case_id: str, column: tuple[str, str], options: Mapping[str, Value]) -> JudgedCase:
-    equals = (each for each in row.asserted if each.get("type") == "equals" and "value" in each)
-    # Without the options of the test that promptfoo adds to those of the call: these are the judge's.
-    parameters = {key: value for key, value in row.config.items() if key not in ("provider", "rubricPrompt")}
-    usage = Usage(  # promptfoo writes 0 if it does not know the number of tokens
-        tokens_in=row.tokens_in if row.tokens else None,
-        tokens_out=row.tokens_out if row.tokens else None,
-        cost=row.cost,
-        latency=None if row.milliseconds is None else row.milliseconds / 1000,
-    )
-    judged = [each for each in row.outcomes if each.passed is not None]
-    of_models = [each.passed for each in judged if each.is_model_graded]
-    of_people = [each.passed for each in judged if each.type == _HUMAN]
-    return JudgedCase(
-        id=case_id,
-        opinion=Opinion("", row.score, reasoning=row.reason),
-        judges=tuple(_opinions(row.outcomes, {**options, **row.options})),
-        tags=tags_of(row.metadata),
-        variant=column[0],
-        provider=column[1],
-        passed=row.passed,
-        input=row.prompt,
-        expected=written(next(equals, {}).get("value")),
-        output=row.output,
-        error=row.error,
-        unjudged=next(filter(None, (each.failure for each in row.outcomes)), ""),
-        call=Call(usage=usage, model=row.provider, parameters=canonical(parameters)),
-        transcript=transcript(row.messages, row.tool_calls),
-        verdicts=(all(of_models), bool(of_people[-1])) if of_models and of_people else None,
-    )
 
 
 def _opinions(outcomes: list[_Outcome], options: Mapping[str, Value]) -> Iterator[Opinion]:

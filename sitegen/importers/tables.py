@@ -29,7 +29,6 @@ from sitegen.importers.case import (
     graded,
     grader_name,
     tags_of,
-    with_fields,
     with_verdicts_as_fields,
 )
 from sitegen.importers.columns import EVERY, GROUP, PRESETS, ColumnMap
@@ -88,7 +87,7 @@ def read_table(ending: str, content: bytes, described: ColumnMap | None, grades:
         )
     reader = _TableReader(rows, columns)
     cases = tuple(reader.cases())
-    results = with_fields(JudgedResults(cases, (*findings, *reader.findings)), grades)
+    results = JudgedResults(cases, (*findings, *reader.findings)).with_fields(grades)
     return replace(results, cases=with_verdicts_as_fields(tuple(map(reader.with_rating, results.cases, rows))))
 
 

@@ -76,6 +76,57 @@ class ModelCalls(Frozen):
             self.file.finish()
         return CallOutcome(len(prompts), tuple(failures))
 
+    def ask_for_responses(self, todo: Sequence[Pending]) -> CallOutcome:
+        """Ask for each of the responses, and write the file. Raises SitegenError if no call can succeed.
+
+        A new response replaces the old row as a whole, because its grade and embedding belong to the old text.
+        """
+        template, settings = self.template, self.settings
+
+        def row_of(slot: Slot, result: ModelReply | CallError) -> ResponseRow:
+            row: ResponseRow = {"case_id": slot.case_id, "prompt": template.digest}
+            if isinstance(result, CallError):
+                return {**row, "error": str(result)}
+            model = result.model or settings.model
+            usage = result.stated_usage()
+            return {**row, "output": result.text, "model": model, "parameters": settings.parameters, **usage}
+
+        return self.record({slot: template.fill(case.values()) for case, slot in todo}, row_of)
+
+    def grade_responses(self, todo: Sequence[Pending]) -> CallOutcome:
+        """Ask for a grade of each response, and write the file.
+
+        An answer without a grade is recorded as ``judge_answer``, a failed call as ``judge_error``; the next command
+        repeats both. Raises SitegenError if no call can succeed.
+        """
+        template, rows = self.template, self.file.rows
+        prompts = {
+            slot: template.fill(
+                {
+                    **case.values(),
+                    "expected": _NO_REFERENCE if case.expected is None else case.expected,
+                    "output": rows[slot]["output"],
+                }
+            )
+            for case, slot in todo
+        }
+        malformed = 0
+
+        def row_of(slot: Slot, result: ModelReply | CallError) -> ResponseRow:
+            nonlocal malformed
+            row = {key: value for key, value in rows[slot].items() if key not in ("quality", *_OF_JUDGE)}
+            if isinstance(result, CallError):
+                return {**row, "judge_error": str(result)}
+            judge = result.model or self.settings.model
+            row |= {"judge": judge, "judge_prompt": template.digest, "judge_usage": result.stated_usage()}
+            quality = grade(result.text)
+            if quality is None:
+                malformed += 1
+                return {**row, "judge_answer": cut(result.text, _LONGEST_ANSWER)}
+            return {**row, "quality": quality}
+
+        return replace(self.record(prompts, row_of), malformed=malformed)
+
 
 def _is_looping() -> bool:
     try:
@@ -104,24 +155,6 @@ def responses_to_ask_for(cases: Sequence[PromptCase], file: ResponsesFile, *, ag
 def is_answered(row: ResponseRow | None) -> bool:
     """Whether a row holds a response, which may be empty."""
     return row is not None and isinstance(row.get("output"), str) and not row.get("error")
-
-
-def ask_for_responses(todo: Sequence[Pending], calls: ModelCalls) -> CallOutcome:
-    """Ask for each of the responses, and write the file. Raises SitegenError if no call can succeed.
-
-    A new response replaces the old row as a whole, because its grade and embedding belong to the old text.
-    """
-    template, settings = calls.template, calls.settings
-
-    def row_of(slot: Slot, result: ModelReply | CallError) -> ResponseRow:
-        row: ResponseRow = {"case_id": slot.case_id, "prompt": template.digest}
-        if isinstance(result, CallError):
-            return {**row, "error": str(result)}
-        model = result.model or settings.model
-        usage = result.stated_usage()
-        return {**row, "output": result.text, "model": model, "parameters": settings.parameters, **usage}
-
-    return calls.record({slot: template.fill(case.values()) for case, slot in todo}, row_of)
 
 
 _NO_REFERENCE: Final = "(none)"
@@ -156,38 +189,3 @@ def given_by_the_judge(todo: Sequence[Pending], file: ResponsesFile, model: str)
     """Return how many of the responses the judge's own model wrote, ignoring dates of aliases."""
     models = [str(file.rows[slot].get("model") or "") for _, slot in todo]
     return sum(_DATED.sub("", author) == _DATED.sub("", model) for author in models)
-
-
-def grade_responses(todo: Sequence[Pending], calls: ModelCalls) -> CallOutcome:
-    """Ask for a grade of each response, and write the file.
-
-    An answer without a grade is recorded as ``judge_answer``, a failed call as ``judge_error``; the next command
-    repeats both. Raises SitegenError if no call can succeed.
-    """
-    template, rows = calls.template, calls.file.rows
-    prompts = {
-        slot: template.fill(
-            {
-                **case.values(),
-                "expected": _NO_REFERENCE if case.expected is None else case.expected,
-                "output": rows[slot]["output"],
-            }
-        )
-        for case, slot in todo
-    }
-    malformed = 0
-
-    def row_of(slot: Slot, result: ModelReply | CallError) -> ResponseRow:
-        nonlocal malformed
-        row = {key: value for key, value in rows[slot].items() if key not in ("quality", *_OF_JUDGE)}
-        if isinstance(result, CallError):
-            return {**row, "judge_error": str(result)}
-        judge = result.model or calls.settings.model
-        row |= {"judge": judge, "judge_prompt": template.digest, "judge_usage": result.stated_usage()}
-        quality = grade(result.text)
-        if quality is None:
-            malformed += 1
-            return {**row, "judge_answer": cut(result.text, _LONGEST_ANSWER)}
-        return {**row, "quality": quality}
-
-    return replace(calls.record(prompts, row_of), malformed=malformed)

@@ -44,6 +44,24 @@ class CallSettings(Llm):
         parameters = {"max_tokens": self.max_tokens, "temperature": self.temperature}
         return {name: value for name, value in parameters.items() if value is not None}
 
+    def check(self) -> None:
+        """Raise ConfigurationError for settings that no API accepts, or that would send the key unencrypted."""
+        least = {"max_tokens": 1, "concurrency": 1, "max_retries": 0, "timeout": 0.001}
+        for name, bound in least.items():
+            if not getattr(self, name) >= bound:
+                raise ConfigurationError(f"llm.{name} is {getattr(self, name)}.", fix=f"Give {bound} or more.")
+        if self.concurrency > _MOST_AT_ONCE:
+            raise ConfigurationError(f"llm.concurrency is {self.concurrency}.", fix=f"Give {_MOST_AT_ONCE} or less.")
+        if not self.model.strip():
+            raise ConfigurationError("llm.model is empty.", fix="Name a model.")
+        if self.base_url is not None:
+            url = urlsplit(self.base_url)
+            if url.scheme != "https" and not (url.scheme == "http" and url.hostname in _LOOPBACK):
+                raise ConfigurationError(
+                    f"The address of the API is {self.base_url!r}; your key would go there unencrypted, or nowhere.",
+                    fix="Use https://, or http:// on this machine.",
+                )
+
 
 class ModelReply(Frozen):
     """A model's answer."""
@@ -68,7 +86,7 @@ class Client:
 
     def __init__(self, settings: CallSettings, log: Log) -> None:
         """Raises ConfigurationError if a setting is invalid, or if the package or the key is missing."""
-        check_call_settings(settings)
+        settings.check()
         try:
             import anthropic
         except ImportError:
@@ -161,22 +179,3 @@ class Client:
         if isinstance(error, anthropic.APIError):
             return f"{error.message} {error.__cause__ or ''}"
         return f"the answer of the API is no JSON: {error}"
-
-
-def check_call_settings(settings: CallSettings) -> None:
-    """Raise ConfigurationError for settings that no API accepts, or that would send the key unencrypted."""
-    least = {"max_tokens": 1, "concurrency": 1, "max_retries": 0, "timeout": 0.001}
-    for name, bound in least.items():
-        if not getattr(settings, name) >= bound:
-            raise ConfigurationError(f"llm.{name} is {getattr(settings, name)}.", fix=f"Give {bound} or more.")
-    if settings.concurrency > _MOST_AT_ONCE:
-        raise ConfigurationError(f"llm.concurrency is {settings.concurrency}.", fix=f"Give {_MOST_AT_ONCE} or less.")
-    if not settings.model.strip():
-        raise ConfigurationError("llm.model is empty.", fix="Name a model.")
-    if settings.base_url is not None:
-        url = urlsplit(settings.base_url)
-        if url.scheme != "https" and not (url.scheme == "http" and url.hostname in _LOOPBACK):
-            raise ConfigurationError(
-                f"The address of the API is {settings.base_url!r}; your key would go there unencrypted, or nowhere.",
-                fix="Use https://, or http:// on this machine.",
-            )

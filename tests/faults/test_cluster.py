@@ -29,7 +29,7 @@ from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.errors import ConfigurationError, WorkerError
 from sitegen.history.files_at_commit import FilesAt
-from sitegen.history.repository import Repository, packed, unpacked
+from sitegen.history.repository import Repository, packed
 from sitegen.history.repository_place import find_repository
 from sitegen.history.revisions import commits_up_to, walk
 from sitegen.model.frozen import Frozen
@@ -335,7 +335,7 @@ def test_a_history_is_unpacked_with_every_object_and_the_end_of_a_shallow_one(tm
     older, newer = repo.commits([{"a.md": "one", "b/c.md": "two"}, {"a.md": "three"}])
     for name, place in (("whole", repo.path), ("cut", clone(repo, tmp_path / "shallow", "--bare", "--depth=1"))):
         history = packed(find_repository(place)[0], [newer])
-        there = unpacked(pickle.loads(pickle.dumps(history)), tmp_path / "sent" / name)
+        there = pickle.loads(pickle.dumps(history)).unpacked(tmp_path / "sent" / name)
         repository = Repository(there)
         assert [commit.commit.sha for commit in walk(repository.place, commits_up_to(repository.place, newer))] == (
             [older, newer] if name == "whole" else [newer]

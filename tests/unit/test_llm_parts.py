@@ -9,7 +9,7 @@ from anthropic.resources.messages import DEPRECATED_MODELS
 from sitegen.config.models import Llm
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.llm.calling import grade
-from sitegen.llm.client import CallSettings, check_call_settings
+from sitegen.llm.client import CallSettings
 from sitegen.llm.files import (
     JUDGE,
     PromptCase,
@@ -213,9 +213,9 @@ def test_the_default_model_is_not_retired() -> None:
 )
 def test_settings_that_cannot_work_or_would_send_the_key_in_the_clear_are_refused(settings: CallSettings) -> None:
     with pytest.raises(ConfigurationError):
-        check_call_settings(settings)
+        settings.check()
 
 
 def test_an_api_on_this_machine_needs_no_encryption() -> None:
     for url in ("https://example.org", "http://localhost:8000", "http://127.0.0.1:1/v1", "http://[::1]:1"):
-        check_call_settings(CallSettings(base_url=url))
+        CallSettings(base_url=url).check()
