@@ -23,6 +23,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from sitegen.analysis.deltas import Compared
 from sitegen.analysis.flips import flips as flips_of
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.repeats import Repeat, Repeats, noise_of
@@ -151,7 +152,7 @@ def words(pairs: Pairs, change: float, trials: int) -> Counter[Decision]:
             replace(noise, repeats=len(headlines), mean=mean),
             replace(noise, first=1, repeats=1, mean=sides[1].metrics[0].value or 0.0),
         )
-        given[change_verdict(*sides, flips, noise=known or (None, None)).decision] += 1
+        given[change_verdict(Compared(*sides), flips, noise=known or (None, None)).decision] += 1
     return given
 
 

@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import comparable_since, exchanges, overlap, shapley_parts, subsets
+from sitegen.analysis.deltas import Compared, comparable_since, shapley_parts, subsets, value_in_common
 from sitegen.analysis.flips import flips_between
-from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
+from sitegen.model.changes import Change, DeltaParts, MetricDelta
 from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.outcomes import Flips
 from sitegen.model.scorecards import Scorecard
@@ -57,20 +57,19 @@ def change_between(
     before: Point, after: Point, flips: Flips, *, headline: MetricSpec, scorecard_of: ScorecardOf | None = None
 ) -> Change:
     """Compute a change from the points, each with its noise, and the cells that flipped, for every metric of either."""
-    first, last = before.scorecard, after.scorecard
+    compared = Compared(before.scorecard, after.scorecard)
     roles = before.snapshot.roles_changed_in(after.snapshot)
-    model, judge = exchanges(first, last)
-    moved = Change(overlap=overlap(first, last), metrics=(), model=model, judge=judge, flips=flips)
+    model, judge = compared.exchanges
+    moved = Change(overlap=compared.overlap, metrics=(), model=model, judge=judge, flips=flips)
     moved = replace(moved, metrics=_metric_deltas(before, after, moved, scorecard_of))
-    if "outputs" not in roles or last.traits.is_recorded:
+    if "outputs" not in roles or after.scorecard.traits.is_recorded:
         return moved
     from sitegen.analysis.noise.changes import change_verdict  # takes time to import; new outputs alone need it
 
     later = max((before.noise, after.noise), key=lambda noise: noise.outputs if noise else 0)
     is_comparable = moved.overlap.verdict == "comparable"
     verdict = change_verdict(
-        first,
-        last,
+        compared,
         flips,
         noise=(before.noise, after.noise) if roles == ("outputs",) and is_comparable else (later, later),
         higher_is_better=headline.higher_is_better,
@@ -96,7 +95,7 @@ def _metric_deltas(
         delta = MetricDelta(name, None, None)
         if not regraded(moved.judge, name) and (same_answers or name not in TOTALS):
             values = {
-                subset: card.metric(name) if name in USAGE else _common_value(card, name, moved.overlap)
+                subset: card.metric(name) if name in USAGE else value_in_common(card, name, moved.overlap)
                 for subset, card in cards.items()
             }
             earlier, later = values[()], values[roles]
@@ -109,18 +108,6 @@ def _metric_deltas(
     return tuple(deltas)
 
 
-def difference(before: Scorecard, after: Scorecard, name: str) -> float | None:
-    """Return the change of a metric between two scorecards of an eval, over what both have; None if it is not defined.
-
-    It is the ``change`` of a point without what needs the snapshots.
-    """
-    shared = overlap(before, after)
-    if shared.verdict == "refused" or regraded(exchanges(before, after)[1], name):
-        return None
-    first, last = (_common_value(card, name, shared) for card in (before, after))
-    return None if first is None or last is None else last - first
-
-
 def scored_now(point: Point) -> Scorecard:
     """Return the scorecard of a point by the newest ground truth and rules, over what it was asked for at its time.
 
@@ -129,22 +116,13 @@ def scored_now(point: Point) -> Scorecard:
     now = point.now
     if now is None or now is point.scorecard:  # as a rule
         return point.scorecard
-    shared = overlap(point.scorecard, now)
+    shared = Compared(point.scorecard, now).overlap
     if shared.verdict == "refused" or not shared.only_after:
         return now
     added = frozenset(shared.only_after)
     values = dict(scorer(now.kind).metrics_for([each for each in now.documents if each.id not in added]))
     metrics = tuple(metric._replace(value=values.get(metric.name)) for metric in now.metrics)
     return replace(now, metrics=metrics, documents=tuple(each for each in now.documents if each.id not in added))
-
-
-def _common_value(card: Scorecard, name: str, shared: Overlap) -> float | None:
-    """Return a metric over the documents that both points have; None if it cannot be computed from these."""
-    left_out = frozenset((*shared.only_before, *shared.only_after))
-    if not left_out:
-        return card.metric(name)
-    common = [each for each in card.documents if each.id not in left_out]
-    return next((metric.value for metric in scorer(card.kind).metrics_for(common) if metric.name == name), None)
 
 
 def values_now(points: Sequence[Point], metric: str) -> list[float | None]:
@@ -178,10 +156,11 @@ def _is_better(best: Scorecard, other: Scorecard, spec: MetricSpec) -> bool:
     the best of what can be compared with it.
     """
     sign = 1 if spec.higher_is_better else -1
-    shared = overlap(best, other)
+    compared = Compared(best, other)
+    shared = compared.overlap
     if best.documents and other.documents and shared.verdict == "refused":
         return True
-    moved = difference(best, other, spec.name) if shared.verdict == "bridged" else None
+    moved = compared.difference(spec.name) if shared.verdict == "bridged" else None
     if moved is None:
         return sign * ((other.metric(spec.name) or 0.0) - (best.metric(spec.name) or 0.0)) > 0
     has_more = bool(shared.only_after) and not shared.only_before

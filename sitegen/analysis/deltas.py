@@ -7,29 +7,131 @@ orders is the Shapley value (L. S. Shapley, *A value for n-person games*, 1953);
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import combinations
 from math import factorial, fsum
-from typing import TypeVar
+from operator import attrgetter
+from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
 from sitegen.model.changes import DeltaParts, Overlap
-from sitegen.model.metrics import Metric
+from sitegen.model.frozen import Frozen
+from sitegen.model.metrics import Counts, Metric
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import ROLES, Role, RoleSet, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, exchanged, regraded
+from sitegen.scoring.kinds import scorer
+from sitegen.stats.counts import total
 from sitegen.text.values import short_digest
+
+NO_COUNTS: Final = Counts()
+_ATTRIBUTE: Final = attrgetter("attribute")
+_COUNTS: Final = attrgetter("counts")
 
 MetricsFor = Callable[[Sequence[DocumentScore]], tuple[Metric, ...]]
 """Computes the metrics over a subset of the documents: the ``metrics_for`` of a scorer."""
 
 
-def overlap(before: Scorecard, after: Scorecard) -> Overlap:
-    """Determine which documents two results have in common, and how many cases these answer."""
-    shared = overlap_of([each.id for each in before.documents], [each.id for each in after.documents])
-    alone = frozenset(shared.only_after)
-    return shared._replace(common=len({each.unit for each in after.documents if each.id not in alone}))
+class Compared(Frozen, dict=True, gc=True):
+    """Two scorecards of an eval, over what both have."""
+
+    before: Scorecard
+    after: Scorecard
+
+    @cached_property
+    def overlap(self) -> Overlap:
+        """Which documents both have, and how many cases these answer."""
+        shared = overlap_of([each.id for each in self.before.documents], [each.id for each in self.after.documents])
+        alone = frozenset(shared.only_after)
+        return shared._replace(common=len({each.unit for each in self.after.documents if each.id not in alone}))
+
+    @cached_property
+    def exchanges(self) -> tuple[Exchange | None, Exchange | None]:
+        """How the model and the judge changed; None if not, or if a side does not state it.
+
+        A judge with another rubric for a document that both sides have counts as another judge.
+        """
+        earlier, later = self.before.usage or RunUsage(), self.after.usage or RunUsage()
+        graded = tuple(dict.fromkeys((*earlier.graded, *later.graded)))
+        judge = exchanged(earlier.judges, later.judges) or (self._other_rubrics if graded else None)
+        return exchanged(earlier.models, later.models), replace(judge, metrics=graded) if judge else None
+
+    @property
+    def _other_rubrics(self) -> Exchange | None:
+        """The judges of both sides, each with a digest of the rubrics that differ; None if no rubric differs."""
+        earlier = {document.id: document.rubric for document in self.before.documents if document.rubric}
+        differing = [
+            (earlier[document.id], document.rubric)
+            for document in self.after.documents
+            if document.rubric and earlier.get(document.id, document.rubric) != document.rubric
+        ]
+        if not differing:
+            return None
+        digests = (f"rubrics {short_digest(' '.join(rubrics))}" for rubrics in zip(*differing, strict=True))
+        judges = ((card.usage or RunUsage()).judges for card in (self.before, self.after))
+        return Exchange(*((*names, rubrics) for names, rubrics in zip(judges, digests, strict=True)))
+
+    @property
+    def share_a_document(self) -> bool:
+        """Whether both, which have documents, have one in common."""
+        if self.before.documents[0].id == self.after.documents[0].id:  # as a rule
+            return True
+        earlier = {document.id for document in self.before.documents}
+        return not earlier.isdisjoint(document.id for document in self.after.documents)
+
+    def difference(self, name: str) -> float | None:
+        """The change of a metric; None if it is not defined. It is that of ``change``, without the snapshots."""
+        if self.overlap.verdict == "refused" or regraded(self.exchanges[1], name):
+            return None
+        first, last = (value_in_common(card, name, self.overlap) for card in (self.before, self.after))
+        return None if first is None or last is None else last - first
+
+    @cached_property
+    def documents(self) -> tuple[list[DocumentScore], list[DocumentScore]]:
+        """The documents that both have, of each side."""
+        earlier, later = ({each.id for each in card.documents} for card in (self.before, self.after))
+        return [each for each in self.before.documents if each.id in later], [
+            each for each in self.after.documents if each.id in earlier
+        ]
+
+    @cached_property
+    def document_counts(self) -> Counter[tuple[Counts, Counts]]:
+        """The counts of the common documents or cases, before and after."""
+        earlier, later = map(counts_by_unit, self.documents)
+        return Counter((counts, later[unit]) for unit, counts in earlier.items())
+
+    @cached_property
+    def field_counts(self) -> Counter[tuple[Counts, Counts]]:
+        """The counts of all fields, before and after; none if the documents are not the same."""
+        if {document.id for document in self.before.documents} != {document.id for document in self.after.documents}:
+            return Counter()
+        earlier, later = self.before.fields, self.after.fields
+        if [*map(_ATTRIBUTE, earlier)] == [*map(_ATTRIBUTE, later)]:  # as a rule; much faster
+            return Counter(zip(map(_COUNTS, earlier), map(_COUNTS, later), strict=True))
+        first = {field.attribute: field.counts for field in earlier}
+        last = {field.attribute: field.counts for field in later}
+        return Counter((first.get(name, NO_COUNTS), last.get(name, NO_COUNTS)) for name in first | last)
+
+
+def value_in_common(card: Scorecard, name: str, shared: Overlap) -> float | None:
+    """Return a metric over the documents that both sides have; None if it cannot be computed from these."""
+    left_out = frozenset((*shared.only_before, *shared.only_after))
+    if not left_out:
+        return card.metric(name)
+    common = [each for each in card.documents if each.id not in left_out]
+    return next((metric.value for metric in scorer(card.kind).metrics_for(common) if metric.name == name), None)
+
+
+def counts_by_unit(documents: Iterable[DocumentScore]) -> dict[str, Counts]:
+    """Sum the counts of the answers to one case."""
+    by_unit: dict[str, Counts] = {}
+    for document in documents:
+        earlier = by_unit.get(document.unit)
+        by_unit[document.unit] = document.counts if earlier is None else total((earlier, document.counts))
+    return by_unit
 
 
 def overlap_of(earlier: Sequence[str], later: Sequence[str]) -> Overlap:
@@ -44,17 +146,6 @@ def overlap_of(earlier: Sequence[str], later: Sequence[str]) -> Overlap:
     )
 
 
-def exchanges(before: Scorecard, after: Scorecard) -> tuple[Exchange | None, Exchange | None]:
-    """Determine how the model and the judge changed between two points; None if not, or if a side does not state it.
-
-    A judge with another rubric for a document that both sides have counts as another judge.
-    """
-    earlier, later = before.usage or RunUsage(), after.usage or RunUsage()
-    graded = tuple(dict.fromkeys((*earlier.graded, *later.graded)))
-    judge = exchanged(earlier.judges, later.judges) or (_other_rubrics(before, after) if graded else None)
-    return exchanged(earlier.models, later.models), replace(judge, metrics=graded) if judge else None
-
-
 def comparable_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
     """Return for each point the index of the first point since which each point can be compared with the one before.
 
@@ -65,8 +156,8 @@ def comparable_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
     stated: Scorecard | None = None
     counted: Scorecard | None = None
     for index, card in enumerate(cards):
-        judge = exchanges(stated, card)[1] if stated and card.usage else None
-        if regraded(judge, metric) or (counted and card.documents and not _shares_documents(counted, card)):
+        judge = Compared(stated, card).exchanges[1] if stated and card.usage else None
+        if regraded(judge, metric) or (counted and card.documents and not Compared(counted, card).share_a_document):
             starts.append(index)
         else:
             starts.append(starts[-1] if starts else 0)
@@ -74,28 +165,6 @@ def comparable_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
             stated = card
         counted = card if card.documents else counted
     return starts
-
-
-def _shares_documents(before: Scorecard, after: Scorecard) -> bool:
-    """Whether two outputs have a document in common."""
-    if before.documents[0].id == after.documents[0].id:  # as a rule
-        return True
-    return not {document.id for document in before.documents}.isdisjoint(document.id for document in after.documents)
-
-
-def _other_rubrics(before: Scorecard, after: Scorecard) -> Exchange | None:
-    """Return the judges of both sides, each with a digest of the rubrics that differ; None if no rubric differs."""
-    earlier = {document.id: document.rubric for document in before.documents if document.rubric}
-    differing = [
-        (earlier[document.id], document.rubric)
-        for document in after.documents
-        if document.rubric and earlier.get(document.id, document.rubric) != document.rubric
-    ]
-    if not differing:
-        return None
-    digests = (f"rubrics {short_digest(' '.join(rubrics))}" for rubrics in zip(*differing, strict=True))
-    judges = ((card.usage or RunUsage()).judges for card in (before, after))
-    return Exchange(*((*names, rubrics) for names, rubrics in zip(judges, digests, strict=True)))
 
 
 R = TypeVar("R", bound=str)

@@ -15,8 +15,8 @@ from math import fsum
 from operator import attrgetter
 from typing import Final, TypeAlias
 
-from sitegen.analysis.change import best_points, difference
-from sitegen.analysis.deltas import exchanges, overlap
+from sitegen.analysis.change import best_points
+from sitegen.analysis.deltas import Compared
 from sitegen.analysis.edits import BEFORE_ANY, attributed_to, other_edit
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.changes import Change, Decision
@@ -65,9 +65,8 @@ def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> t
             earlier = bisect_left(positions, position)
             before = newest[positions[earlier - 1]] if earlier else None
             deltas = [] if before is None else [point.change for point in points[before + 1 : index + 1]]
-            model, judge = (
-                (None, None) if before is None else exchanges(points[before].scorecard, points[index].scorecard)
-            )
+            compared = None if before is None else Compared(points[before].scorecard, points[index].scorecard)
+            model, judge = compared.exchanges if compared else (None, None)
             ordered.append(
                 Window(
                     edit=position,
@@ -116,10 +115,10 @@ def _by_rules(deltas: Iterable[Change | None]) -> float | None:
 
 
 def _over_common(before: Point, after: Point) -> tuple[float | None, ...] | None:
-    first, last = before.scorecard, after.scorecard
-    if overlap(first, last).verdict == "comparable":
+    compared = Compared(before.scorecard, after.scorecard)
+    if compared.overlap.verdict == "comparable":
         return None
-    return tuple(difference(first, last, metric.name) for metric in last.metrics[:HEADLINES])
+    return tuple(compared.difference(metric.name) for metric in after.scorecard.metrics[:HEADLINES])
 
 
 class EffectIndex:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import MetricsFor, comparable_since
+from sitegen.analysis.deltas import Compared, MetricsFor, comparable_since
 from sitegen.analysis.series import output_of
 from sitegen.model.changes import MetricStep, Step, StepStatus
 from sitegen.model.frozen import Frozen
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 from itertools import chain
 
-from sitegen.analysis.deltas import exchanges
 from sitegen.analysis.series import first_of_each_output
 from sitegen.model.changes import Moved
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
@@ -345,7 +344,7 @@ def step_between(
     causes = tuple(dict.fromkeys(cause for index in between for cause in points[index].snapshot.cause))
     new_outputs = (index for index in between if "outputs" in points[index].snapshot.cause)
     edits = list(dict.fromkeys(chain.from_iterable(points[index].beside for index in new_outputs)))[::-1]
-    model, judge = exchanges(points[last].scorecard, points[first].scorecard)
+    model, judge = Compared(points[last].scorecard, points[first].scorecard).exchanges
     old, new = [points[index] for index in before[-NEAR:]], [points[index] for index in after[:NEAR]]
     moved = (Moved(name, _mean_errors(old, name), _mean_errors(new, name)) for name in ERROR_TYPES)
     change = points[first].change if first == last + 1 else None

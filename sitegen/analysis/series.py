@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.cells import cells_of
 from sitegen.analysis.change import change_between
-from sitegen.analysis.deltas import overlap
+from sitegen.analysis.deltas import Compared
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.flips import flips_between
 from sitegen.analysis.noise.repeats import RepeatsSoFar
@@ -170,7 +170,7 @@ def _if_in_truth(then: Scorecard, now: Scorecard) -> Scorecard:
     """
     if now is then or then.status != "scored":
         return now
-    if overlap(then, now).verdict != "refused":
+    if Compared(then, now).overlap.verdict != "refused":
         return now
     undefined = dict(scorer(now.kind).metrics_for(()))
     return Scorecard(

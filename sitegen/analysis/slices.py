@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.change import difference
+from sitegen.analysis.deltas import Compared
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.importers.case import BETWEEN
@@ -169,10 +169,11 @@ def _split(before: Scorecard | None, after: Scorecard, spec: MetricSpec, axes: t
 
 def _slice(values: tuple[str, ...], before: Scorecard | None, card: Scorecard, spec: MetricSpec) -> Slice:
     usage = card.usage or RunUsage()
-    change = difference(before, card, spec.name) if before else None
+    compared = Compared(before, card) if before else None
+    change = compared.difference(spec.name) if compared else None
     verdict = None
-    if before and change is not None:
-        verdict = change_verdict(before, card, Flips(), higher_is_better=spec.higher_is_better)
+    if compared and change is not None:
+        verdict = change_verdict(compared, Flips(), higher_is_better=spec.higher_is_better)
     return Slice(
         values=values,
         card=card,
@@ -262,5 +263,5 @@ def _best(slices: Sequence[Slice], spec: MetricSpec) -> Iterator[tuple[str, ...]
 
 
 def _is_better(one: Scorecard, other: Scorecard, spec: MetricSpec) -> bool:
-    verdict = change_verdict(other, one, Flips(), higher_is_better=spec.higher_is_better)
+    verdict = change_verdict(Compared(other, one), Flips(), higher_is_better=spec.higher_is_better)
     return verdict.decision == "better"

@@ -12,7 +12,8 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
-from sitegen.analysis.change import best_points, change, changes, difference, scored_now
+from sitegen.analysis.change import best_points, change, changes, scored_now
+from sitegen.analysis.deltas import Compared
 from sitegen.analysis.regressions import REGAINED, metric_step, step_between
 from sitegen.analysis.series import first_of_each_output, output_of, series_of_two
 from sitegen.config.models import MUTE_DIGITS, Mute
@@ -283,7 +284,7 @@ def _share_regained(series: Series, before: int, low: int, later: int) -> float:
     sign = 1 if spec.higher_is_better else -1
     points = (series.points[at] for at in (before, low, later))
     first, lowest, last = (scored_now(point) for point in points)
-    lost, left = (difference(first, side, spec.name) for side in (lowest, last))
+    lost, left = (Compared(first, side).difference(spec.name) for side in (lowest, last))
     if lost is None or left is None or sign * lost > -ROUNDING:
         return 0.0
     return 1 - left / lost
@@ -304,7 +305,7 @@ def _fall(series: Series, at: int, newest: int) -> Step | None:
     spec = series.specs[0]
     after = points[at].scorecard.metric(spec.name)
     before_now, now = (scored_now(point) for point in (points[at - 1], points[newest]))
-    moved_now = difference(before_now, now, spec.name)
+    moved_now = Compared(before_now, now).difference(spec.name)
     if after is None or verdict.change is None or moved_now is None:
         return None
     moved = metric_step(spec, after - verdict.change, after)
@@ -338,7 +339,7 @@ def _distance_from_best(series: Series, best: int | None, newest: int, since: Ch
 
     def loss(before: int, after: int) -> float:
         """Over what both have; 0 if they have nothing in common."""
-        moved = difference(cards[before], cards[after], spec.name) or 0.0
+        moved = Compared(cards[before], cards[after]).difference(spec.name) or 0.0
         return -moved if spec.higher_is_better else moved
 
     lost = loss(best, newest)

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.change import change
-from sitegen.analysis.deltas import mixtures
+from sitegen.analysis.deltas import Compared, mixtures
 from sitegen.analysis.edits import OutputEdits, changed_files, edits_of_outputs, edits_of_points, other_edit
 from sitegen.analysis.flips import cases_of, flipped_cells
 from sitegen.analysis.gate import check_eval, gate_metric
@@ -250,7 +250,7 @@ class GatedPair:
         counts_cases = answers_cases or (not cells and not is_counted(headline.name))
         if not counts_cases or regraded(self._change.judge, headline.name):
             return [cell for cell in cells if cell.fate == "fixed"], [cell for cell in cells if cell.fate == "broken"]
-        better, worse = moved_cases(*self._cards, headline)
+        better, worse = moved_cases(Compared(*self._cards), headline)
         cases, first = cases_of(self._cards), dict[tuple[str, Fate], GateCell]()
         for cell in cells:
             first.setdefault((cases.get(cell.document, cell.document), cell.fate), cell)
@@ -294,7 +294,7 @@ class GatedPair:
             return self._change.verdict
         if self._is_same_output:
             return None
-        return metric_verdict(metric.spec, *self._cards, self._change.flips)
+        return metric_verdict(metric.spec, Compared(*self._cards), self._change.flips)
 
     def _sure(self, metric: GateMetric) -> ChangeVerdict | None:
         """Return the verdict if it is sure: if noise does not count, no other verdict says anything."""

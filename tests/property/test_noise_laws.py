@@ -8,6 +8,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitegen.analysis.deltas import Compared
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.changes import ChangeVerdict
@@ -58,7 +59,7 @@ def verdict(before: Cells, after: Cells) -> ChangeVerdict:
     fixed = Counter(name for name, was, now in pairs if now and not was)
     broken = Counter(name for name, was, now in pairs if was and not now)
     flips = Flips(tuple(fixed.items()), tuple(broken.items()))
-    return change_verdict(card_of(before), card_of(after), flips)
+    return change_verdict(Compared(card_of(before), card_of(after)), flips)
 
 
 @given(DOCUMENTS)

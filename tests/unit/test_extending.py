@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from sitegen.analysis.deltas import Compared
 from sitegen.analysis.noise.metrics import metric_verdict
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.config.findings import read_keys
@@ -181,7 +182,7 @@ def test_a_metric_that_gives_its_value_of_each_document_has_an_interval_and_a_no
     interval = interval_of(after, "clean")
     assert interval is not None
     assert (interval.unit, interval.n, interval.low < 0.9 < interval.high) == ("documents", 10, True)
-    told = metric_verdict(MetricSpec("clean", "Clean", ""), before, after, Flips())
+    told = metric_verdict(MetricSpec("clean", "Clean", ""), Compared(before, after), Flips())
     assert told is not None
     assert told.decision == "better"
     assert told.change == pytest.approx(0.8)

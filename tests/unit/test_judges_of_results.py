@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.change import best_points
-from sitegen.analysis.deltas import comparable_since, exchanges
+from sitegen.analysis.deltas import Compared, comparable_since
 from sitegen.importers import read_results
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
@@ -53,7 +53,7 @@ def card(*args: Any, **options: Any) -> Scorecard:
 
 
 def judges(before: Scorecard, after: Scorecard) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    found = exchanges(before, after)[1]
+    found = Compared(before, after).exchanges[1]
     assert found is None or found.metrics == ALL
     return (found.before, found.after) if found else None
 
@@ -169,10 +169,10 @@ def test_columns_of_a_table_name_the_judge_and_what_it_was_asked_of_each_row() -
         file = File("o.csv", table("j-1", rubric).encode())
         return scorer("judged").score(ScoringInputs(outputs=(file,), settings=settings)).scorecard
 
-    found = exchanges(scored("kind"), scored("curt"))[1]
+    found = Compared(scored("kind"), scored("curt")).exchanges[1]
     assert found is not None
     assert found.metrics == ("score",)
-    assert exchanges(scored("kind"), scored("kind"))[1] is None
+    assert Compared(scored("kind"), scored("kind")).exchanges[1] is None
 
 
 @pytest.fixture(scope="module")

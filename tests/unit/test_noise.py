@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.change import difference
+from sitegen.analysis.deltas import Compared
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.metrics import metric_verdict
 from sitegen.analysis.noise.samples import interval_of, interval_of_runs
@@ -50,7 +50,7 @@ def flips(before: Sequence[str], after: Sequence[str]) -> Flips:
 
 
 def verdict(before: Sequence[str], after: Sequence[str], noise: Noise | None = None) -> ChangeVerdict:
-    return change_verdict(card(*before), card(*after), flips(before, after), noise=(noise, noise))
+    return change_verdict(Compared(card(*before), card(*after)), flips(before, after), noise=(noise, noise))
 
 
 def scored(kind: str, truth: object, output: object, settings: str = "{}") -> Scorecard:
@@ -170,7 +170,7 @@ def test_many_fixed_cells_in_every_document_are_better_and_the_reverse_is_worse(
 
 def test_where_less_is_better_a_fall_is_better():
     before, after = judged(*[0.5, 0.6, 0.7] * 4), judged(*[0.4, 0.2, 0.3] * 4)
-    found = change_verdict(before, after, Flips(), higher_is_better=False)
+    found = change_verdict(Compared(before, after), Flips(), higher_is_better=False)
     assert (found.decision, found.fixed, found.broken) == ("better", 12, 0)
 
 
@@ -208,7 +208,7 @@ def test_a_list_item_that_was_found_is_one_event_however_many_cells_it_has():
             for side in counts
         )
         flipped = Flips(fixed=tuple((name, 1) for name in names), together=together)
-        return change_verdict(first, last, flipped)
+        return change_verdict(Compared(first, last), flipped)
 
     apart, together = held("item.", (0, 0)), held("items[].", (7, 0))
     assert (apart.decision, apart.fixed, apart.p_value) == ("better", 8, 2 / 2**8)
@@ -347,14 +347,14 @@ def test_a_true_change_is_found_as_often_as_methods_says(pairs: Pairs, change: f
 def test_a_document_that_only_one_side_has_is_left_out():
     before = ["++++------", "+++++-----", "++++++----", "+++++-----", "++++------"]
     first, last = card(*before), card(*before, "+" * 10)
-    found = change_verdict(first, last, Flips())
+    found = change_verdict(Compared(first, last), Flips())
     assert (found.decision, found.change) == ("same", 0.0)
 
 
 def test_points_without_a_document_in_common_cannot_be_compared():
     one, other = card("++--"), card("+++-")
     other = replace(other, documents=tuple(replace(each, id="another") for each in other.documents))
-    found = change_verdict(one, other, Flips())
+    found = change_verdict(Compared(one, other), Flips())
     assert (found.decision, found.why, found.change, found.p_value) == ("cannot tell", "nothing to compare", None, None)
 
 
@@ -365,7 +365,7 @@ def test_one_field_of_one_document_is_too_little():
 
 def test_the_mean_of_a_judge_moves_by_cases_and_takes_six():
     def held(before: Sequence[float], after: Sequence[float]) -> ChangeVerdict:
-        return change_verdict(judged(*before), judged(*after), Flips())
+        return change_verdict(Compared(judged(*before), judged(*after)), Flips())
 
     five, six = held([0.0] * 5, [1.0] * 5), held([0.0] * 6, [1.0] * 6)
     assert (five.decision, five.why, five.p_value) == ("likely better", "flips may be chance", 2 / 2**5)
@@ -381,7 +381,7 @@ def test_the_accuracy_of_responses_moves_by_cases():
         given = [{"case_id": str(index), "output": "yes" if index < right else "no"} for index in range(40)]
         return scored("responses", cases, given)
 
-    found = change_verdict(answered(20), answered(30), Flips(fixed=(("(no category)", 10),)))
+    found = change_verdict(Compared(answered(20), answered(30)), Flips(fixed=(("(no category)", 10),)))
     assert (found.decision, found.change, found.unit) == ("better", 0.25, "cases")
     assert ends(found.interval) == (0.11, 0.39)
 
@@ -405,7 +405,7 @@ def test_several_answers_to_a_case_are_one_case_of_the_interval():
 def test_several_answers_to_a_case_are_one_case_of_the_verdict():
     """Twelve answers of four cases were fixed, which is four cases."""
     before, after = answers("+----", "+----", "++---", "-----"), answers("++++-", "++++-", "+++++", "+++--")
-    found = change_verdict(before, after, Flips(fixed=(("(no category)", 12),)))
+    found = change_verdict(Compared(before, after), Flips(fixed=(("(no category)", 12),)))
     assert (found.decision, found.fixed, found.counted, found.p_value) == ("likely better", 12, (4, 0), 2 / 2**4)
     assert found.change == pytest.approx(0.6)
     assert (found.unit, found.n) == ("cases", 4)
@@ -414,24 +414,24 @@ def test_several_answers_to_a_case_are_one_case_of_the_verdict():
 
 def test_units_that_all_moved_alike_tell_nothing_of_others():
     """Without scatter an interval would have no width, as if other cases were known for certain."""
-    alike = change_verdict(answers(*["+-"] * 8), answers(*["++"] * 8), Flips())
+    alike = change_verdict(Compared(answers(*["+-"] * 8), answers(*["++"] * 8)), Flips())
     assert (alike.decision, alike.change, alike.interval) == ("better", 0.5, None)
-    one_else = change_verdict(answers(*["+-"] * 8, "+-"), answers(*["++"] * 8, "+-"), Flips())
+    one_else = change_verdict(Compared(answers(*["+-"] * 8, "+-"), answers(*["++"] * 8, "+-")), Flips())
     assert one_else.interval is not None
-    unmoved = change_verdict(answers(*["+-"] * 8), answers(*["-+"] * 8), Flips(fixed=(("a", 8),)))
+    unmoved = change_verdict(Compared(answers(*["+-"] * 8), answers(*["-+"] * 8)), Flips(fixed=(("a", 8),)))
     assert unmoved.interval == (0.0, 0.0)
 
 
 def test_a_case_that_gained_and_lost_answers_counts_by_its_mean():
     before, after = answers("+-", "+-", "++", "--"), answers("-+", "++", "+-", "--")
-    found = change_verdict(before, after, Flips())
+    found = change_verdict(Compared(before, after), Flips())
     assert (found.change, found.counted) == (0.0, (1, 1))
 
 
 @pytest.mark.parametrize(("cases", "lost"), [(2, False), (3, True)])
 def test_a_category_is_lost_by_its_cases_and_not_by_its_answers(cases, lost):
     before, after = answers(*["++++"] * cases), answers(*["----"] * cases)
-    found = change_verdict(before, after, Flips(lost=(("(no category)", cases),)))
+    found = change_verdict(Compared(before, after), Flips(lost=(("(no category)", cases),)))
     assert (found.lost_fields, found.decision) == (
         ((("(no category)", cases),), "worse") if lost else ((), "cannot tell")
     )
@@ -439,7 +439,7 @@ def test_a_category_is_lost_by_its_cases_and_not_by_its_answers(cases, lost):
 
 def test_cases_that_only_one_side_answers_change_nothing():
     before, after = answers("+", "-", "+"), answers("+", "-")
-    found = change_verdict(before, after, Flips())
+    found = change_verdict(Compared(before, after), Flips())
     assert (found.decision, found.change) == ("same", 0.0)
 
 
@@ -477,7 +477,7 @@ QUALITY = MetricSpec("average_quality", "Average quality", "", low=1.0, high=5.0
 
 
 def quality_verdict(before: Scorecard, after: Scorecard) -> ChangeVerdict | None:
-    return metric_verdict(QUALITY, before, after, Flips())
+    return metric_verdict(QUALITY, Compared(before, after), Flips())
 
 
 def test_a_fall_of_the_quality_of_most_answers_is_more_than_chance():
@@ -503,9 +503,9 @@ def test_a_fall_of_the_quality_of_a_few_answers_is_not_told_from_chance():
 
 def test_cases_that_only_one_side_answered_change_no_mean():
     before, after = graded(5, 4, 1, cases="abx"), graded(3, 4, 5, cases="aby")
-    assert difference(before, after, "average_quality") == -1.0
-    assert difference(before, graded(5, cases="z"), "average_quality") is None
-    assert difference(before, graded(None, None, cases="ab"), "average_quality") is None
+    assert Compared(before, after).difference("average_quality") == -1.0
+    assert Compared(before, graded(5, cases="z")).difference("average_quality") is None
+    assert Compared(before, graded(None, None, cases="ab")).difference("average_quality") is None
 
 
 def test_what_variants_answer_to_one_case_is_one_unit():
@@ -516,7 +516,7 @@ def test_what_variants_answer_to_one_case_is_one_unit():
 
 
 def test_how_much_answers_are_alike_has_no_verdict():
-    assert metric_verdict(MetricSpec("consistency_score", "", ""), graded(5), graded(3), Flips()) is None
+    assert metric_verdict(MetricSpec("consistency_score", "", ""), Compared(graded(5), graded(3)), Flips()) is None
 
 
 def test_an_accuracy_of_fewer_answers_than_variants_has_an_interval():
@@ -532,4 +532,4 @@ def test_an_accuracy_of_fewer_answers_than_variants_has_an_interval():
         kind="responses",
     )
     assert interval_of(some) == Interval(*wilson(1.0, 1), "cases", 1, "Wilson")
-    assert change_verdict(some, some, Flips()).decision == "same"
+    assert change_verdict(Compared(some, some), Flips()).decision == "same"

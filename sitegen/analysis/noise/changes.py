@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import exchanges
+from sitegen.analysis.deltas import Compared
 from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.noise.repeats import difference_of_repeats
 from sitegen.analysis.noise.samples import PairedSample, case_pairs, is_counted, number_judged, paired_sample_of
@@ -39,8 +39,7 @@ _WORDS: Final[Mapping[bool, tuple[Decision, Decision, Decision]]] = {
 
 
 def change_verdict(
-    before: Scorecard,
-    after: Scorecard,
+    compared: Compared,
     flips: Flips,
     *,
     noise: tuple[Noise | None, Noise | None] = (None, None),
@@ -61,11 +60,12 @@ def change_verdict(
     ``noise``: that of the repeats up to each of the points, or twice that of the later one if their headlines are not
     over the same cases. ``higher_is_better``: the direction of the headline.
     """
+    before, after = compared.before, compared.after
     metric = after.metrics[0].name
-    if regraded(exchanges(before, after)[1], metric):
+    if regraded(compared.exchanges[1], metric):
         fixed, broken = number_of_cells(flips.fixed), number_of_cells(flips.broken)
         return ChangeVerdict(decision="cannot tell", why="another judge", fixed=fixed, broken=broken)
-    (unit, pairs), moved = paired_sample_of(before, after, metric), None
+    (unit, pairs), moved = paired_sample_of(compared, metric), None
     if is_counted(metric):
         moved = number_of_cells(flips.fixed), number_of_cells(flips.broken)
     if moved and not after.traits.answers_cases:
@@ -116,9 +116,9 @@ def moved_units(pairs: Mapping[Paired, int], *, higher_is_better: bool) -> tuple
     return (moves[1], moves[-1]) if higher_is_better else (moves[-1], moves[1])
 
 
-def moved_cases(before: Scorecard, after: Scorecard, spec: MetricSpec) -> tuple[dict[str, Paired], dict[str, Paired]]:
+def moved_cases(compared: Compared, spec: MetricSpec) -> tuple[dict[str, Paired], dict[str, Paired]]:
     """Return the cases in which a metric got better, and those in which it got worse, by name."""
-    pairs, better = case_pairs(before, after, spec.name), 1 if spec.higher_is_better else -1
+    pairs, better = case_pairs(compared, spec.name), 1 if spec.higher_is_better else -1
     return (
         {case: pair for case, pair in pairs.items() if _direction(pair) == better},
         {case: pair for case, pair in pairs.items() if _direction(pair) == -better},

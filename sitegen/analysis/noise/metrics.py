@@ -10,8 +10,9 @@ from functools import cache
 
 from msgspec.structs import replace
 
+from sitegen.analysis.deltas import Compared
 from sitegen.analysis.noise.changes import FEWEST, change_verdict, mean_verdict
-from sitegen.analysis.noise.samples import PairedCounts, is_counted, paired_sample_of
+from sitegen.analysis.noise.samples import is_counted, paired_sample_of
 from sitegen.model.changes import ChangeVerdict, Spread
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
@@ -21,24 +22,23 @@ from sitegen.stats.intervals import ratio_change
 from sitegen.stats.step_tests import UnitVariance
 
 
-def metric_verdict(spec: MetricSpec, before: Scorecard, after: Scorecard, flips: Flips) -> ChangeVerdict | None:
+def metric_verdict(spec: MetricSpec, compared: Compared, flips: Flips) -> ChangeVerdict | None:
     """Judge the change of a metric as ``change_verdict`` does; None if its noise cannot be estimated.
 
     Noise cannot be estimated if the metric is neither a ratio of counts nor a mean over documents. The noise of repeats
     is that of the headline, and plays no part.
     """
-    traits = after.traits
+    after, traits = compared.after, compared.after.traits
     if traits.is_recorded:
         return None
     is_headline = after.metrics[0].name == spec.name
     if not is_headline and not _has_units(spec.name, after):
         return None
     if not is_headline and traits.answers_cases:
-        pairs = paired_sample_of(before, after, spec.name)[1]
+        pairs = paired_sample_of(compared, spec.name)[1]
         return mean_verdict(pairs, scale=spec.high - spec.low, higher_is_better=spec.higher_is_better)
     return change_verdict(
-        _with_headline(spec.name, before),
-        _with_headline(spec.name, after),
+        Compared(_with_headline(spec.name, compared.before), _with_headline(spec.name, after)),
         flips,
         higher_is_better=spec.higher_is_better,
     )
@@ -62,9 +62,9 @@ def variance_by_units(points: Sequence[Point], metrics: Sequence[str]) -> Callab
             return {}
         if points[before].snapshot.roles_changed_in(points[after].snapshot) != ("outputs",):
             return {}
-        counts = PairedCounts(first, last)
+        compared = Compared(first, last)
         samples = {
-            name: counts.sample(name) if is_counted(name) else paired_sample_of(first, last, name)
+            name: paired_sample_of(compared, name)
             for name in metrics
             if _has_units(name, last) and (not traits.answers_cases or name == last.metrics[0].name)
         }

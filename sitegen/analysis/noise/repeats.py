@@ -16,7 +16,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.deltas import exchanges
+from sitegen.analysis.deltas import Compared
 from sitegen.model.changes import FlipRate, Noise, Spread
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Cell, CellMap, State
@@ -245,7 +245,7 @@ def _repeats(before: Point, point: Point) -> bool:
         return False
     if before.snapshot.roles_changed_in(point.snapshot) not in ((), _OUTPUTS_ONLY):
         return False
-    model, judge = exchanges(before.scorecard, point.scorecard)
+    model, judge = Compared(before.scorecard, point.scorecard).exchanges
     if model or (judge and regraded(judge, point.scorecard.metrics[0].name)):
         return False
     made_at = point.snapshot.made_at

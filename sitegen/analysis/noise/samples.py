@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import fsum
-from operator import attrgetter
 from typing import Final, TypeAlias
 
+from sitegen.analysis.deltas import NO_COUNTS, Compared, counts_by_unit
 from sitegen.model.changes import Ends, Interval, Unit
 from sitegen.model.metrics import LIFT, OF_TRANSCRIPTS, Counts
 from sitegen.model.scorecards import DocumentScore, Scorecard
-from sitegen.stats.counts import Share, judged, share_of, total
+from sitegen.stats.counts import Share, judged, share_of
 from sitegen.stats.intervals import ROUNDING, Paired, around, around_mean, effective_wilson, mean_of, ratio, wilson
 
 _ENOUGH: Final = 5
 """Fewest documents for a sample of documents; with fewer, their fields are the sample."""
 
-_NONE: Final = Counts()
 _NOTHING: Final = Share(0, 0)
-_ATTRIBUTE: Final = attrgetter("attribute")
-_COUNTS: Final = attrgetter("counts")
 
 
 PairedSample: TypeAlias = tuple[Unit, Counter[Paired]]
@@ -30,7 +27,7 @@ PairedSample: TypeAlias = tuple[Unit, Counter[Paired]]
 
 def is_counted(metric: str) -> bool:
     """Decide whether a metric is a ratio of counts, and not a mean over documents."""
-    return share_of(metric, _NONE) is not None
+    return share_of(metric, NO_COUNTS) is not None
 
 
 def sample_of(card: Scorecard, metric: str) -> tuple[Unit, Counter[Share], float | None]:
@@ -41,7 +38,7 @@ def sample_of(card: Scorecard, metric: str) -> tuple[Unit, Counter[Share], float
     """
     if not is_counted(metric):
         return "documents", Counter(_values_by_unit(card.documents, metric).values()), None
-    documents = _counted_shares(metric, _counts_by_unit(card.documents).values())
+    documents = _counted_shares(metric, counts_by_unit(card.documents).values())
     right = share_of(metric, Counts(tp=1))
     trials = fsum(share.whole * times for share, times in documents.items()) / (right.part if right else 1)
     if documents.total() < _ENOUGH:
@@ -51,62 +48,32 @@ def sample_of(card: Scorecard, metric: str) -> tuple[Unit, Counter[Share], float
     return "documents", documents, trials
 
 
-class PairedCounts:
-    """The counts of the units that two points have in common, from which the sample of any ratio of counts follows."""
-
-    def __init__(self, before: Scorecard, after: Scorecard) -> None:
-        self._before = before
-        self._after = after
-
-    @cached_property
-    def _documents(self) -> Counter[tuple[Counts, Counts]]:
-        """The counts of the common documents, before and after."""
-        earlier, later = (_counts_by_unit(side) for side in _common_documents(self._before, self._after))
-        return Counter((counts, later[unit]) for unit, counts in earlier.items())
-
-    @cached_property
-    def _fields(self) -> Counter[tuple[Counts, Counts]]:
-        """The counts of all fields, before and after; none if the documents are not the same."""
-        if {document.id for document in self._before.documents} != {document.id for document in self._after.documents}:
-            return Counter()
-        earlier, later = self._before.fields, self._after.fields
-        if [*map(_ATTRIBUTE, earlier)] == [*map(_ATTRIBUTE, later)]:  # as a rule; much faster
-            return Counter(zip(map(_COUNTS, earlier), map(_COUNTS, later), strict=True))
-        first = {field.attribute: field.counts for field in earlier}
-        last = {field.attribute: field.counts for field in later}
-        return Counter((first.get(attribute, _NONE), last.get(attribute, _NONE)) for attribute in first | last)
-
-    def sample(self, metric: str) -> PairedSample:
-        """Return the cases, else the documents, or the fields if documents are few and the same on both sides."""
-        if self._after.traits.answers_cases:
-            return "cases", Counter(case_pairs(self._before, self._after, metric).values())
-        documents = _paired_shares(metric, self._documents)
-        if documents.total() < _ENOUGH:
-            fields = _paired_shares(metric, self._fields)
-            if fields.total() > documents.total():
-                return "fields", fields
-        return "documents", documents
-
-
-def paired_sample_of(before: Scorecard, after: Scorecard, metric: str) -> PairedSample:
+def paired_sample_of(compared: Compared, metric: str) -> PairedSample:
     """Return the common cases or documents of a metric, or fields if documents are few and the same on both sides."""
-    if is_counted(metric):
-        return PairedCounts(before, after).sample(metric)
-    return "documents", Counter(case_pairs(before, after, metric).values())
+    if not is_counted(metric):
+        return "documents", Counter(case_pairs(compared, metric).values())
+    if compared.after.traits.answers_cases:
+        return "cases", Counter(case_pairs(compared, metric).values())
+    documents = _paired_shares(metric, compared.document_counts)
+    if documents.total() < _ENOUGH:
+        fields = _paired_shares(metric, compared.field_counts)
+        if fields.total() > documents.total():
+            return "fields", fields
+    return "documents", documents
 
 
-def case_pairs(before: Scorecard, after: Scorecard, metric: str) -> dict[str, Paired]:
+def case_pairs(compared: Compared, metric: str) -> dict[str, Paired]:
     """Return the value of a metric in each case that both sides have, before and after, by the name of the case.
 
     Cases are the test cases, of which each counts once, however many answers it has; for a mean, the documents.
     """
     if is_counted(metric):
-        earlier, later = map(_counts_by_unit, _common_documents(before, after))
+        earlier, later = map(counts_by_unit, compared.documents)
         counted = ((case, _pair(metric, earlier[case], later[case])) for case in earlier if case in later)
         return {case: Paired(*(Share(part / whole, 1.0) for part, whole in pair)) for case, pair in counted if pair}
     first, last = (
         {document.id: document for document in card.documents if _value(document, metric) is not None}
-        for card in (before, after)
+        for card in (compared.before, compared.after)
     )
     common = [name for name in first if name in last]
     shares, changed = (_values_by_unit([side[name] for name in common], metric) for side in (first, last))
@@ -115,24 +82,7 @@ def case_pairs(before: Scorecard, after: Scorecard, metric: str) -> dict[str, Pa
 
 def number_judged(card: Scorecard) -> int:
     """Return the number of cases that have a value that is right or wrong, whoever answered them and how often."""
-    return sum(judged(counts) > 0 for counts in _counts_by_unit(card.documents).values())
-
-
-def _common_documents(before: Scorecard, after: Scorecard) -> tuple[list[DocumentScore], list[DocumentScore]]:
-    """Return the documents that both sides have, of each side."""
-    earlier, later = {each.id for each in before.documents}, {each.id for each in after.documents}
-    return [each for each in before.documents if each.id in later], [
-        each for each in after.documents if each.id in earlier
-    ]
-
-
-def _counts_by_unit(documents: Iterable[DocumentScore]) -> dict[str, Counts]:
-    """Sum the counts of the answers to one case."""
-    by_unit: dict[str, Counts] = {}
-    for document in documents:
-        earlier = by_unit.get(document.unit)
-        by_unit[document.unit] = document.counts if earlier is None else total((earlier, document.counts))
-    return by_unit
+    return sum(judged(counts) > 0 for counts in counts_by_unit(card.documents).values())
 
 
 def _values_by_unit(documents: Iterable[DocumentScore], metric: str) -> dict[str, Share]:
