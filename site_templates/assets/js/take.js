@@ -60,7 +60,8 @@ class Picture {
     this.box(at, striped ?? style.backgroundColor, striped, style.borderRadius);
     for (const side of ["Top", "Bottom"]) {
       const width = parseFloat(style[`border${side}Width`]);
-      if (width) this.box({ ...at.toJSON(), top: side === "Top" ? at.top : at.bottom - width, height: width }, style[`border${side}Color`]);
+      const place = { ...at.toJSON(), top: side === "Top" ? at.top : at.bottom - width, height: width };
+      if (width) this.box(place, style[`border${side}Color`], style[`border${side}Style`] !== "solid");
     }
     for (const child of node.childNodes) {
       if (child.nodeType === Node.ELEMENT_NODE) this.draw(child);
@@ -107,12 +108,16 @@ function textOf(node) {
 }
 const cellText = cell => textOf(cell).replace(/\s+/g, " ").trim().replace(/^▲ (?=[\d.])/, "+").replace(/^▼ (?=[\d.])/, "\u2212");
 /* Rows that a filter left out are not taken; those that only wait for "Show more" are. */
-const tableCells = table => $$("tr:not(.off)", table).map(row =>
-  [...row.cells].flatMap(cell => [cellText(cell), ...Array(cell.colSpan - 1).fill("")]));
+const tableCells = table => {
+  const rows = $$("tr:not(.off)", table).map(row => [...row.cells].flatMap(cell => [cellText(cell), ...Array(cell.colSpan - 1).fill("")]));
+  const isUsed = (_, column) => rows.length < 2 || rows.slice(1).some(row => row[column]); // a column of pictures has no text
+  return rows.map(row => row.filter(isUsed));
+};
 const asMarkdown = ([heads, ...rows]) => [heads, heads.map(() => "---"), ...rows]
   .map((cells, k) => `| ${cells.map(text => (k === 1 ? text : text.replace(/[\\|`*_<[\]]/g, "\\$&"))).join(" | ")} |`).join("\n") + "\n";
 /* As sitegen's own CSV files: a text that a spreadsheet would run as a formula gets an apostrophe in front (sitegen/text/plain.py). */
 const csvCell = text => {
+  if (text === "—") return "";
   const number = text.replace("\u2212", "-");
   const safe = /^[=+\-@]/.test(number) && Number.isNaN(+number) ? `'${text}` : Number.isNaN(+number) ? text : number;
   return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
