@@ -6,6 +6,7 @@ rule, the instructions or a habit of the person who wrote the labels, and not a 
 
 from __future__ import annotations
 
+import hashlib
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -64,6 +65,23 @@ class SharedCause(NamedTuple):
     """The name of the error pattern; empty if another rule explains the labels."""
     labels: tuple[SuspectLabel, ...]
     """The most certain first."""
+
+    @property
+    def id(self) -> str:
+        """Fragment of the address of its row, from its most certain label; the same in every build."""
+        first = self.labels[0]
+        place = "\0".join((first.eval_id, first.suspect.document, first.suspect.path))
+        return hashlib.sha256(place.encode("utf-8", "replace")).hexdigest()[:10]
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields of its labels, the one with the most certain label first."""
+        return list(dict.fromkeys(label.suspect.attribute for label in self.labels))
+
+    @property
+    def evals(self) -> int:
+        """Number of evals with labels of it."""
+        return len({label.eval_id for label in self.labels})
 
 
 def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth, ...]:

@@ -6,7 +6,6 @@ One page has the labels of all evals. Each eval also has its own page, with all 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -91,23 +90,6 @@ def sides(suspect: SuspectTruth) -> tuple[Markup, Markup]:
 def doubt(suspect: SuspectTruth) -> tuple[Certainty, float]:
     """How certain it is that the label is wrong, and the least share of outputs that agree, 0..1."""
     return certainty(suspect), least_share(suspect)
-
-
-def row_id(cause: SharedCause) -> str:
-    """Fragment of the address of the row of a cause, from its most certain label; the same in every build."""
-    first = cause.labels[0]
-    place = "\0".join((first.eval_id, first.suspect.document, first.suspect.path))
-    return hashlib.sha256(place.encode("utf-8", "replace")).hexdigest()[:10]
-
-
-def fields(cause: SharedCause) -> list[str]:
-    """The fields of the labels of a cause, the one with the most certain label first."""
-    return list(dict.fromkeys(label.suspect.attribute for label in cause.labels))
-
-
-def evals(cause: SharedCause) -> int:
-    """Number of evals with labels of a cause."""
-    return len({label.eval_id for label in cause.labels})
 
 
 def patch(labels: Iterable[SuspectLabel]) -> tuple[Markup, int]:

@@ -2,11 +2,20 @@
 
 import csv
 import io
+import json
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import expect
+
+from sitegen.analysis.causes import causes_of
+from sitegen.model.series import Correction, SuspectTruth
+from sitegen.pages.other_pages import problems_page
+from sitegen.pages.suspect_truth import suspect_labels_page
+from tests import pages_sample as sample
+from tests.sites import renderer_of
 
 TREND = "evals/waybills/index.html"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -51,6 +60,39 @@ def test_a_table_is_copied_as_markdown_and_as_csv_with_the_rows_that_a_filter_le
     assert heads.startswith("| ")
     assert set(rule) == {"|", "-", " "}
     assert len(lines) == len(rows) - 1
+
+
+def test_patches_and_lines_to_paste_are_copied_as_they_are(site, visit):
+    """Carriage returns, signs of markup, and text in other scripts."""
+    fix = Correction(path="a/truth.csv", line=2, before="Ann,<6>\t", after="Ann,<7>\t", end="\r\n")
+    suspect = SuspectTruth(
+        document="",
+        path="area",
+        attribute="area",
+        expected="6",
+        actual="7",
+        agreeing=9,
+        outputs=9,
+        edits=0,
+        first=0,
+        last=1,
+        correction=fix,
+    )
+    summary = replace(sample.summary(sample.series(3)), suspects=(suspect,))
+    paste = {"map.yaml": {"csv_to_json": {"Gr\xf6\xdfe <m>": "size"}}}
+    problem = replace(sample.PROBLEMS[1], paste=json.dumps(paste))
+    pages = suspect_labels_page([summary]), problems_page(causes_of([problem]), (), sample.commit(0), "main")
+    for page in pages:
+        (site / f"copied-{page.path}").write_bytes(renderer_of(sample.SITE).render(page))
+    patch = "--- a/a/truth.csv\n+++ b/a/truth.csv\n@@ -2 +2 @@\n-Ann,<6>\t\r\n+Ann,<7>\t\r\n"
+    texts = (patch, 'csv_to_json:\n  "Gr\xf6\xdfe <m>": "size"')
+    for page, text in zip(pages, texts, strict=True):
+        shown = visit(f"copied-{page.path}", permissions=["clipboard-read", "clipboard-write"])
+        for fold in shown.locator(".corrections details").all()[:1]:
+            fold.locator("summary").click()
+        shown.locator(".corrections [data-copy]").first.click()
+        shown.get_by_text("Copied", exact=True).wait_for()
+        assert shown.evaluate("() => navigator.clipboard.readText()") == text
 
 
 def test_without_scripts_and_on_paper_nothing_offers_to_copy(visit):

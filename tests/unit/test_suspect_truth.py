@@ -15,16 +15,7 @@ from sitegen.data_files.folders import packed
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.series import Correction, EvalSummary, SuspectTruth
 from sitegen.pages import links
-from sitegen.pages.suspect_truth import (
-    LISTED,
-    SuspectTruthView,
-    doubt,
-    fields,
-    row_id,
-    suspect_labels_page,
-    suspect_truth_page,
-)
-from sitegen.pages.suspect_truth import evals as evals_of
+from sitegen.pages.suspect_truth import LISTED, SuspectTruthView, doubt, suspect_labels_page, suspect_truth_page
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.truth_correction import corrected_line
@@ -313,13 +304,13 @@ def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_a
         ("a", "w[0].name", "low"),
     ]
     assert view.last_given(view.labels[0]) == evals[0].headlines[1]
-    assert [(cause.rule, fields(cause), evals_of(cause)) for cause in view.causes] == [
+    assert [(cause.rule, cause.fields, cause.evals) for cause in view.causes] == [
         ("alone", ["area"], 1),
         ("alone", ["fuel"], 1),
         ("same field", ["w[].name"], 1),
     ]
     html = written(renderer_of(sample.SITE), page)
-    rows = [row_id(cause) for cause in view.causes]
+    rows = [cause.id for cause in view.causes]
     assert re.findall('<tr id="label-([0-9a-f]+)"', html) == rows
     assert [
         html.count(f'href="{links.field(*field)}"') for field in (("a", "area"), ("b", "fuel"), ("a", "w[].name"))

@@ -40,7 +40,7 @@ from sitegen.pages.report.patterns import pattern_words
 from sitegen.pages.report.report_rows import error_types, type_label, type_mark
 from sitegen.pages.report.why_rows import agrees_with_now
 from sitegen.scoring.usage import USAGE
-from sitegen.stats.counts import errors, judged, wrong_share
+from sitegen.stats.counts import errors, judged, total, wrong_share
 
 VARIANTS: Final = 6
 """Largest number of values of one axis that are drawn: variants, models, or those of a tag."""
@@ -438,14 +438,9 @@ def heat_map(
     for group, names in sections.items():
         if len(names) > 1:
             inside = [[counts for name, counts in column.items() if section(name) == group] for column in columns]
-            heat.append((group, tuple([_share_of_all(counts) for counts in inside])))
+            heat.append((group, tuple([wrong_share(total(counts)) for counts in inside])))
         heat += [(name, rows[name]) for name in names]
     return tuple(heat) if len(heat) > 1 else (), len(rows) - len(moved)
-
-
-def _share_of_all(counts: Sequence[Counts]) -> float | None:
-    total = sum(map(judged, counts))
-    return sum(map(errors, counts)) / total if total else None
 
 
 def heat_label(name: str, drawn: Container[str]) -> str:

@@ -288,13 +288,18 @@ def _island(
             _rounded([None if at is None else 0 if abs(at) < ROUNDING else at for at in column]) for column in moved
         ],
         "by_outputs": [int(bool(change) and change[0].by_outputs) for change in changes],
-        **({"heat": [[*map(_percent, shares[older:])] for _, shares in view.heat]} if is_small else {}),
+        **(
+            {
+                "heat": [
+                    [None if share is None else round(100 * share) for share in shares[older:]]
+                    for _, shares in view.heat
+                ]
+            }
+            if is_small
+            else {}
+        ),
         "spans": [point.interval and _rounded((point.interval.low, point.interval.high)) for point in points],
     }
-
-
-def _percent(share: float | None) -> int | None:
-    return None if share is None else round(100 * share)
 
 
 def _rounded(values: Sequence[float | None]) -> list[float | None]:
