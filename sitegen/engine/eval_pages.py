@@ -34,6 +34,7 @@ from sitegen.pages import links
 from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.exports import results_json
+from sitegen.pages.data.search import values_file
 from sitegen.pages.data.series import series_files
 from sitegen.pages.field import ANSWERED, case_page, field_page, history_of, last_change
 from sitegen.pages.notes import notes_page
@@ -198,7 +199,7 @@ class _EvalPages:
         derived = task.derived.value
         series = replace(self._cards.series(info, self._edits, self._cells, derived), baselines=task.baselines)
         summary = task.record.summary
-        for file in series_files(series, summary.patterns):
+        for file in (*series_files(series, summary.patterns), values_file(info.id, self._cells)):
             writer.write(file.path, file.content)
         newest, kept = len(series.points) - 1, task.context.limits.reports_kept
         short = 0 if kept is None else max(0, len(series.points) - kept)  # the oldest have a short page instead

@@ -110,6 +110,11 @@ def field(eval_id: str, attribute: str) -> str:
     return f"evals/{slug(eval_id)}/{field_in_eval(attribute)}"
 
 
+def search_values(eval_id: str) -> str:
+    """The values of an eval, which search loads."""
+    return f"search/values-{slug(eval_id)}.js"
+
+
 def report_cases(eval_id: str, snapshot_slug: str, number: int) -> str:
     """Some of the cases that a report loads when they are searched for or requested."""
     return f"evals/{slug(eval_id)}/{snapshot_slug}-cases-{number}.js"

@@ -225,6 +225,7 @@ def raw_files() -> list[RawFile]:
         search.list_file(map(sample.summary, every), files, fields, len(log)),
         search.fields_file(sample.FIELDS),
         *search.shards(log),
+        *(search.values_file(one.info.id, one.cells) for one in every if one.points),
         feed_file(sample.SITE, sample.commit(120), tuple(map(sample.summary, every))),
         summary_file(sample.SITE, sample.commit(120), tuple(map(sample.summary, every)), (), ()),
     ]

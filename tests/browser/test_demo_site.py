@@ -228,10 +228,15 @@ def test_works_below_a_path_of_a_server(server, open_context):
         ("utility bills", r"evals/utility-bills/index\.html$"),
         ("meter.reading", r"evals/utility-bills/fields/meter\.reading\.html$"),
         ("ask for pitches in degrees", r"commits/[0-9a-f]{12}\.html$"),
+        ("marlow cross", r"evals/freight-papers/fields/consignee\.city\.html$"),
+        ("2026-05-31 rental", r"evals/rental-contracts/0031\.html$"),
+        ("12 may 2026 rental", r"evals/rental-contracts/0012\.html$"),
+        ("tarixf", r"evals/utility-bills/fields/tariff\.html$"),
+        ("worse", r"evals/rental-contracts/index\.html$"),
         ("contract-terms", r"instructions/claude--instructions--rental--contract-terms\.md/index\.html$"),
     ],
 )
-def test_search_from_disk_finds_evals_fields_edits_and_files(visit, words, address):
+def test_search_from_disk_finds_evals_fields_values_dates_edits_and_files(visit, words, address):
     page = visit("methods.html")
     page.keyboard.press("/")
     page.get_by_role("searchbox", name="Search", exact=True).fill(words)

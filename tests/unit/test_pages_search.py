@@ -7,7 +7,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from sitegen.engine.template_files import find_templates
-from sitegen.model.series import SuspectTruth
+from sitegen.model.changes import Change, ChangeVerdict, Overlap
+from sitegen.model.outcomes import REDACTED, Cell, CellMap, Period
+from sitegen.model.series import BestOutput, SuspectTruth
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data import search
@@ -50,6 +52,7 @@ def test_an_entry_of_an_edit_leads_to_its_commit():
         f"commits/{edit.commit.sha[:12]}.html",
         f"{edit.path} {edit.commit.sha[:7]}",
         edit.commit.author,
+        edit.commit.committed_at[:10],
     )
 
 
@@ -60,6 +63,7 @@ def test_an_entry_of_an_iteration_has_the_subject_and_the_author_of_its_commit()
         f"evals/{info.id}/{snapshot.slug}.html",
         snapshot.commit.subject,
         snapshot.commit.author,
+        snapshot.commit.committed_at[:10],
     )
     copied = search.iteration_entry(info, snapshot, "iteration-001")
     assert copied.note == f"same output as iteration-001, {snapshot.commit.subject}"
@@ -89,11 +93,46 @@ def test_evals_with_the_same_fields_or_cases_share_one_file():
     body = _body(search.list_file(summaries, (), fields, 2001))[2]
     name = search.fields_file(("a", "b")).path.removeprefix("search/fields-").removesuffix(".js")
     assert body["fields"] == [
-        ["waybills", "evals/waybills/fields", name],
-        ["receipts", "evals/receipts/fields", name],
-        ["receipts", "evals/receipts/cases", name],
+        ["Waybills", "evals/waybills/fields", name],
+        ["Receipts", "evals/receipts/fields", name],
+        ["Receipts", "evals/receipts/cases", name],
     ]
     assert body["shards"] == 2
+
+
+def test_a_redacted_value_is_not_found():
+    hidden = Cell(
+        "",
+        "name",
+        "name",
+        extra=False,
+        periods=(Period(start=0, state="correct", expected=REDACTED.literal, actual=REDACTED.literal),),
+    )
+    assert _body(search.values_file("a", CellMap(points=1, cells=(hidden,), documents={})))[2] == []
+
+
+def test_values_are_those_of_the_newest_point_each_once_and_bounded():
+    def cell(document: str, *values: tuple[str, str]) -> Cell:
+        periods = (Period(at, "wrong_value", *sides) for at, sides in enumerate(values))
+        return Cell(document, "name", "name", extra=False, periods=tuple(periods))
+
+    cells = cell("a", ('"Rome"', '"Old"'), ('"Rome"', '"Bern"')), cell("b", ('"Rome"', f'"{"x" * 99}"'))
+    file = search.values_file("a/b", CellMap(points=2, cells=cells, documents={}))
+    assert file.path == links.search_values("a/b")
+    field = ["name", links.field("a/b", "name"), ["Rome", "Bern", "x" * search.LONGEST_VALUE]]
+    assert _body(file) == ["values", "a/b", [field]]
+
+
+def test_an_eval_is_found_by_the_verdict_on_its_newest_output_and_leads_to_its_best():
+    summary = sample.summary(sample.series(3))
+    at = replace(summary.headlines[0], label="iteration-007", slug="0007")
+    verdict = ChangeVerdict(decision="likely worse", why="beyond chance")
+    change = Change(Overlap(1), (), verdict=verdict)
+    summary = replace(summary, headlines=(at,), best_output=BestOutput(at=0, value=1.0, edit=-1), change=change)
+    body = _body(search.list_file([summary], (), [(summary.info.id, ("a",), ())], 0))[2]
+    assert body["evals"][0][3] == "likely worse"
+    assert ["Waybills: best iteration", "evals/waybills/0007.html", "iteration-007"] in body["pages"]
+    assert body["values"] == [[summary.info.name, summary.info.id, links.search_values(summary.info.id)]]
 
 
 def test_a_field_is_found_with_the_name_of_its_page():

@@ -1,17 +1,17 @@
 /* Search over the whole site. The index is a handful of scripts (see sitegen/pages/data/search.py), loaded on first use,
-   newest first. */
+   newest first; values are loaded with the first word. */
 const searchButton = $("[data-search]");
 if (searchButton) {
   const root = siteRoot;
   const dialog = element("dialog", "pal"), input = element("input"), list = element("ul"), status = element("p", "pal-n muted small");
   dialog.setAttribute("aria-label", "Search");
-  Object.assign(input, { type: "search", placeholder: "Search evals, iterations, fields, cases, edits, authors, pages", autocomplete: "off", spellcheck: false });
+  Object.assign(input, { type: "search", placeholder: "Search evals, iterations, fields, values, edits, authors, dates", autocomplete: "off", spellcheck: false });
   input.setAttribute("aria-label", "Search");
   status.setAttribute("aria-live", "polite");
   dialog.append(input, list, status);
   document.body.append(dialog);
   const entries = [];
-  let current = 0, started = null, missing = 0;
+  let current = 0, started = null, missing = 0, unread = null;
 
   const load = async name => { if (!await loadScript(`${root}search/${name}.js`)) missing += 1; };
   const take = (part, key) => {
@@ -20,25 +20,26 @@ if (searchButton) {
   };
   /* Without case and accents. */
   const plain = text => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "");
-  const add = (title, address, note, kind, author = "") => {
+  const dated = day => day && new Date(day).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+  const add = (title, address, note, kind, author = "", day = "", words = "") => {
     const folder = address.startsWith("evals/") ? address.split("/")[1] : "";   // the eval's id
-    note = author && note ? `${note} · ${author}` : note || author;
-    entries.push({ title, address, note, kind, text: plain(`${title} ${note} ${folder} ${kind}`) });
+    note = [note, author, dated(day)].filter(Boolean).join(" · ");
+    entries.push({ title, address, note, kind, text: plain(`${title} ${note} ${day} ${folder} ${kind} ${words}`) });
   };
 
   async function loadIndex() {
     await load("list");
     const known = take("list", 0);
     if (!known) return;
-    for (const [title, address, note] of known.evals) add(title, address, note, "eval");
+    for (const [title, address, note, words] of known.evals) add(title, address, note, "eval", "", "", words);
     for (const [title, address, note] of known.files) add(title, address, note, "file");
     for (const [title, address, note] of known.pages) add(title, address, note, "page");
     for (const link of $$(".nav a")) add(link.textContent, link.getAttribute("href").slice(root.length), "", "page");
     find();
     for (let shard = known.shards - 1; shard >= 0; shard -= 1) {
       await load(shard);
-      for (const [title, address, note, author] of (take("log", shard) ?? []).reverse()) {
-        add(title, address, note, address.startsWith("commits/") ? "edit" : "iteration", author);
+      for (const [title, address, note, author, day] of (take("log", shard) ?? []).reverse()) {
+        add(title, address, note, address.startsWith("commits/") ? "edit" : "iteration", author, day);
       }
       find();
     }
@@ -46,6 +47,17 @@ if (searchButton) {
     for (const [name, folder, digest] of known.fields) {
       if (!files.has(digest)) { await load(`fields-${digest}`); files.set(digest, take("fields", digest) ?? []); }
       for (const [field, page] of files.get(digest)) add(field, `${folder}/${page ?? field}.html`, name, folder.endsWith("/cases") ? "case" : "field");
+    }
+    unread = known.values;
+    find();
+  }
+
+  async function loadValues() {
+    const files = unread;
+    unread = null;
+    for (const [name, id, path] of files) {
+      await load(path.slice("search/".length, -".js".length));
+      for (const [field, address, values] of take("values", id) ?? []) for (const value of values) add(value, address, `${field}, ${name}`, "value");
     }
     find();
   }
@@ -69,22 +81,40 @@ if (searchButton) {
     };
   };
 
-  /* Every word has to be found, in any order, in whichever part of the entry. */
-  const rank = (entry, matchers) => {
-    let score = entry.kind === "eval" ? 3 : 0;
+  /* Every word has to be found, in any order, in whichever part of the entry; together they count more. */
+  const rank = (entry, matchers, phrase) => {
+    let score = { eval: 3, value: -.5 }[entry.kind] ?? 0;
     for (const match of matchers) {
       const gain = match(entry);
       if (!gain) return 0;
       score += gain;
     }
-    return score + 10 / (10 + entry.text.length);
+    if (entry.text.includes(phrase)) score += matchers.length - 1 && 10;
+    return score + (/^(iteration|edit)$/.test(entry.kind) ? .1 : 10 / (10 + entry.text.length));   // those stay newest first
   };
 
+  /* Whether two words differ by one letter: a wrong, missing or added one, or two that changed places. */
+  const isTypo = (word, other) => {
+    if (Math.abs(word.length - other.length) > 1) return false;
+    let start = 0, end = 0;
+    while (start < word.length && word[start] === other[start]) start += 1;
+    while (end < Math.min(word.length, other.length) - start && word.at(-1 - end) === other.at(-1 - end)) end += 1;
+    const [left, right] = [word, other].map(one => one.slice(start, one.length - end));
+    return Math.max(left.length, right.length) < 2 || (left.length === 2 && left === [...right].reverse().join(""));
+  };
+  const near = word => {
+    const exact = matcher(word);
+    return entry => exact(entry) || Number(word.length > 3 && entry.text.split(/[^\p{L}\p{N}]+/u).some(other => isTypo(word, other)));
+  };
+  const ranked = (matchers, phrase) => entries.map(entry => [rank(entry, matchers, phrase), entry]).filter(hit => hit[0] > 0)
+    .sort((a, b) => b[0] - a[0]).map(hit => hit[1]);
+
   function find() {
-    const words = plain(input.value).split(/[\s,]+/).filter(Boolean).map(matcher);
-    const hits = words.length
-      ? entries.map(entry => [rank(entry, words), entry]).filter(hit => hit[0]).sort((a, b) => b[0] - a[0]).map(hit => hit[1])
-      : entries;
+    const words = plain(input.value).split(/[\s,]+/).filter(Boolean);
+    if (words.length && unread) loadValues();
+    let hits = words.length ? ranked(words.map(matcher), words.join(" ")) : entries;
+    const isTyped = hits.length || !words.length;
+    if (!isTyped) hits = ranked(words.map(near), words.join(" "));
     list.replaceChildren(...hits.slice(0, words.length ? 40 : 8).map(entry => {
       const item = element("li"), link = element("a");
       link.href = root + entry.address;
@@ -95,7 +125,7 @@ if (searchButton) {
     current = 0;
     mark();
     status.textContent = missing && !entries.length ? "The search index could not be loaded."
-      : words.length ? `${hits.length} found${hits.length > 40 ? ", the first 40 shown" : ""}` : "";
+      : words.length ? `${hits.length} found${isTyped || !hits.length ? "" : " with one letter changed"}${hits.length > 40 ? ", the first 40 shown" : ""}` : "";
   }
 
   function mark() {

@@ -2,7 +2,8 @@
 
 Iterations and edits, which are only ever added, form a log in commit order, divided into shards. A full shard never
 changes, so one more commit rewrites only the last shard, and ``search/list.js`` if a new shard begins. Fields are in
-files named by their digest, because most evals of a project have the same fields for most of its history.
+files named by their digest, because most evals of a project have the same fields for most of its history. The values of
+an eval are in a file that is written with its pages, and loaded when something is searched for.
 """
 
 from __future__ import annotations
@@ -10,16 +11,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
+from sitegen.model.outcomes import REDACTED, CellMap
 from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, InstructionHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.labels import same_output
 from sitegen.pages.other_pages import TOPICS
+from sitegen.text.values import written
 
 
 def script_file(path: str, name: str, body: Any) -> RawFile:
@@ -35,6 +38,13 @@ SHARD: Final = 2_000
 """Number of entries of the log in one file."""
 
 
+MOST_VALUES: Final = 5_000
+"""Number of values of an eval that search knows."""
+
+LONGEST_VALUE: Final = 80
+"""Number of characters of a value that search knows."""
+
+
 class SearchEntry(NamedTuple):
     """A search result."""
 
@@ -43,6 +53,8 @@ class SearchEntry(NamedTuple):
     note: str
     author: str = ""
     """Who made it; empty for a page."""
+    day: str = ""
+    """When its commit was made: ``2026-05-31``; empty for a page."""
 
 
 def iteration_entry(info: EvalInfo, at: Snapshot, original: str | None = None) -> SearchEntry:
@@ -52,6 +64,7 @@ def iteration_entry(info: EvalInfo, at: Snapshot, original: str | None = None) -
         address=links.report(info.id, at.slug),
         note=", ".join(filter(None, (same_output(original), at.commit.subject))),
         author=at.commit.author,
+        day=at.commit.committed_at[:10],
     )
 
 
@@ -59,7 +72,11 @@ def edit_entry(edit: Edit) -> SearchEntry:
     """An edit of instructions. It links to its commit, whose address does not change when the file is renamed."""
     commit = edit.commit
     return SearchEntry(
-        title=commit.subject, address=links.commit(commit.sha), note=f"{edit.path} {commit.short}", author=commit.author
+        title=commit.subject,
+        address=links.commit(commit.sha),
+        note=f"{edit.path} {commit.short}",
+        author=commit.author,
+        day=commit.committed_at[:10],
     )
 
 
@@ -91,6 +108,20 @@ def fields_file(attributes: tuple[str, ...]) -> RawFile:
     return script_file(f"search/fields-{name}.js", "SEARCH", ["fields", name, pages])
 
 
+def values_file(eval_id: str, cells: CellMap) -> RawFile:
+    """What each cell should be and is at the newest point, by field; at most ``MOST_VALUES`` of an eval."""
+    fields, room = [], MOST_VALUES
+    for attribute, of_field in cells.by_attribute.items():
+        newest = (cell.periods[-1] for cell in of_field)
+        texts = chain.from_iterable((written(last.expected), written(last.actual)) for last in newest)
+        usable = (text[:LONGEST_VALUE] for text in texts if text and len(text) > 2 and text != REDACTED.literal)
+        values = [*islice(dict.fromkeys(usable), room)]
+        room -= len(values)
+        if values:
+            fields.append([attribute, links.field(eval_id, attribute), values])
+    return script_file(links.search_values(eval_id), "SEARCH", ["values", eval_id, fields])
+
+
 def list_file(
     summaries: Iterable[EvalSummary],
     files: Iterable[InstructionHistory],
@@ -103,19 +134,24 @@ def list_file(
 
     Pages in the navigation are not included, because the script reads them from the navigation.
     """
-    summaries = tuple(summaries)
+    summaries, fields = tuple(summaries), tuple(fields)
+    names = {summary.info.id: summary.info.name for summary in summaries}
+    judged = {eval_id for eval_id, attributes, _ in fields if attributes}
     body: dict[str, Any] = {
-        "evals": [[s.info.name, links.eval_trend(s.info.id), s.info.description[:120]] for s in summaries],
+        "evals": [
+            [s.info.name, links.eval_trend(s.info.id), s.info.description[:120], " ".join(_words(s))] for s in summaries
+        ],
         "pages": [list(entry[:3]) for entry in chain(_pages_of_site(), *map(_pages_of_eval, summaries))],
         "files": [
             [file.path, links.instruction(file.path), "deleted" if file.deleted else "instructions"] for file in files
         ],
         "fields": [
-            [eval_id, address(eval_id, "").rpartition("/")[0], _attributes_digest(names)]
+            [names.get(eval_id, eval_id), address(eval_id, "").rpartition("/")[0], _attributes_digest(found)]
             for eval_id, attributes, cases in fields
-            for address, names in ((links.field, attributes), (links.case, cases))
-            if names
+            for address, found in ((links.field, attributes), (links.case, cases))
+            if found
         ],
+        "values": [[s.info.name, s.info.id, links.search_values(s.info.id)] for s in summaries if s.info.id in judged],
         "shards": -(-entries // SHARD),
     }
     return script_file("search/list.js", "SEARCH", ["list", 0, body])
@@ -129,9 +165,21 @@ def _pages_of_site() -> Iterator[SearchEntry]:
         yield SearchEntry(topic, f"{links.methods()}#{anchor}", "Methods: how it is computed")
 
 
+def _words(summary: EvalSummary) -> Iterator[str]:
+    """Words by which an eval is found, besides its name: the verdict on its newest output, and its models."""
+    if summary.change and summary.change.verdict:
+        yield summary.change.verdict.decision
+    if summary.stale:
+        yield "stale"
+    yield from (f"model {name}" for name in (summary.usage.models if summary.usage else ()))
+
+
 def _pages_of_eval(summary: EvalSummary) -> Iterator[SearchEntry]:
     """The pages of an eval besides its trend, its reports and the pages of its fields."""
     eval_id, name = summary.info.id, summary.info.name
+    if summary.best_output:
+        best = summary.headlines[summary.best_output.at]
+        yield SearchEntry(f"{name}: best iteration", links.report(eval_id, best.slug), best.label)
     if summary.suspects:
         yield SearchEntry("Suspect labels", links.suspect_truth(eval_id), f"{name}: labels that may be wrong")
     if summary.notes:
