@@ -24,19 +24,19 @@ def publish(project: Project, files: SiteFiles, progress: Progress) -> Site:
 
         progress.stage("Scoring", sum(len(changed.history.snapshots) for changed in update.evals))
         evals, scored = score_evals(build)  # results by content, a record for each eval
-        expected = count_effects(timeline, evals)
+        expected = count_effects(evals)
         build.memo.save()  # a build that is stopped after this is begun again with all scores
 
-        site = SiteWriter(build, evals, expected)
+        site = SiteWriter(evals, expected)
         if overview := site.write_first(scored):  # after placeholders, so that no link is ever broken
             progress.first_page(overview)
         progress.stage("Writing evals", len(scored))
         older, failures = write_evals(scored, build)
         shown = filter(timeline.context.pages_of, update.instructions)
         progress.stage("Writing instruction edits", sum(len(file.edits) for file in shown))
-        instructions = write_instructions(build, evals, expected)
+        instructions = write_instructions(evals, expected)
         progress.stage("Writing commits", 0)
-        commits = write_commits(build, evals, instructions.effects)
+        commits = write_commits(evals, instructions.effects)
         progress.stage("Writing older reports", sum(len(task.reports) for task in older))
         failures += write_older_reports(older, build)
 

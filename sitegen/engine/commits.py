@@ -103,14 +103,14 @@ class CommitList:
         self._end = first
 
 
-def write_search_log(build: Build, evals: Evals) -> tuple[int, tuple[SearchEntry, ...]]:
+def write_search_log(evals: Evals) -> tuple[int, tuple[SearchEntry, ...]]:
     """Append the entries of this build. Returns the length of the log and its end, to which the next build appends.
 
     The memo holds the entries of the last shard, so that one more commit reads and writes nothing else.
     """
-    timeline = build.timeline
+    build, timeline = evals.build, evals.build.timeline
     last = timeline.before.entries if timeline.before else ()
-    log = chain(last, _new_entries(timeline, evals))
+    log = chain(last, _new_entries(evals))
     count = (timeline.before.search_entries if timeline.before else 0) - len(last)
     writer = build.files.writer(_SEARCH_LOG)
     while entries := list(islice(log, SHARD)):
@@ -126,11 +126,12 @@ _Entry: TypeAlias = tuple[int, Callable[[], SearchEntry]]
 """The position of a commit, and what makes an entry of it."""
 
 
-def _new_entries(timeline: Timeline, evals: Evals) -> Iterator[SearchEntry]:
+def _new_entries(evals: Evals) -> Iterator[SearchEntry]:
     """Yield points and edits of the new commits, by commit; in a commit, points by eval before edits by path.
 
     Evals that sitegen failed to make are skipped, because they have no reports.
     """
+    timeline = evals.build.timeline
     update = timeline.update
     failed = {problem.eval_id for problem in evals.failures}
     # A new point, such as a deletion, can be of an older commit.
@@ -202,8 +203,9 @@ class CommitsDone(Frozen):
     """One for each commit whose page could not be made, in their order."""
 
 
-def write_commits(build: Build, evals: Evals, effects: EffectIndex) -> Commits:
+def write_commits(evals: Evals, effects: EffectIndex) -> Commits:
     """Write the pages of new commits, of older commits whose edits have other effects now, and the list of commits."""
+    build = evals.build
     timeline, site_files = build.timeline, build.files
     update = timeline.update
     uncommitted: CommitView | None = None
@@ -211,7 +213,7 @@ def write_commits(build: Build, evals: Evals, effects: EffectIndex) -> Commits:
     new = {record.commit.sha for record in update.records}
     again = tuple(_inputs_again(build, effects))
     present = {row.path: row for row in site_files.present_files(OWNER)} if update.complete or again else {}
-    inputs = chain(_page_inputs(build, evals, effects), again)
+    inputs = chain(_page_inputs(evals, effects), again)
     tasks = _commit_tasks(timeline, inputs, present)
     commit_list = CommitList(build)
     for _, done in build.pool.map(write_commit_pages, tasks):
@@ -262,9 +264,9 @@ def _inputs_again(build: Build, effects: EffectIndex) -> Iterator[CommitPageInpu
             yield replace(inputs, effects=effects.effects_of(position))
 
 
-def _page_inputs(build: Build, evals: Evals, effects: EffectIndex) -> Iterator[CommitPageInputs]:
+def _page_inputs(evals: Evals, effects: EffectIndex) -> Iterator[CommitPageInputs]:
     """Yield the new commits, newest first."""
-    timeline = build.timeline
+    timeline = evals.build.timeline
     layout = timeline.layout
     summaries = {summary.info.id: summary for summary in evals.summaries}
     histories = {update.history.id: update.history for update in timeline.update.evals}
@@ -289,7 +291,7 @@ def _page_inputs(build: Build, evals: Evals, effects: EffectIndex) -> Iterator[C
             edits=tuple(edit for edit in edits if edit.old and edit.new and edit.old.oid != edit.new.oid),
         )
         if edits and not any(move.has_new_output for move in moves):
-            COMMITS_WITHOUT_OUTPUT.keep(build.memo, str(record.commit.position), inputs)
+            COMMITS_WITHOUT_OUTPUT.keep(evals.build.memo, str(record.commit.position), inputs)
             inputs = replace(inputs, effects=effects.effects_of(record.commit.position))
         yield inputs
 

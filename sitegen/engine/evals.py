@@ -29,6 +29,8 @@ AT_ONCE: Final = 100
 class Evals(Frozen):
     """The facts about all evals that later stages need."""
 
+    build: Build
+    """The build that found them."""
     summaries: tuple[EvalSummary, ...]
     """Summaries of all evals, by id."""
     fields: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
@@ -83,6 +85,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
         to_write.append(PagesTask(**of_eval, record=record, keys=done.keys, derived=SentOnce(done.derived), pages=()))
     every = [(eval_id, records[eval_id]) for eval_id in sorted(records)]
     evals = Evals(
+        build=build,
         summaries=tuple(record.summary for _, record in every),
         fields=tuple((eval_id, record.attributes, record.cases) for eval_id, record in every),
         problems=tuple(problem for _, record in every for problem in record.problems),

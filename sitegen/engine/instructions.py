@@ -178,8 +178,9 @@ class WrittenInstructions(Frozen):
     """One problem for each file whose pages sitegen failed to make, by path."""
 
 
-def count_effects(timeline: Timeline, evals: Evals) -> WrittenInstructions:
+def count_effects(evals: Evals) -> WrittenInstructions:
     """What is known of the instruction files before their pages are written, without a record of any file."""
+    timeline = evals.build.timeline
     driven_by = {
         entry.id: frozenset(file.path for file in timeline.drivers(entry.id))
         for entry in timeline.manifest.evals
@@ -192,13 +193,14 @@ def count_effects(timeline: Timeline, evals: Evals) -> WrittenInstructions:
     )
 
 
-def write_instructions(build: Build, evals: Evals, expected: WrittenInstructions) -> WrittenInstructions:
+def write_instructions(evals: Evals, expected: WrittenInstructions) -> WrittenInstructions:
     """Write the pages of files that were edited, and of files whose edits have effects on new outputs.
 
     ``expected``: the result of ``count_effects``.
     """
+    build = evals.build
     timeline, memo = build.timeline, build.memo
-    touched = [file for file in _touched(timeline, evals, expected.effects) if timeline.context.pages_of(file)]
+    touched = [file for file in _touched(evals, expected.effects) if timeline.context.pages_of(file)]
     failures: dict[str, Problem] = {}
     for task, done in build.pool.map(write_instruction, _tasks(build, expected.effects, touched)):
         edits, path = task.history.edits, task.history.path
@@ -250,8 +252,9 @@ def touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int
     )
 
 
-def _touched(timeline: Timeline, evals: Evals, effects: EffectIndex) -> list[InstructionHistory]:
+def _touched(evals: Evals, effects: EffectIndex) -> list[InstructionHistory]:
     """Return the files that were edited, or of which new points changed the effects of an edit or the best version."""
+    timeline = evals.build.timeline
     positions = touched_positions(timeline, effects)
     edited = {instruction.path for instruction in timeline.update.instructions}
     touched = [

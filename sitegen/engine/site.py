@@ -22,7 +22,7 @@ from sitegen.engine.evals import Evals, addresses
 from sitegen.engine.failures import attempt
 from sitegen.engine.instructions import WrittenInstructions
 from sitegen.engine.summary import summary_file
-from sitegen.engine.timeline import Build, last_paths_of_edits
+from sitegen.engine.timeline import last_paths_of_edits
 from sitegen.engine.unmatched import unmatched, unmatched_redactions
 from sitegen.engine.writer import digest_of_inputs
 from sitegen.errors import POINTER, RepositoryError
@@ -76,16 +76,16 @@ SHORT_REPORT: Final = 3_000
 class SiteWriter:
     """Writes these pages before all others and, at the end of a build, those that show more by then."""
 
-    def __init__(self, build: Build, evals: Evals, expected: WrittenInstructions) -> None:
+    def __init__(self, evals: Evals, expected: WrittenInstructions) -> None:
         """``expected``: what is known of the instruction files before their pages are written."""
-        self._build = build
+        self._build = build = evals.build
         self._timeline = build.timeline
         self._evals = evals
         self._instructions = expected
         self._commits = Commits(newest=newest_commit(build.timeline), uncommitted=None)
         self._renderer = build.timeline.context.renderer()
         self._writer = build.files.writer(OWNER)
-        self._search_entries, self._entries = write_search_log(build, evals)
+        self._search_entries, self._entries = write_search_log(evals)
         self._problems = self._problems_of(evals.failures)
         self._is_complete = bool(evals.summaries) and not build.timeline.project.options.worktree
         """Whether everything that the overview shows is known at first. If not: sizes of edits, which it shows without
@@ -293,7 +293,7 @@ class SiteWriter:
 
     def _problems_of(self, failures: tuple[Problem, ...]) -> tuple[Problem, ...]:
         """Return all problems, failures of sitegen itself first."""
-        found = unmatched(self._timeline, self._evals)
+        found = unmatched(self._evals)
         return (*failures, *self._problems_of_history(), *found, *self._problems_of_evals())
 
     def _problems_of_evals(self) -> Iterator[Problem]:
@@ -347,7 +347,7 @@ class SiteWriter:
             past=counts.past,
             failed=sum(POINTER not in problem.message for problem in failures) + self._evals.lost_contents,
             not_fetched=sum(POINTER in problem.message for problem in problems),
-            unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(self._timeline, self._evals)),
+            unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(self._evals)),
             own_metrics=installed_versions(self._timeline.manifest.evals),
             sentences=(
                 *(

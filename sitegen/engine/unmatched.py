@@ -30,9 +30,9 @@ _MOST_ENTRIES: Final = 20
 
 
 @share_processes()
-def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
+def unmatched(evals: Evals) -> tuple[Problem, ...]:
     """Return the problems of the built revision: problems of the project first, then problems of its evals."""
-    summaries = {summary.info.id: summary for summary in evals.summaries}
+    timeline, summaries = evals.build.timeline, {summary.info.id: summary for summary in evals.summaries}
     layout = timeline.layout
     shadowed = _shadowed(timeline, summaries)
     failed = {problem.eval_id for problem in evals.failures if problem.eval_id is not None}
@@ -54,18 +54,19 @@ def unmatched(timeline: Timeline, evals: Evals) -> tuple[Problem, ...]:
         *_instructions(timeline, folders),
         *_unknown_metrics(timeline, summaries),
         *_aliases(shadowed, layout),
-        *(problem for _, problem in unmatched_redactions(timeline, evals)),
+        *(problem for _, problem in unmatched_redactions(evals)),
         *unmatched_mutes(timeline.config.regressions.mute, evals.summaries),
         *missing.problems(),
-        *_unused_entries(evals, layout),
+        *_unused_entries(evals),
     )
 
 
-def unmatched_redactions(timeline: Timeline, evals: Evals) -> Iterator[tuple[str, Problem]]:
+def unmatched_redactions(evals: Evals) -> Iterator[tuple[str, Problem]]:
     """Yield the globs under ``redact`` that match no field that was ever judged or that a finding quotes.
 
     Each is with the problem to report.
     """
+    timeline = evals.build.timeline
     names: dict[str | None, set[str]] = {eval_id: set(fields) for eval_id, fields, _ in evals.fields}
     for problem in evals.problems:
         if problem.field and problem.path != timeline.layout.manifest_path:
@@ -146,7 +147,7 @@ def _unknown_metrics(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -
             yield Problem.of_type("unmatched_limit", message, _offer(name, names))
 
 
-def _unused_entries(evals: Evals, layout: Layout) -> Iterator[Problem]:
+def _unused_entries(evals: Evals) -> Iterator[Problem]:
     """Report entries of mappings and settings that match no field; for a shared mapping, entries that no eval uses."""
     deleted = {summary.info.id for summary in evals.summaries if summary.deleted}
     uses = [(eval_id, use) for eval_id, use in evals.mapping_uses.items() if eval_id not in deleted]
@@ -162,7 +163,7 @@ def _unused_entries(evals: Evals, layout: Layout) -> Iterator[Problem]:
         unused = [entry for entry in first if all((entry.key, entry.text) in entries for entries in unused_elsewhere)]
         yield from _unused(unused, path, next(iter(unused_by)) if len(unused_by) == 1 else None)
     for eval_id, use in uses:
-        yield from _unused(use.of_settings, layout.manifest_path, eval_id)
+        yield from _unused(use.of_settings, evals.build.timeline.layout.manifest_path, eval_id)
 
 
 def _unused(entries: Sequence[UnusedEntry], path: str, eval_id: str | None) -> Iterator[Problem]:
