@@ -93,7 +93,6 @@ class Scored(JudgedOutput):
         """The document of ``sitegen verify-one --json`` as a frozen value, without a timestamp."""
         card = self.result.scorecard
         document = document_of(
-            self.kind,
             self.result,
             eval_id=self.eval_id,
             metadata=self.verified.metadata(timestamp=None),
@@ -121,7 +120,7 @@ def score(repo: str | Path, eval_id: str, output: str | Path | None = None, **se
     project = WorktreeProject.open(Path(repo))
     verified = verify(project, eval_id, real(Path(output)) if output else None, settings)
     kind, result = verified.place.kind, verified.result
-    specs = all_specs(specs_of_results(kind, result))
+    specs = all_specs(specs_of_results(result))
     judged = verdict(specs, verified.place.entry.thresholds, result.scorecard.metrics)
     return Scored(kind=kind, result=result, verdict=judged, eval_id=eval_id, project=project, verified=verified)
 
@@ -143,7 +142,7 @@ def evaluate(cases: Records, responses: Records, thresholds: Thresholds = ()) ->
     files = (_file_of_records(responses, "responses.json"),)
     inputs = ScoringInputs(outputs=files, ground_truth=_file_of_records(cases, "test_cases.json"), embedder=embedder())
     result = scorer("responses").score(inputs)
-    specs = all_specs(specs_of_results("responses", result))
+    specs = all_specs(specs_of_results(result))
     judged = verdict(specs, dict(thresholds), result.scorecard.metrics)
     return Evaluated("responses", result, judged)
 

@@ -364,7 +364,6 @@ def _document(verified: Verified, *, timestamp: str | None, methods: tuple[str, 
     place = verified.place
     card = verified.result.scorecard
     document = results_document(
-        place.kind,
         verified.result,
         eval_id=encodable(place.entry.id),
         metadata=verified.metadata(timestamp=timestamp),

@@ -44,10 +44,8 @@ def results(
                 if file and (reason == MISSING or (reason == POINTER and not context.answers_a_question)):
                     # The memo would never replace a scorecard that was made without the content.
                     raise MissingObjectsError(file.path, snapshot.commit.sha, in_lfs=reason == POINTER)
-            result = with_stated(
-                scored_with_own_metrics(by, replace(inputs, embedder=embedder)), snapshot.usage, by.kind
-            )
-            redacted = hidden.applied(result, kind=by.kind) if hidden else result
+            result = with_stated(scored_with_own_metrics(by, replace(inputs, embedder=embedder)), snapshot.usage)
+            redacted = hidden.applied(result) if hidden else result
         yield redacted
 
 

@@ -93,7 +93,7 @@ def compare_results(info: EvalInfo, results: Sequence[Result], names: Sequence[s
 
     Which of their files differ is unknown, so that the changes have no parts.
     """
-    specs = specs_of_results(info.kind, *results)
+    specs = specs_of_results(*results)
     first, *others = (_unknown_snapshot(name) for name in names)
     changes = []
     for snapshot, result in zip(others, results[1:], strict=True):

@@ -148,7 +148,7 @@ def _preview_renderer(project: WorktreeProject) -> Renderer:
 
 def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: str | None = None) -> Page:
     entry, kind, result = verified.place.entry, verified.place.kind, verified.result
-    specs = specs_of_results(kind, result)
+    specs = specs_of_results(result)
     info = EvalInfo(
         id=entry.id,
         name=entry.name or entry.id,

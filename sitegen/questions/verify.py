@@ -227,5 +227,5 @@ def _scored(place: WorktreeEval, outputs: tuple[Path, ...], settings: Mapping[st
         place=place,
         outputs=outputs,
         iteration=number,
-        result=with_stated(result, place.recorded_usage(outputs) if outputs else None, place.kind),
+        result=with_stated(result, place.recorded_usage(outputs) if outputs else None),
     )

@@ -201,11 +201,10 @@ _PARTS: Final[dict[str, Callable[[Result], Any]]] = {
     "judged": judged_part,
     "recorded": _recorded_part,
 }
-"""By kind. Kinds of installed packages use the part of ``fields``."""
+"""By kind; ``fields`` has the part of all others."""
 
 
 def results_document(
-    kind: str,
     result: Result,
     *,
     eval_id: str,
@@ -219,10 +218,10 @@ def results_document(
     ConfigurationError if there is no such method.
     """
     card = result.scorecard
-    if kind == "responses":
+    if card.kind == "responses":
         part: Any = responses_part(result, thresholds, methods)
     else:
-        part = _PARTS.get(kind, fields_part)(result)
+        part = _PARTS.get(card.kind, fields_part)(result)
     document: Document = document_type(cast("Any", type(part)))(
         schema=part.form,
         eval_id=eval_id,

@@ -245,10 +245,10 @@ def specs_of(kind: str, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
     return tuple(specs.values()) or (NO_METRIC,)
 
 
-def specs_of_results(kind: str, *results: Result) -> tuple[MetricSpec, ...]:
-    """Return the metrics of these results of a kind, with the metrics of usage that any of them has."""
+def specs_of_results(*results: Result) -> tuple[MetricSpec, ...]:
+    """Return the metrics of these results, all of one kind, with the metrics of usage that any of them has."""
     cards = [result.scorecard for result in results]
-    return specs_with_usage(specs_of(kind, cards), cards)
+    return specs_with_usage(specs_of(cards[0].kind, cards), cards)
 
 
 def series_specs(kind_scorer: Scorer, settings: Iterable[str], cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:

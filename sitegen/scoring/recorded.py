@@ -229,7 +229,7 @@ def _score(inputs: ScoringInputs) -> Result:
         kind=SCORER.kind,
     )
     result = Result(card, ())
-    return with_stated(result, RunUsage(judges=tuple(sorted(judges))), SCORER.kind) if judges else result
+    return with_stated(result, RunUsage(judges=tuple(sorted(judges)))) if judges else result
 
 
 def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:

@@ -40,8 +40,9 @@ class Redaction:
         self._indexed = any(pattern.indexed for pattern in self._patterns)
         self._hidden: dict[str, bool] = {}
 
-    def applied(self, result: Result, *, kind: str) -> Result:
+    def applied(self, result: Result) -> Result:
         """The result without hidden values."""
+        kind = result.scorecard.kind
         judgements = tuple(map(self._judgement, result.judgements))
         if kind == "judged":  # every attribute of a case has the same answers, and a judge's reason may quote them
             judgements = tuple(replace(_without_values(judgement), note="") for judgement in judgements)

@@ -135,7 +135,7 @@ _GRADED: Final = {"judged": ("score", *(ratio.name for ratio in RATIOS), *VERDIC
 """The metrics of each kind that depend on the grades of a judge."""
 
 
-def with_stated(result: Result, beside: RunUsage | None, kind: str) -> Result:
+def with_stated(result: Result, beside: RunUsage | None) -> Result:
     """Return the result with the usage in a record beside the output; the output's own statements take precedence."""
     if beside is None:
         return result
@@ -147,7 +147,7 @@ def with_stated(result: Result, beside: RunUsage | None, kind: str) -> Result:
         added = {name: added[name] for name in ("models", "judges") if name in added}
     if added.get("judges"):
         graded = {
-            *_GRADED.get(kind, ()),
+            *_GRADED.get(card.kind, ()),
             *(spec.name for spec in recorded if spec.unit != COUNT and not is_amount(spec.name)),
         }
         added["graded"] = tuple(name for name, _ in card.metrics if name in graded)

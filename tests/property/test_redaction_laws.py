@@ -51,7 +51,7 @@ def scored(truth: Any, output: Any, mapping: bytes | None) -> Result:
 def test_no_hidden_value_is_left_anywhere_and_no_number_changes(truth, output, hidden, mapping):
     numbers = count()
     result = scored(marked(truth, "t", numbers), marked(output, "o", numbers), mapping)
-    left = Redaction(hidden).applied(result, kind="fields")
+    left = Redaction(hidden).applied(result)
     assert "SECRET" not in repr(left)
     assert replace(left.scorecard, findings=()) == replace(result.scorecard, findings=())
     assert [one.outcome for one in left.judgements] == [one.outcome for one in result.judgements]
@@ -63,8 +63,8 @@ def test_no_hidden_value_is_left_anywhere_and_no_number_changes(truth, output, h
 @settings(max_examples=50)
 @given(documents, documents, globs)
 def test_to_redact_twice_is_to_redact_once(truth, output, hidden):
-    once = Redaction(hidden).applied(scored(truth, output, None), kind="fields")
-    assert Redaction(hidden).applied(once, kind="fields") == once
+    once = Redaction(hidden).applied(scored(truth, output, None))
+    assert Redaction(hidden).applied(once) == once
 
 
 @settings(max_examples=50)
@@ -72,4 +72,4 @@ def test_to_redact_twice_is_to_redact_once(truth, output, hidden):
 def test_what_fits_no_glob_stays(truth, output):
     result = scored(truth, output, None)
     without_names = tuple(replace(each, named_path="") for each in result.judgements)
-    assert Redaction(("elsewhere.*",)).applied(result, kind="fields").judgements == without_names
+    assert Redaction(("elsewhere.*",)).applied(result).judgements == without_names

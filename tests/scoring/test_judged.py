@@ -96,7 +96,7 @@ def test_a_judgement_holds_the_expected_and_the_actual_answer_where_the_file_has
 def test_a_redaction_hides_every_answer_because_it_may_hold_the_values_of_any_attribute() -> None:
     hiding = redaction(("tone",))
     assert hiding
-    sides = [(row.expected, row.actual) for row in hiding.applied(judged_table(), kind="judged").judgements]
+    sides = [(row.expected, row.actual) for row in hiding.applied(judged_table()).judgements]
     assert sides == [(REDACTED, REDACTED)] * 4
 
 
@@ -106,7 +106,7 @@ def test_a_redaction_removes_the_reasons_of_a_judge_which_may_quote_an_answer() 
     assert [judgement.note for judgement in result.judgements] == ["it says 555 0100"]
     hiding = redaction(("phone",))
     assert hiding
-    assert [judgement.note for judgement in hiding.applied(result, kind="judged").judgements] == [""]
+    assert [judgement.note for judgement in hiding.applied(result).judgements] == [""]
 
 
 def test_what_is_odd_is_said_with_its_line() -> None:
@@ -260,7 +260,7 @@ def test_cases_without_a_score_are_counted() -> None:
 
 
 def test_the_document_holds_the_numbers_and_the_details_as_they_were_written() -> None:
-    document = written("judged", score(lines(CASE)), eval_id="e", metadata=Metadata())
+    document = written(score(lines(CASE)), eval_id="e", metadata=Metadata())
     body = json.loads(msgspec.json.Encoder(decimal_format="number").encode(document))
     row = {"tp": 1, "fp": 0, "fn": 3, "tn": 0, "precision": 1.0, "recall": 0.25, "f1": 0.4}
     assert {key: body[key] for key in ("schema", "eval_id", "status", "metrics", "totals", "by_attribute")} == {

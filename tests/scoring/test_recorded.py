@@ -115,10 +115,10 @@ def test_a_number_is_described_by_the_first_run_that_has_it() -> None:
 
 
 def test_a_redacted_number_is_nowhere_in_the_result() -> None:
-    shown = Redaction(("secret.*",)).applied(score(b'{"f1": 0.5, "secret": {"salary": 1234}}'), kind="recorded")
+    shown = Redaction(("secret.*",)).applied(score(b'{"f1": 0.5, "secret": {"salary": 1234}}'))
     assert shown.scorecard.metrics == (("f1", 0.5),)
     assert "1234" not in repr(shown)
-    hidden = Redaction(("f1",)).applied(score(b'{"f1": 0.5}'), kind="recorded")
+    hidden = Redaction(("f1",)).applied(score(b'{"f1": 0.5}'))
     assert hidden.scorecard.metrics == (("f1", None),)
 
 

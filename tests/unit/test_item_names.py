@@ -81,7 +81,7 @@ def test_a_suspect_label_and_a_row_of_the_gate_are_named_as_their_cell_is():
 
 
 def test_redaction_takes_the_names_of_items_out_of_paths():
-    shown = Redaction(("walls[*].name",)).applied(scored(TRUTH, OUTPUT), kind="fields")
+    shown = Redaction(("walls[*].name",)).applied(scored(TRUTH, OUTPUT))
     assert {one.label for one in shown.judgements} == {
         "walls[0].name",
         "walls[0].area",

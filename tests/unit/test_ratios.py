@@ -49,7 +49,7 @@ from tests import pages_sample as sample
 
 output, truth = File("e.json", b'{"a": 1, "b": 2, "c": 3}'), File("t.json", b'{"a": 1, "b": 2, "c": 4}')
 result = scorer("fields").score(ScoringInputs((output,), truth, None, None, "{}"))
-written = json.loads(to_json_bytes(results_document("fields", result, eval_id="e", metadata=Metadata())))
+written = json.loads(to_json_bytes(results_document(result, eval_id="e", metadata=Metadata())))
 row = str(fields(result.scorecard.fields[:1]))
 sampled, specs = sample.single(), scorer("fields").metrics
 point = replace(sampled.points[0], scorecard=result.scorecard)
@@ -119,7 +119,7 @@ def test_accuracy_is_correct_of_expected_for_every_kind_on_pages_and_in_files(
     result = scorer(kind).score(ScoringInputs(outputs=(files[1],), ground_truth=files[0]))
     card = result.scorecard
     assert dict(card.metrics)["accuracy"] == ACCURACY.of(card.counts) == accuracy
-    written = json.loads(to_json_bytes(results_document(kind, result, eval_id="e", metadata=Metadata())))
+    written = json.loads(to_json_bytes(results_document(result, eval_id="e", metadata=Metadata())))
     of_file = written["accuracy"] if kind == "highlights" else written["results"]["exact_match"]["accuracy"]
     assert of_file == accuracy
     if kind == "responses":

@@ -37,7 +37,7 @@ def hidden(result_of: dict[str, Value], *globs: str) -> list[Value]:
     )
     inputs = ScoringInputs(outputs=(File("o.json", b"{}"),), ground_truth=File("g.json", b"{}"))
     result = replace(FieldsScorer().score(inputs), judgements=judged)
-    return [each.actual for each in Redaction(globs).applied(result, kind="fields").judgements]
+    return [each.actual for each in Redaction(globs).applied(result).judgements]
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,14 @@ def test_evidence_which_may_quote_a_hidden_value_is_hidden_with_it():
     hiding = redaction(("owner",))
     assert hiding is not None
     assert [each.evidence for each in result.judgements] == ["page 3, “Ann Lee”", "“Ely, UK”"]
-    assert [each.evidence for each in hiding.applied(result, kind="fields").judgements] == ["", ""]
+    assert [each.evidence for each in hiding.applied(result).judgements] == ["", ""]
 
 
 def test_nothing_stays_nothing():
     judged = Judgement(document="d", path="name", attribute="name", outcome="omission", expected="Ann", actual=None)
     inputs = ScoringInputs(outputs=(File("o.json", b"{}"),), ground_truth=File("g.json", b"{}"))
     result = replace(FieldsScorer().score(inputs), judgements=(judged,))
-    (found,) = Redaction(("name",)).applied(result, kind="fields").judgements
+    (found,) = Redaction(("name",)).applied(result).judgements
     assert (found.expected, found.actual, found.outcome) == (REDACTED, None, "omission")
 
 

@@ -280,7 +280,7 @@ def numbers(*values: float | None) -> HighlightNumbers:
 
 
 def test_the_document_has_every_number_and_every_text():
-    document: Any = written("highlights", score(), eval_id="moss", metadata=Metadata(iteration=2))
+    document: Any = written(score(), eval_id="moss", metadata=Metadata(iteration=2))
     assert (document.schema, document.eval_id, document.status) == ("sitegen/highlights-results/1", "moss", "scored")
     assert (document.expected, document.found, document.correct) == (2, 3, 1)
     assert (document.accuracy, document.precision, document.f1) == (0.5, 1 / 3, 0.4)
@@ -300,7 +300,7 @@ def test_the_document_has_every_number_and_every_text():
 
 def test_a_document_without_gold_has_no_numbers():
     nothing = scorer("highlights").score(ScoringInputs(outputs=()))
-    document: Any = written("highlights", nothing, eval_id="moss", metadata=Metadata())
+    document: Any = written(nothing, eval_id="moss", metadata=Metadata())
     assert (document.status, document.expected, document.accuracy) == ("no_ground_truth", 0, None)
     assert [row.what for row in document.problems] == ["The gold standard cannot be read: the file is missing"]
 

@@ -33,7 +33,7 @@ METADATA = Metadata(
 
 
 def test_the_document_has_every_number_and_keeps_the_spelling_of_values() -> None:
-    written = to_json_bytes(results_document("fields", RESULT, eval_id="house", metadata=METADATA))
+    written = to_json_bytes(results_document(RESULT, eval_id="house", metadata=METADATA))
     assert b'"expected": 600.0,' in written
     assert b'"actual": 160.50,' in written
     assert b"NaN," not in written
@@ -125,7 +125,7 @@ def test_lists_of_several_documents_are_told_apart() -> None:
 
 
 def test_what_is_written_is_read_back_as_recorded() -> None:
-    written = to_json_bytes(results_document("fields", RESULT, eval_id="house", metadata=METADATA))
+    written = to_json_bytes(results_document(RESULT, eval_id="house", metadata=METADATA))
     assert read_recorded(written) == Recorded(
         metrics={
             "precision": 0.2,

@@ -128,7 +128,7 @@ def test_tags_of_a_redacted_eval_are_hidden() -> None:
     )
     hidden = redaction(("**",))
     assert hidden
-    card = hidden.applied(scorer("judged").score(inputs), kind="judged").scorecard
+    card = hidden.applied(scorer("judged").score(inputs)).scorecard
     assert {axis for document in card.documents for axis in document.axes} == {"variant", "model"}
 
 

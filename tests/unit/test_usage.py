@@ -199,7 +199,7 @@ def test_a_record_beside_an_output_states_what_the_run_took() -> None:
     assert other
     assert other.usage is None
     result = responses({"case_id": "a", "output": "x", "model": "own", "cost": 0})
-    assert with_stated(result, recorded.usage, "responses").scorecard.usage == RunUsage(
+    assert with_stated(result, recorded.usage).scorecard.usage == RunUsage(
         answers=1, models=("own",), tokens_in=5, cost=0.0, latency_median=8.0
     )
 
@@ -216,9 +216,7 @@ def test_results_of_responses_say_what_the_output_took_and_how_far_the_judge_agr
     rows = [
         {"case_id": "a", "output": "x", "quality": judge, "human_quality": person, **took} for judge, person in grades
     ]
-    written = json.loads(
-        to_json_bytes(results_document("responses", responses(*rows), eval_id="e", metadata=Metadata()))
-    )
+    written = json.loads(to_json_bytes(results_document(responses(*rows), eval_id="e", metadata=Metadata())))
     assert written["usage"] == {
         "answers": 3,
         "models": ["m"],
@@ -238,16 +236,16 @@ def test_results_of_responses_say_what_the_output_took_and_how_far_the_judge_agr
 
 def test_results_of_other_kinds_say_what_the_output_took() -> None:
     line = b'{"id": "a", "score": 1, "model": "m", "cost": 0.5}'
-    judged = results_document("judged", score(JUDGED, line, name="r.jsonl"), eval_id="e", metadata=Metadata())
+    judged = results_document(score(JUDGED, line, name="r.jsonl"), eval_id="e", metadata=Metadata())
     assert judged.usage == RunUsage(answers=1, models=("m",), cost=0.5)
-    silent = results_document("judged", score(JUDGED, b'{"id": "a", "score": 1}'), eval_id="e", metadata=Metadata())
+    silent = results_document(score(JUDGED, b'{"id": "a", "score": 1}'), eval_id="e", metadata=Metadata())
     assert silent.usage is None
 
 
 def agreement(content: str, name: str, settings: str = "{}") -> tuple[int, int, Any] | None:
     inputs = ScoringInputs(outputs=(File(name, content.encode()),), settings=settings)
     result = JUDGED.score(inputs)
-    document = results_document("judged", result, eval_id="e", metadata=Metadata())
+    document = results_document(result, eval_id="e", metadata=Metadata())
     row = json.loads(to_json_bytes(document))["agreement_with_people"]
     assert any("graded" in str(panel) and "kappa" in str(panel) for panel in result.panels) == (row is not None)
     return row and (row["agreed"], row["judged"], row["kappa"])
@@ -280,7 +278,7 @@ def test_ratings_by_hand_in_promptfoo_are_held_against_what_a_model_graded() -> 
 def test_results_that_were_saved_in_the_place_of_a_record_state_what_it_did() -> None:
     result = responses({"case_id": "a", "output": "x"})
     before = RunUsage(models=("m",), tokens_in=5, tokens_out=6, cost=1.5, latency_median=8.0, latency_p95=9.0)
-    saved = results_document("responses", with_stated(result, before, "responses"), eval_id="e", metadata=Metadata())
+    saved = results_document(with_stated(result, before), eval_id="e", metadata=Metadata())
     recorded = read_recorded(to_json_bytes(saved))
     assert recorded
     assert recorded.usage == before
