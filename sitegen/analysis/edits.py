@@ -159,7 +159,8 @@ class _EditsBesideOutputs:
         earlier = _committed_by(snapshot.recorded_at, self._edits[:end])
         previous = self._before(snapshot.commit.position)
         draft = newest if newest and newest[0].position == snapshot.commit.position and newest != earlier else ()
-        is_after_previous = previous is not None and _recorded_after(snapshot, previous)
+        stated, committed_at = moment_of(snapshot.recorded_at), moment_of(previous.committed_at if previous else "")
+        is_after_previous = stated is not None and committed_at is not None and stated >= committed_at
         return (*earlier, *draft) if is_after_previous and not snapshot.made_at else earlier
 
     def beside(self, made_by: Sequence[int]) -> list[tuple[Edit, ...]]:
@@ -231,12 +232,6 @@ class _EditsBesideOutputs:
         for commit in sorted((*(edit.commit for edit in self._edits), *self._outputs), key=_POSITION):
             by_prefix.setdefault(commit.sha[:_SHORTEST_ID], []).append(commit)
         return by_prefix
-
-
-def _recorded_after(snapshot: Snapshot, commit: Commit) -> bool:
-    """Decide whether the time that an output records is not before a commit's; False if either cannot be read."""
-    recorded, committed = moment_of(snapshot.recorded_at or ""), moment_of(commit.committed_at)
-    return recorded is not None and committed is not None and recorded >= committed
 
 
 def _newest_blob_id(file: InstructionHistory) -> str | None:

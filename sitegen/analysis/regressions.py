@@ -345,6 +345,7 @@ def step_between(
     new_outputs = (index for index in between if "outputs" in points[index].snapshot.cause)
     edits = list(dict.fromkeys(chain.from_iterable(points[index].beside for index in new_outputs)))[::-1]
     model, judge = Compared(points[last].scorecard, points[first].scorecard).exchanges
+    documents = [{document.id for document in points[index].scorecard.documents} for index in (last, first)]
     old, new = [points[index] for index in before[-NEAR:]], [points[index] for index in after[:NEAR]]
     moved = (Moved(name, _mean_errors(old, name), _mean_errors(new, name)) for name in ERROR_TYPES)
     change = points[first].change if first == last + 1 else None
@@ -361,7 +362,7 @@ def step_between(
         causes=causes,
         edits=tuple((edit.path, edit.commit.sha) for edit in edits[:EDITS]),
         more_edits=max(0, len(edits) - EDITS),
-        documents=_changed_documents(points[last], points[first]),
+        documents=None if documents[0] == documents[1] else (len(documents[0]), len(documents[1])),
         errors=tuple(error for error in moved if error.before != error.after),
         fields=_moved_fields(old, new, worse=metrics[0].points < 0),
         delta=next((delta for delta in deltas if delta.name == metrics[0].name), None),
@@ -369,12 +370,6 @@ def step_between(
         judge=judge,
         edited=replace(edits[0].commit, body="") if edits else None,
     )
-
-
-def _changed_documents(before: Point, after: Point) -> tuple[int, int] | None:
-    old = {document.id for document in before.scorecard.documents}
-    new = {document.id for document in after.scorecard.documents}
-    return None if old == new else (len(old), len(new))
 
 
 def _mean_errors(points: Sequence[Point], error_type: ErrorType) -> float:

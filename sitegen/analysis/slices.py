@@ -92,7 +92,12 @@ def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> tupl
     answerers = tuple(axis for axis in axes if axis in ANSWERERS)
     wanted: list[tuple[str, ...]] = [answerers] if len(answerers) > 1 else []
     wanted += [(axis,) for axis in axes]
-    return tuple(_split(before, after, spec, of) for of in wanted)
+    found = []
+    for of in wanted:
+        earlier = dict(_parts(before, of)) if before else {}
+        slices = tuple(_slice(values, earlier.get(values), card, spec) for values, card in _parts(after, of))
+        found.append(Split(of, slices, frozenset(_best(slices, spec)) if of[0] in ANSWERERS else frozenset()))
+    return tuple(found)
 
 
 def slices_of(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> Iterator[tuple[str, Slice]]:
@@ -159,12 +164,6 @@ def axes_of(card: Scorecard) -> tuple[str, ...]:
         and (axis in ANSWERERS or sum(map(len, of_value.values())) >= 2 * len(of_value))
     }
     return (*(axis for axis in ANSWERERS if axis in several), *sorted(several - {*ANSWERERS}))
-
-
-def _split(before: Scorecard | None, after: Scorecard, spec: MetricSpec, axes: tuple[str, ...]) -> Split:
-    earlier = dict(_parts(before, axes)) if before else {}
-    slices = tuple(_slice(values, earlier.get(values), card, spec) for values, card in _parts(after, axes))
-    return Split(axes, slices, frozenset(_best(slices, spec)) if axes[0] in ANSWERERS else frozenset())
 
 
 def _slice(values: tuple[str, ...], before: Scorecard | None, card: Scorecard, spec: MetricSpec) -> Slice:

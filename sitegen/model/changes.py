@@ -4,7 +4,6 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, FrozenObject
-from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Flips, Tally
 from sitegen.model.timeline import Cause
 from sitegen.model.usage import Exchange
@@ -160,10 +159,6 @@ class Overlap(NamedTuple):
         if not self.common:
             return "refused"
         return "bridged" if self.only_before or self.only_after else "comparable"
-
-    def noun(self, nouns: Nouns, number: int = 2) -> str:
-        """The word for so many of them: ``documents``, ``paragraph``, ``cases``."""
-        return nouns.document if number == 1 else nouns.documents
 
 
 class DeltaParts(FrozenObject):

@@ -145,6 +145,10 @@ class Nouns(Frozen):
         """The plural of ``group``."""
         return "sections" if self.are_fields else self.attributes
 
+    def noun(self, number: int) -> str:
+        """The word for so many documents: ``documents``, ``paragraph``, ``cases``."""
+        return self.document if number == 1 else self.documents
+
     @property
     def place(self) -> str:
         """The heading of the column that locates a value: the path of a field, or a place in a text."""

@@ -90,7 +90,7 @@ def in_both(overlap: Overlap, nouns: Nouns) -> str:
     """A sentence on the documents that two points have in common; empty if both have the same ones."""
     if not overlap.only_before and not overlap.only_after:
         return ""
-    common = f"{overlap.common:,} {overlap.noun(nouns, overlap.common)}"
+    common = f"{overlap.common:,} {nouns.noun(overlap.common)}"
     verb = "is" if overlap.common == 1 else "are"
     sides = f"{len(overlap.only_before):,} only before, {len(overlap.only_after):,} only after"
     return f"{common} {verb} in both; {sides}."
@@ -236,8 +236,8 @@ def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -
                 return f"not comparable: the ground truth of {where} cannot be read"
             if not point.scorecard.documents:
                 return f"not comparable: {where} has no {nouns.documents} that count"
-        return f"not comparable: no {overlap.noun(nouns, 1)} in common with {before.snapshot.label}"
-    common = overlap.noun(nouns, overlap.common)
+        return f"not comparable: no {nouns.noun(1)} in common with {before.snapshot.label}"
+    common = nouns.noun(overlap.common)
     words = [f"over {overlap.common:,} common {common}"]
     for side, names in (("only before", overlap.only_before), ("only after", overlap.only_after)):
         names = documents_in_short(names)

@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_223,
+    "lines of sitegen/": 63_216,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
-    "fields of classes": 2_355,
-    "functions": 3_650,
-    "parameters": 5_277,
+    "fields of classes": 2_356,
+    "functions": 3_647,
+    "parameters": 5_253,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 112,
+    "private functions of at most 6 lines used once": 109,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_212,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_518,
+    "lines of tests": 50_514,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }

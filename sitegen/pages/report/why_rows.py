@@ -208,7 +208,7 @@ def documents(shared: Overlap, nouns: Nouns, before: str) -> Markup:
     """The number of documents that both points have, and the documents that only one of them has."""
     if shared.verdict == "comparable":
         return Markup("")
-    common = f"{shared.common:,} {text(shared.noun(nouns, shared.common))}"
+    common = f"{shared.common:,} {text(nouns.noun(shared.common))}"
     sentences = [f"Counted over the {common} that both outputs hold."] * bool(shared.common)
     sentences += _documents_of_one_side("Only here", shared.only_after)
     sentences += _documents_of_one_side(f"Only in {text(before)}", shared.only_before)
@@ -220,7 +220,7 @@ def comparability(shared: Overlap, nouns: Nouns) -> Markup:
     if shared.verdict == "refused":
         return Markup('<span class="pill bad">not comparable</span>')
     if shared.verdict == "bridged":
-        number = f"{shared.common:,} common {text(shared.noun(nouns, shared.common))}"
+        number = f"{shared.common:,} common {text(nouns.noun(shared.common))}"
         return Markup(f'<span class="pill warn">compared over {number}</span>')
     return Markup()
 
