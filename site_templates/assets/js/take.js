@@ -125,15 +125,15 @@ const csvCell = text => {
 const asCsv = rows => rows.map(cells => cells.map(csvCell).join(",")).join("\r\n") + "\r\n";
 
 const pageTitle = () => $("h1")?.textContent.replace(/\s+/g, " ").trim() ?? document.title;
-/* Where the buttons of a chart or a table stand; made for the first of a card. */
+/* Where the buttons of a chart or a table stand. On a small screen the head of a chart has no room for them. */
 function takingPlace(node) {
   const heading = document.getElementById(node.getAttribute("aria-labelledby") ?? ""), card = node.closest(".card");
-  const above = node.previousElementSibling;
-  const only = node.localName === "figure" && card && $$("figure.chart", card).length === 1;
-  const head = heading?.closest(".card-h") ?? (above?.matches(".card-h") ? above : only ? $(".card-h", card) : null);
-  const place = element("span", "take js-only");
+  const isChart = node.localName === "figure", isOnly = isChart && card && $$("figure.chart", card).length === 1;
+  const above = isChart ? isOnly && innerWidth > 860 && $(".card-h", card) : node.previousElementSibling;
+  const head = (heading ?? above)?.closest?.(".card-h"), place = element("span", "take js-only");
   if (head) head.append(place); else node.after(place);
-  return [place, (heading ?? $("h2, h3", head ?? node))?.textContent.replace(/\s+/g, " ").trim() ?? node.getAttribute("aria-label") ?? ""];
+  const named = heading ?? (isOnly || head ? $("h2, h3", head ?? card) : $("h3", node));
+  return [place, named?.textContent.replace(/\s+/g, " ").trim() ?? node.getAttribute("aria-label") ?? ""];
 }
 function takeButton(place, name, title, taken) {
   const button = element("button", "btn", name);
