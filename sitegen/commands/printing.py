@@ -15,8 +15,8 @@ from sitegen.text.plain import visible
 _COMMAND: Final = re.compile(r"^\s*:(?=:)|##(?=\[)")
 """The start of a line that GitHub's runner interprets as a workflow command, or the older form anywhere in a line."""
 
-_ESCAPED: Final = re.compile(r"(`+[^`]*`+)|\\([^\w\s])")
-"""Inline code, or an escaped character."""
+_ESCAPED: Final = re.compile(r"(`+[^`]*`+)|\\([^\w\s])|</?(?:details|summary)>")
+"""Inline code, an escaped character, or a tag of a fold."""
 
 _WORD_JOINER: Final = "\u2060"
 
@@ -51,7 +51,7 @@ def print_markdown(text: str) -> None:
 def without_escapes(markdown: str) -> str:
     """Markdown with its escaped characters alone. Code has none, and a cell of a table keeps its width."""
     parts = re.split(r"( \||\n)", markdown)
-    plain = [_ESCAPED.sub(lambda match: match[1] or match[2], part) for part in parts]
+    plain = [_ESCAPED.sub(lambda match: match[1] or match[2] or "", part) for part in parts]
     padded = "".join(text.ljust(len(part)) for part, text in zip(parts, plain, strict=True))
     return re.sub(r" +(?=\n|$)", "", padded)
 

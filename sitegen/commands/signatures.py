@@ -1,6 +1,6 @@
 """The signatures of all commands, by which typer parses their arguments and writes their help.
 
-The last lines list them in the order of ``--help``.
+The last lines list them in the order of ``--help``, with examples.
 """
 
 from __future__ import annotations
@@ -293,22 +293,23 @@ def options(
     """Options without a command."""
 
 
-for _command in (
-    build,
-    watch,
-    verify_one,
-    verify_all,
-    history,
-    blame,
-    compare,
-    check,
-    respond,
-    judge,
-    code_judge,
-    init,
-    extract,
-    export,
-    schema,
-    demo,
-):
-    app.command()(_command)
+for _command, _examples in {
+    build: ["build --open", "build --rev HEAD~5 --out /tmp/earlier"],
+    watch: ["watch --open"],
+    verify_one: ["verify-one lab-reports", "verify-one rental-contracts --json"],
+    verify_all: ["verify-all"],
+    history: ["history lab-reports", "history help-desk --by variant"],
+    blame: ["blame lab-reports 'results[].value' --document report-a"],
+    compare: ["compare lab-reports@14 lab-reports@19", "compare help-desk variant=short variant=polite"],
+    check: ["check --base HEAD~5"],
+    respond: [],
+    judge: [],
+    code_judge: [],
+    init: ["init --dry-run"],
+    extract: ["extract evals/handbook-terms/logs/processing-log.ndjson --out -"],
+    export: ["export --format csv", "export --format sqlite --eval lab-reports"],
+    schema: ["schema manifest"],
+    demo: ["demo /tmp/demo"],
+}.items():
+    _lines = [f"  sitegen {_example}" for _example in _examples]
+    app.command(epilog="\n".join(["\b", "Examples, as they run in the demo:", *_lines]) if _lines else None)(_command)

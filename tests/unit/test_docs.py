@@ -1,5 +1,6 @@
 """What the documents say is so: their commands run, their links lead somewhere, their examples are understood."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -10,12 +11,14 @@ import pytest
 import yaml
 
 import sitegen
+from sitegen.commands.check import FAILED
 from sitegen.commands.demo import write_demo
+from sitegen.commands.signatures import app
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import EvalConfig, SiteConfig
 from sitegen.config.site import read_site
 from sitegen.recognition.initialising import PUBLISHED
-from tests.sites import content, run
+from tests.sites import content, run, text_of
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted(
@@ -98,6 +101,41 @@ def test_the_commands_of_the_readme_run_one_after_the_other(tmp_path: Path):
             assert (done.returncode, bool(done.stdout)) == (0, True), command
         elif command[0] == "open":
             assert (folder / command[1]).is_file()
+
+
+def test_the_examples_of_the_help_run_in_the_demo(tmp_path: Path):
+    folder = tmp_path / "demo"
+    write_demo(folder)
+    epilogs = "\n".join(str(command.epilog) for command in app.registered_commands)
+    examples = re.findall(r"^ +sitegen (.+)$", epilogs, re.MULTILINE)
+    assert len(examples) > 10
+    for example in examples:
+        words = [word.replace("/tmp/", f"{tmp_path}/new-") for word in shlex.split(example) if word != "--open"]
+        if words != ["watch"]:
+            done = run(*words, cwd=folder)
+            assert (done.returncode in (0, FAILED), "sitegen:" in done.stderr) == (True, False), example
+
+
+def test_the_first_edit_of_the_manual_prints_what_it_says(tmp_path: Path):
+    page = MANUAL["first-edit"]
+    person = {"NAME": "Ann", "EMAIL": "ann@example.org", "DATE": "2026-03-12T09:00:00+00:00"}
+    environment = {f"GIT_{who}_{key}": value for who in ("AUTHOR", "COMMITTER") for key, value in person.items()}
+    environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    said = "".join(blocks(page, "console"))
+    typed = [line for line in said.splitlines() if line.startswith("$ ")]
+    script = "".join(f"cat <<'TYPED'\n{line}\nTYPED\n{line[2:]}\n" for line in typed)
+    done = subprocess.run(
+        ["bash", "-c", f'sitegen() {{ "{sys.executable}" -m sitegen "$@"; }}\n{script}'],
+        cwd=tmp_path,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.replace(str(tmp_path), "/home/ann").splitlines() == said.splitlines(), done.stderr
+    (shown,) = blocks(page, "text")
+    overview = text_of(tmp_path / "receipts" / "site" / "index.html")
+    assert [line for line in shown.splitlines() if line not in overview] == []
 
 
 def test_what_the_readme_installs_is_this_package():
