@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Self
 
-from sitegen.engine.memo import Memo
+from sitegen.engine.memo import Memo, decoding
 from sitegen.engine.output_folder import same_times
 from sitegen.project import Project
 
@@ -107,7 +107,8 @@ class LastBuild:
         self.project = project
         self.memo = memo
         content = memo.site(project.site)
-        self.state = FolderState.decode(content) if content else None
+        with decoding():
+            self.state = FolderState.decode(content) if content else None
         """What the last build stored; None if it was not finished, or if there was none."""
         self.is_trusted = (
             self.state is not None and not project.options.force and same_times(project.out, memo.folders(project.site))

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import astuple, replace
 
 from sitegen.config.models import Manifest
-from sitegen.engine.memo import Memo
+from sitegen.engine.memo import Memo, decoding
 from sitegen.history.memo_rows import CachedRow, stored
 from sitegen.history.timeline import FoldEnd
 from sitegen.model.answers import AnsweredCase
@@ -76,7 +76,8 @@ class CachedKind(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
 
     def all(self, memo: Memo) -> Iterator[T]:
         """Yield every value of the kind, sorted by key; only for kinds that are stored without inputs."""
-        return map(self._decoded, memo.all(self.name))
+        with decoding():
+            yield from map(self._decoded, memo.all(self.name))
 
     def keep(self, store: CacheStore, key: str, value: T, inputs: str = "") -> T:
         """Store a value with the digest of its inputs, unless the key is that digest already; returns the value."""

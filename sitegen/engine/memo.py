@@ -1,4 +1,4 @@
-"""The memo: one SQLite file that stores scorecards, the folded timeline, and the files of each output folder.
+"""The memo: one SQLite file that stores results by content, and the files of each output folder.
 
 It is safe to delete at any time (the next build is a cold one), and several processes can use it: SQLite's write-ahead
 log separates readers and writers, scorecards are content-addressed, and the rows of one output folder are replaced in
@@ -67,6 +67,15 @@ def is_readable(connection: sqlite3.Connection) -> bool:
         return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
     except (sqlite3.Error, UnicodeDecodeError, MemoryError):
         return False
+
+
+@contextmanager
+def decoding() -> Iterator[None]:
+    """Report a value that cannot be decoded as damage of the memo. Any other ValueError is a fault of sitegen."""
+    try:
+        yield
+    except ValueError as error:
+        raise sqlite3.DatabaseError("A value of the memo cannot be decoded.") from error
 
 
 def throw_away(folder: Path) -> None:
@@ -150,8 +159,7 @@ class Memo:
             self._give_up()
             raise memo_error(error, self._folder) from error
         unexpected = isinstance(error, Exception) and not isinstance(error, (SitegenError, OSError))
-        # A value that cannot be decoded is a ValueError.
-        unreadable = unexpected and (isinstance(error, (sqlite3.Error, ValueError)) or not is_readable(self._db))
+        unreadable = unexpected and (isinstance(error, sqlite3.Error) or not is_readable(self._db))
         self._give_up()
         if unreadable:
             with _locked(self._folder):
