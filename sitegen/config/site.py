@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,9 @@ from sitegen.text.keys import key_path, names_of, nearest
 from sitegen.text.plain import is_web_address
 
 Read = Callable[[str], bytes | None]
+
+_BASELINE: Final = re.compile(r"\w[\w.-]*")
+"""The name of a baseline, as ``compare EVAL@NAME`` takes it."""
 
 _NOT_OF_A_FILE: Final[dict[Location, tuple[str, str]]] = {
     ("engine", "dask"): (
@@ -171,6 +175,13 @@ def _wrong_values(site: SiteConfig) -> Iterator[tuple[Location, str, str]]:
         if count >= MOST_BASELINES:
             message = f"baselines names more than {MOST_BASELINES} revisions: {describe(name)} is one more."
             yield ("baselines", name), message, "Remove those that nobody compares with."
+        elif not _BASELINE.fullmatch(name):
+            message = f"The name of a baseline is {describe(name)}, which no command can take."
+            yield (
+                ("baselines", name),
+                message,
+                "Use letters, digits, '.', '_' and '-', beginning with a letter or digit.",
+            )
         elif revision.startswith("-") or not revision.isprintable() or not revision:
             message = f"{key_path(('baselines', name))} is {describe(revision)}, which cannot be a revision."
             yield ("baselines", name), message, "Write a tag, a branch or the id of a commit."
@@ -201,7 +212,7 @@ def _numbers(value: Any, place: Location) -> Iterator[tuple[Location, int]]:
 
 def _toml_line(text: str, prefix: str, location: Location) -> int | None:
     """Return the line of a key, located by its spelling because tomllib does not report lines."""
-    wanted = prefix + ".".join(part for part in location if isinstance(part, str))
+    wanted = "".join((prefix + ".".join(part for part in location if isinstance(part, str))).split())
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
         is_header = line.lstrip().startswith("[")

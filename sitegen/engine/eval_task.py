@@ -77,10 +77,14 @@ class EvalTask(Frozen, dict=True, gc=True):
 
     @property
     def read_notes(self) -> Parsed[Notes]:
-        """The notes of people about the eval; without their texts if it hides values, which they may quote."""
+        """The notes of people about the eval; without what they wrote freely if it hides values."""
         notes, findings = read_notes(self.notes)
         if self.context.redact:
-            notes = tuple((line, dataclasses.replace(note, note="")) for line, note in notes)
+            notes = tuple((line, dataclasses.replace(note, note="", code="", by="")) for line, note in notes)
+            message = (
+                "A part of the notes is not understood. It does not count, and is not quoted: the eval hides values."
+            )
+            findings = tuple(replace(finding, message=message, value="") for finding in findings)
         return Parsed(notes, findings)
 
     def cached_rows(self, memo: Memo, reports: Iterable[int]) -> Iterator[CachedRow]:

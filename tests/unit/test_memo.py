@@ -93,11 +93,7 @@ def test_only_a_value_that_cannot_be_decoded_is_damage_and_no_other_wrong_value(
     with pytest.raises(ValueError, match="a fault of sitegen"), Memo.open(folder) as memo:
         memo.put(EVAL_RECORDS.name, "bills", b"{")
         raise ValueError("a fault of sitegen")
-    with (
-        pytest.warns(Notice, match="could not be read"),
-        pytest.raises(MemoUnreadableError),
-        Memo.open(folder) as memo,
-    ):
+    with pytest.warns(Notice, match="could not be read"), pytest.raises(MemoUnreadableError), Memo.open(folder) as memo:
         list(EVAL_RECORDS.all(memo))
 
 

@@ -121,8 +121,10 @@ def test_numbers_are_texts_in_notes():
 def test_a_note_quotes_no_value_of_an_eval_that_hides_some(tmp_path):
     repo, out = _project(tmp_path)
     manifest = "evals:\n  bills:\n    redact: [total]\n"
-    note = "- {case: a, field: total, verdict: wrong, code: sum, note: it says SECRET-6}\n"
+    note = "- {case: a, field: total, verdict: wrong, code: SECRET-5, note: it says SECRET-6, by: SECRET-7}\n"
+    note += "- {case: a, verdict: SECRET-8}\n"
     repo.commit({"evals/manifest.yaml": manifest, "evals/bills/notes.yaml": note})
     build_site(repo.path, out)
-    assert "sum 1 1" in _words(out / "evals/bills/notes.html")
-    assert not [page for page in out.rglob("*.*") if page.is_file() and "SECRET-6" in page.read_text(errors="replace")]
+    assert "wrong" in _words(out / "evals/bills/notes.html")
+    assert "A part of the notes is not understood." in problems_text(out)
+    assert not [page for page in out.rglob("*.*") if page.is_file() and "SECRET-" in page.read_text(errors="replace")]
