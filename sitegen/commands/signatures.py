@@ -5,8 +5,9 @@ The last lines list them in the order of ``--help``, with examples.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -293,7 +294,7 @@ def options(
     """Options without a command."""
 
 
-for _command, _examples in {
+_EXAMPLES: Final[dict[Callable[..., None], list[str]]] = {
     build: ["build --open", "build --rev HEAD~5 --out /tmp/earlier"],
     watch: ["watch --open"],
     verify_one: ["verify-one lab-reports", "verify-one rental-contracts --json"],
@@ -310,6 +311,7 @@ for _command, _examples in {
     export: ["export --format csv", "export --format sqlite --eval lab-reports"],
     schema: ["schema manifest"],
     demo: ["demo /tmp/demo"],
-}.items():
+}
+for _command, _examples in _EXAMPLES.items():
     _lines = [f"  sitegen {_example}" for _example in _examples]
     app.command(epilog="\n".join(["\b", "Examples, as they run in the demo:", *_lines]) if _lines else None)(_command)

@@ -317,7 +317,7 @@ def _data_section(site: SiteInfo) -> Iterator[str]:
     yield "## More"
     yield ""
     yield f"- `{links.index_data()}`: ids of evals, paths of instructions"
-    yield "- `data/evals/<id>.json` and `.csv`: every iteration, by both clocks, with the parts of each change"
+    yield "- `data/evals/<id>.json` and `.csv`: every iteration as judged then and today, with the parts of each change"
     yield "- `data/schemas/`: JSON Schemas of these files; `feed.xml`: what changed, newest first"
     yield "- `sitegen blame EVAL FIELD`: which commit broke or fixed a field; `sitegen history EVAL`: the series"
     yield "- `sitegen verify-one EVAL`: score the output of the work tree now; `sitegen compare EVAL@A EVAL@B`"

@@ -94,6 +94,14 @@ def test_the_report_of_a_change_is_what_it_should_be():
     )
 
 
+def test_of_several_evals_those_that_stayed_the_same_are_only_named():
+    same = replace(change(), eval_id="letters", fixed=0, broken=0, unpaired=0, metrics=())
+    assert comparison_markdown(ComparisonDocument(changes=(same, change()))) == (
+        comparison_markdown(ComparisonDocument(changes=(change(),))) + "\nNo change: letters.\n"
+    )
+    assert "# letters" in comparison_markdown(ComparisonDocument(changes=(same,)))
+
+
 def test_a_metric_that_neither_side_has_is_left_out():
     one = change()
     unknown = MetricChange(

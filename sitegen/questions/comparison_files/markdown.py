@@ -20,16 +20,25 @@ _METRICS: Final = ("accuracy", "consistency", "quality", "rouge1", "rouge2", "ro
 
 
 def comparison_markdown(document: ComparisonDocument) -> str:
-    """The whole report, ending with a line feed."""
+    """The whole report, ending with a line feed. Of several evals, those that stayed as they were are only named."""
     evals: dict[str, list[ResultChange]] = {}
     for change in document.changes:
         evals.setdefault(change.eval_id, []).append(change)
-    changes = (change_lines(*of_eval) if len(of_eval) == 1 else sides_lines(of_eval) for of_eval in evals.values())
-    parts = chain(map(variants_lines, document.variants), changes)
+    same = [each for each, changes in evals.items() if len(evals) > 1 and not any(map(_has_moved, changes))]
+    moved = [changes for each, changes in evals.items() if each not in same]
+    variants = (variants_lines(each) for each in document.variants if each.eval_id not in same)
+    parts = chain(variants, (change_lines(*each) if len(each) == 1 else sides_lines(each) for each in moved))
     lines = [line for part in parts for line in (*part, "")]
+    if same:
+        lines += [f"No change: {', '.join(map(name, same))}.", ""]
     if document.passed_over:
         lines += [f"Not all sides have: {', '.join(map(name, document.passed_over))}.", ""]
     return "\n".join(lines)
+
+
+def _has_moved(change: ResultChange) -> bool:
+    """Whether any value or number is another one than before."""
+    return bool(change.fixed or change.broken or change.unpaired or any(metric.change for metric in change.metrics))
 
 
 def variants_lines(comparison: VariantComparison) -> Iterator[str]:
