@@ -319,6 +319,8 @@ OUTPUT: Final = (
     "completion",
 )
 """Usual names of each side, the most certain first. Letter case, ``_``, ``-`` and spaces do not count."""
+ANSWER: Final = (*OUTPUT, "pred")
+"""Usual names of an output in a file without an expected side."""
 INPUTS: Final = ("input", "question", "prompt", "query", "instruction", "task", "text", "messages")
 _QUESTION: Final = (
     *INPUTS,

@@ -150,7 +150,9 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         if series.deleted or series.newest.path in truths:
             continue
         # An output was rewritten, or its path suggests results. Files named like expected values need both.
-        is_named_as_truth = is_truth_by_name(series.newest.path) and not series.is_glob
+        newest = series.newest
+        in_truths = is_truth_by_name(newest.path) and not is_result_by_name(newest.name)
+        is_named_as_truth = (in_truths or is_truth_by_name(newest.name)) and not series.is_glob
         if series.versions < _OFTEN and (is_named_as_truth or not series.hinted):
             continue
         content, recognition, unread[series.newest.path] = _recognised(series, read, truth_finder, at)

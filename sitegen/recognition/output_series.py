@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from sitegen.importers.usual_names import EXPECTED, OUTPUT, usual_key
+from sitegen.importers.usual_names import ANSWER, EXPECTED, INPUTS, usual_key
 from sitegen.model.frozen import Frozen
 from sitegen.recognition.files import RESULTS, Reader, TrackedFile, leaf_paths, table_of, texts, value_of
 from sitegen.text.plain import natural_order
@@ -55,7 +55,7 @@ _NO_RESULTS = re.compile(
     r"(?:^|/)(?:package(?:-lock)?\.json|tsconfig[^/]*\.json|jsconfig\.json|components\.json|composer\.json|turbo\.json|vercel\.json|"
     r"[^/]*lock[^/]*\.(?:json|ya?ml)|pnpm-workspace\.yaml|mkdocs\.ya?ml|(?:docker-)?compose[^/]*\.ya?ml|[^/]*\.schema\.json|schema\.json|"
     r"[^/]*(?:config|threshold)[^/]*\.(?:json|ya?ml)|(?:manifest|gates?)\.(?:json|ya?ml)|renovate\.json|settings[^/]*\.json|environment\.ya?ml)$"
-    r"|[^/]*(?:checkpoint|intermediate|partial|backup)[^/]*$|(?:^|/)(?:fixtures?|testdata|test[_-]data|schemas?|i18n|locales?|translations?)/|(?:^|/)\.",
+    r"|(?:^|/)configs?/[^/]*$|(?:^|/)(?:[^/]*[-_.]manifest|task)\.(?:json|ya?ml)$|[^/]*(?:checkpoint|intermediate|partial|backup)[^/]*$|(?:^|/)(?:fixtures?|testdata|test[_-]data|schemas?|i18n|locales?|translations?)/|(?:^|/)\.",
     re.IGNORECASE,
 )
 """Matches settings of tools, test data and hidden files."""
@@ -258,7 +258,6 @@ _NO_TRUTH = re.compile(
 _TRUTHS_TRIED: Final = 12
 """Number of the nearest files that are tried as the expected values of an output."""
 
-_QUESTIONS: Final = ("input", "question", "prompt", "query", "instruction")
 _IDS: Final = (
     "id",
     "case_id",
@@ -380,7 +379,7 @@ class TruthFinder:
                     keys={column: ids for column, ids in by_column if len(ids) == len(table.rows)},
                     list_at=table.key,
                     is_list=True,
-                    sides=tuple(usual_key(table.rows, names) for names in (_QUESTIONS, EXPECTED, OUTPUT)),
+                    sides=tuple(usual_key(table.rows, names) for names in (INPUTS, EXPECTED, ANSWER)),
                 )
             self._shapes[file.path] = shape
         return self._shapes[file.path]

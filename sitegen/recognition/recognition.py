@@ -296,6 +296,8 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         return None  # a table of only ids and scores may be the result of a search
     if verdict is not None:
         parts["passed"] = verdict
+    elif is_classified:  # the labels are compared, and a number of another name describes the text
+        scores = [name for name in scores if plain_name(name) in SCORES]
     parts |= _parts_of_scores(scores, verdict, columns)
     scale = _scale(highest)
     settings: dict[str, Any] = {"columns": parts}

@@ -15,6 +15,8 @@ from functools import lru_cache
 from posixpath import basename
 from typing import Any, Final, Literal, TypeAlias, cast
 
+from msgspec.structs import replace
+
 from sitegen.config.models import case_settings, files_of
 from sitegen.data_files.reading import UnreadableError, csv_dicts, each_line, json_lines
 from sitegen.data_files.yaml_reader import read_json_or_yaml
@@ -64,6 +66,7 @@ _IDS: Final = (
 _CATEGORIES: Final = ("category",)
 RESPONSES: Final = files_of("responses").outputs
 _MAX_NAME: Final = 80  # characters
+_LEAST_VARIANTS: Final = 2  # answers in the output of a case
 _MAX_SEARCHED: Final = 200_000
 """Number of bytes of a broken file that are searched for keys."""
 _EMPTY: Final = (b"", b"[]", b"{}", b"null")
@@ -94,6 +97,8 @@ class TwoSidedCase(Frozen):
     member: dict[str, Value]
     """The whole case, as in the file."""
     line: int | None
+    variant: str = ""
+    """The prompt or model that answered; empty unless the output of each case is an object with an answer of each."""
 
 
 class CaseFile(Frozen):
@@ -193,7 +198,7 @@ def sides_of(path: str, content: bytes, settings: str) -> tuple[str, str] | None
         output = [
             (
                 case.id,
-                case.output,
+                {case.variant: case.output} if case.variant else case.output,
                 case.error,
                 isinstance(case.expected, dict | list),
                 [case.member.get(key) for key in _GRADED],
@@ -255,7 +260,7 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
         message = f"{left_out} of {len(members)} members of the list have neither side, and are not cases"
         findings.append(Finding("note", message, "Nothing has to be done if they are none."))
     return CaseFile(
-        cases=tuple(_cases(cases, keys, (expected, output))),
+        cases=tuple(_by_variant(tuple(_cases(cases, keys, (expected, output))))),
         findings=tuple(findings),
         complete=not left_out and all(has_key(member, expected) for member, _ in cases),
         beside=beside,
@@ -293,6 +298,28 @@ def _cases(
             member=member,
             line=line,
         )
+
+
+def _by_variant(cases: Sequence[TwoSidedCase]) -> Sequence[TwoSidedCase]:
+    """Return a case for each answer if every output is an object with the answers of the same prompts or models.
+
+    These are told from an object with one answer and what is stated about it by their values: under each key, at least
+    half of the texts are among what is expected in the file.
+    """
+    answers = [case.output for case in cases if case.output is not None]
+    names = list(answers[0]) if answers and isinstance(answers[0], dict) else []
+    expected = {case.expected for case in cases if isinstance(case.expected, str)}
+    if len(names) < _LEAST_VARIANTS or any(not isinstance(case.expected, str) for case in cases):
+        return cases
+    objects = [answer for answer in answers if isinstance(answer, dict) and answer.keys() == set(names)]
+    usual = (sum(isinstance(answer[name], str) and answer[name] in expected for answer in objects) for name in names)
+    if len(objects) < len(answers) or any(count * 2 < len(objects) for count in usual):
+        return cases
+    return [
+        replace(case, output=case.output[name] if isinstance(case.output, dict) else None, variant=name)
+        for name in names
+        for case in cases
+    ]
 
 
 def _id_key(cases: Sequence[dict[str, Value]]) -> str:

@@ -244,6 +244,25 @@ def test_texts_are_scored_as_responses() -> None:
     assert [(case.id, case.input) for case in result.cases] == [("a", "2 + 2"), ("b", "3 + 3")]
 
 
+@pytest.mark.parametrize(
+    ("second", "accuracies"),
+    [
+        ({"short": "ham", "long": "ham"}, {"long": 1.0, "short": 0.5}),  # the answers of two prompts
+        ({"short": "ham", "long": "It greets."}, {"": 0.0}),  # an answer with its reason
+        ({"short": "ham"}, {"": 0.0}),
+    ],
+)
+def test_an_output_with_the_answers_of_several_prompts_has_variants(
+    second: dict[str, str], accuracies: dict[str, float]
+) -> None:
+    first = {"short": "ham", "long": "It asks." if "It greets." in as_json(second).decode() else "spam"}
+    cases = [{"expected": "spam", "response": first}, {"expected": "ham", "response": second}]
+    card = scored("responses", cases, cases).scorecard
+    assert {each.name: dict(each.metrics).get("accuracy") for each in card.variants} == accuracies
+    swapped = [{**case, "response": dict(zip(first, reversed(first.values()), strict=True))} for case in cases]
+    assert sides_of("c.json", as_json(cases), SETTINGS) != sides_of("c.json", as_json(swapped), SETTINGS)
+
+
 def test_what_cases_and_their_file_state_of_usage_is_read() -> None:
     cases = {"cost": 0.5, "cases": [{**case, "model": "m", "quality": 4} for case in QUESTIONS]}
     card = scored("responses", cases, cases).scorecard

@@ -212,6 +212,11 @@ def test_a_table_of_a_classification_is_judged_by_its_two_labels(names: tuple[st
             "Passed 0.750 over 4 cases",
         ),
         (
+            "text,label,suspect_score,pred\nhi,spam,0.9,spam\nyo,ham,0.2,spam\nhey,ham,0.1,ham\noh,ham,0.1,ham\n",
+            {"input": "text", "expected": "label", "output": "pred"},
+            "Score 0.750 over 4 cases",
+        ),
+        (
             "query_id,mode,recall_at_k,mrr,latency_ms\nq1,dense,1.0,0.5,4\nq1,bm25,0.5,0.5,2\nq2,dense,1,1,3\nq2,bm25,1,1,1\n",
             {"id": "query_id", "variant": "mode", "scores": ["recall_at_k", "mrr"]},
             "Score 0.812 over 4 cases",
@@ -461,6 +466,10 @@ ALONE = {
         {"evals/triage/results.csv": f"id,text,y_true,y_pred\n1,hi,spam,{label}\n2,yo,ham,spam\n3,hey,ham,ham\n"}
         for label in ("spam", "ham")
     ),
+    "predictions in the folder of labels": (
+        {"Gold/preds.csv": f"text,label,pred\nhi,spam,{label}\nyo,ham,spam\nhey,ham,ham\noh,ham,ham\n"}
+        for label in ("spam", "ham")
+    ),
     "scores without a case": (
         {"evals/t/results.csv": f"case,output,score\n1,a,0.8\n2,b,{end}\n"} for end in ("1", "nan")
     ),
@@ -469,7 +478,12 @@ ALONE = {
         for first in (0.5, 0.75)
     ),
     "limits beside a result": (
-        {"evals/regression/threshold.json": '{"macro_f1_min": 0.5}', "evals/latest.json": json.dumps({"f1": f1})}
+        {
+            "evals/latest.json": json.dumps({"f1": f1}),
+            "evals/regression/threshold.json": '{"macro_f1_min": 0.5}',
+            "configs/eval.yaml": "baseline_recall: 0.6\nmax_drop: 0.1\n",
+            "benchmark/metrics/task.yaml": "score:\n  accuracy: 3\n",
+        }
         for f1 in (0.5, 0.75)
     ),
     "an output beside what was expected": (
@@ -768,6 +782,15 @@ JOINED = {
         ],
         {"dir": "predictions", "outputs": "m_v*.csv", "ground_truth": "../data/labels.csv"},
         ["", "F1 1.000 over 4 documents"],
+    ),
+    "predictions and labels of a set": (
+        {"Gold/set1/x.json": json.dumps([{"id": n, "text": f"t{n}", "label": n % 2} for n in range(4)])},
+        [
+            {"predictions/set1/x.json": json.dumps([{"id": n, "text": f"t{n}", "pred": n % most} for n in range(4)])}
+            for most in (1, 2)
+        ],
+        {"kind": "responses", "dir": "predictions/set1", "outputs": "x.json", "ground_truth": "../../Gold/set1/x.json"},
+        ["Accuracy 0.500 over 4 expected answers", "Accuracy 1.000 over 4 expected answers"],
     ),
     **{
         f"two columns a field{row or ', alone'}": (

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import TWO_LINES, UnreadableError, csv_dicts, json_lines, read_json
 from sitegen.importers.case import JudgedCase, Opinion, tags_of
-from sitegen.importers.usual_names import EXPECTED, INPUTS, OUTPUT, states_a_result, usual_key
+from sitegen.importers.usual_names import ANSWER, EXPECTED, INPUTS, states_a_result, usual_key
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed, Severity
@@ -257,18 +257,27 @@ def read_answers(files: tuple[File, ...], keys: CaseKeys | None) -> Parsed[tuple
                 reader.lines(content)
             else:
                 reader.document(content)
-            variant = VariantResponses(
-                name=name, responses=tuple(reader.responses), unreadable="", beside=reader.beside
-            )
+            # The answers of several variants may be in one file.
+            names = sorted({response.answer.variant for response in reader.responses}) or [name]
+            read = [
+                VariantResponses(
+                    name=each,
+                    responses=tuple(response for response in reader.responses if response.answer.variant == each),
+                    unreadable="",
+                    beside=reader.beside if len(names) == 1 else None,
+                )
+                for each in names
+            ]
         except UnreadableError as error:
             findings.append(error.finding(f"The responses of {name[:80]!r}" if name else "The responses"))
-            variant = VariantResponses(name, (), error.message)
-        if name in variants:
-            twin = variants[name]
-            message = f"Two files hold responses of the variant {name[:80]!r}; both count"
-            findings.append(Finding("warning", message, "Keep them in one file."))
-            variant = VariantResponses(name, twin.responses + variant.responses, twin.unreadable and variant.unreadable)
-        variants[name] = variant
+            read = [VariantResponses(name, (), error.message)]
+        for variant in read:
+            if twin := variants.get(variant.name):
+                message = f"Two files hold responses of the variant {variant.name[:80]!r}; both count"
+                findings.append(Finding("warning", message, "Keep them in one file."))
+                unreadable = twin.unreadable and variant.unreadable
+                variant = VariantResponses(variant.name, twin.responses + variant.responses, unreadable)
+            variants[variant.name] = variant
     return Parsed(tuple(variants[name] for name in sorted(variants)), tuple(findings))
 
 
@@ -301,7 +310,8 @@ class _ResponsesReader:
         for case in read.cases:
             if case.output is not None or case.error:
                 error = case.error if case.output is None else ""
-                self._add_response((case.id, text_of_value(case.output), error), case.member, case.line)
+                texts = case.id, case.variant or self._variant, text_of_value(case.output), error
+                self._add_response(texts, case.member, case.line)
 
     def document(self, content: bytes) -> None:
         value, findings = _listed(content)
@@ -330,7 +340,7 @@ class _ResponsesReader:
         if not case_id:
             self._report("error", f"{subject}{self._of} has no case_id", line)
             return
-        key = "output" if "output" in value else usual_key([value], (*OUTPUT, "label"))
+        key = "output" if "output" in value else usual_key([value], (*ANSWER, "label"))
         if not key and not value.get("error"):
             self._report("warning", f"{subject}{self._of} has neither an output nor an error: an empty answer", line)
         if not self._states_results and states_a_result(value, of_response=True):
@@ -339,34 +349,35 @@ class _ResponsesReader:
             fix = "For the eval in the manifest, set kind: judged and name the file under outputs, if these count."
             self._findings.append(Finding("warning", message, fix, line=line))
         error = value.get("error")
-        self._add_response((case_id, text_of_value(value.get(key)), text_of_value(error) if error else ""), value, line)
+        texts = case_id, self._variant, text_of_value(value.get(key)), text_of_value(error) if error else ""
+        self._add_response(texts, value, line)
 
-    def _add_response(self, texts: tuple[str, str, str], stated_values: dict[str, Value], line: int | None) -> None:
+    def _add_response(self, texts: tuple[str, str, str, str], beside: dict[str, Value], line: int | None) -> None:
         """Add a response with whatever else is stated beside it.
 
-        ``texts``: the id of its case, its output, and its error.
+        ``texts``: the id of its case, its variant, its output, and its error.
         """
-        case_id, output, error = texts
+        case_id, variant, output, error = texts
         judge = ""
-        if stated_values.get("quality") is not None:  # the model that graded, and the beginning of its prompt's hash
-            model, prompt = id_text(stated_values.get("judge")), id_text(stated_values.get("judge_prompt"))
+        if beside.get("quality") is not None:  # the model that graded, and the beginning of its prompt's hash
+            model, prompt = id_text(beside.get("judge")), id_text(beside.get("judge_prompt"))
             judge = " ".join(filter(None, (model[:LONGEST], prompt and f"prompt {prompt[:_HASH]}")))
         answer = JudgedCase(
             id=case_id,
-            variant=self._variant,
+            variant=variant,
             opinion=UNJUDGED,
             judges=(),
             output=output,
             error=error,
-            call=replace(stated(stated_values), judge=judge, failed=bool(error)),
+            call=replace(stated(beside), judge=judge, failed=bool(error)),
         )
         self.responses.append(
             Response(
                 answer=answer,
-                quality=stated_values.get("quality", stated_values.get("judge_answer")),
-                embedding=stated_values.get("embedding"),
+                quality=beside.get("quality", beside.get("judge_answer")),
+                embedding=beside.get("embedding"),
                 line=line,
-                human_quality=stated_values.get("human_quality"),
+                human_quality=beside.get("human_quality"),
             )
         )
 

@@ -71,7 +71,7 @@ def _score(inputs: ScoringInputs) -> Result:
 
 SCORER: Final = Scorer(
     kind="responses",
-    version=13,
+    version=14,
     metrics=METRICS,
     nouns=Nouns(
         attribute="category",
