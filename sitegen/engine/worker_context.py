@@ -61,6 +61,7 @@ _SCRIPTS: Final = (
     "copy",
     "take",
     "search",
+    "keys",
 )
 """Files of ``assets/js/`` that share one scope, in the order in which they make ``assets/app.js``."""
 

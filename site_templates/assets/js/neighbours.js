@@ -1,11 +1,4 @@
-/* The previous and the next iteration of a report, edit of a file, or page of commits: by `[` and `]`, or `k` and `j`.
-   A page that was written before its next one existed links to the list, which knows the next one and leads on to it. */
-addEventListener("keydown", event => {
-  const rel = { "[": "prev", k: "prev", "]": "next", j: "next" }[event.key];
-  if (!rel || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || $("dialog[open]")) return;
-  $(`.head a[rel=${rel}]`)?.click();
-});
-
+/* A page that was written before its next one existed links to the list, which knows the next one and leads on to it. */
 const fileOf = address => address.split("/").pop().replace(/\.html$/, "");
 for (const link of $$("a[data-listed]")) {
   link.href = link.getAttribute("href").replace(/#.*/, `#after=${encodeURIComponent(fileOf(location.pathname))}`);

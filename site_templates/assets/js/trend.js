@@ -2,6 +2,17 @@
    values back: numbers from the chart's own data, texts from the rows of the table of iterations. Of a long history the page
    has the newest iterations; the file with the older rows of the table (sitegen/pages/trend/trend_rows.py) has their values too. */
 const CLOCKS = ["then", "now"];
+/* The keys of a chart: what each does with the chart and a number of iterations, and how it is shown in the list of keys. */
+const CHART_KEYS = [
+  ["ArrowLeft", "Iteration before; with Shift, ten before", (chart, step) => chart.go((chart.at < 0 ? chart.size : chart.at) - step), "←"],
+  ["ArrowRight", "Iteration after; with Shift, ten after", (chart, step) => chart.go(chart.at + step), "→"],
+  ["Home", "Oldest iteration", chart => chart.go(0), "Home"],
+  ["End", "Newest iteration", chart => chart.go(chart.last), "End"],
+  ["Enter", "Open the report of the iteration", chart => { if (chart.at >= 0) chart.visit(chart.at); }, "Enter"],
+  ["+", "Zoom in", chart => chart.scale(2 / 3), "+"],
+  ["-", "Zoom out", chart => chart.scale(3 / 2), "−"],
+  ["Escape", "Show the whole history", chart => { chart.reset(); chart.leave(); }, "Esc"],
+];
 
 /** Multiples within [low, high] of the least of the steps, which are round numbers, that gives no more than wanted. */
 function ticksBetween(low, high, wanted, steps) {
@@ -233,6 +244,12 @@ class TrendChart {
 
   reset() { this.zoom(this.least, this.most); }
 
+  /** Makes the part that is shown so many times as wide, around the chosen iteration. */
+  scale(times) {
+    const middle = this.at < 0 ? (this.from + this.to) / 2 : this.at, half = times * (this.to - this.from) / 2;
+    this.zoom(middle - half, middle + half);
+  }
+
   setClock() {
     for (const clock of CLOCKS) this.chart.classList.toggle(`only-${clock}`, this.clock === clock);
     for (const button of $$("[data-clock]", this.card)) setPressed(button, button.dataset.clock === this.clock);
@@ -348,20 +365,8 @@ class TrendChart {
   listenToKeys() {
     this.chart.addEventListener("keydown", event => {
       if (event.target !== this.chart || event.ctrlKey || event.metaKey || event.altKey) return;
-      const step = event.shiftKey ? 10 : 1, width = this.to - this.from;
-      const middle = this.at < 0 ? (this.from + this.to) / 2 : this.at;
-      const actions = {
-        ArrowLeft: () => this.go((this.at < 0 ? this.size : this.at) - step),
-        ArrowRight: () => this.go((this.at < 0 ? -1 : this.at) + step),
-        Home: () => this.go(0),
-        End: () => this.go(this.last),
-        "+": () => this.zoom(middle - width / 3, middle + width / 3),
-        "-": () => this.zoom(middle - width * 0.75, middle + width * 0.75),
-        Escape: () => { this.reset(); this.leave(); },
-        Enter: () => { if (this.at >= 0) this.visit(this.at); },
-      };
-      const action = actions[event.key];
-      if (action) { event.preventDefault(); action(); }
+      const pressed = CHART_KEYS.find(([key]) => key === event.key);
+      if (pressed) { event.preventDefault(); pressed[2](this, event.shiftKey ? 10 : 1); }
     });
     this.chart.addEventListener("blur", () => { this.byKey = false; this.leave(); });
   }

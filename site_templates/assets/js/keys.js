@@ -1,0 +1,64 @@
+/* The keys: one table for all pages, and CHART_KEYS for a chart. From both, the handlers and the list of keys are made. */
+const KEYS = [
+  ["/", "Search the site", () => searchButton?.click()],
+  ["j", "Next error on the page", () => stepToError(1)],
+  ["k", "Previous error on the page", () => stepToError(-1)],
+  ["]", "Next iteration, edit or page of commits", () => $(".head a[rel=next]")?.click()],
+  ["[", "Previous iteration, edit or page of commits", () => $(".head a[rel=prev]")?.click()],
+  ["?", "Show all keys", () => showKeys()],
+];
+
+/* Errors of a report, of a page of truth beside output, and what is wrong now on the page of a field. */
+const ERRORS = ".disc tr[id], .tree tr.w, .cellruns tr.cellname:has(.pill.bad)";
+const errorsShown = () => $$(ERRORS).filter(row => !row.closest(".cut,.off"));
+
+/* Moves the focus to the next (1) or previous (-1) error that the filter leaves. At the end of the rows shown, more are shown. */
+function stepToError(step) {
+  const at = $("[aria-current=true]:is(tr)"), before = errorsShown();
+  if (step > 0 && at && at === before.at(-1)) $("[data-more]:not([hidden])", at.closest("[data-table]") ?? at)?.click();
+  const rows = errorsShown(), place = rows.indexOf(at);
+  const row = place < 0 ? rows.at(step > 0 ? 0 : -1) : rows[place + step];
+  if (!row) return;
+  at?.removeAttribute("aria-current");
+  const head = $(".item details", bodyOf(row)); // of the list item whose rows these are
+  if (head) head.open = true;
+  for (let fold = row.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  row.setAttribute("aria-current", "true");
+  row.tabIndex = -1;
+  row.focus({ preventScroll: true });
+  row.scrollIntoView({ block: "center" });
+}
+
+let keysDialog = null;
+function showKeys() {
+  if (!keysDialog) {
+    keysDialog = element("dialog", "pal keys");
+    const head = element("h2", "", "Keys"), close = element("button", "btn", "Close");
+    head.id = "h-keys";
+    keysDialog.setAttribute("aria-labelledby", head.id);
+    close.type = "button";
+    close.addEventListener("click", () => keysDialog.close());
+    const list = rows => {
+      const made = element("dl");
+      for (const [key, text] of rows) {
+        const term = element("dt");
+        term.append(element("kbd", "", key));
+        made.append(term, element("dd", "", text));
+      }
+      return made;
+    };
+    keysDialog.append(head, list(KEYS));
+    if ($("[data-chart]")) keysDialog.append(element("h3", "", "While a chart has the focus"), list(CHART_KEYS.map(([, text, , shown]) => [shown, text])));
+    keysDialog.append(close);
+    document.body.append(keysDialog);
+  }
+  keysDialog.showModal(); // which gives the focus back when it closes
+}
+
+$("[data-keys]")?.addEventListener("click", showKeys);
+addEventListener("keydown", event => {
+  const pressed = KEYS.find(([key]) => key === event.key);
+  if (!pressed || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || $("dialog[open]")) return;
+  event.preventDefault();
+  pressed[2]();
+});
