@@ -192,7 +192,7 @@ def test_brackets_lead_to_the_next_and_the_previous_iteration_but_not_while_typi
     page = visit("evals/waybills/0059.html")
     page.keyboard.press("]")
     page.wait_for_url(re.compile(r"0060\.html$"))
-    page.keyboard.press("k")
+    page.keyboard.press("[")
     page.wait_for_url(re.compile(r"0059\.html$"))
     page.get_by_label("Search errors").press("]")
     expect(page.get_by_label("Search errors")).to_have_value("]")
@@ -200,6 +200,42 @@ def test_brackets_lead_to_the_next_and_the_previous_iteration_but_not_while_typi
     page = visit("evals/waybills/0060.html")
     page.get_by_role("link", name="Next iteration").click()
     page.wait_for_url(re.compile(r"waybills/index\.html#h-c$"))
+
+
+def test_j_and_k_lead_through_the_errors_that_the_filter_leaves_but_not_while_typing(visit):
+    page = visit(REPORT)
+    search, chosen = page.get_by_label("Search errors"), page.locator("[aria-current=true]:is(tr)")
+    search.press("j")
+    expect(search).to_have_value("j")
+    search.fill("description")
+    search.blur()
+    first, second = _rows(page).all()[:2]
+    for key, row in (("j", first), ("j", second), ("k", first)):
+        page.keyboard.press(key)
+        expect(chosen).to_have_attribute("id", row.get_attribute("id") or "")
+        expect(chosen).to_be_focused()
+    page = visit(REPORT)
+    for _ in range(31):
+        page.keyboard.press("j")
+    expect(page.locator("section[aria-labelledby=h-d] [data-count]")).to_have_text("230 shown, 231 rows")
+    expect(chosen := page.locator("[aria-current=true]:is(tr)")).to_have_count(1)
+    expect(chosen).to_be_in_viewport()
+
+
+def test_a_question_mark_or_the_footer_shows_all_keys_and_escape_gives_the_focus_back(visit):
+    page = visit("evals/waybills/index.html")
+    dialog, button = page.get_by_role("dialog", name="Keys"), page.get_by_role("button", name="Keys", exact=True)
+    page.keyboard.press("?")
+    expect(dialog).to_contain_text("Next error on the page")
+    expect(dialog).to_contain_text("While a chart has the focus")
+    page.keyboard.press("/")
+    expect(page.locator(".pal:not(.keys)")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    button.press("Enter")
+    expect(dialog).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(button).to_be_focused()
 
 
 def test_a_field_found_by_search_leads_to_its_page(visit):

@@ -148,7 +148,4 @@ if (searchButton) {
     if (event.key === "Escape") { event.preventDefault(); dialog.close(); } // a search field would first be emptied
     if (event.key === "Enter" && links[current]) { event.preventDefault(); links[current].click(); }
   });
-  addEventListener("keydown", event => {
-    if (event.key === "/" && !isTyping(event.target) && !event.ctrlKey && !event.metaKey && !event.altKey && !dialog.open) { event.preventDefault(); open(); }
-  });
 }
