@@ -294,10 +294,11 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     )
     if not ({"id", "input"} & parts.keys()) or not (verdict or is_classified or (scores and is_judged)):
         return None  # a table of only ids and scores may be the result of a search
-    if verdict is not None:
-        parts["passed"] = verdict
-    elif is_classified:  # the labels are compared, and a number of another name describes the text
-        scores = [name for name in scores if plain_name(name) in SCORES]
+    # Labels are compared: a verdict on few cases is of a step, and a number of another name describes the text.
+    is_stated = verdict and sum(map(is_no_score, columns[verdict])) * 2 <= len(table.rows)
+    verdict = verdict if is_stated or not is_classified else None
+    scores = [name for name in scores if verdict or not is_classified or plain_name(name) in SCORES]
+    parts |= {"passed": verdict} if verdict else {}
     parts |= _parts_of_scores(scores, verdict, columns)
     scale = _scale(highest)
     settings: dict[str, Any] = {"columns": parts}

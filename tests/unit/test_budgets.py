@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_297,
+    "lines of sitegen/": 63_298,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,

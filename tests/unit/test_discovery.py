@@ -212,7 +212,7 @@ def test_a_table_of_a_classification_is_judged_by_its_two_labels(names: tuple[st
             "Passed 0.750 over 4 cases",
         ),
         (
-            "text,label,suspect_score,pred\nhi,spam,0.9,spam\nyo,ham,0.2,spam\nhey,ham,0.1,ham\noh,ham,0.1,ham\n",
+            "text,label,suspect_score,pred,verdict\nhi,spam,0.9,spam,1\nyo,ham,0.2,spam,\nhey,ham,0.1,ham,\noh,ham,0.1,ham,\n",
             {"input": "text", "expected": "label", "output": "pred"},
             "Score 0.750 over 4 cases",
         ),
