@@ -166,6 +166,16 @@ def axes_of(card: Scorecard) -> tuple[str, ...]:
     return (*(axis for axis in ANSWERERS if axis in several), *sorted(several - {*ANSWERERS}))
 
 
+def tags_of(card: Scorecard) -> dict[str, set[tuple[str, str]]]:
+    """The tags of each case, as axis and value, along which the output is split."""
+    axes = {axis for axis in axes_of(card) if axis not in ANSWERERS}
+    found: dict[str, set[tuple[str, str]]] = {}
+    for document in card.documents if axes else ():
+        stated = ((axis, value) for axis, value in document.axes.items() if axis in axes and value)
+        found.setdefault(document.unit, set()).update(stated)
+    return found
+
+
 def _slice(values: tuple[str, ...], before: Scorecard | None, card: Scorecard, spec: MetricSpec) -> Slice:
     usage = card.usage or RunUsage()
     compared = Compared(before, card) if before else None

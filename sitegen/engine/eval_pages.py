@@ -15,6 +15,7 @@ from sitegen.analysis.noise.repeats import repeats_of_runs
 from sitegen.analysis.notes import PlacedNote, notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_parts
 from sitegen.analysis.series import Derived, first_points_with_output, problems_of_point
+from sitegen.analysis.slices import tags_of
 from sitegen.engine.cached_kinds import TaskCache
 from sitegen.engine.eval_task import EvalTask, PagesDone, PagesTask, owner
 from sitegen.engine.failures import attempt
@@ -126,6 +127,7 @@ class Reports:
             earlier=self._cards.result(before).cases if before else (),
             earlier_label=before.label if before else "",
             with_page=self._with_page,
+            tags=tags_of(result.scorecard),
         )
         return grid if grid.has_texts else None
 

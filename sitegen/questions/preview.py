@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from sitegen import __version__
 from sitegen.analysis.noise.samples import interval_of
+from sitegen.analysis.slices import tags_of
 from sitegen.data_files.project_files import named_place
 from sitegen.engine.template_files import template_folders
 from sitegen.engine.worker_context import Renderer
@@ -159,6 +160,7 @@ def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: s
         nouns=nouns_of(kind, specs),
     )
     point = Point(snapshot, result.scorecard, interval=interval_of(result.scorecard))
+    place = info.id, snapshot.slug
     return ReportView(
         info=info,
         specs=specs,
@@ -168,5 +170,5 @@ def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: s
         snapshots=(snapshot,),
         limit=limit,
         whole=data,
-        grid=CaseGrid((info.id, snapshot.slug), result.cases, is_alone=True) if result.cases else None,
+        grid=CaseGrid(place, result.cases, tags=tags_of(result.scorecard), is_alone=True) if result.cases else None,
     ).page

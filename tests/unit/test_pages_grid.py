@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from markupsafe import escape
+from msgspec.structs import replace
 
 from sitegen.importers.case import JudgedCase, Opinion, with_documents
 from sitegen.model.answers import AnsweredCase
@@ -71,9 +72,27 @@ def test_every_case_has_a_cell_for_each_model_and_repeats_share_one() -> None:
     assert list(shown.columns.values()) == ["a", "b"]
     assert re.findall(r'class="an (a\d)"', shown.rows) == ["a0", "a1", "a0", "a1"]
     assert shown.rows.count("no answer") == 2
-    assert "2 of 3 passed" in shown.rows
-    found = re.findall(r"<p class=who>(\d of \d: \w+)</p>", shown.rows)
-    assert found == ["2 of 3: passed", "1 of 3: failed"]
+    assert "passed 2 of 3 times" in shown.rows
+    found = re.findall(r"<p class=who>(given [^<]+)</p>", shown.rows)
+    assert found == ["given 2 of 3 times, passed", "given 1 of 3 times, failed"]
+    assert shown.address_of("flaky") == "#flaky=1"
+    assert re.findall(r"<(?:li|div)[^>]* data-y[^>]*>", shown.rows) == [
+        "<li data-f data-d data-y>",
+        '<div class="an a0" data-f data-d data-y>',
+    ]
+
+
+def test_answers_are_marked_against_what_is_expected_or_the_first_that_passed() -> None:
+    answers = cases(("p", "a", "a red door", False), ("p", "b", "a door", True), ("p", "c", "a big door", True))
+    (case,) = answers
+    for expected, marked_words in (("a big door", ["red"]), ("", ["red", "big"])):
+        shown = grid((replace(case, expected=expected),)).rows
+        assert re.findall(r"<mark>(.*?)</mark>", shown) == marked_words
+    tags = {"p": {("language", "de"), ("topic", "<b>")}}
+    chosen = CaseGrid(place=("qa", "0002"), cases=answers, tags=tags)
+    assert 'data-g="language: de\ntopic: &lt;b&gt;"' in chosen.rows
+    assert chosen.address(["language"], ["de"]) == "#tag=language%3A+de"
+    assert grid(answers).address(["language"], ["de"]) == ""
 
 
 @pytest.mark.parametrize(
@@ -95,7 +114,7 @@ def test_words_are_marked_that_the_other_answer_lacks(text: str, other: str, sho
     [
         ([True], "passed"),
         ([False], "failed"),
-        ([True, False, True], "2 of 3 passed"),
+        ([True, False, True], "passed 2 of 3 times"),
         ([None], ""),
         ([0.4], "40% passed"),
     ],
@@ -165,4 +184,4 @@ def test_the_page_of_a_case_with_long_answers_is_bounded_and_shows_most_of_the_n
     assert isinstance(view, FieldView)
     assert len(view.outputs) < 450_000
     shown = [len(each) for each in re.findall(r"<div class=out dir=auto>([^<]*)", view.outputs)]
-    assert (shown[0], shown[1], shown[-1]) == (1, 2_700, 601)
+    assert (shown[0], shown[1], shown[-1]) == (1, 2_700, 626)

@@ -93,7 +93,7 @@ def test_a_page_loads_a_bounded_number_of_discrepancies_and_counts_those_that_on
     assert view.discrepancies.out_of_reach == 1
     html = " ".join(renderer_of(sample.SITE).render(page).decode().split())
     assert f'data-rows="0006.js" data-loadable="{LOADABLE}" data-beyond="1"' in html
-    assert f"2 of {number:,} are drawn. Not drawn: {LOADABLE + 1:,} more of type omission." in html
+    assert f"2 of {number:,} rows are drawn. Not drawn: {LOADABLE + 1:,} more of type omission." in html
 
 
 def test_a_named_list_item_is_found_by_its_index_too():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +18,7 @@ from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.slices import Split, splits
 from sitegen.errors import ConfigurationError
 from sitegen.model.scorecards import Scorecard
+from sitegen.questions.gate_junit import gate_junit
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -244,6 +246,10 @@ def test_slices_with_limits_are_judged_as_evals_are(
     found = api.check(repo.path, "HEAD~1", exact=True)
     assert found.evals == verdicts
     assert said in found.markdown()
+    in_junit = re.findall('hidden by the average.*\n.*message="(.*?)"', gate_junit(found.report).decode("utf-8"))
+    assert len(in_junit) == found.markdown().count("hidden by the average")
+    if "hidden" in said:
+        assert in_junit == ["Worse by more than chance: variant=long −0.018, model=mini −0.100."]
     assert complaints("gate", json.loads(schema_first(found.report))) == []
 
 

@@ -3,7 +3,7 @@
    (sitegen/pages/report/report_rows.py, sitegen/pages/trend/trend_rows.py), loaded when they are asked for; with `data-parts` it is
    the beginning of the names of so many scripts (sitegen/pages/report/grid.py), of which no more are loaded than it takes. `data-beyond` rows
    are neither here nor there. A button with `data-flag` leaves the rows with this attribute, of which there are `data-all`; with `data-column`
-   it leaves this column, and the attribute is looked for in it. */
+   it leaves this column, and the attribute is looked for in it; columns stand in the order in which they were chosen. */
 /* Files that are loaded before a filter looks at their rows. */
 const AT_ONCE = 20;
 
@@ -15,6 +15,7 @@ class FilteredTable {
     this.rows = this.rowsNow();
     this.words = $("[data-q]", box);
     this.section = $("[data-group]", box);
+    this.sectionKey = this.section?.dataset.key || "section";
     this.types = $$("[data-type]", box);
     this.flags = $$("[data-flag]", box);
     this.columns = $$("[data-column]", box);
@@ -40,7 +41,14 @@ class FilteredTable {
     const changed = () => { this.limit = this.first; this.show(); this.remember(); };
     this.words?.addEventListener("input", changed);
     this.section?.addEventListener("change", changed);
-    for (const button of [...this.types, ...this.flags, ...this.columns]) onToggle(button, changed);
+    for (const button of [...this.types, ...this.flags]) onToggle(button, changed);
+    for (const button of this.columns) {
+      onToggle(button, () => {
+        const { column } = button.dataset;
+        this.chosen = isPressed(button) ? [...this.chosen, column] : this.chosen.filter(other => other !== column);
+        changed();
+      });
+    }
     this.more?.addEventListener("click", () => { this.limit += 200; this.show(); });
     this.box.addEventListener("sorted", event => {
       this.rows = this.rowsNow();
@@ -50,7 +58,7 @@ class FilteredTable {
     addEventListener("hashchange", () => {
       this.restore();
       this.show();
-      if ([...this.flags, ...this.columns].some(isPressed)) this.box.scrollIntoView();
+      if (this.section?.dataset.key && this.section.value || [...this.flags, ...this.columns].some(isPressed)) this.box.scrollIntoView();
     });
   }
 
@@ -67,13 +75,13 @@ class FilteredTable {
   restore() {
     const kept = hash();
     if (this.words) this.words.value = kept.get(this.key) ?? "";
-    if (this.section) this.section.value = kept.get("section") ?? "";
+    if (this.section) this.section.value = kept.get(this.sectionKey) ?? "";
     if (this.section && this.section.selectedIndex < 0) this.section.value = "";
     const types = (kept.get("type") ?? "").split(",");
     for (const button of this.types) setPressed(button, types.includes(button.dataset.type));
     for (const button of this.flags) setPressed(button, kept.has(button.dataset.key));
-    const columns = (kept.get("columns") ?? "").split(",");
-    for (const button of this.columns) setPressed(button, columns.includes(button.dataset.column));
+    this.chosen = (kept.get("columns") ?? "").split(",").filter(column => this.columns.some(button => button.dataset.column === column));
+    for (const button of this.columns) setPressed(button, this.chosen.includes(button.dataset.column));
     const address = /^#d\d+$/.test(location.hash) ? location.hash : "";
     const target = address ? $(address, this.box) : null;
     if (address && !target) this.load();
@@ -88,10 +96,10 @@ class FilteredTable {
   remember() {
     keepInHash({
       [this.key]: this.words?.value,
-      ...(this.section && { section: this.section.value }),
+      ...(this.section && { [this.sectionKey]: this.section.value }),
       ...(this.types.length && { type: this.types.filter(isPressed).map(button => button.dataset.type).join() }),
       ...Object.fromEntries(this.flags.map(button => [button.dataset.key, isPressed(button) ? "1" : ""])),
-      ...(this.columns.length && { columns: this.columns.filter(isPressed).map(button => button.dataset.column).join() }),
+      ...(this.columns.length && { columns: this.chosen.join() }),
     });
   }
 
@@ -154,14 +162,18 @@ class FilteredTable {
     const words = (this.words?.value ?? "").toLowerCase().split(/\s+/).filter(Boolean);
     const types = this.types.filter(isPressed).map(button => button.dataset.type);
     const section = this.section?.value ?? "";
-    const flags = this.flags.filter(isPressed), columns = this.columns.filter(isPressed).map(button => button.dataset.column);
+    const flags = this.flags.filter(isPressed), columns = this.chosen;
     const filtered = words.length || types.length || section || flags.length;
     const place = ({ dataset: { flag } }) => columns.map(column => `.a${column}[data-${flag}]`).join();
     const flagged = (row, flag) => (columns.length ? $(place(flag), row) : flag.dataset.flag in row.dataset);
     if ((filtered && this.parts.length === 1) || this.limit > Math.max(this.first, this.rows.length)) this.load();
     if (words.length) this.name();
     for (const row of this.columns.length ? this.rows : []) {
-      for (const cell of $$(".an", row)) cell.hidden = !!columns.length && !columns.some(column => cell.classList.contains(`a${column}`));
+      for (const cell of $$(".an", row)) {
+        const place = columns.findIndex(column => cell.classList.contains(`a${column}`));
+        cell.hidden = !!columns.length && place < 0;
+        cell.style.order = Math.max(place, 0);
+      }
     }
     this.box.toggleAttribute("data-filtered", !!(filtered || columns.length));
     if (filtered) for (const fold of $$("details.stepset", this.box)) fold.open = true;
@@ -170,7 +182,7 @@ class FilteredTable {
     const isUntouched = !("ready" in this.box.dataset); // rows that the page shows first need no class
     let hits = 0;
     this.rows.forEach((row, index) => {
-      const hit = (!types.length || (row.dataset.t ?? "").split(" ").some(type => types.includes(type))) && (!section || row.dataset.g === section)
+      const hit = (!types.length || (row.dataset.t ?? "").split(" ").some(type => types.includes(type))) && (!section || (row.dataset.g ?? "").split("\n").includes(section))
         && flags.every(flag => flagged(row, flag)) && words.every(word => this.text(row).includes(word));
       const shown = hit && hits < this.limit;
       if (hit) hits += 1;

@@ -6,14 +6,17 @@ have the others (``site_templates/assets/js/tables.js``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from itertools import chain, starmap
 from typing import Final
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 
 from sitegen.model.answers import AnsweredCase, CaseAnswer, JudgeWords, Turn
 from sitegen.model.frozen import Frozen
+from sitegen.model.scorecards import ANSWERERS
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data.search import script_file
@@ -39,6 +42,7 @@ _FLAGS: Final = (
     ("f", "failing", "Only failing"),
     ("c", "changed", "Only changed"),
     ("d", "different", "Only different"),
+    ("y", "flaky", "Only flaky"),
 )
 """What rows and answers are marked with: the mark, its name in the address of a filtered grid, and the button."""
 
@@ -60,6 +64,8 @@ class CaseGrid(Frozen, dict=True, gc=True):
     """The name of that output; empty if there is none."""
     with_page: frozenset[str] = frozenset()
     """The ids of the cases that have a page."""
+    tags: Mapping[str, Set[tuple[str, str]]] = {}
+    """The tags of each case, by its id, as axis and value."""
     is_alone: bool = False
     """Whether there are no files beside the page."""
     longest: int = _TEXT
@@ -145,8 +151,22 @@ class CaseGrid(Frozen, dict=True, gc=True):
             for answer in case.answers
         )
 
+    @property
+    def listed_tags(self) -> list[str]:
+        """The tags by which cases can be chosen."""
+        return sorted(starmap(tag_name, set(chain.from_iterable(self.tags.values()))))
+
+    def address_of(self, flag: str) -> str:
+        """The address of the grid with the cases alone that a button leaves, by its name; empty without this button."""
+        return next((f"#{name}=1" for _, name, *_ in self.flags if name == flag), "")
+
     def address(self, axes: Sequence[str], values: Sequence[str]) -> str:
-        """The address of the grid with the answers of a variant or model alone; empty for other axes."""
+        """The address of the grid with the answers of a variant or model alone, or with the cases of a tag.
+
+        Empty if the grid cannot be narrowed to them.
+        """
+        if not set(axes) <= set(ANSWERERS):
+            return f"#{urlencode({'tag': tag_name(axes[0], values[0])})}" if self.tags and len(axes) == 1 else ""
         wanted = dict(zip(axes, values, strict=True))
         columns = [
             str(place)
@@ -157,7 +177,9 @@ class CaseGrid(Frozen, dict=True, gc=True):
 
     def _rows(self, start: int, most: int) -> Iterator[str]:
         for case, marks in self.sorted[start : start + most]:
-            yield f"<li{_data(marks)}>{self._head(case)}{self.cells(case)}\n"
+            tags = "\n".join(sorted(starmap(tag_name, self.tags.get(case.id, ()))))
+            group = f' data-g="{escape(tags)}"' if tags else ""
+            yield f"<li{_data(marks)}{group}>{self._head(case)}{self.cells(case)}\n"
 
     def _head(self, case: AnsweredCase) -> str:
         name = f"<b>{bounded(case.id, 200)}</b>"
@@ -166,14 +188,18 @@ class CaseGrid(Frozen, dict=True, gc=True):
         return f"<p class=case>{name}</p>{self.asked(case)}"
 
     def cells(self, case: AnsweredCase) -> Markup:
-        """Write the answers of each column; words that the first answer does not have are marked in the others."""
+        """Write the answers of each column with the words marked that are not expected.
+
+        If nothing is expected, those are marked that the first answer that did not fail lacks.
+        """
         return Markup(f"<div class=ans>{''.join(self._cells(case))}</div>")
 
     def _cells(self, case: AnsweredCase) -> Iterator[str]:
         of_column: dict[tuple[str, str], list[CaseAnswer]] = {column: [] for column in self.columns}
         for answer in case.answers:
             of_column.setdefault((answer.variant, answer.model), []).append(answer)
-        first = next((answer.output for answer in case.answers if answer.output), "" if self.states_answers else None)
+        stated = sorted((answer for answer in case.answers if answer.output), key=lambda answer: answer.has_failed)
+        reference = case.expected or (stated[0].output if stated else "")
         marks = _marks(case, self.before)
         for place, (column, answers) in enumerate(of_column.items()):
             if not answers:
@@ -181,7 +207,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
                 continue
             own, earlier = marks[answers[0].document], self.before.get(answers[0].document, ())
             was = self._earlier(earlier, answers) if "c" in own and self.longest == _TEXT else ""
-            shown = "".join(self._distinct(self.columns.get(column, ""), answers, first))
+            shown = "".join(self._distinct(self.columns.get(column, ""), answers, reference))
             yield f'<div class="an a{place}"{_data(own)}>{shown}{was}</div>'
 
     def _earlier(self, earlier: Sequence[CaseAnswer], now: Sequence[CaseAnswer]) -> str:
@@ -200,7 +226,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
         shown = bounded(content, self.longest)
         return f"<div><h3>{label}</h3><div class=out dir=auto>{shown}</div></div>" if content else ""
 
-    def _distinct(self, name: str, answers: Sequence[CaseAnswer], first: str | None) -> Iterator[str]:
+    def _distinct(self, name: str, answers: Sequence[CaseAnswer], reference: str) -> Iterator[str]:
         """Write the different answers of one column, each with how many repeats gave it."""
         same: dict[tuple[str, bool], list[CaseAnswer]] = {}
         for answer in answers:
@@ -209,8 +235,9 @@ class CaseGrid(Frozen, dict=True, gc=True):
         yield _who(name, answers)
         for group in list(same.values())[: _DISTINCT if is_short else None]:
             if len(same) > 1:
-                yield f"<p class=who>{len(group)} of {len(answers)}: {verdict(group)}</p>"
-            yield self._output(group[0], first) + self._judges(group[0].judges)
+                said = ", ".join(filter(None, (f"given {len(group)} of {len(answers)} times", verdict(group))))
+                yield f"<p class=who>{said}</p>"
+            yield self._output(group[0], reference) + self._judges(group[0].judges)
             if group[0].transcript and not is_short:
                 yield self._transcript(group[0].transcript)
         if is_short and len(same) > _DISTINCT:
@@ -230,10 +257,10 @@ class CaseGrid(Frozen, dict=True, gc=True):
             f"<details><summary>Transcript: {', '.join(said)}</summary><ol class=turns>{''.join(rows)}</ol></details>"
         )
 
-    def _output(self, answer: CaseAnswer, other: str | None) -> str:
-        """Write an answer with the words marked that another one does not have; None if the file states no answers."""
+    def _output(self, answer: CaseAnswer, other: str) -> str:
+        """Write an answer with the words marked that another text does not have."""
         error = f"<p class=err>{bounded(answer.error, self.longest)}</p>" if answer.error else ""
-        if other is None or (error and not answer.output):
+        if not answer.output and (error or not self.states_answers):
             return error
         shown = marked(cut(answer.output, self.longest), other) if answer.output.strip() else "<i>blank</i>"
         return f"{error}<div class=out dir=auto>{shown}</div>"
@@ -266,6 +293,11 @@ def names_of_answerers(answers: Iterator[CaseAnswer]) -> dict[tuple[str, str], s
     }
 
 
+def tag_name(axis: str, value: str) -> str:
+    """Write a tag of a case as the grid names it."""
+    return printable(f"{axis}: {value}")
+
+
 def _by_document(cases: Sequence[AnsweredCase]) -> dict[str, list[CaseAnswer]]:
     found: dict[str, list[CaseAnswer]] = {}
     for case in cases:
@@ -279,17 +311,22 @@ def _plain(text: str) -> str:
 
 
 def _marks(case: AnsweredCase, before: _Answers) -> dict[str, str]:
-    """The marks of each document of a case: of ``_FLAGS``, and ``n`` if it fails newly."""
+    """The marks of each document of a case: of ``_FLAGS``, and ``n`` if it fails newly.
+
+    Its answers are flaky if some passed and others did not.
+    """
     marks = {}
     first = _plain(case.answers[0].output)
     for document, answers in _by_document([case]).items():
         earlier, texts = before.get(document, ()), {_plain(answer.output) for answer in answers}
         failed = any(answer.has_failed for answer in answers)
+        verdicts = [answer.passed for answer in answers if answer.passed is not None]
         found = {
             "n": failed and bool(earlier) and not any(answer.has_failed for answer in earlier),
             "f": failed,
             "c": bool(earlier) and texts != {_plain(answer.output) for answer in earlier},
             "d": texts != {first},
+            "y": len(verdicts) > 1 and 0 < sum(verdicts) < len(verdicts),
         }
         marks[document] = "".join(mark for mark, is_set in found.items() if is_set)
     return marks
@@ -320,7 +357,7 @@ def verdict(answers: Sequence[CaseAnswer]) -> str:
     score = f"{sum(scores) / len(scores):.3f}" if scores and not {0.0, 1.0}.issuperset(scores) else ""
     said = {0.0: "failed", 1.0: "passed"}.get(sum(shares) / len(shares)) if shares else ""
     if said is None:
-        said = f"{sum(shares):.3g} of {len(shares)} passed" if len(shares) > 1 else f"{shares[0]:.0%} passed"
+        said = f"passed {sum(shares):.3g} of {len(shares)} times" if len(shares) > 1 else f"{shares[0]:.0%} passed"
     if not shares and scores:
         return f"{sum(scores) / len(scores):.3f}"
     return ", ".join(filter(None, (said, score)))

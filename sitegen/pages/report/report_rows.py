@@ -130,12 +130,7 @@ def metric_columns(recorded: bool) -> tuple[Column, ...]:
         Column(
             name="metric", head="Metric", cell=lambda spec, _: printable(spec.label), classes="wrap" if recorded else ""
         ),
-        Column(
-            name="value",
-            head="Value",
-            cell=lambda spec, view: number(view.card.metric(spec.name), unit=spec.unit),
-            classes="num",
-        ),
+        Column(name="value", head="Value", cell=_value, classes="num"),
         Column(name="change", head="Change", cell=_change, classes="num"),
         Column(
             name="explanation",
@@ -144,6 +139,13 @@ def metric_columns(recorded: bool) -> tuple[Column, ...]:
             classes="hide-s muted",
         ),
     )
+
+
+def _value(spec: MetricSpec, view: ReportView) -> Text:
+    """The value, with a link to the cases that it counts if the report can list them."""
+    value = number(view.card.metric(spec.name), unit=spec.unit)
+    address = view.grid.address_of(spec.name) if view.grid else ""
+    return Markup(f'<a href="{address}">{value}</a>') if address else value
 
 
 def _change(spec: MetricSpec, view: ReportView) -> Markup:
