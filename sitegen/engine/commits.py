@@ -30,7 +30,7 @@ from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo
-from sitegen.model.timeline import Edit, EvalHistory
+from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links
 from sitegen.pages.commit import (
     CommitPageInputs,
@@ -41,7 +41,7 @@ from sitegen.pages.commit import (
     older_than_page,
 )
 from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_entry, shard, shard_of
-from sitegen.pages.edit import RenderedPatch, draw_edit
+from sitegen.pages.edit import FILES, draw_few
 from sitegen.pages.effects import sort_out
 from sitegen.pages.instruction import apart_since, thickens
 from sitegen.pages.instructions import edits_by_commit
@@ -160,10 +160,6 @@ def _points(info: EvalInfo, history: EvalHistory, first_new: int) -> Iterator[_E
 OWNER: Final = "commits"
 AT_ONCE: Final = 100
 """Number of commits in one task."""
-FILES: Final = 20
-"""Number of instruction files whose diff the page of a commit shows."""
-LINES: Final = 600
-"""Number of lines of these diffs together. The page of an edit shows more."""
 
 
 class Commits(Frozen):
@@ -327,21 +323,8 @@ def _rendered_commit(
     renderer: Renderer, task: CommitsTask, inputs: CommitPageInputs, *, fresh: bool
 ) -> tuple[CommitView, bytes | None]:
     """Return the view of a commit's page, and the page's bytes unless the output folder already has them."""
-    patches = {} if fresh else _diffs(inputs.edits, task)
+    edits = () if fresh else inputs.edits[:FILES]
+    patches = draw_few(edits, task.context.open().patches(edits, task.folders)) if edits else {}
     page = inputs.page(patches)
     assert isinstance(page.view, CommitView)
     return page.view, None if fresh else renderer.render(page)
-
-
-def _diffs(edits: Sequence[Edit], task: CommitsTask) -> dict[str, RenderedPatch]:
-    """Return the diffs on the page of a commit, by path: diffs of few lines, until the page is full."""
-    edits = edits[:FILES]
-    diffs: dict[str, RenderedPatch] = {}
-    room = LINES
-    patches = task.context.open().patches(edits, task.folders) if edits else ()
-    for edit, patch in zip(edits, patches, strict=True):
-        diff = draw_edit(edit, patch, with_passages=False)
-        if 0 < diff.lines <= room:
-            diffs[edit.path] = diff
-            room -= diff.lines
-    return diffs

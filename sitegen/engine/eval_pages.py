@@ -22,6 +22,7 @@ from sitegen.engine.failures import attempt
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.scoring import all_inputs
 from sitegen.engine.writer import digest_of_inputs
+from sitegen.errors import MissingObjectsError
 from sitegen.history.layout import DEFAULT_SETTINGS
 from sitegen.model.answers import AnsweredCase
 from sitegen.model.metrics import traits_of
@@ -30,13 +31,14 @@ from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
-from sitegen.model.timeline import Snapshot
+from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
 from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.exports import results_json
 from sitegen.pages.data.search import values_file
 from sitegen.pages.data.series import series_files
+from sitegen.pages.edit import FILES, RenderedPatch, draw_few
 from sitegen.pages.field import ANSWERED, case_page, field_page, history_of, last_change
 from sitegen.pages.notes import notes_page
 from sitegen.pages.other_pages import failed_page, short_report
@@ -368,9 +370,16 @@ class _EvalPages:
         if len(series.points) < 2 or self._writer.are_fresh(path, key):
             return
         data = compare_data(series, self._task.record.summary.steps)
-        self._writer.write(path, self._renderer.render(compare_page(series, data)), key)
+        self._writer.write(path, self._renderer.render(compare_page(series, data, self._diffs)), key)
         for piece in data.pieces:
             self._writer.write(piece.path, piece.content, key)
+
+    def _diffs(self, edits: Sequence[Edit]) -> dict[str, RenderedPatch]:
+        """Draw edits of instructions; none if this clone lacks their texts, which is a problem of their own pages."""
+        try:
+            return draw_few(edits[:FILES], self._task.context.open().patches(edits[:FILES])) if edits else {}
+        except MissingObjectsError:
+            return {}
 
     def _write_trend(self, series: Series) -> None:
         """Write the trend page, after the page and the file to which it leads."""

@@ -7,10 +7,11 @@ from the data that ``compare_data`` prepares, or states that it cannot; ``assets
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from markupsafe import Markup
+from msgspec.structs import replace
 
 from sitegen.analysis.change import best_before_newest
 from sitegen.analysis.flips import cases_of, flipped_cells, net_by_item
@@ -20,8 +21,11 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ABSENT, CellFlip, Fate, Period
 from sitegen.model.series import Point, Series, VariantSpread
 from sitegen.model.site import Page
+from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.compare_data import FATES, CompareData, EditingCommit, answer, diff_command
+from sitegen.pages.edit import RenderedPatch
+from sitegen.pages.effects import FlippedFields, fields_and_passages
 from sitegen.pages.html.cells import text, where
 from sitegen.pages.html.charts import around_zero, tenths
 from sitegen.stats.counts import error_numbers
@@ -45,6 +49,8 @@ class CompareView(Frozen):
     data: CompareData
     earlier: tuple[int, ...]
     """The points that are compared with the newest one: the previous one and, if that is another, the best one."""
+    prompts: Mapping[int, dict[str, RenderedPatch]] = {}
+    """How instructions differ between these points and the newest, by file, as far as the page has room."""
 
     def change(self, earlier: int) -> Change:
         """What became of the eval from an earlier point to the newest."""
@@ -83,6 +89,12 @@ class CompareView(Frozen):
         flipped = {row.attribute: row.fates["fixed"] + row.fates["broken"] for row in rows}
         changed = [row for row in rows if flipped[row.attribute] or row.before != row.after]
         return sorted(changed, key=lambda row: (-abs(row.net), -flipped[row.attribute], -abs(row.after - row.before)))
+
+    @property
+    def passages(self) -> FlippedFields:
+        """The addresses of the passages of all diffs."""
+        diffs = ((index, path, patch) for index, files in self.prompts.items() for path, patch in files.items())
+        return fields_and_passages((), {f"{index} {path}": patch.hunks for index, path, patch in diffs})
 
     def edits_between(self, earlier: int) -> list[EditingCommit]:
         """The commits since an earlier point that edited instructions, newest first."""
@@ -135,12 +147,31 @@ class ComparedField(Frozen):
         return Markup(around_zero(self.ends, self.net, scale, tone))
 
 
-def compare_page(series: Series, data: CompareData) -> Page:
-    """The page of an eval with two points or more."""
+def compare_page(
+    series: Series, data: CompareData, draw: Callable[[Sequence[Edit]], dict[str, RenderedPatch]] | None = None
+) -> Page:
+    """The page of an eval with two points or more. ``draw`` draws edits as diffs; without it, none are shown."""
     previous = len(series.points) - 2
     best = best_before_newest(series)
     earlier = (previous,) if best in (None, previous) else (previous, best)
-    return Page(links.compare(series.info.id), "pages/compare.html", CompareView(series, data, earlier))
+    prompts = {index: draw(edits_since(series, index)) for index in earlier} if draw else {}
+    view = CompareView(series=series, data=data, earlier=earlier, prompts=prompts)
+    return Page(links.compare(series.info.id), "pages/compare.html", view)
+
+
+def edits_since(series: Series, index: int) -> list[Edit]:
+    """The edits from a point to the newest, with those of one file as one: from its first text to its last."""
+    first: dict[str, Edit] = {}
+    last: dict[str, Edit] = {}
+    for point in series.points[index + 1 :]:
+        for edit in point.edits:
+            first.setdefault(edit.path, edit)
+            last[edit.path] = edit
+    return [
+        edit if edit is first[path] else replace(edit, status="renamed", old=first[path].old)
+        for path, edit in last.items()
+        if edit is first[path] or (first[path].old and edit.new)
+    ]
 
 
 def spread(series: Series, point: Point) -> VariantSpread | None:

@@ -28,6 +28,11 @@ from sitegen.text.words import Spans
 _CHANGED: Final[dict[str, tuple[str, Literal["del", "ins"]]]] = {"−": ("d", "del"), "+": ("a", "ins")}
 """The class of a line and the tag of its changed words, by its sign."""
 
+FILES: Final = 20
+"""The most instruction files whose diffs another page than that of an edit shows."""
+_LINES: Final = 600
+"""The most lines of these diffs together."""
+
 NAMED: Final = 8
 """Number of fields that the head of a passage names."""
 
@@ -117,6 +122,18 @@ def draw_edit(edit: Edit, patch: bytes, *, with_passages: bool = True) -> Render
         lines=sum(len(hunk.lines) for hunk in diff.hunks),
         command=command_of(edit) if diff.left_out or read.unread or not diff.rows else None,
     )
+
+
+def draw_few(edits: Sequence[Edit], patches: Iterable[bytes]) -> dict[str, RenderedPatch]:
+    """Draw the diffs that another page than that of an edit shows, by path: of few lines each, until it has enough."""
+    diffs: dict[str, RenderedPatch] = {}
+    room = _LINES
+    for edit, patch in zip(edits, patches, strict=True):
+        diff = draw_edit(edit, patch, with_passages=False)
+        if 0 < diff.lines <= room:
+            diffs[edit.path] = diff
+            room -= diff.lines
+    return diffs
 
 
 def _patch_notes(edit: Edit, patch: Patch, left_out: int) -> tuple[str, ...]:

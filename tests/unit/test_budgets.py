@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_298,
+    "lines of sitegen/": 63_396,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
-    "fields of classes": 2_357,
-    "functions": 3_650,
-    "parameters": 5_255,
+    "fields of classes": 2_359,
+    "functions": 3_658,
+    "parameters": 5_265,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 109,
+    "private functions of at most 6 lines used once": 110,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_283,
+    "lines of templates, styles and scripts": 8_312,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_652,
+    "lines of tests": 50_707,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }

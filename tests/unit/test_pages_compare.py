@@ -1,6 +1,8 @@
 """Two points side by side: what the page says without a script, and what it gives the script to say the rest."""
 
 import json
+import re
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -16,7 +18,16 @@ from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import Series
 from sitegen.model.site import SiteInfo
 from sitegen.pages import compare_cells
-from sitegen.pages.compare import ROWS, ComparedField, CompareView, by_fate, change_of, compare_page, errors
+from sitegen.pages.compare import (
+    ROWS,
+    ComparedField,
+    CompareView,
+    by_fate,
+    change_of,
+    compare_page,
+    edits_since,
+    errors,
+)
 from sitegen.pages.compare_data import (
     FATES,
     CompareData,
@@ -26,6 +37,7 @@ from sitegen.pages.compare_data import (
     editing_commits,
     judged_pairs,
 )
+from sitegen.pages.edit import draw_few
 from sitegen.stats.significance import ALPHA, least_discordant, reach_of_chance, sign_test
 from sitegen.text.values import written
 from tests import pages_sample as sample
@@ -489,6 +501,24 @@ def test_edits_of_instructions_stand_between_the_points_around_them_and_git_show
     assert found is not None
     assert [(place, len(paths)) for place, _, _, _, paths in found["edits"]] == [(2, 1), (7, 2), (12, 1), (17, 1)]
     assert found["paths"] == [".claude/instructions/waybill.md", "'prompts/hazard classes.md'"]
+
+
+def test_several_edits_of_a_file_are_one_diff_from_its_first_text_to_its_last():
+    one = sample.series(20)
+    wanted: dict[str, tuple[Any, Any]] = {}
+    for edit in (edit for point in one.points[6:] for edit in point.edits):
+        wanted[edit.path] = (wanted.get(edit.path, (edit.old,))[0], edit.new)
+    assert {edit.path: (edit.old, edit.new) for edit in edits_since(one, 5)} == wanted
+    assert max(Counter(edit.path for point in one.points[6:] for edit in point.edits).values()) > 1
+    patch = b"@@ -1 +1 @@\n-State the <b>area</b>.\n+State it in ha.\n"
+
+    def draw(edits):
+        return draw_few(edits, [patch] * len(edits))
+
+    html = html_with(renderer_of(SiteInfo("t", "1")), compare_page(one, compare_data(one, ()), draw))
+    assert "State the &lt;b&gt;" in re.sub("</?(del|ins)>", "", html)
+    ids = re.findall(r'<tr class="hk" id="(\w+)"', html)
+    assert len(ids) == len(set(ids)) == html.count('<div class="view lines on">') > 0
 
 
 def test_a_copy_names_the_iteration_whose_output_it_has():

@@ -20,6 +20,7 @@ class Comparison {
       ? { slug: point[0], label: point[1], day: point[2], again: point[3], values: [point[4]], piece: point[5], same: point[6] } : { ...point, here: true }));
     this.page = { points: this.points.filter(point => point.here), block: this.data.block };
     this.pieces = new Map();
+    this.prompts = new Map($$("[data-pair]").map(section => [section.dataset.pair, $("[data-prompts]", section)]));
     this.last = this.points.length - 1;
     this.best = this.place(this.data.best);
     this.fillSelects();
@@ -144,7 +145,7 @@ class Comparison {
     const found = this.compare(...sides);
     this.parts = this.template.content.cloneNode(true);
     const lists = FATES.filter(fate => found[fate].length).map(fate => this.list(found[fate], fate));
-    this.result.replaceChildren(this.heads(), this.summary(found), this.numbers(found), ...this.fields(found), ...lists, this.edits());
+    this.result.replaceChildren(this.heads(), this.summary(found), this.numbers(found), ...this.fields(found), this.edits(), ...lists);
   }
 
   /* ---- looking up and counting ---- */
@@ -326,8 +327,10 @@ class Comparison {
     }
     if (between.length > COMMITS) list.append(element("li", "muted", `and ${grouped(between.length - COMMITS)} earlier`));
     const sides = places.map(place => this.sides.find(({ point }) => point.slug === this.points[place].slug).point);
+    const prompts = this.prompts.get(this.sides.map(({ point }) => point.slug).join(" "));
+    if (prompts) box.append(prompts);
     const files = [...new Set(between.flatMap(([,,,, paths]) => paths))].map(path => this.data.paths[path]);
-    const line = box.appendChild(element("p", "", "All of it as one diff: "));
+    const line = box.appendChild(element("p", "muted", `All of it as one diff${prompts ? " in the terminal" : ""}: `));
     line.append(element("code", "", `git diff ${sides.filter(point => point.commit).map(point => point.short).join(" ")} -- ${files.join(" ")}`), unnamed);
     return box;
   }
