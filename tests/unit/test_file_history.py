@@ -6,55 +6,28 @@ from msgspec.structs import replace
 
 from sitegen.analysis.effects import BestVersion, EffectIndex
 from sitegen.model.changes import Interval
-from sitegen.model.commits import WORKTREE, Commit
+from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import BestOutput, Effect, EvalInfo, EvalSummary, Headline
+from sitegen.model.series import BestOutput, Effect, EvalInfo, EvalSummary
 from sitegen.model.site import Page
-from sitegen.model.timeline import Blob, Edit, InstructionHistory
+from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.html.charts import track
 from sitegen.pages.instruction import CountedEdit, InstructionView, restore
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written
+from tests.unit.test_for_machines import commit, headline
 
 F1 = MetricSpec("f1", "F1", "")
 
 
-def commit(position: int) -> Commit:
-    return Commit(
-        sha=f"{position:040x}",
-        position=position,
-        author="Ann",
-        committed_at=f"2026-03-{position:02}T10:00:00Z",
-        subject=f"Edit {position}",
-    )
-
-
 def edit(position: int, path: str = "a.md", *, gone: bool = False) -> Edit:
-    blob = Blob(path, f"{position:040x}")
-    return Edit(
-        commit=commit(position),
-        path=path,
-        status="deleted" if gone else "modified",
-        old=blob,
-        new=None if gone else blob,
-    )
-
-
-def headline(value: float | None) -> Headline:
-    return Headline(
-        commit_position=1,
-        sha="s",
-        slug="0001",
-        label="iteration-001",
-        status="scored",
-        values=(value,),
-        errors=(0, 0, 0, 0),
-    )
+    text, status = str(position), "deleted" if gone else "modified"
+    return sample.edit(commit(position), text, None if gone else text, path, status)  # type: ignore[arg-type]
 
 
 def effect(eval_id: str, value: float | None, before: float | None = None) -> Effect:
-    sides = (None if before is None else headline(before), headline(value))
+    sides = (None if before is None else headline(1, before), headline(1, value))
     return Effect(eval_id=eval_id, name=eval_id.title(), before=sides[0], after=sides[1], specs=(F1,))
 
 

@@ -9,25 +9,21 @@ from sitegen.engine.worker_context import Renderer
 from sitegen.model.changes import ChangeVerdict
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Headline, Window
+from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Window
 from sitegen.model.timeline import Blob, Edit, InstructionHistory
 from sitegen.pages.instruction import MOST_FILES, go_back_command
 from sitegen.pages.instructions import FileRecord, instructions_page
 from tests import pages_sample_diffs as sample
 from tests.gitrepo import GitRepo
+from tests.unit.test_for_machines import commit as commit_at
+from tests.unit.test_for_machines import headline
 
 F1 = MetricSpec("f1", "F1", "")
 WORSE = ChangeVerdict(decision="worse", why="beyond chance", change=-0.25, broken=9, p_value=0.01)
 
 
 def commit(position: int) -> Commit:
-    return Commit(
-        sha=f"{position:07x}" + "0" * 33,
-        position=position,
-        author="Ann",
-        committed_at=f"2026-03-{position:02}T10:00:00Z",
-        subject=f"Edit {position}",
-    )
+    return replace(commit_at(position), sha=f"{position:07x}" + "0" * 33)
 
 
 def edit(position: int, path: str, old: str | None, new: str | None) -> Edit:
@@ -37,18 +33,7 @@ def edit(position: int, path: str, old: str | None, new: str | None) -> Edit:
 
 def summary(eval_id: str, values: tuple[float, ...], best_output: int, *windows: Window) -> EvalSummary:
     """Point 1 was made with the edit at 1, and so on."""
-    points = tuple(
-        Headline(
-            commit_position=at,
-            sha="s",
-            slug=f"{at:04}",
-            label=f"iteration-{at:03}",
-            status="scored",
-            values=(value,),
-            errors=(0, 0, 0, 0),
-        )
-        for at, value in enumerate(values)
-    )
+    points = tuple(headline(at, value) for at, value in enumerate(values))
     best = BestOutput(at=best_output, value=values[best_output], edit=windows[best_output].edit)
     return EvalSummary(EvalInfo(eval_id, eval_id.title()), (F1,), points, windows=windows, best_output=best)
 

@@ -20,12 +20,11 @@ from sitegen.analysis.noise.repeats import (
 )
 from sitegen.analysis.series import first_points_with_output
 from sitegen.model.changes import FlipRate, Noise
-from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.outcomes import Cell, CellMap, Period, State
 from sitegen.model.scorecards import Result, Scorecard, Status
 from sitegen.model.series import Point
-from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
+from sitegen.model.timeline import Blob, Cause, Edit
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -33,13 +32,7 @@ from sitegen.stats.intervals import mean, student
 from tests import pages_sample as sample
 
 CARD = Scorecard(status="scored", counts=Counts(), metrics=(Metric("f1", 0.5),), documents=(), fields=())
-EDIT = Edit(
-    commit=Commit(sha="e" * 40, position=0, author="", committed_at="", subject=""),
-    path="a.md",
-    status="modified",
-    old=None,
-    new=None,
-)
+EDIT = sample.edit(0, "a.md")
 
 
 def point(
@@ -52,17 +45,12 @@ def point(
     status: Status = "scored",
     model: str = "",
 ) -> Point:
-    snapshot = Snapshot(
-        iteration=1,
-        label="iteration-001",
-        slug=commit,
-        commit=Commit(sha=commit * 40, position=0, author="", committed_at="", subject=""),
-        cause=cause or ("outputs",),
+    snapshot = sample.snapshot(
+        1,
+        replace(sample.commit(0), sha=commit * 40),
+        cause or ("outputs",),
         outputs=(Blob("extracted.json", output or commit),),
         ground_truth=Blob("truth.json", truth),
-        mapping=None,
-        schema=None,
-        settings="{}",
         made_at=made_at,
     )
     usage = RunUsage(models=(model,)) if model else None

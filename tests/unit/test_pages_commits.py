@@ -2,7 +2,6 @@
 
 from msgspec.structs import replace
 
-from sitegen.model.commits import Commit
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.commit import (
@@ -16,22 +15,11 @@ from sitegen.pages.commit import (
 )
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of
+from tests.unit.test_for_machines import commit
 
 
 def rows(count: int) -> list[ListedCommit]:
-    return [
-        ListedCommit(
-            commit=Commit(
-                sha=f"{number:040x}",
-                position=number,
-                author="Wren",
-                committed_at="2026-02-05",
-                subject=f"Subject {number}",
-            ),
-            changed="rules",
-        )
-        for number in range(count)
-    ]
+    return [ListedCommit(commit=commit(number, f"Subject {number}"), changed="rules") for number in range(count)]
 
 
 def pages(count: int) -> dict[str, Page]:

@@ -10,7 +10,7 @@ from sitegen.analysis.flips import flips
 from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.model.changes import Change, Ends, Interval, MetricDelta, Overlap
 from sitegen.model.outcomes import Judgement
-from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Headline, Streak, WeakSection
+from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Streak, WeakSection
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
@@ -20,7 +20,7 @@ from sitegen.pages.overview.page import SiteCounts
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
 from tests.sites import renderer_of
-from tests.unit.test_for_machines import step
+from tests.unit.test_for_machines import headline, step
 from tests.unit.test_standing import verdict
 
 HEAD = sample.commit(9)
@@ -31,25 +31,9 @@ COUNTS = SiteCounts(
 
 def _summary(name: str, *values: float | None, least: float | None = None, deleted: bool = False) -> EvalSummary:
     info = EvalInfo(name, name.title(), thresholds={"f1": least} if least is not None else {})
-    heads = tuple(
-        Headline(
-            commit_position=i,
-            sha=f"{i:040x}",
-            slug=f"{i:04}",
-            label=f"iteration-{i:03}",
-            status="scored",
-            values=(value, None, None),
-            errors=(1, 0, 2, 0),
-        )
-        for i, value in enumerate(values)
-    )
-    return EvalSummary(
-        info=info,
-        specs=sample.SPECS[:3],
-        headlines=heads,
-        deleted=deleted,
-        change=_delta(*values[-2:]) if len(values) > 1 else None,
-    )
+    heads = tuple(headline(i, value) for i, value in enumerate(values))
+    change = _delta(*values[-2:]) if len(values) > 1 else None
+    return EvalSummary(info=info, specs=sample.SPECS[:3], headlines=heads, deleted=deleted, change=change)
 
 
 def test_a_recorded_count_has_a_scale_of_its_own_even_if_it_begins_at_one():

@@ -3,7 +3,6 @@
 import pytest
 from msgspec.structs import replace
 
-from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.scorecards import Scorecard, Status
 from sitegen.model.series import Point
@@ -16,18 +15,8 @@ COUNTS = Counts(tp=2, fp=2, fn=2, wrong_value=2)
 
 
 def snapshot(recorded: dict[str, float], *cause: Cause) -> Snapshot:
-    return Snapshot(
-        iteration=1,
-        label="iteration-001",
-        slug="0001",
-        commit=Commit(sha="a" * 40, position=0, author="", committed_at="2026-01-01T00:00:00+00:00", subject="Read"),
-        cause=cause or ("outputs",),
-        outputs=(),
-        ground_truth=None,
-        mapping=None,
-        schema=None,
-        settings="{}",
-        recorded_metrics=recorded,
+    return sample.snapshot(
+        1, replace(sample.commit(0), subject="Read"), cause or ("outputs",), recorded_metrics=recorded
     )
 
 

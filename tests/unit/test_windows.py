@@ -14,6 +14,7 @@ from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, InstructionHi
 from sitegen.model.usage import Exchange
 from sitegen.pages.effects import effect_rows
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord, instructions_page, toward_better
+from tests import pages_sample
 from tests import pages_sample_diffs as sample
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, renderer_of, text_of, written
@@ -39,20 +40,8 @@ def edit(position: int) -> Edit:
 def snapshot(
     iteration: int, position: int, cause: Cause = "outputs", recorded: str | None = None, made_at: str | None = None
 ) -> Snapshot:
-    at = commit(position)
-    return Snapshot(
-        iteration=iteration,
-        label="",
-        slug="",
-        commit=at,
-        cause=(cause,),
-        outputs=(),
-        ground_truth=None,
-        mapping=None,
-        schema=None,
-        settings="{}",
-        recorded_at=recorded,
-        made_at=made_at,
+    return pages_sample.snapshot(
+        iteration, commit(position), (cause,), outputs=(), recorded_at=recorded, made_at=made_at
     )
 
 
