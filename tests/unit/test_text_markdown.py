@@ -1,3 +1,5 @@
+import pytest
+
 from sitegen.text.markdown import LARGEST, MarkdownPage, document, passage
 from sitegen.text.sections import Heading
 
@@ -14,10 +16,6 @@ def test_headings_start_below_those_of_the_page_and_get_anchors():
     )
 
 
-def test_headings_of_a_passage_have_no_ids_for_a_page_shows_many_passages():
-    assert passage(["# A b", "", "text"], {0}, {}) == '<h3 class="chg">A b</h3>\n<p>text</p>\n'
-
-
 def test_only_harmless_links_can_be_followed():
     text = (
         "[a](https://example.org/?x=1&y=2) [b](#A-b) [c](mailto:a@example.org) [d](guide.md) [e](javascript:alert(1)) "
@@ -32,24 +30,10 @@ def test_only_harmless_links_can_be_followed():
     )
 
 
-def test_a_picture_is_shown_as_its_alternative_text():
-    assert document("![a *b* <c>](data:image/png;base64,x)").html == '<p><span class="img">a b &lt;c&gt;</span></p>\n'
-
-
-def test_raw_html_is_text():
-    assert document("<script>x</script> <b onclick=x>").html == (
-        "<p>&lt;script&gt;x&lt;/script&gt; &lt;b onclick=x&gt;</p>\n"
-    )
-
-
 def test_tables_carry_no_style_attributes():
     html = document("| a | b |\n|--:|:-:|\n| 1 | 2 |\n").html
     assert '<th class="al-r">a</th>\n<th class="al-c">b</th>' in html
     assert "style" not in html
-
-
-def test_a_block_of_code_carries_nothing_of_its_info_string():
-    assert document('```js" onload="x\n<a>\n```\n').html == "<pre><code>&lt;a&gt;\n</code></pre>\n"
 
 
 def test_front_matter_is_code_and_no_heading():
@@ -74,28 +58,49 @@ def test_a_passage_marks_what_is_new_and_strikes_what_is_gone_where_it_stood():
     )
 
 
-def test_inside_a_block_of_code_lines_are_marked_and_struck():
-    assert passage(["```json", "a", "b <", "```"], {2}, {2: ["c <"], 3: ["d"]}) == (
-        '<pre><code>a\n<del class="gone">c &lt;</del>\n<span class="chg">b &lt;</span>\n'
-        '<del class="gone">d</del>\n</code></pre>\n'
-    )
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("![a *b* <c>](data:image/png;base64,x)", '<p><span class="img">a b &lt;c&gt;</span></p>\n'),
+        ("<script>x</script> <b onclick=x>", "<p>&lt;script&gt;x&lt;/script&gt; &lt;b onclick=x&gt;</p>\n"),
+        ('```js" onload="x\n<a>\n```\n', "<pre><code>&lt;a&gt;\n</code></pre>\n"),
+    ],
+)
+def test_what_a_text_brings_along_is_text(text: str, html: str):
+    assert document(text).html == html
 
 
-def test_a_passage_that_begins_inside_of_code_or_of_a_table_is_rendered_as_such():
-    assert passage(["# no heading", "```", "text"], {0}, {0: ["x"]}) == (
-        '<pre><code><del class="gone">x</del>\n<span class="chg"># no heading</span>\n</code></pre>\n<p>text</p>\n'
-    )
-    row = "<table>\n<tbody>\n<tr>\n<td>1</td>\n<td>2</td>\n</tr>\n</tbody>\n</table>\n"
-    assert passage(["| 1 | 2 |"], (), {}) == row
-    assert passage(["|---|---|", "| 1 | 2 |"], (), {}) == row
+ROW = "<table>\n<tbody>\n<tr>\n<td>1</td>\n<td>2</td>\n</tr>\n</tbody>\n</table>\n"
+LONG = "[" * 6_000
 
 
-def test_a_passage_of_removed_lines_alone_shows_them():
-    assert passage([], (), {0: ["# a", "", "b"]}) == '<p class="gone"><del># a</del><br><del>b</del></p>\n'
-
-
-def test_a_passage_with_an_endless_line_is_shown_as_it_is_written():
-    long = "[" * 6_000
-    assert passage(["a", long], {1}, {0: ["<"]}) == (
-        f'<pre><code><del class="gone">&lt;</del>\na\n<span class="chg">{long}</span>\n</code></pre>'
-    )
+@pytest.mark.parametrize(
+    ("lines", "changed", "gone", "html"),
+    [
+        (["# A b", "", "text"], {0}, {}, '<h3 class="chg">A b</h3>\n<p>text</p>\n'),  # without an id
+        ([], (), {0: ["# a", "", "b"]}, '<p class="gone"><del># a</del><br><del>b</del></p>\n'),
+        (
+            ["```json", "a", "b <", "```"],
+            {2},
+            {2: ["c <"], 3: ["d"]},
+            '<pre><code>a\n<del class="gone">c &lt;</del>\n<span class="chg">b &lt;</span>\n'
+            '<del class="gone">d</del>\n</code></pre>\n',
+        ),
+        (  # it begins inside of code
+            ["# no heading", "```", "text"],
+            {0},
+            {0: ["x"]},
+            '<pre><code><del class="gone">x</del>\n<span class="chg"># no heading</span>\n</code></pre>\n<p>text</p>\n',
+        ),
+        (["| 1 | 2 |"], (), {}, ROW),  # or of a table
+        (["|---|---|", "| 1 | 2 |"], (), {}, ROW),
+        (
+            ["a", LONG],
+            {1},
+            {0: ["<"]},
+            f'<pre><code><del class="gone">&lt;</del>\na\n<span class="chg">{LONG}</span>\n</code></pre>',
+        ),
+    ],
+)
+def test_a_passage_is_rendered_as_what_it_is_part_of(lines, changed, gone, html):
+    assert passage(lines, changed, gone) == html

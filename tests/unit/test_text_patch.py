@@ -28,80 +28,49 @@ def test_a_patch_is_read_into_numbered_lines():
     )
 
 
-def test_lines_that_look_like_headers_are_lines():
-    patch = HEADER + b"@@ -1,2 +1,2 @@\n--- a/other\n-diff --git a/y b/y\n+++ b/other\n+@@ -1 +1 @@\n"
-    assert [line.text for line in read_patch(patch).hunks[0].lines] == [
-        "-- a/other",
-        "diff --git a/y b/y",
-        "++ b/other",
-        "@@ -1 +1 @@",
-    ]
-
-
-def test_an_added_and_a_deleted_file_have_one_side():
-    added = read_patch(b"diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+a\n+b\n")
-    deleted = read_patch(b"diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n")
-    assert added.hunks == (
-        Hunk(
-            section="",
-            old_start=0,
-            old_count=0,
-            new_start=1,
-            new_count=2,
-            lines=(
-                PatchLine(kind="added", text="a", old=None, new=1),
-                PatchLine(kind="added", text="b", old=None, new=2),
-            ),
+@pytest.mark.parametrize(
+    ("patch", "lines"),
+    [
+        pytest.param(
+            b"@@ -1,2 +1,2 @@\n--- a/other\n-diff --git a/y b/y\n+++ b/other\n+@@ -1 +1 @@\n",
+            "1 - removed -- a/other|2 - removed diff --git a/y b/y|- 1 added ++ b/other|- 2 added @@ -1 +1 @@",
+            id="lines that look like headers",
         ),
-    )
-    assert deleted.hunks == (
-        Hunk(
-            section="",
-            old_start=1,
-            old_count=1,
-            new_start=0,
-            new_count=0,
-            lines=(PatchLine(kind="removed", text="a", old=1, new=None),),
+        pytest.param(b"@@ -0,0 +1,2 @@\n+a\n+b\n", "- 1 added a|- 2 added b", id="an added file has one side"),
+        pytest.param(b"@@ -1 +0,0 @@\n-a\n", "1 - removed a", id="a deleted file too"),
+        pytest.param(
+            b"@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n",
+            "1 - removed a|- - remark  No newline at end of file|- 1 added a",
+            id="a line without end has a remark",
         ),
-    )
-
-
-def test_a_line_without_end_has_a_remark():
-    patch = HEADER + b"@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n"
-    assert [line.kind for line in read_patch(patch).hunks[0].lines] == ["removed", "remark", "added"]
+        pytest.param(
+            b"@@ -1,3 +1,3 @@\n-a\r\n+a\n b\r\n-c\r\n+d\r\n",
+            "1 1 context a|2 2 context b|3 - removed c|- 3 added d",
+            id="a change beside a change of line ends",
+        ),
+        pytest.param(
+            b"@@ -1,2 +1,2 @@ # T\r\n a\r\n-b\r\n+c\r\n",
+            "1 1 context a|2 - removed b|- 2 added c",
+            id="carriage returns throughout are not shown",
+        ),
+        pytest.param(
+            "@@ -1 +1 @@\n-\u202eevil\x1b[31m\n+{}\n".format("x" * 100_000).encode(),
+            f"1 - removed ‹U+202E›evil␛[31m|- 1 added {'x' * 4_000} … (96,000 more characters)",
+            id="hidden characters are shown and long lines cut",
+        ),
+        pytest.param(b"@@ -0,0 +1 @@\n+\xff\xfe\n", "- 1 added \ufffd\ufffd", id="bytes that are no UTF-8"),
+    ],
+)
+def test_each_line_has_its_numbers_its_kind_and_its_text(patch: bytes, lines: str):
+    found = read_patch(HEADER + patch).hunks[0].lines
+    assert "|".join(f"{line.old or '-'} {line.new or '-'} {line.kind} {line.text}" for line in found) == lines
 
 
 def test_lines_that_differ_only_in_their_end_are_context_and_counted_apart():
     patch = HEADER + b"@@ -1,3 +1,3 @@\n-a\r\n-b\r\n-c\r\n+a\n+b\n+c\n"
     assert read_patch(patch) == Patch(PatchCounts(), (), line_endings=3)
-
-
-def test_a_change_beside_a_change_of_line_ends_is_kept():
-    patch = HEADER + b"@@ -1,3 +1,3 @@\n-a\r\n+a\n b\r\n-c\r\n+d\r\n"
-    read = read_patch(patch)
-    assert (read.counts, read.line_endings) == (PatchCounts(1, 1), 1)
-    assert [(line.kind, line.text) for line in read.hunks[0].lines] == [
-        ("context", "a"),
-        ("context", "b"),
-        ("removed", "c"),
-        ("added", "d"),
-    ]
-
-
-def test_a_file_that_has_carriage_returns_throughout_shows_none():
-    patch = HEADER + b"@@ -1,2 +1,2 @@ # T\r\n a\r\n-b\r\n+c\r\n"
-    assert [line.text for line in read_patch(patch).hunks[0].lines] == ["a", "b", "c"]
-
-
-def test_hidden_characters_are_shown_and_long_lines_are_cut():
-    patch = HEADER + "@@ -1 +1 @@\n-\u202eevil\x1b[31m\n+{}\n".format("x" * 100_000).encode()
-    removed, added = read_patch(patch).hunks[0].lines
-    assert removed.text == "‹U+202E›evil␛[31m"
-    assert added.text == "x" * 4_000 + " … (96,000 more characters)"
-
-
-def test_bytes_that_are_no_utf8_become_replacement_characters():
-    assert read_patch(HEADER + b"@@ -0,0 +1 @@\n+\xff\xfe\n").hunks[0].lines[0].text == "\ufffd\ufffd"
+    one = read_patch(HEADER + b"@@ -1,3 +1,3 @@\n-a\r\n+a\n b\r\n-c\r\n+d\r\n")
+    assert (one.counts, one.line_endings) == (PatchCounts(1, 1), 1)
 
 
 @pytest.mark.parametrize(
