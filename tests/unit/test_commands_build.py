@@ -52,11 +52,20 @@ def refusal(*arguments: str | Path, cwd: Path | None = None) -> str:
     return re.sub(r"^(?:[A-Z].*\.\.\.\n)*", "", done.stderr)
 
 
-def test_a_build_ends_with_counts_and_where_to_look(project):
-    done = run("build", cwd=project.path)
+def test_a_build_says_its_stages_and_ends_with_counts_and_where_to_look(project):
+    """Without a terminal, in plain lines on standard error; where there is nothing to do, in none."""
     out = project.path / "site"
-    counts = f"3 commits, 1 eval, 2 iterations; {files(out)} files written, 0 kept; no problems"
-    assert (done.returncode, done.stdout) == (0, f"{counts}\n{out}/index.html\n")
+    for stages, counts in ((STAGES, "{} files written, 0 kept"), ("", "0 files written, {} kept")):
+        done = run("build", cwd=project.path)
+        said = f"3 commits, 1 eval, 2 iterations; {counts.format(files(out))}; no problems\n{out}/index.html\n"
+        assert (done.returncode, done.stdout) == (0, said)
+        assert done.stderr == stages.format(overview=out / "index.html")
+
+
+def test_the_site_goes_to_the_top_and_a_relative_out_is_relative_to_where_the_command_runs(project, tmp_path):
+    below = run("build", cwd=project.path / "evals" / "names")
+    assert below.stdout.endswith(f"\n{project.path}/site/index.html\n")
+    assert run("build", "project", "--out", "here", cwd=tmp_path).stdout.endswith(f"\n{tmp_path}/here/index.html\n")
 
 
 def test_a_build_names_the_most_costly_error_pattern_of_an_eval_and_a_second_one_names_it_again(tmp_path):
@@ -70,21 +79,6 @@ def test_a_build_names_the_most_costly_error_pattern_of_an_eval_and_a_second_one
     )
     for _ in range(2):
         assert run("build", repo.path).stdout.splitlines()[1:] == [sentence, f"{repo.path}/site/index.html"]
-
-
-def test_without_a_terminal_the_stages_are_plain_lines_on_standard_error(project):
-    assert run("build", project.path).stderr == STAGES.format(overview=project.path / "site/index.html")
-
-
-def test_a_second_build_keeps_every_file_and_says_nothing_on_the_way(project):
-    run("build", project.path)
-    done = run("build", project.path)
-    out = project.path / "site"
-    assert (
-        done.stdout
-        == f"3 commits, 1 eval, 2 iterations; 0 files written, {files(out)} kept; no problems\n{out}/index.html\n"
-    )
-    assert done.stderr == ""
 
 
 def test_what_is_gone_from_history_is_counted_as_removed(project):
@@ -119,11 +113,6 @@ def test_out_and_cache_name_other_folders_and_nothing_is_written_elsewhere(proje
     assert done.stdout.endswith(f"\n{tmp_path}/a/site/index.html\n")
     assert (tmp_path / "b" / "memo" / "memo.sqlite3").exists()
     assert content(project.path) == before
-
-
-def test_a_relative_out_is_relative_to_where_the_command_runs(project, tmp_path):
-    done = run("build", "project", "--out", "here", cwd=tmp_path)
-    assert done.stdout.endswith(f"\n{tmp_path}/here/index.html\n")
 
 
 @pytest.mark.parametrize("name", ["other", "v1", "sha", "short", "HEAD~1"])
@@ -189,18 +178,54 @@ def test_a_folder_outside_of_the_project_is_the_users_to_ignore(project, tmp_pat
     assert not (tmp_path / "elsewhere" / ".gitignore").exists()
 
 
-def test_a_file_is_no_output_folder(project, tmp_path):
+@pytest.mark.parametrize(
+    ("arguments", "said", "at", "fix"),
+    [
+        ("project -o file", "The output is a file, not a folder.", "/file", "Choose another -o."),
+        (
+            "project -o file/site",
+            "The system says: Not a directory.",
+            "/file/site",
+            "Name another place to write to, with -o, --cache or the option that named this one.",
+        ),
+        (".", "There is no git repository here.", "", "Run sitegen inside a git repository, or name one."),
+        ("nowhere", "There is no such folder.", "/nowhere", "Name a folder of a git repository."),
+        ("empty", "The repository has no commits yet.", "/empty", "Commit something first."),
+        (
+            "plain",
+            "There is no eval: no folder in evals/ ever had a ground truth (ground_truth.csv, ground_truth.json, "
+            "ground_truth.jsonl, ground_truth.yaml, ground_truth.yml, gold-standard.json, expected-highlights.json, "
+            "test_cases.json), and no committed evals/manifest.yaml names another: what is not committed "
+            "is not read. There is no instruction file either.",
+            "/plain",
+            "If evals/manifest.yaml is written but not committed, commit it, or run sitegen build --worktree. Else "
+            "commit evals/NAME/ground_truth.csv and evals/NAME/results/iteration-001/extracted.json. To look for "
+            "files of other names, run: sitegen init",
+        ),
+        *(
+            (
+                f"project --rev={rev}",
+                f"There is no revision {rev!r}.",
+                "/project",
+                "Name a branch, a tag or a commit that git rev-parse knows; in a clone of CI, fetch it first.",
+            )
+            for rev in ("nope", "--all", "HEAD:CLAUDE.md", "HEAD^{tree}")
+        ),
+    ],
+)
+def test_what_cannot_be_built_is_refused_with_what_to_do(project, tmp_path, arguments, said, at, fix):
     (tmp_path / "file").write_text("mine")
-    assert refusal(project.path, "-o", tmp_path / "file") == (
-        f"sitegen: The output is a file, not a folder.\n  at: {tmp_path}/file\n  do: Choose another -o.\n"
-    )
+    GitRepo(tmp_path / "empty")
+    GitRepo(tmp_path / "plain").commit({"a.txt": "a"})
+    place, *options = arguments.split()
+    found = refusal(tmp_path / place, *options, cwd=tmp_path)
+    assert found == f"sitegen: {said}\n  at: {tmp_path}{at}\n  do: {fix}\n"
 
 
-def test_an_output_that_cannot_be_written_is_said_without_a_traceback(project, tmp_path):
-    (tmp_path / "file").write_text("mine")
-    assert refusal(project.path, "-o", tmp_path / "file" / "site") == (
-        f"sitegen: The system says: Not a directory.\n  at: {tmp_path}/file/site\n"
-        "  do: Name another place to write to, with -o, --cache or the option that named this one.\n"
+def test_a_misspelt_key_that_may_hide_values_names_its_file_its_line_and_the_nearest_key(project):
+    (project.path / "sitegen.toml").write_text('title = "Names"\nredacted = ["a.b"]\n')
+    assert refusal(project.path) == (
+        "sitegen: The key 'redacted' is not known.\n  at: sitegen.toml:2\n  do: Did you mean 'redact'?\n"
     )
 
 
@@ -230,40 +255,6 @@ def test_the_advice_suits_what_the_system_says(error, printed):
     assert str(file_system_error(error)) == printed
 
 
-def test_a_folder_without_a_repository_is_refused(tmp_path):
-    assert refusal(tmp_path) == (
-        f"sitegen: There is no git repository here.\n  at: {tmp_path}\n"
-        "  do: Run sitegen inside a git repository, or name one.\n"
-    )
-
-
-def test_a_folder_that_is_not_there_is_refused(project):
-    assert refusal(project.path / "nowhere") == (
-        f"sitegen: There is no such folder.\n  at: {project.path}/nowhere\n  do: Name a folder of a git repository.\n"
-    )
-
-
-def test_a_repository_without_commits_is_refused(tmp_path):
-    GitRepo(tmp_path / "empty")
-    assert refusal(tmp_path / "empty") == (
-        f"sitegen: The repository has no commits yet.\n  at: {tmp_path}/empty\n  do: Commit something first.\n"
-    )
-
-
-def test_a_repository_without_evals_is_refused(tmp_path):
-    GitRepo(tmp_path / "plain").commit({"a.txt": "a"})
-    assert refusal(tmp_path / "plain") == (
-        "sitegen: There is no eval: no folder in evals/ ever had a ground truth (ground_truth.csv, ground_truth.json, "
-        "ground_truth.jsonl, ground_truth.yaml, ground_truth.yml, gold-standard.json, expected-highlights.json, "
-        "test_cases.json), and no committed evals/manifest.yaml names another: what is not committed "
-        "is not read. There is no instruction file either.\n"
-        f"  at: {tmp_path}/plain\n"
-        "  do: If evals/manifest.yaml is written but not committed, commit it, or run sitegen build --worktree. Else "
-        "commit evals/NAME/ground_truth.csv and evals/NAME/results/iteration-001/extracted.json. To look for "
-        "files of other names, run: sitegen init\n"
-    )
-
-
 def test_a_repository_of_prompts_alone_is_a_site(tmp_path):
     repo = GitRepo(tmp_path / "prompts")
     repo.commit({"prompts/a.md": "# Read\n"})
@@ -272,21 +263,6 @@ def test_a_repository_of_prompts_alone_is_a_site(tmp_path):
     assert (done.returncode, done.stdout.partition(";")[0]) == (0, "2 commits, 0 evals, 0 iterations")
     assert "No evals yet" in (repo.path / "site/index.html").read_text()
     assert (repo.path / "site/instructions/prompts--a.md/index.html").exists()
-
-
-@pytest.mark.parametrize("rev", ["nope", "--all", "HEAD:CLAUDE.md", "HEAD^{tree}"])
-def test_an_unknown_revision_is_refused(project, rev):
-    assert refusal(project.path, f"--rev={rev}") == (
-        f"sitegen: There is no revision {rev!r}.\n  at: {project.path}\n"
-        "  do: Name a branch, a tag or a commit that git rev-parse knows; in a clone of CI, fetch it first.\n"
-    )
-
-
-def test_a_misspelt_key_that_may_hide_values_names_its_file_its_line_and_the_nearest_key(project):
-    (project.path / "sitegen.toml").write_text('title = "Names"\nredacted = ["a.b"]\n')
-    assert refusal(project.path) == (
-        "sitegen: The key 'redacted' is not known.\n  at: sitegen.toml:2\n  do: Did you mean 'redact'?\n"
-    )
 
 
 def test_wrong_keys_and_values_are_problems_of_their_lines_and_the_rest_is_built(project):
@@ -378,11 +354,8 @@ def test_the_work_tree_is_one_last_point_that_the_next_plain_build_removes(proje
     assert [point["then"]["errors"] for point in series(out)][-1]["wrong_value"] == 1
     run("build", project.path)
     assert content(out) == plain
-
-
-def test_a_work_tree_without_changes_adds_no_point(project):
-    done = run("build", project.path, "--worktree")
-    assert done.stdout.startswith("3 commits, 1 eval, 2 iterations; ")
+    project.checkout()
+    assert run("build", project.path, "--worktree").stdout.startswith("3 commits, 1 eval, 2 iterations; ")
 
 
 def test_a_project_of_all_kinds_of_places_gives_the_same_series(project, tmp_path):
@@ -396,11 +369,6 @@ def test_a_project_of_all_kinds_of_places_gives_the_same_series(project, tmp_pat
     for name, place in places.items():
         done = run("build", "-o", tmp_path / "sites" / name, "--cache", tmp_path / "memos" / name, cwd=place)
         assert (done.returncode, series(tmp_path / "sites" / name)) == (0, wanted)
-
-
-def test_below_the_top_the_site_goes_to_the_top(project):
-    done = run("build", cwd=project.path / "evals" / "names")
-    assert done.stdout.endswith(f"\n{project.path}/site/index.html\n")
 
 
 def test_on_a_terminal_a_bar_is_drawn_and_the_last_lines_are_the_same(project):

@@ -1,20 +1,19 @@
 """Redaction: no file of a site holds a value of a hidden field, and every number is what it was."""
 
 import json
-import re
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from sitegen.errors import ConfigurationError
-from sitegen.model.outcomes import REDACTED, Judgement, Value
+from sitegen.model.outcomes import REDACTED, Value
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.redaction import Redaction, redaction
 from sitegen.scoring.scorer import File, ScoringInputs
+from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differences, differs_from_cold, run
 
@@ -24,20 +23,8 @@ SECRETS = ("Quillfeather", "Thistlewood", "555-0188", "Umberwick", "Brackenfold"
 
 def hidden(result_of: dict[str, Value], *globs: str) -> list[Value]:
     """What is left of one actual value at each path."""
-    judged = tuple(
-        Judgement(
-            document="d",
-            path=path,
-            attribute=re.sub(r"\[\d+\]", "[]", path),
-            outcome="wrong_value",
-            expected="x",
-            actual=value,
-        )
-        for path, value in result_of.items()
-    )
-    inputs = ScoringInputs(outputs=(File("o.json", b"{}"),), ground_truth=File("g.json", b"{}"))
-    result = replace(FieldsScorer().score(inputs), judgements=judged)
-    return [each.actual for each in Redaction(globs).applied(result).judgements]
+    judged = [sample.judgement(path, "wrong_value", "x", value) for path, value in result_of.items()]
+    return [each.actual for each in Redaction(globs).applied(sample.result(judged)).judgements]
 
 
 @pytest.mark.parametrize(
@@ -77,9 +64,7 @@ def test_evidence_which_may_quote_a_hidden_value_is_hidden_with_it():
 
 
 def test_nothing_stays_nothing():
-    judged = Judgement(document="d", path="name", attribute="name", outcome="omission", expected="Ann", actual=None)
-    inputs = ScoringInputs(outputs=(File("o.json", b"{}"),), ground_truth=File("g.json", b"{}"))
-    result = replace(FieldsScorer().score(inputs), judgements=(judged,))
+    result = sample.result([sample.judgement("name", "omission", "Ann")])
     (found,) = Redaction(("name",)).applied(result).judgements
     assert (found.expected, found.actual, found.outcome) == (REDACTED, None, "omission")
 

@@ -182,14 +182,9 @@ def with_copies(*outputs: tuple[float, str]) -> Series:
 
 
 HIGH = tuple((0.9, f"high-{number}") for number in range(6))
-
-
 LOW = tuple((0.5, f"low-{number}") for number in range(3))
-
-
 MORE_LOW = tuple((0.5, f"low-{number}") for number in range(3, 6))
 AGAIN = (HIGH[2], HIGH[2])
-
 
 VALUES = {"h": 0.9, "m": 0.7, "l": 0.5}
 STEPS = tables(Path(__file__).with_name("steps.md").read_text(encoding="utf-8"))[0]
@@ -298,14 +293,6 @@ DOCUMENTS: list[tuple[str, Series, list[tuple[int, str, float, float]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "one", "expected"), DOCUMENTS, ids=[name for name, *_ in DOCUMENTS])
-def test_outputs_are_compared_over_the_documents_that_they_have_in_common(
-    name: str, one: Series, expected: list[tuple[int, str, float, float]]
-) -> None:
-    steps = [(step, step.metrics[0]) for step in steps_of(one)]
-    assert [(at.at, at.status, round(f1.before, 3), round(f1.after, 3)) for at, f1 in steps] == expected
-
-
 def with_cases(*outputs: tuple[str, str]) -> Series:
     """Responses to test cases, given by the names of all cases and of those that are answered right."""
     points = []
@@ -338,14 +325,14 @@ CASES_OF_RESPONSES: list[tuple[str, Series, list[tuple[int, str, float, float]]]
 ]
 
 
-@pytest.mark.parametrize(("name", "one", "expected"), CASES_OF_RESPONSES, ids=[name for name, *_ in CASES_OF_RESPONSES])
-def test_responses_are_compared_over_the_cases_that_they_have_in_common(
-    name: str, one: Series, expected: list[tuple[int, str, float, float]]
+@pytest.mark.parametrize(
+    ("one", "expected"), [pytest.param(*row, id=name) for name, *row in (*DOCUMENTS, *CASES_OF_RESPONSES)]
+)
+def test_outputs_are_compared_over_the_documents_and_cases_that_they_have_in_common(
+    one: Series, expected: list[tuple[int, str, float, float]]
 ) -> None:
     steps = [(step, step.metrics[0]) for step in steps_of(one)]
-    assert [
-        (at.at, at.status, round(at_metric.before, 3), round(at_metric.after, 3)) for at, at_metric in steps
-    ] == expected
+    assert [(at.at, at.status, round(led.before, 3), round(led.after, 3)) for at, led in steps] == expected
 
 
 def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place() -> None:
@@ -474,17 +461,11 @@ def test_copies_since_the_best_output_count_once() -> None:
 
 
 def test_the_best_and_the_newest_value_stand_with_their_intervals() -> None:
-
     best, newest = (Interval(low=low, high=0.9, unit="fields", n=40, method="Wilson") for low in (0.612, 0.523))
-    page = regressions_page(
-        [
-            replace(
-                summary("a", 0.8, 0.7), best_output=BestOutput(at=0, value=0.8, edit=0, interval=best), interval=newest
-            )
-        ],
-        (),
-        {},
+    one = replace(
+        summary("a", 0.8, 0.7), best_output=BestOutput(at=0, value=0.8, edit=0, interval=best), interval=newest
     )
+    page = regressions_page([one], (), {})
     html = renderer_of(sample.SITE).render(page).decode()
     assert html.index("0.612 to 0.900") < html.index("0.523 to 0.900")
 
@@ -527,7 +508,6 @@ def test_a_built_site_has_the_page_and_the_note_of_an_unneeded_mute(tmp_path: Pa
 
 
 def test_a_site_without_steps_says_how_many_series_were_looked_through() -> None:
-
     page = regressions_page([summary("a", 0.5, 0.6)], (), {})
     html = renderer_of(sample.SITE).render(page).decode()
     assert "of 1 series; each metric of an eval is one. A step takes five values" in html
@@ -535,7 +515,6 @@ def test_a_site_without_steps_says_how_many_series_were_looked_through() -> None
 
 
 def test_a_fall_too_new_to_tell_says_so_on_the_list() -> None:
-
     page = regressions_page([summary("a", *[0.9] * 6, 0.5)], (), {})
     html = renderer_of(sample.SITE).render(page).decode()
     assert '<span class="x">1 of them too new to tell; largest: A, F1' in html
@@ -544,7 +523,6 @@ def test_a_fall_too_new_to_tell_says_so_on_the_list() -> None:
 
 
 def test_hostile_names_are_escaped() -> None:
-
     one = summary("a", *[0.9] * 6, *[0.5] * 6)
     info = replace(one.info, name=sample.SCRIPT)
     heads = tuple(replace(head, label=sample.SCRIPT) for head in one.headlines)
