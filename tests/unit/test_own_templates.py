@@ -11,11 +11,9 @@ from sitegen.engine.jinja_setup import GLOBALS
 from sitegen.engine.template_files import KINDS, find_templates
 from sitegen.engine.worker_context import Renderer
 from sitegen.errors import ConfigurationError
-from sitegen.history.repository_place import find_repository
 from sitegen.model.site import Page
 from sitegen.pages.other_pages import methods_page
 from sitegen.recognition.initialising import copy_templates
-from sitegen.serve.watch import followed
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.golden.repository import write
@@ -58,33 +56,22 @@ def rendered(folder: Path, text: str, name: str = "pages/methods.html") -> str:
     return Renderer([folder, find_templates()], sample.SITE).render(page).decode()
 
 
-def test_a_page_of_a_project_goes_before_ours_and_may_build_on_it(project, tmp_path):
+def test_pages_styles_and_pictures_of_a_project_are_part_of_the_site_and_may_build_on_ours(project, tmp_path):
     build_site(project.path, tmp_path / "plain", jobs=1)
     put(project, METHODS, EXTENDED)
-    build_site(project.path, tmp_path / "own", jobs=1)
-    assert differences(tmp_path / "plain", tmp_path / "own") == ["methods.html"]
-    html = (tmp_path / "own" / "methods.html").read_text(encoding="utf-8")
-    assert "<title>Our methods" in html
-    assert html.index('id="rule-1"') < html.index("Asked twice?")
-
-
-def test_a_theme_comes_after_all_other_styles(project, tmp_path):
-    build_site(project.path, tmp_path / "plain", jobs=1)
     put(project, "site_templates/theme.css", ":root { --accent: teal; }\n")
-    build_site(project.path, tmp_path / "own", jobs=1)
-    assert differences(tmp_path / "plain", tmp_path / "own") == ["assets/app.css"]
-    plain, own = ((tmp_path / name / "assets" / "app.css").read_text(encoding="utf-8") for name in ("plain", "own"))
-    assert own == f"{plain}\n:root {{ --accent: teal; }}\n"
-
-
-def test_a_picture_of_a_project_is_part_of_the_site_and_ours_can_be_replaced(project, tmp_path):
     put(project, "site_templates/assets/logo.svg", "<svg/>")
     put(project, "site_templates/assets/icon.svg", "<svg>ours</svg>")
     put(project, "site_templates/assets/app.css", "lost")
     build_site(project.path, tmp_path / "own", jobs=1)
-    files = content(tmp_path / "own")
-    assert (files["assets/logo.svg"], files["assets/icon.svg"]) == (b"<svg/>", b"<svg>ours</svg>")
-    assert files["assets/app.css"] != b"lost"
+    plain, own = content(tmp_path / "plain"), content(tmp_path / "own")
+    changed = ["assets/app.css", "assets/icon.svg", "assets/logo.svg", "methods.html"]
+    assert differences(tmp_path / "plain", tmp_path / "own") == changed
+    assert (own["assets/logo.svg"], own["assets/icon.svg"]) == (b"<svg/>", b"<svg>ours</svg>")
+    assert own["assets/app.css"] == plain["assets/app.css"] + b"\n:root { --accent: teal; }\n"  # after all others
+    html = own["methods.html"].decode()
+    assert "<title>Our methods" in html
+    assert html.index('id="rule-1"') < html.index("Asked twice?")
 
 
 def test_a_sandbox_changes_no_byte_of_any_page(tmp_path):
@@ -268,9 +255,3 @@ def test_the_blocks_that_the_readme_lists_are_those_that_there_are():
     assert sorted(re.findall(r"{% block (\w+)", base)) == sorted(listed)
     for page in find_templates().glob("pages/*.html"):
         assert set(re.findall(r"{% block (\w+)", page.read_text(encoding="utf-8"))) <= set(listed), page
-
-
-def test_a_watch_sees_changes_of_a_project_s_templates(project):
-    seen = followed(find_repository(project.path)[0], project.path / ".sitegen")
-    assert seen.concerns(project.path / "site_templates" / "theme.css")
-    assert not seen.concerns(project.path / "other" / "theme.css")

@@ -20,7 +20,6 @@ from sitegen.pages.instruction import (
     thinned,
 )
 from sitegen.text.patch import PatchCounts
-from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written
 
@@ -61,25 +60,6 @@ def outcome(*effects: Effect) -> str:
     edit = replace(sample.FILE, edits=sample.FILE.edits[:1])
     html = html_of([record(PatchCounts(), effects)], file=edit)
     return html.partition('<td class=c-effects data-h="Evals">')[2].partition("<td")[0]
-
-
-def test_versions_stand_newest_first_with_size_and_effects():
-    view = view_of(sample.FILE, RECORDS, sample.V3.encode())
-    assert [(view.lines[index], len(view.effects[index])) for index in view.newest_first] == [
-        (36, 0),
-        (37, 5),
-        (38, 50),
-    ]
-    assert view.text
-    assert view.text.stats == TextStats(36, 104, "1.1.0")
-    assert [section.heading.title for section in view.text.sections] == [
-        "Packet reader",
-        "Rules",
-        "Fields",
-        "Example",
-        "Never",
-    ]
-    assert view.newest_text == "git checkout 453f058 -- .claude/instructions/packet-reader/instructions.md"
 
 
 def test_an_edit_says_how_many_evals_got_better_or_worse_and_which_changed_most():

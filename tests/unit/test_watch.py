@@ -44,78 +44,48 @@ def follows(repo: GitRepo) -> Followed:
 
 
 @pytest.mark.parametrize(
-    ("path", "matters"),
+    ("files", "concerned", "others"),
     [
-        (NEWEST, True),
-        (f"{EVAL}/ground_truth.csv", True),
-        (f"{EVAL}/results/iteration-009/extracted.json", True),
-        ("evals/manifest.yaml", True),
-        ("evals", True),
-        ("sitegen.toml", True),
-        ("pyproject.toml", True),
-        (".gitignore", True),
-        ("CLAUDE.md", True),
-        (".claude/instructions/new/deep.md", True),
-        (".claude", True),
-        ("schemas/field_mapping.yaml", True),
-        ("README.md", False),
-        ("src/code.py", False),
-        ("public/index.html", False),
-        (".sitegen/memo.sqlite3", False),
-        (".sitegen/watch/uncommitted/index.html", False),
-        (".git/HEAD", True),
-        (".git/refs/heads/main", True),
-        (".git/refs/heads/feature/x", True),
-        (".git/packed-refs", True),
-        (".git/info/exclude", True),
-        (".git/HEAD.lock", False),
-        (".git/refs/heads/main.lock", False),
-        (".git/index", False),
-        (".git/objects/ab/cdef", False),
-        (".git/logs/HEAD", False),
+        (
+            {},
+            f"{NEWEST} {EVAL}/ground_truth.csv {EVAL}/results/iteration-009/extracted.json evals evals/manifest.yaml "
+            "sitegen.toml pyproject.toml .gitignore CLAUDE.md .claude .claude/instructions/new/deep.md output.json "
+            "schemas/field_mapping.yaml site_templates/theme.css .git/HEAD .git/refs/heads/main .git/info/exclude "
+            ".git/refs/heads/feature/x .git/packed-refs",
+            "README.md src/code.py public/index.html .sitegen/memo.sqlite3 .sitegen/watch/uncommitted/index.html "
+            "other/theme.css .git/HEAD.lock .git/refs/heads/main.lock .git/index .git/objects/ab/cdef .git/logs/HEAD",
+        ),
+        (  # the configuration says what is followed
+            {
+                "sitegen.toml": 'evals_dir = "checks"\ninstructions = ["rules/*.txt"]\nmapping = []\n',
+                "checks/a/ground_truth.csv": "id,total\n",
+            },
+            "checks/a/extracted.json rules/a.txt sitegen.toml",
+            f"CLAUDE.md {NEWEST}",
+        ),
+        (
+            {"sitegen.toml": 'instructions = ["**/*.md"]\n'},
+            "deep/in/it.md .git/HEAD",
+            ".sitegen/memo.sqlite3 .git/index",
+        ),
+        ({"sitegen.toml": "]["}, f"sitegen.toml {NEWEST}", ""),
+        ({"evals/manifest.yaml": "]["}, f"evals/manifest.yaml {NEWEST}", ""),
+        ({"evals/manifest.yaml": "evals:\n  tills: {dir: x/tills}\n"}, "x/tills/ground_truth.csv", ""),
+        (  # results of other tools are followed where they lie
+            {"qa/promptfooconfig.yaml": "prompts: hints.txt\n", "qa/output.json": "{}"},
+            "qa/output.json qa/hints.txt",
+            "code/x.py",
+        ),
     ],
 )
-def test_a_change_matters_if_the_site_is_made_from_it(repo, path, matters):
-    assert follows(repo).concerns(repo.path / path) is matters
-
-
-def test_templates_matter(repo):
-    assert follows(repo).concerns(find_templates() / "pages" / "trend.html")
-
-
-def test_the_configuration_says_what_is_followed(repo):
-    (repo.path / "sitegen.toml").write_text('evals_dir = "checks"\ninstructions = ["rules/*.txt"]\nmapping = []\n')
-    (repo.path / "checks/a").mkdir(parents=True)
-    (repo.path / "checks/a/ground_truth.csv").write_text("id,total\n")
+def test_a_change_matters_if_the_site_is_made_from_it(repo, files, concerned, others):
+    for path, text in files.items():
+        (repo.path / path).parent.mkdir(parents=True, exist_ok=True)
+        put(repo, path, text)
     found = follows(repo)
-    paths = ("checks/a/extracted.json", "rules/a.txt", "CLAUDE.md", NEWEST, "sitegen.toml")
-    assert [found.concerns(repo.path / path) for path in paths] == [True, True, False, False, True]
-
-
-def test_the_manifest_of_the_work_tree_says_what_is_followed(repo):
-    (repo.path / "evals/manifest.yaml").write_text("evals:\n  tills: {dir: elsewhere/tills}\n")
-    assert follows(repo).concerns(repo.path / "elsewhere/tills/ground_truth.csv")
-
-
-@pytest.mark.parametrize("broken", ["sitegen.toml", "evals/manifest.yaml"])
-def test_with_a_wrong_configuration_that_itself_is_followed(repo, broken):
-    (repo.path / broken).write_text("][")
-    assert [follows(repo).concerns(repo.path / path) for path in (broken, NEWEST)] == [True, True]
-
-
-def test_results_of_other_tools_are_followed_where_they_lie(repo):
-    assert follows(repo).concerns(repo.path / "output.json")
-    for path in ("qa/promptfooconfig.yaml", "qa/output.json"):
-        (repo.path / path).parent.mkdir(exist_ok=True)
-        put(repo, path, "prompts: hints.txt\n")
-    concerned = [follows(repo).concerns(repo.path / path) for path in ("qa/output.json", "qa/hints.txt", "code/x.py")]
-    assert concerned == [True, True, False]
-
-
-def test_instructions_anywhere_are_followed_but_for_the_memo_and_git(repo):
-    (repo.path / "sitegen.toml").write_text('instructions = ["**/*.md"]\n')
-    paths = ("deep/in/it.md", ".sitegen/memo.sqlite3", ".git/index", ".git/HEAD")
-    assert [follows(repo).concerns(repo.path / path) for path in paths] == [True, False, False, True]
+    paths = [*concerned.split(), *others.split()]
+    assert [path for path in paths if found.concerns(repo.path / path)] == concerned.split()
+    assert found.concerns(find_templates() / "pages" / "trend.html")
 
 
 def test_a_linked_work_tree_is_followed_by_its_own_head_and_the_common_branches(repo, tmp_path):
