@@ -16,11 +16,13 @@ from tests.gitrepo import GitRepo
 from tests.sites import build_site
 
 
-def test_a_repository_is_found_from_any_folder_below_its_root(repo: GitRepo) -> None:
-    repo.commit({"deep/er/a": "1"})
+def test_a_repository_is_found_from_any_folder_below_its_root_and_from_inside_its_own(repo: GitRepo) -> None:
+    sha = repo.commit({"deep/er/a": "1"})
     repo.checkout()
     found = Repository.open(repo.path / "deep/er")
     assert (found.root, found.place.git_dir, found.name) == (repo.path, repo.path / ".git", "repo")
+    place, head = find_repository(repo.path / ".git" / "refs")
+    assert (place.root, place.git_dir, head) == (repo.path, repo.path / ".git", sha)
 
 
 def test_a_bare_repository_has_no_work_tree(tmp_path: Path) -> None:
@@ -28,7 +30,8 @@ def test_a_bare_repository_has_no_work_tree(tmp_path: Path) -> None:
     sha = repo.commit({"a": "1"})
     found = Repository.open(repo.path)
     assert (found.root, found.place.git_dir, found.name) == (None, repo.path, "project")
-    assert found.resolve("HEAD") == sha
+    place, head = find_repository(repo.path)
+    assert (place.root, place.top, head, found.resolve("HEAD")) == (None, repo.path, sha, sha)
 
 
 def test_a_linked_work_tree_has_its_own_head_and_the_objects_of_all(repo: GitRepo, tmp_path: Path) -> None:
@@ -37,20 +40,6 @@ def test_a_linked_work_tree_has_its_own_head_and_the_objects_of_all(repo: GitRep
     found = Repository.open(tmp_path / "linked")
     assert (found.root, found.resolve("HEAD"), found.resolve("main")) == (tmp_path / "linked", shas[0], shas[1])
     assert [each.commit.sha for each in walk(found.place, commits_up_to(found.place, shas[1]))] == shas
-
-
-def test_a_folder_without_a_repository_is_said_to_be_one(tmp_path: Path) -> None:
-    with pytest.raises(RepositoryError) as caught:
-        Repository.open(tmp_path)
-    assert str(caught.value) == (
-        f"There is no git repository here.\n  at: {tmp_path}\n  do: Run sitegen inside a git repository, or name one."
-    )
-
-
-def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
-    with pytest.raises(RepositoryError) as caught:
-        Repository.open(tmp_path / "gone" / "further")
-    assert caught.value.where == str(tmp_path / "gone" / "further")
 
 
 def test_a_repository_of_another_user_is_refused_in_the_words_of_git(
@@ -140,20 +129,6 @@ def test_the_address_of_origin_is_read_from_the_configuration(repo: GitRepo) -> 
     repo.git("remote", "add", "origin", "https://me:secret@example.org/org/repo.git")
     repo.git("config", "url.https://elsewhere.invalid/.insteadOf", "https://me:secret@example.org/")
     assert Repository.open(repo.path).origin_url() == "https://example.org/org/repo"
-
-
-def test_a_repository_is_found_from_inside_its_own_folder(repo):
-    repo.commit({"a": "1"})
-    found, head = find_repository(repo.path / ".git" / "refs")
-    assert (found.root, found.git_dir, head) == (repo.path, repo.path / ".git", repo.git("rev-parse", "HEAD"))
-
-
-def test_a_bare_repository_is_found_with_its_commit(repo, tmp_path):
-    repo.commit({"a": "1"})
-    bare = tmp_path / "bare.git"
-    repo.git("clone", "-q", "--bare", ".", str(bare))
-    found, head = find_repository(bare)
-    assert (found.root, found.top, head) == (None, bare, repo.git("rev-parse", "HEAD"))
 
 
 def test_references_that_git_cannot_read_are_no_work_tree_elsewhere(repo: GitRepo) -> None:

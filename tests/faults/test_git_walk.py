@@ -91,12 +91,6 @@ def test_renames_are_a_deletion_and_an_addition_whatever_is_configured(repo: Git
     assert walk(repo)[1].changes == (ChangedPath("new.md", None, oid), ChangedPath("old.md", oid, None))
 
 
-def test_the_root_commit_adds_its_files_whatever_is_configured(repo: GitRepo) -> None:
-    repo.git("config", "log.showRoot", "false")
-    repo.commit({"a": "1"})
-    assert paths(walk(repo)) == [["a"]]
-
-
 def test_a_merge_counts_against_its_first_parent_with_the_edits_of_its_side_branch(repo: GitRepo) -> None:
     base = repo.commit({"a": "1", "b": "1"})
     main = repo.commit({"a": "2"})
@@ -117,36 +111,24 @@ def test_without_first_parent_commits_of_side_branches_come_before_their_merge(r
     assert (shas[0], {*shas[1:3]}, shas[3]) == (base, {main, side}, merge)
 
 
-def test_control_characters_in_messages_do_not_lose_step(repo: GitRepo) -> None:
-    repo.commit({"a": "1"}, message="One\x01two\x1fthree\n\n\n:100644 100644 a b M\nbody\n")
-    repo.commit({"b": "1"}, message="")
-    repo.commit({"c": "1"}, message="Folded\nsubject\n\ncommit " + "a" * 40)
-    revisions = walk(repo)
-    assert paths(revisions) == [["a"], ["b"], ["c"]]
-    assert [(each.commit.subject, each.commit.body) for each in revisions] == [
-        ("One\x01two\x1fthree", ":100644 100644 a b M\nbody"),
-        ("", ""),
-        ("Folded subject", "commit " + "a" * 40),
-    ]
-
-
-def test_messages_and_names_in_latin_1_are_read_as_the_commit_declares(repo: GitRepo) -> None:
+def test_messages_and_names_of_any_characters_encoding_and_length_are_read_and_do_not_lose_step(repo: GitRepo) -> None:
     repo.git("config", "i18n.logOutputEncoding", "latin-1")
-    repo.commit({"a": "1"}, author="Zoë".encode("latin-1"), message="Größe".encode("latin-1"), encoding="ISO-8859-1")
-    commit = walk(repo)[0].commit
-    assert (commit.author, commit.subject) == ("Zoë", "Größe")
-
-
-def test_messages_that_are_no_text_are_read_with_replacement_characters(repo: GitRepo) -> None:
-    repo.commit({"a": "1"}, author=b"Zo\xeb", message=b"Gr\xf6\xdfe")
-    commit = walk(repo)[0].commit
-    assert (commit.author, commit.subject) == ("Zo�", "Gr��e")
-
-
-def test_messages_of_any_length_are_cut(repo: GitRepo) -> None:
-    repo.commit({"a": "1"}, message="s" * 5_000 + "\n\n" + "b" * 100_000)
-    commit = walk(repo)[0].commit
-    assert (commit.subject, commit.body) == ("s" * 999 + "…", "b" * 9_999 + "…")
+    told = {
+        "One\x01two\x1fthree\n\n\n:100644 100644 a b M\nbody\n": ("One\x01two\x1fthree", ":100644 100644 a b M\nbody"),
+        "": ("", ""),
+        "Folded\nsubject\n\ncommit " + "a" * 40: ("Folded subject", "commit " + "a" * 40),
+        b"Gr\xf6\xdfe": ("Gr��e", ""),
+        "s" * 5_000 + "\n\n" + "b" * 100_000: ("s" * 999 + "…", "b" * 9_999 + "…"),
+    }
+    for number, message in enumerate(told):
+        repo.commit({str(number): "1"}, author=b"Zo\xeb", message=message)
+    repo.commit({"9": "1"}, author="Zoë".encode("latin-1"), message="Größe".encode("latin-1"), encoding="ISO-8859-1")
+    *others, declared = walk(repo)
+    assert [(each.commit.author, each.commit.subject, each.commit.body) for each in others] == [
+        ("Zo�", *texts) for texts in told.values()
+    ]
+    assert (declared.commit.author, declared.commit.subject) == ("Zoë", "Größe")
+    assert paths([*others, declared]) == [["0"], ["1"], ["2"], ["3"], ["4"], ["9"]]
 
 
 @pytest.mark.parametrize(

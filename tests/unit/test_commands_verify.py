@@ -274,7 +274,7 @@ def test_what_was_saved_is_one_more_point_of_the_site(repo):
     ("arguments", "said"),
     [
         ("verify-one name", "There is no eval 'name'.\n  do: The evals of this project: blank, names, other.\n"),
-        ("history name", "There is no eval 'name'.\n  do: The evals of this project: blank, names, other.\n"),
+        ("history name", "There is no eval 'name'.\n  do: The evals of this project: names, other.\n"),
         (
             "verify-one names nowhere.json",
             "There is no such output.\n  at: {}/nowhere.json\n  do: Name a file that is there.\n",
