@@ -113,7 +113,7 @@ def test_without_first_parent_commits_of_side_branches_come_before_their_merge(r
 
 def test_messages_and_names_of_any_characters_encoding_and_length_are_read_and_do_not_lose_step(repo: GitRepo) -> None:
     repo.git("config", "i18n.logOutputEncoding", "latin-1")
-    told = {
+    told: dict[str | bytes, tuple[str, str]] = {
         "One\x01two\x1fthree\n\n\n:100644 100644 a b M\nbody\n": ("One\x01two\x1fthree", ":100644 100644 a b M\nbody"),
         "": ("", ""),
         "Folded\nsubject\n\ncommit " + "a" * 40: ("Folded subject", "commit " + "a" * 40),

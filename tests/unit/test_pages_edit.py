@@ -5,7 +5,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.engine.worker_context import Renderer
-from sitegen.model.changes import ChangeVerdict, Decision, Ends, Interval, Why
+from sitegen.model.changes import ChangeVerdict, Decision, Ends, Why
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
 from sitegen.model.series import Effect, Window
@@ -63,21 +63,6 @@ def view_of(
     page = edit_page(InstructionHistory(path, (edit,)), 0, draw_edit(edit, patch), ())
     assert isinstance(page.view, EditView)
     return page.view
-
-
-def test_an_edit_has_its_address_and_its_facts():
-    page = edit_page(
-        sample.FILE, 1, drawn(1, sample.V1, sample.V2), sample.EFFECTS, TextStats(38, 117), TextStats(37, 107)
-    )
-    view = page.view
-    assert isinstance(view, EditView)
-    assert (page.path, page.template) == (
-        "instructions/claude--instructions--packet-reader--instructions.md/1fc1b597a8ea.html",
-        "pages/edit.html",
-    )
-    assert (view.edit, view.earlier) == (sample.FILE.edits[1], sample.FILE.edits[0])
-    assert view.patch.counts == (6, 7, "1.0.0", "1.1.0", False, -10)
-    assert (view.patch.notes, view.patch.command, len(view.patch.passages)) == ((), None, 3)
 
 
 def verdict(decision: Decision, why: Why, change: float = -0.1, detectable: float | None = None) -> ChangeVerdict:
@@ -152,39 +137,6 @@ def test_an_effect_has_one_verdict_and_one_reason(effect: Effect, grade: str, wh
 
 def test_an_effect_that_names_no_metrics_shows_its_headline():
     assert [spec.label for spec, _ in effect_rows((effect(),))[0].metrics] == ["F1"]
-
-
-def test_a_value_leads_to_its_report_and_has_its_interval_and_the_flips_to_the_comparison():
-    interval = Interval(low=0.4, high=0.6, unit="fields", n=12, method="Wilson")
-    of = sample.judged(effect(before=0.5, after=0.25, specs=sample.SPECS), flips=Flips((), (("x", 3),)))
-    html = written_with(replace(of, before=replace(sample.headline(1, 0.5), interval=interval)))
-    assert '<a href="../../evals/a/0001.html" title="Report of iteration-001; 95 %: 0.400 to 0.600">0.500</a>' in html
-    assert '<a class="delta dn" href="../../evals/a/compare.html#a=0001&amp;b=0002">3</a>' in html
-
-
-def test_the_intervals_of_a_table_share_one_scale_around_zero():
-    narrow = replace(verdict("worse", "beyond chance"), interval=Ends(-0.1, -0.05))
-    judged = [
-        sample.judged(effect, verdict=known)
-        for effect, known in zip(sample.EFFECTS, (verdict("worse", "beyond chance"), narrow), strict=False)
-    ]
-    html = written_with(*judged)
-    assert '<path class=z d="M0 0V12"/><path class=w d="M-100 6H-25"/><path class=m d="M-50 6h0"/>' in html
-    assert '<path class=w d="M-50 6H-25"/>' in html
-    assert "95 % interval of the change: </span>−0.200 to −0.050" in html
-
-
-def test_a_verdict_has_its_word_and_reason_and_says_what_holds_beyond_these_cases(renderer: Renderer):
-    sure = verdict("worse", "beyond chance")
-    unsure = verdict("cannot tell", "flips may be chance", detectable=0.12)
-    known = [sample.judged(effect, verdict=each) for effect, each in zip(sample.EFFECTS, (unsure, sure), strict=False)]
-    page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), (*known, sample.EFFECTS[4]))
-    html = written(renderer, page)
-    assert '<span class="pill bad">1 worse</span><span class="pill">1 cannot tell</span>' in html
-    both = "0 fixed, 6 broken; also beyond these 9 fields: between −0.200 and −0.050"
-    assert f'<span class="pill bad">worse</span><div class="by">{both}</div>' in html
-    both = "0 fixed, 6 broken; for other fields of these documents: between −0.200 and −0.050"
-    assert f'<span class="pill">cannot tell</span><div class="by">{both}</div>' in html
 
 
 def test_a_flipped_field_and_the_passages_that_name_it_lead_to_each_other(renderer: Renderer):
@@ -268,31 +220,6 @@ def test_a_moved_file_says_where_from():
     )
     page = edit_page(file, 1, drawn(1, "x\n", "y\n", file), ())
     assert '<span>moved from <span class="mono">old.<wbr>md</span></span>' in written(renderer_of(sample.SITE), page)
-
-
-def test_the_page_shows_everything_and_executes_nothing(renderer: Renderer):
-    file = InstructionHistory(
-        "prompts/<i>odd\u202e.md", (sample.edit(sample.commit(12, sample.HOSTILE_SUBJECT), sample.V1, sample.HOSTILE),)
-    )
-    page = edit_page(file, 0, drawn(0, sample.V1, sample.HOSTILE, file), sample.MANY_EFFECTS)
-    html = renderer.render(page).decode()
-    for harm in ("<script>alert", "<i>odd", "<b>bold", "onerror=alert(1)>", "\u202e", "\x1b", "<td onclick", "style="):
-        assert harm not in html
-    assert 'href="javascript' not in html
-    assert "&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt; ‹U+202E›txt.exe" in html
-    assert html.count("Shelf ") == 50
-
-
-VIEWS = (("split", ""), ("uni", " checked"), ("ren", ""))
-
-
-def test_the_three_views_need_no_script(renderer: Renderer):
-    page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), sample.EFFECTS)
-    html = renderer.render(page).decode()
-    assert [f'<input type="radio" name="v" id="v-{view}"{rest}>' in html for view, rest in VIEWS] == [True] * 3
-    assert '<td class="d">**Version:** <del>v1.0.0</del></td>' in html
-    assert '<td class="a">**Version:** <ins>v1.1.0</ins></td>' in html
-    assert '<p class="chg"><strong>Version:</strong> v1.1.0</p>' in html
 
 
 def test_the_diff_is_side_by_side_at_first_where_it_has_no_table_of_evals_beside_it(renderer: Renderer):

@@ -123,16 +123,6 @@ def test_without_a_text_to_show_there_is_none(text: bytes | None):
     assert view.text is None
 
 
-def test_the_page_lists_edits_and_shows_the_text():
-    html = html_of(RECORDS, sample.V3.encode())
-    edits = html.partition('<h2 id="h-e"')[2].partition("</section>")[0]
-    assert edits.count("<tr>") == 3 + 1
-    assert [size in edits for size in (">38<", ">37<", ">36<", ">0 words<")] == [True] * 4
-    assert '<a href="#t-rules">Rules</a>' in html
-    assert '<h4 id="t-rules">Rules</h4>' in html
-    assert "convert inches by 2.54" in html
-
-
 def test_only_the_newest_edits_are_listed_and_the_page_leads_to_the_others():
     commits = [replace(sample.commit(number, "x"), sha=f"{number:012}{0:028}") for number in range(LISTED + 1)]
     edits = tuple(sample.edit(commit, "x\n", "y\n", sample.FILE.path) for commit in commits)
@@ -169,11 +159,6 @@ def test_versions_and_what_was_forgotten_about_them_stand_beside_the_edits():
     assert '<span class="pill warn">a new version without an edit</span>' in html
 
 
-def test_without_any_version_there_is_no_column_for_them():
-    html = html_of((record(PatchCounts(1, 0)),) * 3)
-    assert ">Version</th>" not in html
-
-
 @pytest.mark.parametrize(
     ("path", "lines", "expected"),
     [
@@ -208,13 +193,3 @@ def test_sections_stand_beside_the_fields_that_flipped_but_not_those_of_the_firs
     assert "<th scope=row class=c-section>before the first heading<td" in html
     assert "<th scope=row class=c-section>Rules &lt;i&gt;<td" in html
     assert '<code>pri_<wbr>ce&lt;</code><span>in 1 of 1 <span class="delta dn">1 broken</span></span>' in html
-
-
-def test_the_page_of_a_hostile_file_is_harmless():
-    edit = sample.edit(
-        sample.commit(12, sample.HOSTILE_SUBJECT, author="<b>x"), None, sample.HOSTILE, "<i>.md", "added"
-    )
-    page = page_of(InstructionHistory("<i>.md", (edit,)), [record(None)], sample.HOSTILE.encode())
-    html = renderer_of(sample.SITE).render(page).decode()
-    for harm in ("<script>alert", "<i>.md", "<b>x", "onerror=alert(1)>", "\u202e", "<td onclick", 'href="javascript'):
-        assert harm not in html
