@@ -120,7 +120,7 @@ def problems_text(folder: Path) -> str:
 
 def text_of(page: Path) -> str:
     """The text of a page, with a space between the cells of a table and between blocks."""
-    html = re.sub(r"</?(td|div)\b[^>]*>", " ", page.read_text(encoding="utf-8"))
+    html = re.sub(r"</?(td|div)\b[^>]*>|<span class=.block", r" \g<0>", page.read_text(encoding="utf-8"))
     return " ".join(unescape(re.sub(r"<[^>]+>", "", html)).split())
 
 

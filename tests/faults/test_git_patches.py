@@ -11,7 +11,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, walk
 from sitegen.model.commits import Commit
 from sitegen.model.timeline import Blob, Edit
-from tests.gitrepo import GitRepo
+from tests.gitrepo import Content, GitRepo
 
 
 def edits_of(repo: GitRepo, rev: str = "HEAD") -> list[Edit]:
@@ -111,28 +111,36 @@ def test_a_shared_process_gives_the_same_patches_after_a_caller_that_gave_up(rep
         assert list(repository.patches(edits[::-1], ("docs",))) == alone[::-1]
 
 
-def test_edits_of_line_ends_alone_have_no_patch_and_the_next_keeps_its_own(repo: GitRepo) -> None:
-    repo.commit({"a.md": "one\ntwo\n", "b.md": "b\n", "c.md": "one\n"})
-    repo.commit({"a.md": "one\r\ntwo\r\n", "b.md": "bb\n", "c.md": "one\r\n"})
-    repo.commit({"a.md": "one\ntwo\n", "b.md": "bb\r\n", "c.md": "three\n"})
-    assert bodies(repo, edits_of(repo)[3:]) == [
-        "",
-        "@@ -1 +1 @@\n-b\n+bb\n",
-        "",
-        "",
-        "",
-        "@@ -1 +1 @@\n-one\r\n+three\n",
-    ]
+TRICKY = "diff --git a/b.md b/b.md\nindex 1111111..2222222 100644\n@@ -1 +1 @@\n-x\n" + "a" * 40 + "\n--- a\n+++ b\n"
+SECOND = "@@ -1 +1 @@\n-1\n+2\n"
 
 
-def test_lines_that_look_like_headers_of_git_do_not_lose_step(repo: GitRepo) -> None:
-    tricky = (
-        "diff --git a/b.md b/b.md\nindex 1111111..2222222 100644\n@@ -1 +1 @@\n-x\n" + "a" * 40 + "\n--- a\n+++ b\n"
-    )
-    repo.commit({"a.md": "", "b.md": "1\n"})
-    repo.commit({"a.md": tricky, "b.md": "2\n"})
-    added = "".join(f"+{line}\n" for line in tricky.splitlines())
-    assert bodies(repo, edits_of(repo)[2:]) == [f"@@ -0,0 +1,7 @@\n{added}", "@@ -1 +1 @@\n-1\n+2\n"]
+@pytest.mark.parametrize(
+    ("commits", "patches"),
+    [
+        (  # line ends alone
+            [
+                {"a.md": "one\ntwo\n", "b.md": "b\n", "c.md": "one\n"},
+                {"a.md": "one\r\ntwo\r\n", "b.md": "bb\n", "c.md": "one\r\n"},
+                {"a.md": "one\ntwo\n", "b.md": "bb\r\n", "c.md": "three\n"},
+            ],
+            ["", "@@ -1 +1 @@\n-b\n+bb\n", "", "", "", "@@ -1 +1 @@\n-one\r\n+three\n"],
+        ),
+        (  # lines that look like headers of git
+            [{"a.md": "", "b.md": "1\n"}, {"a.md": TRICKY, "b.md": "2\n"}],
+            ["@@ -0,0 +1,7 @@\n" + "".join(f"+{line}\n" for line in TRICKY.splitlines()), SECOND],
+        ),
+        (  # binary content
+            [{"a.md": b"a\0b\n", "b.md": "1\n"}, {"a.md": b"a\0c\n", "b.md": "2\n"}],
+            ["@@ -1 +1 @@\n-a\0b\n+a\0c\n", SECOND],
+        ),
+    ],
+)
+def test_whatever_the_lines_of_an_edit_are_the_next_keeps_its_own(
+    repo: GitRepo, commits: list[dict[str, Content]], patches: list[str]
+) -> None:
+    repo.commits(commits)
+    assert bodies(repo, edits_of(repo)[-len(patches) :]) == patches
 
 
 def test_names_that_git_quotes_do_not_matter(repo: GitRepo) -> None:
@@ -202,12 +210,6 @@ def test_a_patch_beyond_the_limit_is_cut_and_the_next_is_whole(repo: GitRepo) ->
     found = list(Repository.open(repo.path).patches(edits_of(repo)[3:]))
     assert [len(patch) <= LARGEST for patch in found] == [True, True, True]
     assert found[2].endswith(b"@@ -1 +1 @@\n-1\n+2\n")
-
-
-def test_binary_content_is_patched_as_text(repo: GitRepo) -> None:
-    repo.commit({"a.md": b"a\0b\n", "b.md": "1\n"})
-    repo.commit({"a.md": b"a\0c\n", "b.md": "2\n"})
-    assert bodies(repo, edits_of(repo)[2:]) == ["@@ -1 +1 @@\n-a\0b\n+a\0c\n", "@@ -1 +1 @@\n-1\n+2\n"]
 
 
 def test_repositories_of_sha_256_have_patches(tmp_path: Path) -> None:

@@ -203,7 +203,6 @@ def test_a_silent_git_of_a_process_that_runs_tasks_ends_the_build(repo, tmp_path
 
 def test_a_file_of_git_that_leads_to_dev_null_is_read_as_empty(repo: GitRepo) -> None:
     exclude = repo.path / ".git/info/exclude"
-    exclude.parent.mkdir()
     exclude.parent.mkdir(exist_ok=True)
     exclude.unlink(missing_ok=True)
     exclude.symlink_to(os.devnull)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,15 +12,7 @@ from sitegen.analysis.flips import flipped_cells, flips, flips_between
 from sitegen.model.outcomes import Cell, CellMap, Flips, Period, State, Tally
 
 POINTS = 6
-STATES: tuple[State, ...] = (
-    "correct",
-    "true_negative",
-    "omission",
-    "hallucination",
-    "wrong_value",
-    "format_error",
-    "absent",
-)
+STATES = get_args(State)
 POINT = st.integers(0, POINTS - 1)
 
 

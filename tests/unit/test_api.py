@@ -34,15 +34,8 @@ EXAMPLES = [test for part in (api, outputs) for test in doctest.DocTestFinder().
 
 
 def test_every_public_function_has_an_example():
-    assert {test.name.rpartition(".")[2] for test in EXAMPLES} == {
-        "build",
-        "check",
-        "compare",
-        "evaluate",
-        "export",
-        "history",
-        "score",
-    }
+    names = sorted({test.name.rpartition(".")[2] for test in EXAMPLES})
+    assert " ".join(names) == "build check compare evaluate export history score"
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda test: test.name)

@@ -15,29 +15,35 @@ from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample
 
 
-def test_an_undefined_value_is_a_gap_in_the_line_and_never_zero():
-    assert charts.Plot().line([0.5, 0.75, None, 0.25, 1.0]) == charts.ChartLine("M0 500L1 250M3 750L4 0", "")
-
-
-def test_a_value_without_a_neighbour_is_a_dot():
-    assert charts.Plot().line([None, 0.5, None]) == charts.ChartLine("", "M1 500h0")
-    assert charts.Plot().line([0.5]) == charts.ChartLine("", "M0 500h0")
-
-
-def test_a_metric_from_one_to_five_uses_its_own_range():
-    assert charts.Plot(Ends(1.0, 5.0)).line([1.0, 3.0, 5.0]) == charts.ChartLine("M0 1000L1 500L2 0", "")
-
-
-def test_nothing_defined_draws_nothing():
-    assert charts.Plot().line([None, None]) == charts.ChartLine("", "")
-    assert charts.spark([None, None]) == charts.Spark("", "", None)
-    assert charts.spark([]) == charts.Spark("", "", None)
-
-
-def test_a_sparkline_spans_its_own_range():
-    assert charts.spark([0.2, 0.4, 0.3]) == charts.Spark(
-        "M2 26L60 2L118 14", "M2 26L60 2L118 14L118 28L2 28Z", (118.0, 14.0)
-    )
+@pytest.mark.parametrize(
+    ("drawn", "expected"),
+    [
+        (
+            charts.Plot().line([0.5, 0.75, None, 0.25, 1.0]),
+            charts.ChartLine("M0 500L1 250M3 750L4 0", ""),
+        ),  # a gap, never zero
+        (charts.Plot().line([None, 0.5, None]), charts.ChartLine("", "M1 500h0")),  # a dot, without a neighbour
+        (charts.Plot().line([0.5]), charts.ChartLine("", "M0 500h0")),
+        (charts.Plot().line([None, None]), charts.ChartLine("", "")),
+        (charts.Plot(Ends(1.0, 5.0)).line([1.0, 3.0, 5.0]), charts.ChartLine("M0 1000L1 500L2 0", "")),
+        (charts.spark([None, None]), charts.Spark("", "", None)),
+        (charts.spark([]), charts.Spark("", "", None)),
+        (
+            charts.spark([0.2, 0.4, 0.3]),
+            charts.Spark("M2 26L60 2L118 14", "M2 26L60 2L118 14L118 28L2 28Z", (118.0, 14.0)),
+        ),
+        (charts.spark([0.7]).end, (118.0, 26.0)),
+        (charts.stack([(1, 0, 3, 0)], 4), ("M0 1000V750", "", "M0 750V0", "")),  # on top of each other
+        (charts.stack([], 4), ()),
+        (charts.Plot().staircase([None, 0.5, 0.5, 0.75, 0.75]), "M1 500H3V250H4"),
+        (charts.Plot().staircase([None, None]), ""),
+        ([charts.bar_width(points) for points in (1, 2, 10, 60, 500)], [0.06, 0.1, 0.5, 0.8, 1.0]),
+        ([tables.level(share) for share in (None, 0.0, 0.001, 0.2, 0.21, 3 / 5, 0.81, 1.0)], [0, 0, 1, 1, 2, 3, 5, 5]),
+        (tables.unjudged(((None, None, 0.0, 0.5), (0.0, None, 0.2, None))), "M-.5 .5m0 0h2m-1 1h1m1 0h1"),
+    ],
+)
+def test_values_are_drawn_as_paths(drawn: object, expected: object):
+    assert drawn == expected
 
 
 def test_a_sparkline_has_only_the_corners_of_its_line_and_of_very_many_values_the_extremes():
@@ -47,36 +53,9 @@ def test_a_sparkline_has_only_the_corners_of_its_line_and_of_very_many_values_th
     assert charts.spark(many).line.count(" 2L") == 100
 
 
-def test_a_sparkline_of_one_value_is_its_end_point():
-    assert charts.spark([0.7]).end == (118.0, 26.0)
-
-
-def test_errors_stand_on_top_of_each_other_without_empty_boxes():
-    assert charts.stack([(1, 0, 3, 0)], 4) == ("M0 1000V750", "", "M0 750V0", "")
-    assert charts.stack([], 4) == ()
-
-
-@pytest.mark.parametrize(("points", "width"), [(1, 0.06), (2, 0.1), (10, 0.5), (60, 0.8), (500, 1.0)])
-def test_bars_are_narrow_for_a_few_points_and_touch_for_many(points, width):
-    assert charts.bar_width(points) == width
-
-
 def test_equal_neighbours_of_a_heat_map_are_one_cell_and_undefined_is_not_painted():
     paths = tables.painted([[0.05, 0.05, None, 1.0], [0.0, 0.0, 0.02, 0.0]])
     assert paths == ("M-.5 .5m0 0h2m0 1h1", "", "", "", "M-.5 .5m3 0h1")
-
-
-def test_levels_of_the_heat_map_are_equally_wide_and_0_is_one_of_its_own():
-    assert [tables.level(share) for share in (None, 0.0, 0.001, 0.2, 0.21, 3 / 5, 0.81, 1.0)] == [
-        0,
-        0,
-        1,
-        1,
-        2,
-        3,
-        5,
-        5,
-    ]
 
 
 @pytest.mark.parametrize(
@@ -196,16 +175,6 @@ def test_a_day_stands_where_it_changes():
         "3 · 2 Feb",
         "4",
     ]
-
-
-def test_what_was_not_judged_is_told_from_what_was_right():
-    shares = ((None, None, 0.0, 0.5), (0.0, None, 0.2, None))
-    assert tables.unjudged(shares) == "M-.5 .5m0 0h2m-1 1h1m1 0h1"
-
-
-def test_the_best_so_far_is_a_staircase_from_the_first_defined_value_to_the_last_point():
-    assert charts.Plot().staircase([None, 0.5, 0.5, 0.75, 0.75]) == "M1 500H3V250H4"
-    assert charts.Plot().staircase([None, None]) == ""
 
 
 def test_a_band_reaches_from_low_to_high_and_has_gaps():

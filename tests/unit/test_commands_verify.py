@@ -392,7 +392,7 @@ def test_history_has_a_line_for_each_point(repo):
     done = run("history", "names", cwd=repo.path)
     assert (done.returncode, done.stderr) == (0, "")
     assert [line.rstrip() for line in done.stdout.splitlines()] == [
-        f"{'iteration':25}        F1           95 % Precision    Recall   change  errors  date         commit",
+        f"{'iteration':25}        F1           95 % Precision    Recall    change  errors  date         commit",
         f"{'iteration-001':25}     0.571 0.007 to 0.996     0.667     0.500                2  16 Nov 2023  "
         f"{one} Read for the first time",
         "    1 earlier edit of instructions",

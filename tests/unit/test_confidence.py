@@ -33,16 +33,7 @@ def test_auroc_is_the_share_of_pairs_in_which_the_right_value_has_more_confidenc
     assert auroc(values) == (None if expected is None else pytest.approx(expected))
 
 
-VALUES = [
-    (0.3, WRONG),
-    (0.39, RIGHT),
-    (0.7, RIGHT),
-    (0.95, RIGHT),
-    (1.0, RIGHT),
-    (1.0, WRONG),
-    (0.0, WRONG),
-    (0.8, RIGHT),
-]
+VALUES = [(0.3, WRONG), (1.0, WRONG), (0.0, WRONG), *((stated, RIGHT) for stated in (0.39, 0.7, 0.95, 1.0, 0.8))]
 
 
 def test_values_of_similar_confidence_are_compared_in_ten_parts_of_the_range() -> None:

@@ -69,12 +69,8 @@ def test_a_copy_is_a_new_output_with_the_blob_ids_of_an_earlier_one(outputs, fir
 
 
 def test_equal_recorded_numbers_are_no_copy():
-    assert [point.first_with_output for point in series_of("a", "a", "a*", "b", kind="recorded")] == [
-        None,
-        None,
-        1,
-        None,
-    ]
+    points = series_of("a", "a", "a*", "b", kind="recorded")
+    assert [point.first_with_output for point in points] == [None, None, 1, None]
 
 
 def test_the_outputs_among_some_points_are_each_listed_once_even_if_the_first_stands_before_them():
@@ -85,16 +81,7 @@ def test_the_outputs_among_some_points_are_each_listed_once_even_if_the_first_st
 
 def test_a_copy_repeats_the_point_before_unless_it_was_put_back_or_the_ground_truth_changed():
     points = series_of("a", "a", "b", "a", "a", "a", "a*", "a", truths="tttttuuu")
-    assert [repeats_the_point_before(points, index) for index in range(8)] == [
-        False,
-        True,
-        False,
-        False,
-        True,
-        False,
-        False,
-        True,
-    ]
+    assert [index for index in range(8) if repeats_the_point_before(points, index)] == [1, 4, 7]
 
 
 def test_points_with_the_same_output_have_the_number_of_its_first_point():

@@ -65,29 +65,17 @@ def test_the_help_imports_nothing_but_its_text() -> None:
 
 def test_the_help_of_a_command_imports_only_what_describes_the_commands() -> None:
     imported, _ = imported_by("build", "--help")
-    ours = {name for name in imported if name.startswith("sitegen.")}
-    assert ours == {
-        "sitegen.commands",
-        "sitegen.commands.main",
-        "sitegen.commands.printing",
-        "sitegen.commands.requests",
-        "sitegen.commands.signatures",
-        "sitegen.errors",
-        "sitegen.text",
-        "sitegen.text.plain",
-    }
+    ours = sorted(name.removeprefix("sitegen.") for name in imported if name.startswith("sitegen."))
+    assert " ".join(ours) == (
+        "commands commands.main commands.printing commands.requests commands.signatures errors text text.plain"
+    )
 
 
 def test_a_shorter_instruction_file_imports_only_what_draws_its_pages(tmp_path: Path) -> None:
     repo = GitRepo(tmp_path / "project")
     truth, output = "id,name\na,Ann\n", '[{"id": "a"}]'
-    repo.commit(
-        {
-            "evals/names/ground_truth.csv": truth,
-            "evals/names/extracted.json": output,
-            "CLAUDE.md": "# Names\n\nRead.\nTwice.\n",
-        }
-    )
+    names = {"evals/names/ground_truth.csv": truth, "evals/names/extracted.json": output}
+    repo.commit({**names, "CLAUDE.md": "# Names\n\nRead.\nTwice.\n"})
     build = ("build", str(repo.path), "--out", str(tmp_path / "site"), "--cache", str(tmp_path / "memo"), "--jobs", "1")
     imported_by(*build)
     repo.commit({"CLAUDE.md": "# Names\n\nRead.\n"})
