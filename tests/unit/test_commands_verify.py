@@ -393,10 +393,10 @@ def test_history_has_a_line_for_each_point(repo):
     assert (done.returncode, done.stderr) == (0, "")
     assert [line.rstrip() for line in done.stdout.splitlines()] == [
         f"{'iteration':25}        F1           95 % Precision    Recall    change  errors  date         commit",
-        f"{'iteration-001':25}     0.571 0.007 to 0.996     0.667     0.500                2  16 Nov 2023  "
+        f"{'iteration-001':25}     0.571 0.007 to 0.996     0.667     0.500                 2  16 Nov 2023  "
         f"{one} Read for the first time",
         "    1 earlier edit of instructions",
-        f"{'iteration-002':25}     0.857 0.016 to 1.000     1.000     0.750   +0.286       1  17 Nov 2023  "
+        f"{'iteration-002':25}     0.857 0.016 to 1.000     1.000     0.750    +0.286       1  17 Nov 2023  "
         f"{two} Read again",
         "    cannot tell: 1 fixed, 0 broken; for other documents it could be zero: between −1.000 and +1.000",
     ]
