@@ -169,9 +169,7 @@ def test_two_files_of_one_variant_count_together():
 def test_the_document_says_each_method_with_its_threshold():
     result = score(file("responses.json", ("sky", "blue"), ("sky", "red"), ("grass", "green"), quality=4))
     wanted = {"average_quality": 4.5}
-    body = json.loads(
-        to_json_bytes(results_document("responses", result, eval_id="x", metadata=Metadata(), thresholds=wanted))
-    )
+    body = json.loads(to_json_bytes(results_document(result, eval_id="x", metadata=Metadata(), thresholds=wanted)))
     assert " ".join(body) == "schema eval_id status results summary variants usage slices problems metadata"
     assert body["schema"] == "sitegen/responses-results/1"
     assert body["results"]["exact_match"] == {

@@ -125,7 +125,7 @@ def test_lists_of_several_documents_are_told_apart() -> None:
 
 
 def test_what_is_written_is_read_back_as_recorded() -> None:
-    written = to_json_bytes(results_document("fields", RESULT, eval_id="house", metadata=METADATA))
+    written = to_json_bytes(results_document(RESULT, eval_id="house", metadata=METADATA))
     document = json.loads(written)
     errors = {f"errors_by_type.{name}": number for name, number in document["errors_by_type"].items()}
     assert read_recorded(written) == Recorded(
