@@ -6,6 +6,7 @@ import pytest
 
 from sitegen.engine.cached_kinds import EVAL_RECORDS
 from sitegen.engine.memo import Memo, PageRow
+from sitegen.errors import MemoUnreadableError, Notice
 from sitegen.history.memo_rows import CachedRow
 
 
@@ -76,6 +77,24 @@ def test_pages_of_two_sites_and_two_owners_are_kept_apart(folder):
         assert tuple(memo.each_page("one")) == (PageRow("eval:a", "a.html", "1"),)
         assert tuple(memo.each_page("two", "eval:a")) == (PageRow("eval:a", "a.html", "3"),)
         assert memo.count_pages("one") == 1
+
+
+def test_a_file_that_cannot_be_read_is_thrown_away_and_made_again(folder):
+    folder.mkdir()
+    (folder / "memo.sqlite3").write_bytes(b"this is no database, and long enough to be read as one" * 100)
+    with pytest.warns(Notice, match="could not be read: it is made again"):
+        memo = Memo.open(folder)
+    with memo:
+        memo.put("walk", "head", b"1")
+        assert memo.get("walk", "head") == b"1"
+
+
+def test_only_a_value_that_cannot_be_decoded_is_damage_and_no_other_wrong_value(folder):
+    with pytest.raises(ValueError, match="a fault of sitegen"), Memo.open(folder) as memo:
+        memo.put(EVAL_RECORDS.name, "bills", b"{")
+        raise ValueError("a fault of sitegen")
+    with pytest.warns(Notice, match="could not be read"), pytest.raises(MemoUnreadableError), Memo.open(folder) as memo:
+        list(EVAL_RECORDS.all(memo))
 
 
 def test_a_memo_of_another_version_is_emptied(folder):
