@@ -84,8 +84,8 @@ def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and
     card = replace(result.scorecard, metrics=(Metric("f1", f1(result.scorecard.counts)),))
     wrong = result.wrong
     old, new = (
-        Since(label="1", file="0001.html", points=2, new=False),
-        Since(label="2", file="0002.html", points=1, new=True),
+        Since(label="1", file="0001.html", iterations=2, new=False),
+        Since(label="2", file="0002.html", iterations=1, new=True),
     )
     starts = [old, old, new, new, new, old, old, new]
     rows = pattern_rows(sample.SPECS[0], replace(result, scorecard=card), wrong, starts)
@@ -138,7 +138,7 @@ def test_the_setting_that_stands_beside_a_pattern_leaves_its_difference_out(trut
 
     result = scored("")
     wrong = result.wrong
-    since = Since(label="1", file="1.html", points=1, new=True)
+    since = Since(label="1", file="1.html", iterations=1, new=True)
     [row] = pattern_rows(sample.SPECS[0], result, wrong, [since] * len(wrong))
     assert (len(row.errors), row.setting) == (3, setting)
     assert scored(f'fields:\n  "w[*].x": {{{stated}}}\n').wrong == []

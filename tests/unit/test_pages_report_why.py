@@ -172,12 +172,12 @@ def test_a_discrepancy_says_since_when_it_is_one_and_leads_to_its_field():
     assert [(row.path, row.since, row.placed.field) for row in view.discrepancies.drawn] == [
         (
             "consignee.city",
-            Since(label="iteration-003", file="0003.html", points=4, new=False),
+            Since(label="iteration-003", file="0003.html", iterations=4, new=False),
             "fields/consignee.city.html",
         ),
         (
             "shipper.name",
-            Since(label="iteration-006", file="0006.html", points=1, new=True),
+            Since(label="iteration-006", file="0006.html", iterations=1, new=True),
             "fields/shipper.name.html",
         ),
     ]

@@ -189,8 +189,8 @@ class Since(Frozen):
 
     label: str
     file: str
-    points: int
-    """Length of the streak in points, the report's own included."""
+    iterations: int
+    """Number of iterations of the streak, the report's own included; one that was scored again counts once."""
     new: bool
     """Whether the streak begins here, although the series has an earlier point."""
 

@@ -148,7 +148,10 @@ class ReportView(Frozen, dict=True, gc=True):
             if start not in by_start:
                 at = self.snapshots[start]
                 by_start[start] = Since(
-                    label=at.label, file=f"{at.slug}.html", points=last - start + 1, new=start == last > 0
+                    label=at.label,
+                    file=f"{at.slug}.html",
+                    iterations=len({snapshot.iteration for snapshot in self.snapshots[start:]}),
+                    new=start == last > 0,
                 )
             starts.append(by_start[start])
         return starts

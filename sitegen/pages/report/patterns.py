@@ -67,7 +67,7 @@ def pattern_rows(
     for name, indices in error_patterns(wrong, result.judgements):
         errors = tuple(wrong[index] for index in indices)
         starts = Counter(started[index] for index in indices)
-        since, since_errors = max(starts.items(), key=lambda start: (start[1], start[0].points))
+        since, since_errors = max(starts.items(), key=lambda start: (start[1], start[0].iterations))
         rows.append(
             PatternRow(
                 name=name,

@@ -364,7 +364,7 @@ def _since_cell(since: Since) -> str:
     if since.new:
         return "<td><data value=1><b>new</b></data>"
     link = f"<a href={_attribute_value(since.file)}>{_text(since.label)}</a>"
-    return f"<td><data value={since.points}>{link}</data>"
+    return f"<td><data value={since.iterations}>{link}</data>"
 
 
 def rows_file(view: ReportView) -> RawFile | None:
