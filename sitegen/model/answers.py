@@ -64,3 +64,8 @@ class AnsweredCase(Frozen):
     expected: str
     answers: tuple[CaseAnswer, ...]
     """In the order of the file: by document, then repeats."""
+
+    @property
+    def said(self) -> list[tuple[str, str, float | None, tuple[Turn, ...]]]:
+        """What was answered, without what it took."""
+        return [(answer.document, answer.output, answer.passed, answer.transcript) for answer in self.answers]

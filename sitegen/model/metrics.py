@@ -5,6 +5,7 @@ from math import isfinite
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.frozen import Frozen
+from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 
 ROUNDING: Final = 1e-9
 """A smaller change of a metric is a rounding error of its sums."""
@@ -153,6 +154,11 @@ class Nouns(Frozen):
     def place(self) -> str:
         """The heading of the column that locates a value: the path of a field, or a place in a text."""
         return "field" if self.are_fields else "place"
+
+    @property
+    def error_types(self) -> tuple[ErrorType, ...]:
+        """The types of errors that a kind has."""
+        return tuple(kind for kind, word in zip(ERROR_TYPES, self.errors, strict=True) if word)
 
 
 VerdictStatus: TypeAlias = Literal["PASS", "FAIL", "SKIP"]

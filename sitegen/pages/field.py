@@ -26,7 +26,7 @@ from sitegen.pages.html.tables import Column
 from sitegen.pages.instructions import EditEffects
 from sitegen.pages.labels import FATES, ROLES
 from sitegen.pages.report.discrepancies import TOP_LEVEL, section
-from sitegen.pages.report.grid import LONG, CaseGrid, said
+from sitegen.pages.report.grid import LONG, CaseGrid
 from sitegen.pages.report.report_rows import letter_of, type_name
 from sitegen.text.plain import counted, day
 from sitegen.text.values import MINUS
@@ -118,7 +118,7 @@ class FieldView(Frozen):
             newer = case, point.snapshot.label
             is_asked_again = above and (case.input, case.expected) == (above.input, above.expected)
             shown = f"<p class=said>The same as in {text(label)}."
-            if above is None or said(case) != said(above):
+            if above is None or case.said != above.said:
                 lengths = (replace(grid, longest=longest).cells(case) for longest in (LONG, LONG // 4))
                 shown = next((cells for cells in lengths if len(cells) <= room), grid.cells(case))
             room -= len(shown)

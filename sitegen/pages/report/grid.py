@@ -395,8 +395,3 @@ def _marked_piece(piece: str) -> str:
 
 def _score(judge: JudgeWords) -> str:
     return "" if judge.score is None else f"{judge.score:.3f}"
-
-
-def said(case: AnsweredCase) -> list[tuple[str, str, float | None, tuple[Turn, ...]]]:
-    """What was answered, without what it took."""
-    return [(answer.document, answer.output, answer.passed, answer.transcript) for answer in case.answers]

@@ -87,7 +87,7 @@ def columns(
 @lru_cache(maxsize=64)
 def count_columns(nouns: Nouns, *, ratios: bool) -> tuple[Column, ...]:
     """Columns of counts: ratios, unless the table has metrics of its own, counts, errors, several error types."""
-    types = error_types(nouns)
+    types = nouns.error_types
     listed = RATIOS if nouns.ratios is None else tuple(_RATIOS[name] for name in nouns.ratios)
     return (
         *(
@@ -197,11 +197,6 @@ def _count_cells(nouns: Nouns, *, ratios: bool) -> Callable[[Counts], str]:
         return f"<td>{'<td>'.join([output(show(counts)) for show in listed])}\n"
 
     return cells
-
-
-def error_types(nouns: Nouns) -> tuple[ErrorType, ...]:
-    """The types of errors that a kind has."""
-    return tuple(kind for kind, word in zip(ERROR_TYPES, nouns.errors, strict=True) if word)
 
 
 def _item(row: AlignmentRow) -> Markup:

@@ -37,7 +37,7 @@ from sitegen.pages.other_pages import score_changes
 from sitegen.pages.report.discrepancies import TOP_LEVEL, section
 from sitegen.pages.report.page import files
 from sitegen.pages.report.patterns import pattern_words
-from sitegen.pages.report.report_rows import error_types, type_label, type_mark
+from sitegen.pages.report.report_rows import type_label, type_mark
 from sitegen.pages.report.why_rows import agrees_with_now
 from sitegen.scoring.usage import USAGE
 from sitegen.stats.counts import errors, judged, total, wrong_share
@@ -477,7 +477,7 @@ def field_columns(info: EvalInfo) -> list[Column]:
                 cell=lambda row, kind=kind: NIL if row[1] is None else getattr(row[1], kind) or "",
                 title=type_label(kind, nouns),
             )
-            for kind in error_types(nouns)
+            for kind in nouns.error_types
         ),
         Column("all-errors", "Errors, all iterations", lambda row: row[2]),
         Column("all-judged", "of judged", lambda row: row[3]),
