@@ -44,7 +44,7 @@ def test_an_eval_that_fails_is_a_problem_and_everything_else_is_built(project, t
     what = (
         "sitegen failed while it made the pages of this eval: ValueError in sitegen.engine.eval_job._EvalJob._record."
     )
-    assert f"{what} bad {FIX}" in problems_text(out)
+    assert f"{what} bad the newest scores of 1 eval {FIX}" in problems_text(out)
     assert what in (out / "evals/bad/index.html").read_text()
     assert sorted(path.name for path in (out / "evals/bad").iterdir()) == ["index.html"]
     assert (out / "evals/good/index.html").is_file()

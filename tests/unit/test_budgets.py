@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_399,
+    "lines of sitegen/": 63_400,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
     "fields of classes": 2_359,
     "functions": 3_658,
-    "parameters": 5_265,
+    "parameters": 5_263,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 110,
     "kinds of kept values": 10,
