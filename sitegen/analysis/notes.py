@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from sitegen.config.models import Note
@@ -28,8 +28,10 @@ class PlacedNote(NamedTuple):
     """The attributes of the values that it is about."""
 
 
-def placed_notes(notes: Iterable[tuple[int, Note]], series: Series) -> tuple[PlacedNote, ...]:
+def placed_notes(notes: Sequence[tuple[int, Note]], series: Series) -> tuple[PlacedNote, ...]:
     """Find the point and the values of each note, in the order of the file."""
+    if not notes:
+        return ()
     newest_of = {point.snapshot.label: index for index, point in enumerate(series.points)}
     cells: defaultdict[str, list[Cell]] = defaultdict(list)
     for cell in series.cells.cells:

@@ -199,7 +199,7 @@ def part_of(result: Result, axis: str, value: str) -> Result:
     """Return the answers of a result that have a value on an axis, as if it had no others."""
     card = result.scorecard
     documents = [document for document in card.documents if document.axes.get(axis) == value]
-    part = _part(card, documents, (axis,))
+    part = _part(card, documents, _differing(card, (axis,)))
     names = {document.id: named.id for document, named in zip(documents, part.documents, strict=True)}
     judged = (judgement for judgement in result.judgements if judgement.document in names)
     return Result(part, tuple(replace(judgement, document=names[judgement.document]) for judgement in judged))
@@ -212,21 +212,27 @@ def _parts(card: Scorecard, axes: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
         values = tuple([document.axes.get(axis, "") for axis in axes])
         if all(values):
             groups.setdefault(values, []).append(document)
+    differ = _differing(card, axes)
     for values, documents in groups.items():
-        yield values, _part(card, documents, axes)
+        yield values, _part(card, documents, differ)
 
 
-def _part(card: Scorecard, documents: Sequence[DocumentScore], axes: Sequence[str]) -> Scorecard:
-    """Return the scorecard of the documents that have one value on each of the axes.
-
-    Each is named by its case, and by who answered it as far as answers differ in that on other axes. It therefore has a
-    partner in another slice, and a case that one model answers keeps its name when the model is replaced.
-    """
-    differ = [
+def _differing(card: Scorecard, axes: Sequence[str]) -> list[str]:
+    """Return in which of variant and model the answers differ, besides these axes."""
+    return [
         axis
         for axis in ANSWERERS
         if axis not in axes and len({document.axes.get(axis) for document in card.documents}) > 1
     ]
+
+
+def _part(card: Scorecard, documents: Sequence[DocumentScore], differ: Sequence[str]) -> Scorecard:
+    """Return the scorecard of the documents that have one value on each of some axes.
+
+    Each is named by its case, and by who answered it as far as answers differ in that on other axes (``differ``). It
+    therefore has a partner in another slice, and a case that one model answers keeps its name when the model is
+    replaced.
+    """
     documents = [
         replace(
             document,

@@ -128,16 +128,16 @@ class _Stated(ToolObject):
         by_name = {name: score if isinstance(score, dict) else {"score": score} for name, score in named.items()}
         return [_Stated({**score, "name": name}) for name, score in by_name.items()]
 
-    @cached_property
+    @property
     def passed(self) -> bool | None:
         """Whether the case passed, if its line states it by a status, a truth value or a word."""
-        if self.status in _VERDICTS:
-            return _VERDICTS[self.status]
+        if (status := self.status) in _VERDICTS:
+            return _VERDICTS[status]
         stated = ((plain_key(key), value) for key, value in self.members.items())
         grades = (grade_of(value, WORDS) for key, value in stated if key in (*VERDICTS, "success"))
         return next((grade.right for grade in grades if grade is not None and grade.right is not None), None)
 
-    @cached_property
+    @property
     def grader(self) -> Grader | None:
         """The model of an evaluator, which AgentV calls its target, and the models of the evaluators that it combines.
 
@@ -145,7 +145,7 @@ class _Stated(ToolObject):
         """
         inner = list_of(_Stated)(self.members.get("scores")) if "type" in self.members else []
         graders = [judge.grader for judge in inner if judge.grader is not None]
-        if self.type.replace("_", "-") in _MODEL_GRADED:
+        if "type" in self.members and self.type.replace("_", "-") in _MODEL_GRADED:
             graders.append(Grader(grader_name(self.target, next(filter(None, self.prompts), ""))))
         names = dict.fromkeys(grader.name for grader in graders if grader.name)
         return Grader(" and ".join(names)) if graders else None
@@ -156,16 +156,17 @@ class _Stated(ToolObject):
         for assertion in self.assertions:
             if (passed := truth(assertion.get("passed"))) is not None:
                 of[passed].append(text(assertion.get("text")))
-        if self.score is None and self.members.get("score") is not None:
+        score, details = self.score, self.details
+        if score is None and self.members.get("score") is not None:
             faults.append("The score of the case {} is not a number from 0 to 1, and is left out")
         return Opinion(
             name=self.name,
-            score=self.score,
+            score=score,
             hits=tuple(of[True]),
             misses=tuple(of[False]),
             reasoning=self.reasoning,
-            counts=tuple(_counts(self.details, faults)) if isinstance(self.details, dict) else (),
-            details=self.details,
+            counts=tuple(_counts(details, faults)) if isinstance(details, dict) else (),
+            details=details,
             grader=self.grader,
         )
 

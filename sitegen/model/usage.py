@@ -214,12 +214,17 @@ def canonical(parameters: Any) -> str:
 
 def _seconds(members: dict[str, Any], names: tuple[str, ...]) -> float | None:
     """Return the first of these times in seconds; the end of its name gives its unit."""
-    for name in names:
-        for ending, divisor in (("", 1.0), *_UNITS):
-            number = _usable_number(members.get(name + ending))
-            if number is not None:
-                return number / divisor
+    divisors = _divisors(names)
+    for name, divisor in divisors.items() if not divisors.keys().isdisjoint(members) else ():
+        if (number := _usable_number(members.get(name))) is not None:
+            return number / divisor
     return None
+
+
+@lru_cache
+def _divisors(names: tuple[str, ...]) -> dict[str, float]:
+    """The names of times with each unit at their end, and how many of these units are a second."""
+    return {name + ending: divisor for name in names for ending, divisor in (("", 1.0), *_UNITS)}
 
 
 def _first_number(members: dict[str, Any], names: tuple[str, ...]) -> float | None:
@@ -234,7 +239,7 @@ def _first_whole_number(members: dict[str, Any], names: tuple[str, ...]) -> int 
 
 def _usable_number(value: Any) -> float | None:
     """Return a finite number of at least 0; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+    if value is None or isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     try:
         number = float(value)

@@ -306,13 +306,10 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         data=[  # the details of every judge, unchanged from the file
             {
                 "id": case.document,
-                "judges": [
-                    {"name": opinion.name, "details": opinion.details}
-                    for opinion in case.opinions
-                    if opinion.details is not None
-                ],
+                "judges": [{"name": opinion.name, "details": opinion.details} for opinion in detailed],
             }
             for case in cases
+            if (detailed := [opinion for opinion in case.opinions if opinion.details is not None])
         ],
         agreement=agreement,
         cases=answered_cases(cases),
@@ -454,10 +451,12 @@ def _is_one_verdict(case: JudgedCase) -> bool:
 
 def _means(documents: Sequence[DocumentScore], counts: Counts) -> tuple[Metric, ...]:
     """The means over cases, and the ratios of their counts. Optional metrics that no case has are left out."""
-    values = [dict(document.metrics) for document in documents]
-    score, pass_rate, *optional = (
-        stats.mean(metrics.get(name) for metrics in values) for name in ("score", "pass_rate", *_OPTIONAL)
-    )
+    values: dict[str, list[float]] = {name: [] for name in ("score", stats.PASSED.name, *_OPTIONAL)}
+    for document in documents:
+        for name, value in document.metrics:
+            if value is not None and name in values:
+                values[name].append(value)
+    score, pass_rate, *optional = map(stats.mean, values.values())
     stated = (Metric(name, value) for name, value in zip(_OPTIONAL, optional, strict=True) if value is not None)
     return (*_judged_metrics(score, counts, pass_rate), *stated)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
+from functools import cached_property
 from itertools import chain, pairwise
 from operator import ne
 from typing import Final, TypeAlias
@@ -64,7 +65,7 @@ FieldOverPoints: TypeAlias = tuple[str, Counts | None, int, int]
 values were wrong and how many were judged at all points."""
 
 
-class TrendView(Frozen):
+class TrendView(Frozen, dict=True, gc=True):
     """What ``pages/trend.html`` shows. What has a value for each point has them in the order of the points."""
 
     series: Series
@@ -127,7 +128,7 @@ class TrendView(Frozen):
         """Number of iterations whose rows are not on the page."""
         return max(0, len(self.points) - NEWEST)
 
-    @property
+    @cached_property
     def values_of_variants(self) -> list[list[float | None]]:
         """The headline of each variant, or of the outputs of each model, at every point."""
         if not self.variants:  # as a rule
@@ -137,7 +138,7 @@ class TrendView(Frozen):
             heads = [{point.made_by: values[0]} for point, values in zip(self.points, self.values, strict=True)]
         return [[head.get(variant) for head in heads] for variant in self.variants]
 
-    @property
+    @cached_property
     def values_of_others(self) -> list[list[float | None]]:
         """The headline of the answers with each of the further values, at every point."""
         by_axis = {
