@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import inf
 from typing import Final
 
 from msgspec.structs import replace
@@ -134,17 +135,28 @@ def _unknown_metrics(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -
                     eval_id=entry.id,
                 )
     gate = timeline.config.gate
-    if not (gate.evals or gate.metrics):
+    if not (gate.evals or gate.metrics or gate.slices):
         return
-    metrics = [spec.name for spec in all_specs([spec for kind in BUILTIN_KINDS for spec in scorer(kind).metrics])]
+    specs = all_specs([spec for kind in BUILTIN_KINDS for spec in scorer(kind).metrics])
+    metrics = [spec.name for spec in specs]
     metrics += [name for summary in summaries.values() for name in summary.metrics]
     limits = [("eval", name, list(summaries)) for name in gate.evals]
     limits += [("metric", name, metrics) for name in gate.metrics]
     limits += [("metric", name, metrics) for limits_of_eval in gate.evals.values() for name in limits_of_eval.metrics]
-    for noun, name, names in limits:
+    of_slices = [*gate.slices.values(), *(part for of_eval in gate.evals.values() for part in of_eval.slices.values())]
+    limits += [("metric", name, metrics) for part in of_slices for name in part.metrics]
+    for noun, name, names in dict.fromkeys((noun, name, tuple(names)) for noun, name, names in limits):
         if name not in names:
             message = f"[gate] has limits for {name!r}, and no {noun} has that name."
             yield Problem.of_type("unmatched_limit", message, _offer(name, names))
+    highest = {name: spec.high for spec in specs for name in spec.names}
+    floors = {f"gate.metrics.{name}": (limit.floor, name) for name, limit in gate.metrics.items()}
+    for eval_id, own in gate.evals.items():
+        floors |= {f"gate.evals.{eval_id}.metrics.{name}": (limit.floor, name) for name, limit in own.metrics.items()}
+    for table, (floor, name) in floors.items():
+        if floor is not None and floor > (most := highest.get(name, inf)):
+            message = f"[{table}] has the floor {floor:g}, and no value is above {most:g}."
+            yield Problem.of_type("unmatched_limit", message, f"Write a number up to {most:g}.")
 
 
 def _unused_entries(evals: Evals) -> Iterator[Problem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from msgspec.structs import replace
 
@@ -94,16 +94,22 @@ def _gate_report(earlier: Study | None, later: Study, start: str, gate: GateSett
     metrics = {name for side in sides for spec in all_specs(side.specs()) for name in spec.names}
     limited = {name for table in (gate.slices, *(limits.slices for limits in gate.evals.values())) for name in table}
     slices = {key for side in sides * bool(limited) for axis, value in side.slices for key in (axis, f"{axis}={value}")}
-    for noun, limits, names in (
-        ("eval", gate.evals, {**at_base, **at_head}.keys()),
-        ("metric", gate.metrics, metrics),
-        ("slice", limited, slices),
+    known: list[tuple[str, str, Collection[str], Collection[str]]] = [
+        ("gate", "eval", gate.evals, {**at_base, **at_head}),
+        ("gate", "metric", gate.metrics, metrics),
+        ("gate", "slice", limited, slices),
+    ]
+    for table, of_table in (
+        ("gate", gate.slices),
+        *((f"gate.evals.{of}", its.slices) for of, its in gate.evals.items()),
     ):
+        known += ((f"{table}.slices.{name}", "metric", its.metrics, metrics) for name, its in of_table.items())
+    for place, noun, limits, names in known:
         for name in limits:
             if name not in names:  # nothing is compared with this limit, so it would always pass
                 near = nearest(name, names)
                 fix = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(names)) or 'none'}."
-                raise ConfigurationError(f"[gate] has limits for {name!r}, and no {noun} has that name.", fix=fix)
+                raise ConfigurationError(f"[{place}] has limits for {name!r}, and no {noun} has that name.", fix=fix)
     former = {old: new for new, side in at_head.items() for old in side.history.renamed_from}
     before = {eval_id if eval_id in at_head else former.get(eval_id, eval_id): at_base[eval_id] for eval_id in at_base}
     gone = []

@@ -257,6 +257,9 @@ def test_a_limit_of_an_axis_that_no_answer_has_is_refused(project: Path) -> None
     (project / "sitegen.toml").write_text("[gate.slices.languag]\nfloor = 0.1\n")
     with pytest.raises(ConfigurationError, match="'languag', and no slice has that name"):
         api.check(project, "HEAD~1", exact=True)
+    (project / "sitegen.toml").write_text("[gate.slices.language.metrics]\nscroe = {floor = 0.1}\n")
+    with pytest.raises(ConfigurationError, match=r"\[gate.slices.language\] has limits for 'scroe'(.|\n)*'score'"):
+        api.check(project, "HEAD~1", exact=True)
     (project / "sitegen.toml").unlink()
 
 
