@@ -19,7 +19,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.model.outcomes import Unusable, Value
+from sitegen.model.outcomes import HALF, Unusable, Value
 from sitegen.model.problems import Finding, Parsed
 
 Location: TypeAlias = tuple[str | int, ...]
@@ -44,7 +44,7 @@ _MAX_REMEMBERED: Final = 16_384
 UNPACKER: Final = "zstandard"
 """The package that unpacks logs of Inspect, whose names end in .eval."""
 
-MOST_ROWS: Final = 100_000
+MOST_ROWS: Final = 250_000
 """The most rows of one table."""
 
 
@@ -172,10 +172,15 @@ def parse_json(text: str, line: int = 1) -> Parsed[Value]:
         raise too_deep(line) from None
     if text.count("{") + text.count("[") > MAX_DEPTH:
         check_depth(value)
+    halves = False
     if "\\" in text and ("\\ud" in text or "\\uD" in text):  # two longer searches take a tenth of the parsing
-        value = _without_surrogates(value)
+        usable = _without_surrogates(value)
+        halves, value = usable != value, usable
         duplicates = [_escaped(key) for key in duplicates]
     findings = tuple(Finding("warning", DUPLICATE_KEY, "Remove one.", value=repr(key[:80])) for key in duplicates[:20])
+    if halves:
+        fix = "Write its characters whole: a text was probably cut in the middle of one."
+        findings += (Finding("warning", f"A text has {HALF}, which is no character", fix),)
     return Parsed(value, findings)
 
 
@@ -208,13 +213,17 @@ def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") 
             yield number, parsed.value
 
 
+_LONGEST_TEXT: Final = 10_000
+"""The most characters of a text with half of a surrogate pair."""
+
+
 def _without_surrogates(value: Value) -> Value:
     if isinstance(value, dict):
         return {_escaped(key): _without_surrogates(member) for key, member in value.items()}
     if isinstance(value, list):
         return [_without_surrogates(item) for item in value]
     if isinstance(value, str) and _escaped(value) != value:
-        return Unusable(_escaped(value)[:80], "half of a surrogate pair")
+        return Unusable(_escaped(value)[:_LONGEST_TEXT], HALF)
     return value
 
 
@@ -227,12 +236,13 @@ _MAX_CELLS: Final = 1_000_000
 """Largest number of cells of a CSV file. Scoring this many values takes about 700 MB."""
 
 
-def csv_dicts(content: bytes) -> Iterator[dict[str, str]]:
+def csv_dicts(content: bytes, most: int = _MAX_CELLS) -> Iterator[dict[str, str]]:
     """Yield the cells of each row by the names in the first row; cells without a name are left out.
 
-    Names are stripped of white space, and empty rows do not count. Raises UnreadableError.
+    ``most``: the greatest number of cells. Names are stripped of white space, and empty rows do not count. Raises
+    UnreadableError.
     """
-    header, *rows = (row for row in csv_rows(content) if any(row))
+    header, *rows = (row for row in csv_rows(content, most) if any(row))
     names = [name.strip() for name in header]
     check_distinct(names)
     return ({name: cell for name, cell in zip_longest(names, row, fillvalue="") if name} for row in rows)
@@ -245,8 +255,8 @@ def check_distinct(names: Iterable[str], line: int | None = None) -> None:
             raise UnreadableError(f"the column {name[:80]!r} stands twice", "Rename or remove one.", line)
 
 
-def csv_rows(content: bytes) -> list[list[str]]:
-    """The cells as unchanged text, such as ``NA``, ``None`` and ``00712``. Raises UnreadableError."""
+def csv_rows(content: bytes, most: int = _MAX_CELLS) -> list[list[str]]:
+    """The cells as unchanged text, such as ``NA``, ``None`` and ``00712``; at most ``most``. Raises UnreadableError."""
     # Appends a row of two empty cells. Only an unclosed quote swallows it, which csv does not report otherwise.
     reader = csv.reader(chain(io.StringIO(text_of(content), newline=""), [","]))
     rows: list[list[str]] = []
@@ -255,9 +265,9 @@ def csv_rows(content: bytes) -> list[list[str]]:
         for row in reader:
             rows.append(row)
             cells += len(row)
-            if cells > _MAX_CELLS + 2:
+            if cells > most + 2:
                 raise UnreadableError(
-                    f"it has more than {_MAX_CELLS:,} cells, counted up to this line",
+                    f"it has more than {most:,} cells, counted up to this line",
                     "Split the eval into several with fewer documents, or leave out columns that are not scored.",
                     start + 1,
                 )

@@ -33,6 +33,7 @@ from sitegen.importers.case import (
 )
 from sitegen.importers.columns import EVERY, GROUP, PRESETS, ColumnMap
 from sitegen.importers.tool_values import (
+    as_text,
     conversation,
     items,
     list_of,
@@ -69,6 +70,8 @@ from sitegen.text.plain import cut
 _JUDGE: Final = "judge_model"
 """The column of the model that graded all rows, which the file names beside them."""
 _MOST_COLUMNS: Final = 1_000
+_MOST_CELLS: Final = 4_000_000
+"""The most cells of a CSV file of results: few of them are values that are compared one by one."""
 _FIX: Final = "Write the table again."
 
 
@@ -95,7 +98,7 @@ def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Pars
     findings: list[Finding] = []
     rows: list[Value] = []
     if ending == "csv":
-        rows += ({**row} for row in csv_dicts(content))
+        rows += ({**row} for row in csv_dicts(content, _MOST_CELLS))
         if not rows:
             raise UnreadableError("it has no rows", "Write a row for each case below the names of the columns.")
     elif ending in ("jsonl", "ndjson"):
@@ -413,7 +416,7 @@ class _TableReader:
 def _cell_text(value: Value) -> str:
     """A cell as text: the text of a list or object with nothing else in it, else JSON."""
     if isinstance(value, Unusable):
-        return value.literal
+        return as_text(value)
     inner = lone_item(list(value.values()) if isinstance(value, dict) else value)
     return text(inner) if isinstance(inner, str) else conversation(value)
 

@@ -6,6 +6,7 @@ Values of other types become empty or None, so that a wrong value is lost alone.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
@@ -14,7 +15,7 @@ from itertools import chain
 from typing import Final, TypeVar, cast
 
 from sitegen.model.answers import Turn
-from sitegen.model.outcomes import LARGEST_NUMBER, Value
+from sitegen.model.outcomes import HALF, LARGEST_NUMBER, Unusable, Value
 
 T = TypeVar("T")
 
@@ -24,14 +25,26 @@ LONGEST: Final = 10_000
 
 def text(value: Value) -> str:
     """A text, else an empty one."""
+    if isinstance(value, Unusable) and value.reason == HALF:
+        return as_text(value)
     return value[:LONGEST] if isinstance(value, str) else ""
 
 
 def written(value: Value) -> str:
     """Return a text unchanged, and other values as JSON. Empty for null."""
-    if value is None or isinstance(value, str):
-        return text(value)
-    return json.dumps(value, default=str, ensure_ascii=False)[:LONGEST]
+    if value is None or isinstance(value, str | Unusable):
+        return as_text(value) if isinstance(value, Unusable) else text(value)
+    return json.dumps(value, default=as_text, ensure_ascii=False)[:LONGEST]
+
+
+def as_text(value: object) -> str:
+    """A number, or a value that JSON allows but nothing can use, as it was written.
+
+    Each half of a surrogate pair in a text is the replacement character.
+    """
+    if not isinstance(value, Unusable):
+        return str(value)
+    return re.sub(r"\\ud[89a-f][0-9a-f]{2}", "\ufffd", value.literal) if value.reason == HALF else value.literal
 
 
 def name_of(value: Value) -> str:

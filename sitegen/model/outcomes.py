@@ -18,8 +18,12 @@ class Unusable(Frozen):
     """
 
     literal: str
-    """The value as it was written, cut to 80 characters."""
+    """The value as it was written, cut to 80 characters. Of a text with half of a surrogate pair, up to 10,000."""
     reason: str
+
+
+HALF: Final = "half of a surrogate pair"
+"""Why a text is unusable: it cannot be encoded."""
 
 
 LARGEST_NUMBER: Final = 1e30

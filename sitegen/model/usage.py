@@ -106,13 +106,20 @@ _SHORT_IN: Final = ("input", "prompt", "in")
 _SHORT_OUT: Final = ("output", "completion", "out")
 """Names that count only below a key that stands for tokens."""
 _COST: Final = ("cost", "costusd", "usd")
-_LATENCY: Final = ("latency", "duration", "elapsed", "elapsedtime", "responsetime", "processingtime")
-_MEDIAN: Final = ("latencymedian", "medianlatency", "latencyp50", "p50latency")
-_P95: Final = ("latencyp95", "p95latency")
 _PARAMETERS: Final = ("parameters", "params", "modelparameters", "modelparams")
 _PARAMETER: Final = ("temperature", "maxtokens", "topp", "topk", "seed")
 """Parameters of a call that may be listed beside its model."""
 _UNITS: Final = (("ms", 1000.0), ("milliseconds", 1000.0), ("s", 1.0), ("sec", 1.0), ("secs", 1.0), ("seconds", 1.0))
+_LATENCIES: Final = ("latency", "duration", "elapsed", "elapsedtime", "responsetime", "processingtime")
+_LATENCY, _MEDIAN, _P95 = (
+    {name + ending: divisor for name in names for ending, divisor in (("", 1.0), *_UNITS)}
+    for names in (
+        _LATENCIES,
+        ("latencymedian", "medianlatency", "latencyp50", "p50latency"),
+        ("latencyp95", "p95latency"),
+    )
+)
+"""Names of a time with each unit at their end -> how many of these units are a second."""
 
 
 def stated(*objects: Any) -> Call:
@@ -212,19 +219,12 @@ def canonical(parameters: Any) -> str:
         return ""
 
 
-def _seconds(members: dict[str, Any], names: tuple[str, ...]) -> float | None:
+def _seconds(members: dict[str, Any], names: dict[str, float]) -> float | None:
     """Return the first of these times in seconds; the end of its name gives its unit."""
-    divisors = _divisors(names)
-    for name, divisor in divisors.items() if not divisors.keys().isdisjoint(members) else ():
+    for name, divisor in names.items() if not names.keys().isdisjoint(members) else ():
         if (number := _usable_number(members.get(name))) is not None:
             return number / divisor
     return None
-
-
-@lru_cache
-def _divisors(names: tuple[str, ...]) -> dict[str, float]:
-    """The names of times with each unit at their end, and how many of these units are a second."""
-    return {name + ending: divisor for name in names for ending, divisor in (("", 1.0), *_UNITS)}
 
 
 def _first_number(members: dict[str, Any], names: tuple[str, ...]) -> float | None:

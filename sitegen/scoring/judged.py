@@ -143,7 +143,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=40,
+    version=41,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",

@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_400,
+    "lines of sitegen/": 63_471,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
     "fields of classes": 2_359,
-    "functions": 3_658,
-    "parameters": 5_263,
+    "functions": 3_660,
+    "parameters": 5_268,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 110,
     "kinds of kept values": 10,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_312,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_992,
+    "lines of tests": 50_003,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }
