@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from functools import cached_property
 from itertools import chain
-from typing import Final, TypeVar, cast
+from typing import Final, TypeVar
 
 from sitegen.model.answers import Turn
 from sitegen.model.outcomes import HALF, LARGEST_NUMBER, Unusable, Value
@@ -132,14 +132,8 @@ class ToolObject:
 
 
 def part(read: Callable[[Value], T], path: str) -> cached_property[T]:
-    """Declare a part of an object: the type that it should have, and the path of keys and indices to it.
-
-    It is read again each time. To keep it would take longer, because most parts are asked for once in each of hundreds
-    of thousands of objects.
-    """
-    if "." in path:
-        return cast("cached_property[T]", property(lambda owner: read(value_at(owner.members, path))))
-    return cast("cached_property[T]", property(lambda owner: read(owner.members.get(path))))
+    """Declare a part of an object: the type that it should have, and the path of keys and indices to it."""
+    return cached_property(lambda owner: read(value_at(owner.members, path)))
 
 
 def list_of(read: Callable[[Value], T]) -> Callable[[Value], list[T]]:

@@ -34,7 +34,16 @@ from sitegen.pages.compare_cells import FEWEST, STATES, cell_source
 from sitegen.pages.effects import pill
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
-from sitegen.pages.labels import SAME_OUTPUT, in_both, own_unit, signed, smallest_change, span_of_change, spread_words
+from sitegen.pages.labels import (
+    SAME_OUTPUT,
+    grade_word,
+    in_both,
+    own_unit,
+    signed,
+    smallest_change,
+    span_of_change,
+    spread_words,
+)
 from sitegen.pages.report.why_rows import because
 from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import cut, day, line
@@ -143,7 +152,8 @@ def answer(series: Series, pair: tuple[int, int], verdict: ChangeVerdict | None)
     if verdict is None:
         return Markup(f"<p class=answer>{SAME_OUTPUT}</p>")
     why = because(verdict, spec, info.nouns, f"{_ROOT}{links.methods()}")
-    change = "" if verdict.change is None else f"{text(spec.label)} {signed(verdict.change, spec)}, "
+    unsaid = verdict.change is None or grade_word(verdict.decision) == signed(verdict.change, spec)
+    change = "" if unsaid else f"{text(spec.label)} {signed(verdict.change, spec)}, "
     words = f"<p class=answer>From {before} to {after}: {change}{pill(verdict.decision)}{why}."
     if abs(verdict.change or 0) < (verdict.detectable or 0) and (least := smallest_change(verdict, spec)):
         words += f" {least[0].upper()}{text(least[1:])}."

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from sitegen.pages.compare_cells import STATES
 from sitegen.pages.compare_data import FATES, compare_data
-from sitegen.pages.labels import SAME_OUTPUT
+from sitegen.pages.labels import SAME_OUTPUT, grade_word
 from sitegen.project import Options
 from sitegen.questions.comparison import compare_iterations, compare_revisions
 from sitegen.questions.study import read_series
@@ -124,7 +124,7 @@ def test_page_command_report_and_history_give_one_answer(
         names = [str(number + 1) for number in (before, after)]
         (told,) = compare_iterations(options, eval_id, names)[0].changes
         said = plain(page["judged"][f"{before + 1:04d} {after + 1:04d}"][0])
-        assert (f"{told.verdict.decision}: {told.words}" if told.verdict else SAME_OUTPUT) in said
+        assert (f"{grade_word(told.verdict.decision)}: {told.words}" if told.verdict else SAME_OUTPUT) in said
         fates = counted(page["block"], page["fates"], before, after)
         assert (told.fixed, told.broken, told.still_wrong) == (fates["fixed"], fates["broken"], fates["still_wrong"])
         if after == before + 1:
@@ -133,7 +133,9 @@ def test_page_command_report_and_history_give_one_answer(
             assert point["delta"].get("verdict") == verdict
             assert (point["fixed"], point["broken"], point["still"]) == (told.fixed, told.broken, told.still_wrong)
             report = plain((site / f"evals/{eval_id}/{after + 1:04d}.html").read_text())
-            words = (told.verdict.decision, told.words.partition(";")[0]) if told.verdict else ("same output",)
+            words = (
+                (grade_word(told.verdict.decision), told.words.partition(";")[0]) if told.verdict else ("same output",)
+            )
             assert all(word in report for word in words)
 
 

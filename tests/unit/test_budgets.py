@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_471,
+    "lines of sitegen/": 63_475,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_312,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_003,
+    "lines of tests": 50_005,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }
