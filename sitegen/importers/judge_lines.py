@@ -49,7 +49,7 @@ from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import stated, stated_judge
 from sitegen.text.keys import plain_key
 
-_IDS: Final = ("id", "test_id", "case_id", "eval_id")
+_IDS: Final = ("id", "test_id", "case_id", "eval_id", "case", "test")
 _ATTRIBUTES: Final = ("attribute", "field", "path", "name")
 _OWN_KEYS: Final = frozenset(
     {"score", "evaluator_results", "named_scores", "execution_status", "details", "hits", "misses"}
