@@ -46,7 +46,6 @@ from sitegen.pages.effects import sort_out
 from sitegen.pages.instruction import apart_since, thickens
 from sitegen.pages.instructions import edits_by_commit
 from sitegen.pages.other_pages import failed_page
-from sitegen.text.globs import literal_prefixes
 
 _COMMIT_LIST: Final = "list of commits"
 _SEARCH_LOG: Final = "search"
@@ -183,8 +182,6 @@ class CommitsTask(Frozen):
     commits: tuple[CommitPageInputs, ...]
     pages: tuple[PageRow, ...]
     """The pages of these commits that are known to be in the output folder."""
-    folders: tuple[str, ...]
-    """Folders and files that contain all instruction files of the project; empty: instruction files may be anywhere."""
 
 
 class CommitsDone(Frozen):
@@ -245,10 +242,7 @@ def _commit_tasks(
     while batch := tuple(islice(commits, AT_ONCE)):
         paths = (links.commit(inputs.record.commit.sha) for inputs in batch)
         yield CommitsTask(
-            context=timeline.context,
-            commits=batch,
-            pages=tuple(present[path] for path in paths if path in present),
-            folders=literal_prefixes(timeline.config.instructions),
+            context=timeline.context, commits=batch, pages=tuple(present[path] for path in paths if path in present)
         )
 
 
@@ -324,7 +318,7 @@ def _rendered_commit(
 ) -> tuple[CommitView, bytes | None]:
     """Return the view of a commit's page, and the page's bytes unless the output folder already has them."""
     edits = () if fresh else inputs.edits[:FILES]
-    patches = draw_few(edits, task.context.open().patches(edits, task.folders)) if edits else {}
+    patches = draw_few(edits, task.context.patches(edits)) if edits else {}
     page = inputs.page(patches)
     assert isinstance(page.view, CommitView)
     return page.view, None if fresh else renderer.render(page)

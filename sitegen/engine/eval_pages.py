@@ -377,7 +377,7 @@ class _EvalPages:
     def _diffs(self, edits: Sequence[Edit]) -> dict[str, RenderedPatch]:
         """Draw edits of instructions; none if this clone lacks their texts, which is a problem of their own pages."""
         try:
-            return draw_few(edits[:FILES], self._task.context.open().patches(edits[:FILES])) if edits else {}
+            return draw_few(edits[:FILES], self._task.context.patches(edits[:FILES])) if edits else {}
         except MissingObjectsError:
             return {}
 

@@ -33,7 +33,6 @@ from sitegen.pages.instruction import (
     word_counts,
 )
 from sitegen.pages.instructions import FileRecord
-from sitegen.text.globs import literal_prefixes
 from sitegen.text.patch import PatchCounts, read_patch, touched_sections
 from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline, text_stats
 
@@ -51,8 +50,6 @@ class InstructionTask(Frozen):
     """Pages of the file that are known to be in the output folder."""
     best: tuple[BestVersion, ...]
     """The best version of the file for each eval that it drives."""
-    folders: tuple[str, ...]
-    """Folders and files that contain all instruction files of the project; empty: instruction files may be anywhere."""
     apart: int | None
     """Position of the commit that first gave agents instructions in files of their own."""
 
@@ -126,7 +123,7 @@ class _InstructionWork:
 
     def _patches(self, indices: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         edits = [self._edits[index] for index in indices]
-        return zip(indices, self._repository.patches(edits, self._task.folders), strict=True)
+        return zip(indices, self._task.context.patches(edits), strict=True)
 
     def _outlines(self, indices: Sequence[int]) -> Iterator[tuple[Outline, Outline]]:
         """Yield the sections of the text before and after each of these edits.
@@ -279,7 +276,6 @@ def _tasks(build: Build, effects: EffectIndex, files: Iterable[InstructionHistor
             counted=_counted(build, file),
             pages=build.files.present_files(owner(file.path)),
             best=effects.best_versions(file),
-            folders=literal_prefixes(timeline.config.instructions),
             apart=apart,
         )
 

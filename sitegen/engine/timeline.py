@@ -60,7 +60,7 @@ from sitegen.recognition.places import with_found_evals
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
-from sitegen.text.globs import compiled
+from sitegen.text.globs import compiled, literal_prefixes
 from sitegen.text.plain import is_web_address
 
 
@@ -385,6 +385,7 @@ def _worker_context(
         bytecode=bytecode_folder(),
         out=project.out,
         redact=config.redact,
+        instructions=literal_prefixes(config.instructions),
     )
 
 

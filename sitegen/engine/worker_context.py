@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -16,7 +16,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.model.frozen import Frozen
 from sitegen.model.site import Page, RawFile, SiteInfo
-from sitegen.model.timeline import InstructionHistory
+from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 
 if TYPE_CHECKING:
@@ -177,12 +177,18 @@ class WorkerContext(Frozen):
     """Files of the output folder that no build wrote and that no page may replace."""
     commits: tuple[str, ...] = ()
     """The commits from which all contents that tasks read can be reached."""
+    instructions: tuple[str, ...] = ()
+    """Folders and files that contain all instruction files of the project; empty: instruction files may be anywhere."""
     answers_a_question: bool = False
     """Whether this is no build: outputs whose contents in Git LFS were not fetched are unreadable, and not kept so."""
 
     def open(self) -> Repository:
         """Open the repository for reading."""
         return Repository(self.place, max_blob_bytes=self.limits.max_blob_bytes, overlay=dict(self.overlay))
+
+    def patches(self, edits: Sequence[Edit]) -> Iterator[bytes]:
+        """Yield the patch of each edit, from one process for all tasks of this process: see ``Repository.patches``."""
+        return self.open().patches(edits, self.instructions)
 
     def writer(self, owner: str, present: Iterable[PageRow]) -> Writer:
         """Return a writer into the output folder. ``present``: files of the owner that are known to be there."""

@@ -138,7 +138,7 @@ def test_without_memo_and_list_no_page_is_replaced_and_force_mends_it(small, tmp
     assert {path: body for path, body in content(out).items() if path in before} == before
     with pytest.warns(Notice) as said:
         build_site(small.path, out, force=True)
-    assert [str(one.message).partition("wrote, and it ")[2][:10] for one in said] == ["stays: 8 f", "was replac"]
+    assert [str(one.message).partition("wrote, and it ")[2][:10] for one in said] == ["stays: 9 f", "was replac"]
     build_site(small.path, tmp_path / "cold")
     assert all(path.startswith("evals/names") or "names" in path for path in differences(out, tmp_path / "cold"))
 

@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_475,
+    "lines of sitegen/": 63_472,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
-    "fields of classes": 2_359,
-    "functions": 3_660,
-    "parameters": 5_268,
+    "fields of classes": 2_358,
+    "functions": 3_661,
+    "parameters": 5_269,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 110,
     "kinds of kept values": 10,
