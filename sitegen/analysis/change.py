@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from sitegen.analysis.deltas import Compared, comparable_since, shapley_parts, subsets, value_in_common
 from sitegen.analysis.flips import flips_between
 from sitegen.model.changes import Change, DeltaParts, MetricDelta
-from sitegen.model.metrics import ROUNDING, MetricSpec
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point, Series
@@ -143,28 +143,10 @@ def best_points(points: Sequence[Point], spec: MetricSpec) -> tuple[int | None, 
         if since[index] == index:
             best = at = None
         card = scored_now(point)
-        if card.metric(spec.name) is not None and (best is None or _is_better(best, card, spec)):
+        if card.metric(spec.name) is not None and (best is None or Compared(best, card).is_gain(spec)):
             best, at = card, index
         indices.append(at)
     return tuple(indices)
-
-
-def _is_better(best: Scorecard, other: Scorecard, spec: MetricSpec) -> bool:
-    """Decide whether an output is better than the best one so far, over the documents or cases that both have.
-
-    If it is as good there and has others besides, it is better: it was asked for more. If nothing is in common, it is
-    the best of what can be compared with it.
-    """
-    sign = 1 if spec.higher_is_better else -1
-    compared = Compared(best, other)
-    shared = compared.overlap
-    if best.documents and other.documents and shared.verdict == "refused":
-        return True
-    moved = compared.difference(spec.name) if shared.verdict == "bridged" else None
-    if moved is None:
-        return sign * ((other.metric(spec.name) or 0.0) - (best.metric(spec.name) or 0.0)) > 0
-    has_more = bool(shared.only_after) and not shared.only_before
-    return sign * moved > (-ROUNDING if has_more else ROUNDING)
 
 
 def best_before_newest(series: Series) -> int | None:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from sitegen.model.changes import DeltaParts, Overlap
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import Counts, Metric
+from sitegen.model.metrics import ROUNDING, Counts, Metric, MetricSpec
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import ROLES, Role, RoleSet, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, exchanged, regraded
@@ -88,6 +88,21 @@ class Compared(Frozen, dict=True, gc=True):
             return None
         first, last = (value_in_common(card, name, self.overlap) for card in (self.before, self.after))
         return None if first is None or last is None else last - first
+
+    def is_gain(self, spec: MetricSpec) -> bool:
+        """Whether the later output is better than the best one before it, over the documents or cases that both have.
+
+        If it is as good there and has others besides, it is better: it was asked for more. If nothing is in common, it
+        is the best of what can be compared with it.
+        """
+        sign, shared = 1 if spec.higher_is_better else -1, self.overlap
+        if self.before.documents and self.after.documents and shared.verdict == "refused":
+            return True
+        moved = self.difference(spec.name) if shared.verdict == "bridged" else None
+        if moved is None:
+            return sign * ((self.after.metric(spec.name) or 0.0) - (self.before.metric(spec.name) or 0.0)) > 0
+        has_more = bool(shared.only_after) and not shared.only_before
+        return sign * moved > (-ROUNDING if has_more else ROUNDING)
 
     @cached_property
     def documents(self) -> tuple[list[DocumentScore], list[DocumentScore]]:

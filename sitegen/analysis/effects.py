@@ -241,18 +241,13 @@ def mean_change(effects: Iterable[Effect]) -> float | None:
     computed numbers.
     """
     effects = tuple(effects)
-    computed = [effect for effect in effects if not effect.specs or not effect.specs[0].recorded]
+    computed = [effect for effect in effects if not effect.spec.recorded]
     changes = [
-        _toward_better(effect, change) for effect in computed or effects if (change := effect.by_outputs) is not None
+        change / (effect.spec.high - effect.spec.low) * (1 if effect.spec.higher_is_better else -1)
+        for effect in computed or effects
+        if (change := effect.by_outputs) is not None
     ]
     return fsum(changes) / len(changes) if changes else None
-
-
-def _toward_better(effect: Effect, change: float) -> float:
-    if not effect.specs:
-        return change
-    spec = effect.specs[0]
-    return change / (spec.high - spec.low) * (1 if spec.higher_is_better else -1)
 
 
 _REVERSED: Final[dict[Decision, Decision]] = {

@@ -348,6 +348,10 @@ def step_between(
     documents = [{document.id for document in points[index].scorecard.documents} for index in (last, first)]
     old, new = [points[index] for index in before[-NEAR:]], [points[index] for index in after[:NEAR]]
     moved = (Moved(name, _mean_errors(old, name), _mean_errors(new, name)) for name in ERROR_TYPES)
+    earlier, later = _errors_by_attribute(old), _errors_by_attribute(new)
+    fields = (Moved(name, earlier.get(name, 0.0), later.get(name, 0.0)) for name in dict.fromkeys((*later, *earlier)))
+    sign = 1 if metrics[0].points < 0 else -1  # a loss is of the fields whose errors increased
+    moved_fields = sorted((each for each in fields if sign * each.change > 0), key=lambda each: -abs(each.change))
     change = points[first].change if first == last + 1 else None
     deltas = change.metrics if change else ()
     outputs = [index for index in range(first, end) if "outputs" in points[index].snapshot.cause]
@@ -364,7 +368,7 @@ def step_between(
         more_edits=max(0, len(edits) - EDITS),
         documents=None if documents[0] == documents[1] else (len(documents[0]), len(documents[1])),
         errors=tuple(error for error in moved if error.before != error.after),
-        fields=_moved_fields(old, new, worse=metrics[0].points < 0),
+        fields=tuple(moved_fields[:FIELDS]),
         delta=next((delta for delta in deltas if delta.name == metrics[0].name), None),
         model=model,
         judge=judge,
@@ -375,15 +379,6 @@ def step_between(
 def _mean_errors(points: Sequence[Point], error_type: ErrorType) -> float:
     numbers: list[int] = [getattr(point.scorecard.counts, error_type) for point in points]
     return sum(numbers) / len(numbers)
-
-
-def _moved_fields(before: Sequence[Point], after: Sequence[Point], *, worse: bool) -> tuple[Moved, ...]:
-    """Return the attributes whose errors increased most with a loss, or decreased most with a gain."""
-    old, new = _errors_by_attribute(before), _errors_by_attribute(after)
-    moved = [Moved(name, old.get(name, 0.0), new.get(name, 0.0)) for name in dict.fromkeys((*new, *old))]
-    sign = 1 if worse else -1
-    ranked = sorted((field for field in moved if sign * field.change > 0), key=lambda field: -abs(field.change))
-    return tuple(ranked[:FIELDS])
 
 
 def _errors_by_attribute(points: Sequence[Point]) -> dict[str, float]:

@@ -273,10 +273,9 @@ def _best(slices: Sequence[Slice], spec: MetricSpec) -> Iterator[tuple[str, ...]
         return
     best = max(defined, key=lambda each: (each.value or 0.0) * (1 if spec.higher_is_better else -1))
     others = (each for each in slices if each is not best)
-    if all(_is_better(best.card, other.card, spec) for other in others):
+    gains = (
+        change_verdict(Compared(other.card, best.card), Flips(), higher_is_better=spec.higher_is_better)
+        for other in others
+    )
+    if all(gain.decision == "better" for gain in gains):
         yield best.values
-
-
-def _is_better(one: Scorecard, other: Scorecard, spec: MetricSpec) -> bool:
-    verdict = change_verdict(Compared(other, one), Flips(), higher_is_better=spec.higher_is_better)
-    return verdict.decision == "better"

@@ -21,7 +21,7 @@ from sitegen.model.changes import WORSE, ChangeVerdict, MetricStep, Step
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.problems import Problem
-from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalSummary, Headline, Series
 from sitegen.model.timeline import Snapshot
 
@@ -375,16 +375,13 @@ def since_best(series: Series, best: int | None, results_of: ResultsOf) -> Chang
     if cards == [point.scorecard for point in sides]:
         return change(series, best, newest).verdict
     under = sides[0].snapshot.under_rules_of(sides[1].snapshot), sides[1].snapshot
-    results = [_of_its_time(result, card) for result, card in zip(results_of(under), cards, strict=True)]
+    names = [{document.id for document in card.documents} for card in cards]
+    results = [
+        replace(result, scorecard=card, judgements=tuple(each for each in result.judgements if each.document in listed))
+        for result, card, listed in zip(results_of(under), cards, names, strict=True)
+    ]
     noise = sides[1].noise  # of both: the means of repeats are by the rules of their time
     return change(series_of_two(series.info, series.specs, under, results, (noise, noise)), 0, 1).verdict
-
-
-def _of_its_time(result: Result, card: Scorecard) -> Result:
-    """Return a result with the scorecard of ``scored_now``, and without the judgements of what it leaves out."""
-    documents = {document.id for document in card.documents}
-    judgements = tuple(judgement for judgement in result.judgements if judgement.document in documents)
-    return replace(result, scorecard=card, judgements=judgements)
 
 
 def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:

@@ -185,16 +185,14 @@ def cases_by_id(documents: Iterable[DocumentScore]) -> dict[str, CaseOutcome]:
     grouped: dict[str, list[DocumentScore]] = {}
     for document in documents:
         grouped.setdefault(document.unit, []).append(document)
-    return {case: _case_outcome(answered) for case, answered in grouped.items()}
-
-
-def _case_outcome(answered: Sequence[DocumentScore]) -> CaseOutcome:
-    metrics = [dict(document.metrics) for document in answered]
-    return CaseOutcome(
-        category=answered[0].axes.get("category", ""),
-        right=ACCURACY.of(total(document.counts for document in answered)),
-        grade=mean_of(each.get("average_quality") for each in metrics),
-    )
+    return {
+        case: CaseOutcome(
+            category=answered[0].axes.get("category", ""),
+            right=ACCURACY.of(total(document.counts for document in answered)),
+            grade=mean_of(dict(document.metrics).get("average_quality") for document in answered),
+        )
+        for case, answered in grouped.items()
+    }
 
 
 def case_flips(first: dict[str, CaseOutcome], second: dict[str, CaseOutcome]) -> tuple[CaseFlip, ...]:

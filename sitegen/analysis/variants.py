@@ -66,15 +66,6 @@ def ranking(variants: Sequence[VariantNumbers]) -> tuple[Ranked, ...]:
     return tuple(sorted(rows, key=lambda row: (row.rank is None, row.rank or 0, row.name)))
 
 
-def _fewest_answers(name: str, pairs: Sequence[VariantPair]) -> int:
-    """Return the number of responses behind the best supported win of a variant, in the pair with the fewest."""
-    return min(
-        max((test.sample for test in pair.tests if test.independent.better == name), default=0)
-        for pair in pairs
-        if name in (pair.first, pair.second)
-    )
-
-
 def _ranking_score(numbers: VariantNumbers) -> float | None:
     parts = [
         (weight, value / best) for metric, weight, best in WEIGHTS if (value := getattr(numbers, metric)) is not None
@@ -99,15 +90,14 @@ def confidence(rows: Sequence[Ranked], pairs: Sequence[VariantPair], overall_win
     first = sole_leader(rows)
     if first is None:
         return "low"
-    if first.comparable and first.name == overall_winner and _fewest_answers(first.name, pairs) >= _FEWEST_ANSWERS:
+    own = [pair.tests for pair in pairs if first.name in (pair.first, pair.second)]
+    # The responses behind the best supported win of the variant, in the pair with the fewest.
+    wins = (max((test.sample for test in tests if test.independent.better == first.name), default=0) for tests in own)
+    fewest = min(wins, default=0)
+    if first.comparable and first.name == overall_winner and fewest >= _FEWEST_ANSWERS:
         return "high"
-    verdicts = {
-        tested.better
-        for pair in pairs
-        if first.name in (pair.first, pair.second)
-        for test in pair.tests
-        for tested in (test.independent, test.paired)
-    } - {None}
+    every = (tested for tests in own for test in tests for tested in (test.independent, test.paired))
+    verdicts = {tested.better for tested in every} - {None}
     return "medium" if verdicts == {first.name} else "low"
 
 
@@ -257,7 +247,8 @@ def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winne
     apart = next((pair for pair in tested if not pair.common), None)
     if apart is not None:
         return f"No recommendation: {apart.first} and {apart.second} have no case in common."
-    conflict = next((pair for pair in tested if _is_conflict(pair)), None)
+    winners = [(pair, [test.independent.better for test in pair.tests]) for pair in tested]
+    conflict = next((pair for pair, names in winners if any(names) and agreed(names) is None), None)
     if conflict is not None:
         first_metrics, second_metrics = (
             _better_metrics(name, [conflict]) for name in (conflict.first, conflict.second)
@@ -278,11 +269,6 @@ def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winne
 def _better_metrics(name: str, tested: Iterable[VariantPair]) -> str:
     better = {test.metric for pair in tested for test in pair.tests if test.independent.better == name}
     return " and ".join(metric for metric in _TESTED if metric in better)
-
-
-def _is_conflict(pair: VariantPair) -> bool:
-    winners = [test.independent.better for test in pair.tests]
-    return any(winners) and agreed(winners) is None
 
 
 def _variant_warnings(

@@ -161,7 +161,7 @@ def blame(options: Options, eval_id: str, field: str, *, document: str | None, a
     if as_json:
         print_document(to_json_bytes(blame_document(series, field, blamed)))
     else:
-        for row in (*blame_lines(series, blamed), *repeat_lines(series, [cell_blame.cell for cell_blame in blamed])):
+        for row in blame_lines(series, blamed):
             print_line(row)
 
 
@@ -200,7 +200,10 @@ def _nearest(name: str, names: Sequence[str]) -> str:
 
 
 def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
-    """A line for each cell, followed by a line for each of its runs, the newest first."""
+    """A line for each cell, followed by a line for each of its runs, the newest first.
+
+    Then lines that say how often the outcomes of these cells differ between repeats under the same instructions.
+    """
     for number, blame in enumerate(cells):
         cell = blame.cell
         name = line(cell.label, 120) + (" (extra item)" if cell.extra else "")
@@ -225,11 +228,8 @@ def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
                 same_output(series.copied_label(period.start)),
             ]
             yield "  ".join(part for part in columns if part).rstrip()
-
-
-def repeat_lines(series: Series, cells: Sequence[Cell]) -> Iterator[str]:
-    """Lines that say how often the outcomes of these cells differ between repeats under the same instructions."""
-    noise = noise_of(repeats_among(series.points, replace(series.cells, cells=tuple(cells))))
+    blamed = replace(series.cells, cells=tuple(blame.cell for blame in cells))
+    noise = noise_of(repeats_among(series.points, blamed))
     if noise is None or noise.pooled.rate is None:
         return
     yield ""

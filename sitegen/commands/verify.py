@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import webbrowser
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -143,13 +143,6 @@ def every_eval(verified: Sequence[Verified], averages: Averages) -> list[str]:
         if card.status == "unreadable" and all(metric.value is None for metric in card.metrics):
             lines += [f"{name}: {_finding_line(finding)}" for finding in card.findings if finding.severity == "error"]
     return lines
-
-
-def _deleted(project: WorktreeProject) -> Iterator[str]:
-    """Name the evals that history has and the work tree has no more."""
-    for eval_id in sorted(project.histories.keys() - set(project.eval_ids)):
-        shown = line(eval_id, _LONGEST_NAME)
-        yield f"{shown}: deleted, and not scored; sitegen history {shown} lists its outputs"
 
 
 def debug(verified: Verified) -> list[str]:
@@ -351,8 +344,11 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
         documents = [_document(output, timestamp=None) for output in verified]
         print_document(to_json_bytes({"evals": documents, **averages.named()}))
     else:
-        for row in (*every_eval(verified, averages), *_deleted(project)):
+        for row in every_eval(verified, averages):
             print_line(row)
+        for eval_id in sorted(project.histories.keys() - set(project.eval_ids)):
+            shown = line(eval_id, _LONGEST_NAME)
+            print_line(f"{shown}: deleted, and not scored; sitegen history {shown} lists its outputs")
     for failure in missing:
         print_error(failure)
     if missing:

@@ -204,7 +204,13 @@ def write_commits(evals: Evals, effects: EffectIndex) -> Commits:
     uncommitted: CommitView | None = None
     failures: list[Problem] = []
     new = {record.commit.sha for record in update.records}
-    again = tuple(_inputs_again(build, effects))
+    # Older commits without any output, if their edits have other effects now. The newest comes first.
+    changed = touched_positions(timeline, effects) - {record.commit.position for record in update.records}
+    again = tuple(
+        replace(past, effects=effects.effects_of(position))
+        for position in sorted(changed, reverse=True)
+        if (past := COMMITS_WITHOUT_OUTPUT.get(build.memo, str(position)))
+    )
     present = {row.path: row for row in site_files.present_files(OWNER)} if update.complete or again else {}
     inputs = chain(_page_inputs(evals, effects), again)
     tasks = _commit_tasks(timeline, inputs, present)
@@ -244,14 +250,6 @@ def _commit_tasks(
         yield CommitsTask(
             context=timeline.context, commits=batch, pages=tuple(present[path] for path in paths if path in present)
         )
-
-
-def _inputs_again(build: Build, effects: EffectIndex) -> Iterator[CommitPageInputs]:
-    """Yield the older commits without any output whose edits have other effects now, newest first."""
-    new = {record.commit.position for record in build.timeline.update.records}
-    for position in sorted(touched_positions(build.timeline, effects) - new, reverse=True):
-        if inputs := COMMITS_WITHOUT_OUTPUT.get(build.memo, str(position)):
-            yield replace(inputs, effects=effects.effects_of(position))
 
 
 def _page_inputs(evals: Evals, effects: EffectIndex) -> Iterator[CommitPageInputs]:

@@ -141,9 +141,8 @@ class MissingFiles(Frozen):
         else:
             message = f"The eval {entry.id!r} of the manifest has no ground truth any more."
         if names:
-            fix = (
-                f"There is {_listed(names)}: name it as ground_truth, or give it a known name ({_truth_names(entry)})."
-            )
+            usual = ", ".join(files_of(entry.kind).ground_truths if entry.kind else GROUND_TRUTHS)
+            fix = f"There is {_listed(names)}: name it as ground_truth, or give it a known name ({usual})."
         else:
             fix = f"Commit one to {_described_folder(folder)}, or correct its entry in the manifest."
         return self._warning(entry.id, message, fix)
@@ -289,10 +288,6 @@ def _near_truths(names: Mapping[str, bool]) -> list[str]:
 
 def _data(names: Mapping[str, bool]) -> list[str]:
     return [name for name, is_folder in names.items() if not is_folder and splitext(name)[1].lower() in _DATA]
-
-
-def _truth_names(entry: EvalConfig) -> str:
-    return ", ".join(files_of(entry.kind).ground_truths if entry.kind else GROUND_TRUTHS)
 
 
 def _described_folder(folder: str) -> str:

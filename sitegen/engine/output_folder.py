@@ -160,16 +160,11 @@ def refuse_project(project: Project) -> None:
         if (
             place.name.lower() == ".git"
             or place in (repository.git_dir, repository.common_dir)
-            or _is_repository(place)
+            or all(os.path.exists(f"{place}/{name}") for name in ("HEAD", "objects", "refs"))  # a bare repository
         ):
             raise OutputFolderError(
                 "The output folder lies in a folder of git's own.", where=str(out), fix="Choose another -o."
             )
-
-
-def _is_repository(folder: Path) -> bool:
-    """Whether a folder has the layout of a bare git repository."""
-    return all(os.path.exists(f"{folder}/{name}") for name in ("HEAD", "objects", "refs"))
 
 
 @contextmanager

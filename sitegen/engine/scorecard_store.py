@@ -138,7 +138,7 @@ class EvalScorecards:
                 if (key := self.key(mixture)) not in keys and mixture not in self:
                     keys.add(key)
                     plan.append((mixture, False, True))
-            plan.append((snapshot, True, not self._is_kept(snapshot)))
+            plan.append((snapshot, True, RESULTS.get(self._store, self.key(snapshot)) is None or snapshot not in self))
         outputs = [snapshot for snapshot, _, is_scored in plan if is_scored]
         scored = results(self._context, self.scorer, outputs, self.embedder)
         for snapshot, is_asked, is_scored in plan:
@@ -147,9 +147,6 @@ class EvalScorecards:
                 self._keep(snapshot, result, whole=is_asked)
             if is_asked:
                 yield result
-
-    def _is_kept(self, snapshot: Snapshot) -> bool:
-        return RESULTS.get(self._store, self.key(snapshot)) is not None and snapshot in self
 
     def _kept_result(self, snapshot: Snapshot) -> Result:
         content, card = RESULTS.get(self._store, self.key(snapshot)), self._find(self.key(snapshot))

@@ -13,7 +13,7 @@ from sitegen.engine.cached_kinds import VECTORS, CacheStore
 from sitegen.engine.failures import working_on
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.errors import POINTER, MissingObjectsError
-from sitegen.history.blobs import MISSING, BlobRead
+from sitegen.history.blobs import MISSING
 from sitegen.history.memo_rows import within
 from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Result
@@ -111,8 +111,13 @@ def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterato
         before = recent(at)
         held = {blob: file for blob, file in held.items() if blob in before}
         for blob in blobs:
-            if blob not in held:
-                held[blob] = _next_file(stream, blob)
+            if blob in held:
+                continue
+            read = next(stream)
+            reason = _why_lost(blob) or read.reason
+            lost = reason in _LOST.values()
+            fix = MissingObjectsError(in_lfs=reason == POINTER).fix if lost else None
+            held[blob] = File(path=blob.path, content=read.content, reason=reason, fix=fix or "", not_fetched=lost)
         truth, mapping, schema = (
             held[blob] if blob else None for blob in (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
         )
@@ -130,14 +135,6 @@ def _scored_blobs(snapshot: Snapshot) -> Iterator[Blob]:
     for blob in (snapshot.ground_truth, snapshot.mapping, snapshot.schema):
         if blob is not None:
             yield blob
-
-
-def _next_file(stream: Iterator[BlobRead], blob: Blob) -> File:
-    read = next(stream)
-    reason = _why_lost(blob) or read.reason
-    lost = reason in _LOST.values()
-    fix = MissingObjectsError(in_lfs=reason == POINTER).fix if lost else None
-    return File(path=blob.path, content=read.content, reason=reason, fix=fix or "", not_fetched=lost)
 
 
 def model_of(kind: str) -> str:

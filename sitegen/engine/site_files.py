@@ -92,7 +92,10 @@ class SiteFiles:
         of the site failed, the built commit is not stored, so that the next build makes the whole site again.
         """
         memo, name, folder = self._memo, self._site, self._into
-        unrecorded = self._remove_unrecorded(complete) if site.must_be_made_again else 0
+        unrecorded = 0
+        if site.must_be_made_again:  # files that a failed part wrote, according to the list in the folder
+            _, left = files_not_in_memo(folder, (row.path for row in self.files(complete=complete)))
+            unrecorded, _ = remove(folder, dict.fromkeys(left))
         added, outdated = self._changes(complete)
         stale = {row.path: row.size for row in self._stale(outdated)}
         removed, changed = remove(folder, {**dict.fromkeys(self._left()), **stale})
@@ -125,11 +128,6 @@ class SiteFiles:
         """Return files that a killed build wrote: no memo lists them, and they are not part of the site."""
         recorded = set(self._paths()) if self._unlisted else ()
         return [path for path in self._unlisted if path not in recorded]
-
-    def _remove_unrecorded(self, complete: bool) -> int:
-        """Delete files that a failed part wrote, according to the list in the folder, and that were not recorded."""
-        _, left = files_not_in_memo(self._into, (row.path for row in self.files(complete=complete)))
-        return remove(self._into, dict.fromkeys(left))[0]
 
     def _warn_of_foreign(self, changed: tuple[str, ...]) -> tuple[str, ...]:
         """Warn once about every file of the folder that no build wrote. Returns the files that stay."""

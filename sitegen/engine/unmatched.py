@@ -15,7 +15,6 @@ from sitegen.engine.evals import Evals
 from sitegen.engine.missing_files import MissingFiles
 from sitegen.engine.timeline import Timeline
 from sitegen.history.files_at_commit import Folders, first_file_named, folders_of
-from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
@@ -54,7 +53,16 @@ def unmatched(evals: Evals) -> tuple[Problem, ...]:
         *timeline.remarks,
         *_instructions(timeline, folders),
         *_unknown_metrics(timeline, summaries),
-        *_aliases(shadowed, layout),
+        *(
+            Problem(
+                "error",
+                f"An alias of {owner!r} is the folder of the eval {eval_id!r}, whose files all count for {owner!r}.",
+                "Remove the alias, or give one of the two another folder.",
+                path=layout.manifest_path,
+                eval_id=eval_id,
+            )
+            for eval_id, owner in shadowed.items()
+        ),
         *(problem for _, problem in unmatched_redactions(evals)),
         *unmatched_mutes(timeline.config.regressions.mute, evals.summaries),
         *missing.problems(),
@@ -210,14 +218,3 @@ def _shadowed(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -> dict[
         if owner and entry.id not in summaries and not layout.share_folder(entry.id, owner):
             shadowed[entry.id] = owner
     return shadowed
-
-
-def _aliases(shadowed: Mapping[str, str], layout: Layout) -> Iterator[Problem]:
-    for eval_id, owner in shadowed.items():
-        yield Problem(
-            "error",
-            f"An alias of {owner!r} is the folder of the eval {eval_id!r}, whose files all count for {owner!r}.",
-            "Remove the alias, or give one of the two another folder.",
-            path=layout.manifest_path,
-            eval_id=eval_id,
-        )

@@ -273,7 +273,12 @@ class EvalCommit(Frozen):
                 continue
             iteration_files, last = files_by_name[name], series.last_snapshot(name)
             if last is not None and same_files(last.outputs, iteration_files.outputs):
-                series.snapshots[iteration.points[-1]] = self._with_companions(last, iteration_files)
+                # The current files beside its output; another path alone does not change it.
+                if not same_file(last.recorded, iteration_files.recorded):
+                    last = self._with_origin(last, iteration_files)
+                if not same_files(last.runs, iteration_files.runs):
+                    last = replace(last, runs=iteration_files.runs)
+                series.snapshots[iteration.points[-1]] = last
                 continue
             inputs = iteration_files.inputs(self.inputs)
             cause = cause_since(last or previous, inputs, waited=name not in touched)
@@ -300,14 +305,6 @@ class EvalCommit(Frozen):
             grades=self._grades_in(iteration_files.outputs, inputs.settings),
         )
         return self._with_origin(snapshot, iteration_files)
-
-    def _with_companions(self, snapshot: Snapshot, iteration_files: IterationFiles) -> Snapshot:
-        """Return the snapshot with the current files beside its output. Another path alone does not change it."""
-        if not same_file(snapshot.recorded, iteration_files.recorded):
-            snapshot = self._with_origin(snapshot, iteration_files)
-        if not same_files(snapshot.runs, iteration_files.runs):
-            snapshot = replace(snapshot, runs=iteration_files.runs)
-        return snapshot
 
     def _with_origin(self, snapshot: Snapshot, iteration_files: IterationFiles) -> Snapshot:
         """Return the snapshot with its run's statements, from the record beside the output or else from the output."""

@@ -212,7 +212,9 @@ class HistoryFold:
         for eval_id, changes in by_eval.items():
             if any(change.new is None for _, change in changes) and eval_id in self.evals:
                 deleted[eval_id] = Counter(change.old for _, change in changes if change.new is None and change.old)
-            if any(change.old is None for _, change in changes) and self._is_new(eval_id):
+            state = self.evals.get(eval_id)
+            is_new = state is None or (not state.files and not state.was_scorable)
+            if is_new and any(change.old is None for _, change in changes):
                 added[eval_id] = Counter(change.new for _, change in changes if change.old is None and change.new)
         for new, old in folder_renames(deleted, added).items():
             # If at least as many files stay as moved, the old eval still exists and the new folder is another eval.
@@ -222,26 +224,16 @@ class HistoryFold:
             # Earlier commits were folded by the old entry; under the new entry, other files are outputs.
             if self._entry_of(old).outputs != self._entry_of(new).outputs:
                 raise StartOverError(renamed=RenamedEval(old=old, position=self.head.position, new=new))
-            self._rename(old, new)
+            state = self.evals[new] = self.evals.pop(old)
+            state.id = new
+            state.folders = list(dict.fromkeys([*self.layout.folders(new), *state.folders]))
+            self.renamed.append(RenamedEval(old=old, position=self.head.position, new=new))
+            self.problems = [replace(each, eval_id=new) if each.eval_id == old else each for each in self.problems]
             by_eval[new] = [*by_eval.pop(old), *by_eval[new]]
-
-    def _rename(self, old: str, new: str) -> None:
-        state = self.evals.pop(old)
-        state.id = new
-        state.folders = list(dict.fromkeys([*self.layout.folders(new), *state.folders]))
-        self.evals[new] = state
-        self.renamed.append(RenamedEval(old=old, position=self.head.position, new=new))
-        for index, problem in enumerate(self.problems):
-            if problem.eval_id == old:
-                self.problems[index] = replace(problem, eval_id=new)
 
     def _entry_of(self, eval_id: str) -> EvalConfig:
         """Return the built manifest's entry of an eval, by its final id if the rename is known in advance."""
         return self.layout.entry(last_id(eval_id, self.head.position, self._known_renames))
-
-    def _is_new(self, eval_id: str) -> bool:
-        state = self.evals.get(eval_id)
-        return state is None or (not state.files and not state.was_scorable)
 
     def _eval_state(self, eval_id: str) -> EvalState:
         if eval_id not in self.evals:

@@ -150,6 +150,11 @@ class Nouns(Frozen):
         """The word for so many documents: ``documents``, ``paragraph``, ``cases``."""
         return self.document if number == 1 else self.documents
 
+    def letter(self, kind: ErrorType) -> str:
+        """The letter of a type of errors; that of a field if the kind has none of its own."""
+        index = ERROR_TYPES.index(kind)
+        return self.letters[index] or Nouns().letters[index]
+
     @property
     def place(self) -> str:
         """The heading of the column that locates a value: the path of a field, or a place in a text."""

@@ -50,10 +50,13 @@ def read_recorded(content: bytes) -> Recorded | None:
         return None
     metadata = root.get("metadata")
     both: dict[str, Any] = {**root, **(metadata if isinstance(metadata, dict) else {})}
-    origin = origin_in(both)
+    origin, metrics, iteration = origin_in(both), root.get("metrics"), both.get("iteration")
+    inside = metrics.get("errors_by_type") if isinstance(metrics, dict) else None
+    errors = _finite_numbers(inside or root.get("errors_by_type"))
+    is_number = isinstance(iteration, int) and not isinstance(iteration, bool) and 0 <= iteration < 10**9
     return Recorded(
-        metrics=_finite_numbers(root.get("metrics")) | _recorded_errors(root),
-        iteration=_iteration_number(both.get("iteration")),
+        metrics=_finite_numbers(metrics) | {f"errors_by_type.{name}": count for name, count in errors.items()},
+        iteration=iteration if is_number else None,
         timestamp=_short_text(both.get("timestamp")),
         git_commit=origin.git_commit,
         instruction_hashes=origin.instruction_hashes,
@@ -129,17 +132,6 @@ def _finite_numbers(value: Any) -> dict[str, float]:
         if abs(as_float) <= LARGEST_NUMBER:
             numbers[name] = as_float
     return numbers
-
-
-def _recorded_errors(root: dict[str, Any]) -> dict[str, float]:
-    metrics = root.get("metrics")
-    inside = metrics.get("errors_by_type") if isinstance(metrics, dict) else None
-    errors = _finite_numbers(inside or root.get("errors_by_type"))
-    return {f"errors_by_type.{name}": count for name, count in errors.items()}
-
-
-def _iteration_number(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9 else None
 
 
 def _short_text(value: Any) -> str | None:

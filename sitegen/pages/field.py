@@ -27,7 +27,7 @@ from sitegen.pages.instructions import EditEffects
 from sitegen.pages.labels import FATES, ROLES
 from sitegen.pages.report.discrepancies import TOP_LEVEL, section
 from sitegen.pages.report.grid import LONG, CaseGrid
-from sitegen.pages.report.report_rows import letter_of, type_name
+from sitegen.pages.report.report_rows import type_name
 from sitegen.text.plain import counted, day
 from sitegen.text.values import MINUS
 
@@ -170,7 +170,7 @@ class FieldView(Frozen):
         wide = f" colspan={columns}" if columns > 1 else ""
         if state is None or state == "absent":
             return f"<td{wide}>"
-        return f"<td{wide} class={state}>{letter_of(state, self.info.nouns) if state in ERROR_TYPES else '✓'}"
+        return f"<td{wide} class={state}>{self.info.nouns.letter(state) if state in ERROR_TYPES else '✓'}"
 
     @property
     def turns(self) -> list[Column]:

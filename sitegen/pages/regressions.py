@@ -61,7 +61,15 @@ class RegressionsView(Frozen):
     @property
     def series(self) -> int:
         """Series that were searched for steps: one for each metric of each eval with any defined value."""
-        return sum(len(_defined(standing.summary)) for standing in self.standings)
+        columns = (
+            zip(
+                standing.summary.specs,
+                zip(*(at.values for at in standing.summary.headlines), strict=True),
+                strict=False,
+            )
+            for standing in self.standings
+        )
+        return sum(set(values) != {None} for of_eval in columns for _, values in of_eval)
 
     @property
     def quiet(self) -> int:
@@ -105,11 +113,6 @@ def together(steps: Iterable[ListedStep]) -> list[tuple[Headline, list[str]]]:
         names += [step.summary.info.name] * (step.summary.info.name not in names)
     shared = [place for place in places.values() if len(place[1]) > 1]
     return sorted(shared, key=lambda place: (-len(place[1]), -place[0].commit_position, place[0].label))[:PLACES]
-
-
-def _defined(summary: EvalSummary) -> list[str]:
-    columns = zip(*(headline.values for headline in summary.headlines), strict=True)
-    return [spec.name for spec, values in zip(summary.specs, columns, strict=False) if set(values) != {None}]
 
 
 def what_changed(listed: ListedStep) -> str:

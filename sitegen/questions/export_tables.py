@@ -6,6 +6,7 @@ No name is a keyword of SQL, so that none needs quotes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 from typing import Final, Literal, TypeAlias
 
 from msgspec.structs import astuple
@@ -213,8 +214,8 @@ def _series_batches(series: Series, numbers: _EditNumbers) -> Iterator[Batch]:
     info, points = series.info, tuple(enumerate(series.points))
     about = (info.id, info.name, info.kind, info.description, series.specs[0].name, series.history.deleted)
     yield "evals", [_encodable_row(about)]
-    yield "points", (_point_row(series, index) for index, _ in points)
-    yield "scores", (row for index, _ in points for row in _score_rows(series, index))
+    yield "points", _point_rows(series)
+    yield "scores", _score_rows(series)
     yield (
         "fields",
         (
@@ -223,8 +224,8 @@ def _series_batches(series: Series, numbers: _EditNumbers) -> Iterator[Batch]:
             for field in point.scorecard.fields
         ),
     )
-    yield "documents", (row for index, _ in points for row in _document_rows(series, index))
-    yield "slices", (row for index, _ in points for row in _slice_rows(series, index))
+    yield "documents", _document_rows(series)
+    yield "slices", _slice_rows(series)
     yield "cells", _cell_rows(series)
     yield (
         "point_edits",
@@ -244,37 +245,37 @@ def _commit_in_columns(commit: Commit) -> ExportRow:
     return commit.sha, commit.position, commit.committed_at, commit.author, commit.subject
 
 
-def _point_row(series: Series, index: int) -> ExportRow:
-    eval_id, point = series.info.id, series.points[index]
-    at, card = point.snapshot, point.scorecard
-    usage = card.usage or RunUsage()
-    return _encodable_row(
-        (
-            eval_id,
-            index,
-            at.iteration,
-            at.label,
-            *_commit_in_columns(at.commit),
-            at.recorded_at,
-            " ".join(at.cause),
-            card.status,
-            point.stale,
-            *_counts_in_columns(card.counts),
-            links.report(eval_id, at.slug),
-            ", ".join(usage.models) or None,
-            usage.parameters or None,
-            ", ".join(usage.judges) or None,
-            point.copy_of,
+def _point_rows(series: Series) -> Iterator[ExportRow]:
+    for index, point in enumerate(series.points):
+        at, card = point.snapshot, point.scorecard
+        usage = card.usage or RunUsage()
+        yield _encodable_row(
+            (
+                series.info.id,
+                index,
+                at.iteration,
+                at.label,
+                *_commit_in_columns(at.commit),
+                at.recorded_at,
+                " ".join(at.cause),
+                card.status,
+                point.stale,
+                *_counts_in_columns(card.counts),
+                links.report(series.info.id, at.slug),
+                ", ".join(usage.models) or None,
+                usage.parameters or None,
+                ", ".join(usage.judges) or None,
+                point.copy_of,
+            )
         )
-    )
 
 
-def _score_rows(series: Series, index: int) -> Iterator[ExportRow]:
-    """One row for each metric of the kind. Only the headline has an interval."""
-    point = series.points[index]
-    deltas = {delta.name: delta for delta in point.change.metrics} if point.change else {}
-    for spec in series.specs:
-        delta = deltas.get(spec.name)
+def _score_rows(series: Series) -> Iterator[ExportRow]:
+    """One row for each metric of the kind at each point. Only the headline has an interval."""
+    for (index, point), spec in product(enumerate(series.points), series.specs):
+        delta = (
+            next((delta for delta in point.change.metrics if delta.name == spec.name), None) if point.change else None
+        )
         parts = delta and delta.parts if not spec.recorded else None
         interval = point.interval if spec is series.specs[0] else None
         spread = variant_spread(spec, point.scorecard)
@@ -293,10 +294,10 @@ def _score_rows(series: Series, index: int) -> Iterator[ExportRow]:
         )
 
 
-def _document_rows(series: Series, index: int) -> Iterator[ExportRow]:
-    """One row for each document: who answered it, and its tags as a JSON object."""
+def _document_rows(series: Series) -> Iterator[ExportRow]:
+    """One row for each document of each point: who answered it, and its tags as a JSON object."""
     headline = series.specs[0].name
-    for document in series.points[index].scorecard.documents:
+    for index, document in ((at, each) for at, point in enumerate(series.points) for each in point.scorecard.documents):
         tags: Value = {axis: value for axis, value in document.axes.items() if axis not in ANSWERERS}
         yield _encodable_row(
             (
@@ -315,27 +316,28 @@ def _document_rows(series: Series, index: int) -> Iterator[ExportRow]:
         )
 
 
-def _slice_rows(series: Series, index: int) -> Iterator[ExportRow]:
-    """One row for each group of answers with one value on an axis."""
-    before = series.points[index - 1].scorecard if index else None
-    for axis, part in slices_of(before, series.points[index].scorecard, series.specs[0]):
-        interval = part.interval
-        yield _encodable_row(
-            (
-                series.info.id,
-                index,
-                axis,
-                part.values[0],
-                part.value,
-                interval.low if interval else None,
-                interval.high if interval else None,
-                part.change,
-                part.verdict.decision if part.verdict else None,
-                part.cases,
-                part.cost,
-                part.latency,
+def _slice_rows(series: Series) -> Iterator[ExportRow]:
+    """One row for each group of answers of a point with one value on an axis."""
+    cards = [point.scorecard for point in series.points]
+    for index, (before, card) in enumerate(zip((None, *cards), cards, strict=False)):
+        for axis, part in slices_of(before, card, series.specs[0]):
+            interval = part.interval
+            yield _encodable_row(
+                (
+                    series.info.id,
+                    index,
+                    axis,
+                    part.values[0],
+                    part.value,
+                    interval.low if interval else None,
+                    interval.high if interval else None,
+                    part.change,
+                    part.verdict.decision if part.verdict else None,
+                    part.cases,
+                    part.cost,
+                    part.latency,
+                )
             )
-        )
 
 
 def _cell_rows(series: Series) -> Iterator[ExportRow]:

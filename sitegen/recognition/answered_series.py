@@ -89,13 +89,13 @@ def _are_cases(folders: _BySegment, shared: Collection[str], read: Reader) -> bo
     if any(2 * sum(rest in shared for rest in rests) < len(rests) for rests in folders.values()):
         return False
     firsts = [min(rests.items())[1] for rests in folders.values()][:_READ]
-    return not any(series.is_glob for series in firsts) and all(_is_case(series, read) for series in firsts)
-
-
-def _is_case(series: OutputSeries, read: Reader) -> bool:
-    file = series.newest
-    value = value_of(file.ending, read(file.path) or b"") if file.ending == "json" else None
-    return isinstance(value, dict) and table_of(value) is None and usual_columns(case_rows([value])) is not None
+    if any(series.is_glob or series.newest.ending != "json" for series in firsts):
+        return False
+    values = (value_of("json", read(series.newest.path) or b"") for series in firsts)
+    return all(
+        isinstance(value, dict) and table_of(value) is None and usual_columns(case_rows([value])) is not None
+        for value in values
+    )
 
 
 def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:

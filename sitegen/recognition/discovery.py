@@ -156,7 +156,9 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         if series.versions < _OFTEN and (is_named_as_truth or not series.hinted):
             continue
         content, recognition, unread[series.newest.path] = _recognised(series, read, truth_finder, at)
-        if series.parts and not (recognition and _may_be_joined(recognition[0])):
+        traits = traits_of(recognition[0].get("kind", "fields")) if recognition else None
+        if series.parts and not (traits and (traits.is_structured or traits.names_scores)):
+            # The kind cannot have a file of each who answered.
             remaining.extendleft(reversed(series.parts))
             continue
         if not content or recognition is None:
@@ -207,22 +209,6 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
     return [*kept, *left_out, *unknown[:_MOST_BESIDE], *_refused(files, unread, at)]
 
 
-def _may_be_joined(keys: Mapping[str, Any]) -> bool:
-    """Whether the kind of an eval can have files of each who answered."""
-    traits = traits_of(keys.get("kind", "fields"))
-    return traits.is_structured or traits.names_scores
-
-
-def _of_unknown_form(series: OutputSeries, content: bytes | None) -> Iterator[Proposal]:
-    """Yield what is told of a file that states results and is not recognised."""
-    if content is None or not states_results(series, content):
-        return
-    written = f"{series.path}, written by {counted(series.versions, 'commit')}"
-    why = f"{written}: verdicts in a form that is not known"
-    lacks = "list its cases as rows with an id and a verdict or a score, or name a format that is known"
-    yield Proposal(id=series.path, why=why, lacks=lacks)
-
-
 def _recognised(
     series: OutputSeries, read: Reader, truths: TruthFinder, at: FilesAt
 ) -> tuple[bytes | None, Recognition | None, str]:
@@ -246,6 +232,16 @@ def _recognised(
     if reason and series.versions > 1 and (content := next(at.earlier(file.path, LARGEST), None)):
         recognition = recognise(series, content, truths)
     return content, recognition, reason if series.hinted else ""
+
+
+def _of_unknown_form(series: OutputSeries, content: bytes | None) -> Iterator[Proposal]:
+    """Yield what is told of a file that states results and is not recognised."""
+    if content is None or not states_results(series, content):
+        return
+    written = f"{series.path}, written by {counted(series.versions, 'commit')}"
+    why = f"{written}: verdicts in a form that is not known"
+    lacks = "list its cases as rows with an id and a verdict or a score, or name a format that is known"
+    yield Proposal(id=series.path, why=why, lacks=lacks)
 
 
 def _refused(files: Iterable[TrackedFile], unread: Mapping[str, str], at: FilesAt) -> Iterator[Proposal]:

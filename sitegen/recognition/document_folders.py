@@ -52,7 +52,8 @@ class FoundFolders(Frozen):
 def folders_of_documents(files: Iterable[TrackedFile], read: Reader) -> list[FoundFolders]:
     """Return the evals of folders that pair by names and fields, each with the expected folder that fits best."""
     present = [file for file in files if not file.deleted and may_hold_document(file.path)]
-    by_folder = {folder: [*own] for folder, own in groupby(sorted(present, key=_folder_and_path), key=_truth_or_folder)}
+    present.sort(key=lambda file: (_truth_or_folder(file), file.path))
+    by_folder = {folder: [*own] for folder, own in groupby(present, key=_truth_or_folder)}
     truths = sorted(by_folder, key=lambda folder: (not is_truth_by_name(folder), folder))
     found: list[FoundFolders] = []
     used: set[str] = set()
@@ -87,10 +88,6 @@ def folders_of_documents(files: Iterable[TrackedFile], read: Reader) -> list[Fou
         found += evals
         used |= {truth, *outputs} if evals else set()
     return found
-
-
-def _folder_and_path(file: TrackedFile) -> tuple[str, str]:
-    return _truth_or_folder(file), file.path
 
 
 def _truth_or_folder(file: TrackedFile) -> str:

@@ -78,8 +78,13 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
     if of_tool and table and importer_of(path, content) is LINES:
         variant = plain_name(table[0]["settings"]["columns"].get("variant", ""))
         of_tool = of_tool if not variant or variant in PARTS["variant"] else None
-    graded = of_tool or table or cases
-    return graded or _paired_output(series, truths) or _recorded_numbers(series, content)
+    if graded := of_tool or table or cases:
+        return graded
+    may_be_output = series.newest.ending in _OUTPUT_IN and (series.is_glob or _OUTPUT.search(series.path))
+    if may_be_output and (pair := truths.paired(series)):
+        file, keys = pair
+        return {**keys, "ground_truth": file.path}, f"expected values in {file.path}, with the fields of these outputs"
+    return _recorded_numbers(series, content)
 
 
 def states_results(series: OutputSeries, content: bytes) -> bool:
@@ -159,17 +164,6 @@ def _case_file(path: str, content: bytes) -> Recognition | None:
         return {"kind": kind}, "cases with a verdict or a score"
     keys = {"kind": kind, "ground_truth_format": "cases"}
     return keys, "cases with what was expected beside what was given"
-
-
-def _paired_output(series: OutputSeries, truths: TruthFinder) -> Recognition | None:
-    if series.newest.ending not in _OUTPUT_IN or not (series.is_glob or _OUTPUT.search(series.path)):
-        return None
-    pair = truths.paired(series)
-    if pair is None:
-        return None
-    file, keys = pair
-    why = f"expected values in {file.path}, with the fields of these outputs"
-    return {**keys, "ground_truth": file.path}, why
 
 
 def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | None:

@@ -55,6 +55,10 @@ def _texts(case: JudgedCase) -> Iterator[str]:
 
 
 def _answer(case: JudgedCase, longest: int) -> CaseAnswer:
+    transcript: Iterable[Turn] = case.transcript
+    if (left_out := len(case.transcript) - _TURNS) > 0:
+        gap = Turn("message", "", f"… {left_out:,} entries are left out …")
+        transcript = chain(case.transcript[: _TURNS // 2], (gap,), case.transcript[-_TURNS // 2 :])
     return CaseAnswer(
         document=case.document,
         variant=cut(case.variant, longest),
@@ -65,7 +69,9 @@ def _answer(case: JudgedCase, longest: int) -> CaseAnswer:
         score=case.score,
         judges=tuple(_judges(case, longest)),
         usage=case.call.usage,
-        transcript=tuple(_shortened(case.transcript, longest)),
+        transcript=tuple(
+            turn._replace(name=cut(turn.name, longest), text=cut(turn.text, longest)) for turn in transcript
+        ),
     )
 
 
@@ -89,11 +95,3 @@ def _words(opinion: Opinion, longest: int) -> JudgeWords:
         reasons=cut(reasons, longest),
         details=cut(details, min(longest, _DETAILS)),
     )
-
-
-def _shortened(transcript: Sequence[Turn], longest: int) -> Iterable[Turn]:
-    shown: Iterable[Turn] = transcript
-    if (left_out := len(transcript) - _TURNS) > 0:
-        gap = Turn("message", "", f"… {left_out:,} entries are left out …")
-        shown = chain(transcript[: _TURNS // 2], (gap,), transcript[-_TURNS // 2 :])
-    return (turn._replace(name=cut(turn.name, longest), text=cut(turn.text, longest)) for turn in shown)

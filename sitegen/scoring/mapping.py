@@ -209,7 +209,9 @@ def _valid(written: Any, about: RulesFile, lines: dict[Location, int], findings:
 def _misfit_finding(location: Location, error: Any, lines: dict[Location, int]) -> Finding:
     name = key_path(step if isinstance(step, int) else str(step)[:80] for step in location)
     line = lines.get(location)
-    possible = _possible_keys(location)
+    possible = keys_at(Mapping, location)
+    if possible and len(location) == 1:
+        possible = (*possible, _OTHER_NAME_OF_IGNORE)
     if possible is not None and location[-1] not in possible:
         key = str(location[-1])
         fix = _FIX_OF_KEY.get(key.casefold().replace("-", "_")) if len(location) == 1 else None
@@ -225,9 +227,3 @@ def _misfit_finding(location: Location, error: Any, lines: dict[Location, int]) 
     is_tolerance = value.endswith("%") and location[0] in ("tolerances", "fields")
     fix = f"Write {{percent: {value.rstrip('% ')}}}." if is_tolerance else misfit.fix
     return replace(misfit, message=misfit.message.replace(name, repr(name), 1), fix=fix)
-
-
-def _possible_keys(location: Location) -> tuple[str, ...] | None:
-    """Return the keys that are allowed in place of the last step of ``location``; None if any key is."""
-    keys = keys_at(Mapping, location)
-    return (*keys, _OTHER_NAME_OF_IGNORE) if keys and len(location) == 1 else keys

@@ -40,12 +40,13 @@ def _markdown_parser() -> MarkdownIt:
     parser.disable(["html_block", "html_inline"])
     # Every link is parsed as a link; links that must not be followed lose their addresses afterwards.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]
-    parser.add_render_rule("image", _image)
+    parser.add_render_rule(
+        "image",
+        lambda _, tokens, index, *__: (
+            f'<span class="img">{escape(_words(tokens[index].children or ()), quote=False)}</span>'
+        ),
+    )
     return parser
-
-
-def _image(_: object, tokens: Sequence[Token], index: int, *__: object) -> str:
-    return f'<span class="img">{escape(_words(tokens[index].children or ()), quote=False)}</span>'
 
 
 def _words(children: Iterable[Token]) -> str:

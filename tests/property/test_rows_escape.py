@@ -3,6 +3,7 @@
 import json
 from decimal import Decimal
 from html.parser import HTMLParser
+from types import SimpleNamespace
 from typing import Any, get_args
 
 import jinja2
@@ -146,7 +147,11 @@ def test_rows_of_documents_show_names_as_text_and_add_no_element(scores: list[Do
 def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
     row: Discrepancy, past: bool, several: bool
 ) -> None:
-    read = _Reader(report_rows.discrepancies([row], past, several, Nouns()))
+    info = SimpleNamespace(nouns=Nouns())
+    view: Any = SimpleNamespace(
+        info=info, previous=() if past else None, documents=[1, 2] if several else [], case_pages={}
+    )
+    read = _Reader(report_rows.discrepancies([row], view))
     assert read.tags <= {
         *("table", "tbody", "tr", "th", "td", "a", "b", "i", "small", "mark", "data", "details", "summary", "span")
     }

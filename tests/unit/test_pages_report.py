@@ -81,7 +81,7 @@ def test_what_is_not_drawn_is_in_a_file_beside_the_page_as_the_rows_that_the_pag
     )
     script = re.fullmatch(r"\(self\.ROWS=self\.ROWS\|\|\[\]\)\.push\((.*)\);\n", file.content.decode("ascii"))
     assert script is not None
-    assert json.loads(script[1]) == report_rows.discrepancies(whole.discrepancies.drawn[2:5], True, False, Nouns())
+    assert json.loads(script[1]) == report_rows.discrepancies(whole.discrepancies.drawn[2:5], whole)
     assert rows_file(whole) is None
 
 
@@ -98,9 +98,10 @@ def test_a_page_loads_a_bounded_number_of_discrepancies_and_counts_those_that_on
 
 def test_a_named_list_item_is_found_by_its_index_too():
     named = replace(TWO, path="cargo[13].lots[2].amount", named_path="cargo[Cod].lots[A].amount")
-    rows = sample.view_of(_page([named, TWO])).discrepancies.drawn
+    view = sample.view_of(_page([named, TWO]))
+    rows = view.discrepancies.drawn
     assert [row.indices for row in rows] == ["13,2", ""]
-    html = report_rows.discrepancies(rows, False, False, Nouns())
+    html = report_rows.discrepancies(rows, view)
     assert (html.count("data-i="), " data-i=13,2" in html) == (1, True)
 
 
@@ -138,7 +139,7 @@ def test_errors_are_grouped_by_list_item_and_an_item_that_is_missing_or_extra_as
     )
     view = sample.view_of(_page(wrong, limit=2))
     every = sample.view_of(_page(wrong))
-    html = report_rows.discrepancies(every.discrepancies.drawn, True, False, Nouns())
+    html = report_rows.discrepancies(every.discrepancies.drawn, every)
     bodies = [
         (
             body[0],
@@ -186,16 +187,18 @@ def test_a_discrepancy_says_what_the_model_was_asked():
 
 
 def test_a_discrepancy_has_the_letter_of_its_kind_where_that_is_another():
-    found = sample.view_of(_page([ONE])).discrepancies.drawn
-    assert "<td class=c-type>Omission<td class=c-place>" in report_rows.discrepancies(found, True, False, Nouns())
+    view = sample.view_of(_page([ONE]))
+    found = view.discrepancies.drawn
+    assert "<td class=c-type>Omission<td class=c-place>" in report_rows.discrepancies(found, view)
     nouns = Nouns(errors=("missed", "wrong", "", ""), letters=("M", "W", "", ""))
-    assert "<td class=c-type data-l=M>Missed<td class=c-place>" in report_rows.discrepancies(found, True, False, nouns)
+    other = replace(view, info=replace(view.info, nouns=nouns))
+    assert "<td class=c-type data-l=M>Missed<td class=c-place>" in report_rows.discrepancies(found, other)
 
 
 def test_numbers_of_answers_are_accuracy_and_those_that_are_right():
-    nouns = Nouns(errors=("no answer", "", "wrong answer", ""), ratios=("accuracy",))
+    nouns = Nouns(attribute="category", errors=("no answer", "", "wrong answer", ""), ratios=("accuracy",))
     score = FieldScore("prices", Counts(tp=3, fp=1, fn=1, wrong_value=1))
-    heads = tables.heads(report_rows.columns("field", "category", nouns))
+    heads = tables.heads(report_rows.columns("field", nouns))
     names = [
         name.strip() for name in re.findall(r"<th[^>]*>(?:<span class=\"t.*?</span>)?(?:<span.*?>)?([^<]+)", heads)
     ]
@@ -208,7 +211,7 @@ def test_documents_show_the_metrics_of_their_own_in_the_place_of_ratios():
         id="short", status="scored", counts=Counts(tp=3, fp=1, fn=1, wrong_value=1), metrics=(Metric("quality", 4.25),)
     )
     metrics = (MetricSpec("quality", "Quality", ""), MetricSpec("rouge1", "ROUGE-1", ""))
-    listed = report_rows.columns("document", "document", Nouns(), metrics)
+    listed = report_rows.columns("document", Nouns(), metrics)
     assert [column.head for column in listed[:4]] == ["Document", "Quality", "ROUGE-1", "TP"]
     shown = report_rows.documents([score], Nouns(), metrics)
     assert shown.startswith("<tr><td class=label>short<td>4.250<td><span")

@@ -16,7 +16,6 @@ from sitegen.model.outcomes import Cell, Period
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Highlight, Mark, MarkedText, NotePanel, Result, SpansPanel
 from sitegen.pages.field import FieldView
-from sitegen.pages.report import report_rows
 from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, shown_text, shown_texts
 from sitegen.scoring.documents import HighlightNumbers, ParagraphRow
 from sitegen.scoring.documents import results_document as written
@@ -76,7 +75,7 @@ def test_an_error_is_marked_by_a_letter_of_its_word(kind: str):
 
 def test_a_missed_and_a_wrong_highlight_are_marked_as_such():
     nouns = scorer("highlights").nouns
-    assert [report_rows.letter_of(kind, nouns) for kind in ("omission", "hallucination")] == ["M", "W"]
+    assert [nouns.letter(kind) for kind in ("omission", "hallucination")] == ["M", "W"]
     points = sample.points(3)
     cell = Cell(
         document="",

@@ -74,7 +74,10 @@ def change_verdict(
         counted = moved_units(pairs, higher_is_better=higher_is_better)
         if counted == (0, 0) and not after.traits.answers_cases:  # verdicts may change while scores stay
             counted = flips.independent
-    lost = _lost_fields(before, flips)
+    answered = sum([judged(document.counts) > 0 for document in before.documents])
+    repeats = max(1, answered // max(1, number_judged(before))) if before.traits.answers_cases else 1
+    # All answers to one case are one value of a lost field.
+    lost = tuple((field, values // repeats) for field, values in flips.lost if values // repeats >= FEWEST_LOST)
     verdict = _judged(
         (unit, pairs),
         counted,
@@ -130,13 +133,6 @@ def _direction(pair: Paired) -> int:
     (first, last) = pair
     change = last.part * first.whole - first.part * last.whole if first.whole and last.whole else 0.0
     return (change > ROUNDING) - (change < -ROUNDING)
-
-
-def _lost_fields(before: Scorecard, flips: Flips) -> Tally:
-    """Return the fields that were lost, with the number of their values; all answers to one case are one value."""
-    answered = sum([judged(document.counts) > 0 for document in before.documents])
-    repeats = max(1, answered // max(1, number_judged(before))) if before.traits.answers_cases else 1
-    return tuple((field, values // repeats) for field, values in flips.lost if values // repeats >= FEWEST_LOST)
 
 
 def _certainty_of_loss(lost: Tally, unsteady: int) -> int:

@@ -385,12 +385,12 @@ def marked(text: str, other: str) -> str:
             pieces.append((is_new, token))
     if all(is_new for is_new, piece in pieces if any(map(str.isalnum, piece))):
         return escape(printable(text))
-    return "".join([_marked_piece(piece) if is_new else escape(printable(piece)) for is_new, piece in pieces])
-
-
-def _marked_piece(piece: str) -> str:
-    words = piece.rstrip()
-    return f"<mark>{escape(printable(words))}</mark>{piece[len(words) :]}"
+    return "".join(
+        f"<mark>{escape(printable(words := piece.rstrip()))}</mark>{piece[len(words) :]}"
+        if is_new
+        else escape(printable(piece))
+        for is_new, piece in pieces
+    )
 
 
 def _score(judge: JudgeWords) -> str:

@@ -47,13 +47,7 @@ def type_mark(kind: ErrorType, nouns: Nouns) -> Markup:
 
 def mark(kind: ErrorType, nouns: Nouns) -> Markup:
     """The letter of a type of errors in its colour, which screen readers leave out."""
-    return Markup(f'<span class="t {kind}" aria-hidden="true">{letter_of(kind, nouns)}</span>')
-
-
-def letter_of(kind: ErrorType, nouns: Nouns) -> str:
-    """The letter of a type of errors; the letter of field evals if the kind has no such errors."""
-    index = ERROR_TYPES.index(kind)
-    return nouns.letters[index] or _FIELDS.letters[index]
+    return Markup(f'<span class="t {kind}" aria-hidden="true">{nouns.letter(kind)}</span>')
 
 
 def type_label(kind: ErrorType, nouns: Nouns) -> str:
@@ -73,12 +67,11 @@ def mix(counts: Iterable[int], label: str, total: int = 0) -> Markup:
     return Markup(f'<svg class="bars" {box} role="img" aria-label="{_text(label)}">{"".join(parts)}</svg>')
 
 
-def columns(
-    name: str, noun: str, nouns: Nouns, metrics: Sequence[MetricSpec] = (), counted: bool = True
-) -> tuple[Column, ...]:
-    """A table of names with their metrics, and with the columns of ``count_columns`` if anything was counted."""
+def columns(name: str, nouns: Nouns, metrics: Sequence[MetricSpec] = (), counted: bool = True) -> tuple[Column, ...]:
+    """A table of fields or documents with their metrics, and with the columns of ``count_columns`` if they count."""
+    head = nouns.attribute if name == "field" else nouns.document
     return (
-        Column(name=name, head=noun.capitalize(), cell=str, classes="label"),
+        Column(name=name, head=head.capitalize(), cell=str, classes="label"),
         *(Column(name=class_name(spec.label), head=spec.label, cell=str) for spec in metrics),
         *(count_columns(nouns, ratios=not metrics) if counted else ()),
     )
@@ -241,8 +234,9 @@ _LONGEST_QUESTION: Final = 1_000
 _PLAIN: Final = re.compile(r"[\w.,/-]+", re.ASCII).fullmatch
 
 
-def discrepancy_columns(nouns: Nouns, several_points: bool, several_documents: bool) -> list[Column]:
+def discrepancy_columns(view: ReportView) -> list[Column]:
     """The heads of the table, whose rows are written here."""
+    nouns = view.info.nouns
     names = {
         "number": "#",
         "type": "Type",
@@ -250,33 +244,27 @@ def discrepancy_columns(nouns: Nouns, several_points: bool, several_documents: b
         "expected": "Expected",
         "actual": "Actual",
     }
-    names |= {"since": "Wrong since"} if several_points else {}
-    names |= {"document": nouns.document.capitalize()} if several_documents else {}
+    names |= {"since": "Wrong since"} if view.previous is not None else {}
+    names |= {"document": nouns.document.capitalize()} if len(view.documents) > 1 else {}
     return [Column(name=name, head=head, cell=str) for name, head in names.items()]
 
 
-def discrepancies(
-    rows: Sequence[Discrepancy],
-    several_points: bool,
-    several_documents: bool,
-    nouns: Nouns,
-    pages: Mapping[str, str] = _NO_PAGES,
-) -> Markup:
+def discrepancies(rows: Sequence[Discrepancy], view: ReportView) -> Markup:
     """Table bodies of discrepancies, one for each list item with errors, and one for each run of other errors.
 
-    ``pages``: the addresses of the pages of documents, if they have any.
     The filter and the style sheet read the ``data-`` attributes of rows.
     """
     bodies: dict[int, list[str]] = {}
-    width = len(discrepancy_columns(nouns, several_points, several_documents))
+    nouns, pages = view.info.nouns, view.case_pages if len(view.documents) > 1 else None
+    width = len(discrepancy_columns(view))
     sections = {name: _attribute_value(name) for name in {row.section for row in rows}}
-    starts = {since: _since_cell(since) if several_points else "" for since in {row.since for row in rows}}
+    starts = {since: _since_cell(since) if view.previous is not None else "" for since in {row.since for row in rows}}
     cells = error_cells(nouns)
     for row in rows:
         number, placed, since, group = row.number, row.placed, row.since, row.group
         if group.first not in bodies:
             indices = f" data-i={_attribute_value(row.indices)}" if row.indices else ""
-            head = _item_head(group, nouns, width, f", {_text(group.document)}" if several_documents else "")
+            head = _item_head(group, nouns, width, f", {_text(group.document)}" if pages is not None else "")
             bodies[group.first] = [f"<tbody id=g{group.first}{indices}>{head}"]
         # A group has the name of its first error, as a rule that of all of them.
         is_plain = group.name == placed.item_name and not row.question and not row.said
@@ -284,7 +272,7 @@ def discrepancies(
             f"<tr id=d{number} data-t={placed.error.outcome} data-g={sections[row.section]}"
             f"{' data-n' if since.new else ''}><td class=c-number><a href=#d{number}>{number}</a>"
             f"{cells(placed) if is_plain else cells(placed, group.name, row.question, row.said)}{starts[since]}"
-            f"{f'<td class=c-document>{_linked(placed.error.document, pages)}' if several_documents else ''}\n"
+            f"{f'<td class=c-document>{_linked(placed.error.document, pages)}' if pages is not None else ''}\n"
         )
     return Markup("".join(itertools.chain.from_iterable(bodies.values())))
 
@@ -331,8 +319,8 @@ def _error_cells(nouns: Nouns, placed: PlacedError, item: str | None = None, que
     if said:
         remark += f"<small class=said>{bounded(said, _LONGEST_QUESTION)}</small>"
     kind = cast("ErrorType", error.outcome)
-    letter = letter_of(kind, nouns)
-    own = "" if letter == letter_of(kind, _FIELDS) else f" data-l={letter}"  # the style sheet has those of fields
+    letter = nouns.letter(kind)
+    own = "" if letter == _FIELDS.letter(kind) else f" data-l={letter}"  # the style sheet has those of fields
     place = error.label.removeprefix(placed.item_name if item is None else item).removeprefix(".") or error.label
     return (
         f"<td class=c-type{own}>{type_label(kind, nouns)}"
@@ -367,6 +355,5 @@ def rows_file(view: ReportView) -> RawFile | None:
     loadable = view.discrepancies.loadable
     if not loadable:
         return None
-    several = view.previous is not None, len(view.documents) > 1
-    rows = discrepancies(loadable, *several, view.info.nouns, view.case_pages)
-    return script_file(links.report_rows(view.info.id, view.snapshot.slug), "ROWS", str(rows))
+    path = links.report_rows(view.info.id, view.snapshot.slug)
+    return script_file(path, "ROWS", str(discrepancies(loadable, view)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from itertools import accumulate
 from typing import Final, TypeAlias
 
@@ -14,7 +13,7 @@ from sitegen.analysis.noise.repeats import Repeats, noise_of
 from sitegen.analysis.noise.samples import interval_of_runs
 from sitegen.analysis.recorded import CLOSE, DifferencePart, RecordedCause, counted_by, recorded_convention
 from sitegen.model.changes import Change, ChangeVerdict, Ends, Interval, Noise, Overlap
-from sitegen.model.metrics import Convention, Counts, MetricSpec, Nouns
+from sitegen.model.metrics import Convention, MetricSpec, Nouns
 from sitegen.model.outcomes import ABSENT, CellFlip, Flips
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
@@ -183,15 +182,15 @@ def computed(card: Scorecard, specs: Sequence[MetricSpec]) -> list[tuple[MetricS
         if ratio is None or value is None or ratio.of(card.counts) != value:
             continue
         formula = re.split(r", |: |\.$", ratio.explanation)[0]
-        terms = re.sub(r"(\d+ )?\b(TP|FP|FN|TN)\b", partial(_counted_term, card.counts), formula)
+        terms = re.sub(
+            r"(\d+ )?\b(TP|FP|FN|TN)\b",
+            lambda term: f"{f'{term[1]}× ' if term[1] else ''}{getattr(card.counts, term[2].lower()):,}",
+            formula,
+        )
         share = ratio.share(card.counts)
         in_numbers = "" if re.search("[a-z]", terms) else f"{terms} = "
         rows.append((spec, formula, f"{in_numbers}{share.part:,} / {share.whole:,}"))
     return rows
-
-
-def _counted_term(counts: Counts, term: re.Match[str]) -> str:
-    return f"{f'{term[1]}× ' if term[1] else ''}{getattr(counts, term[2].lower()):,}"
 
 
 def interval_note(interval: Interval | None, nouns: Nouns) -> Markup:
@@ -390,16 +389,13 @@ def noise_of_runs(repeats: Repeats) -> Noise | None:
 
 
 def because(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, methods: str) -> Markup:
-    """What follows the word: the reason for it, what holds beyond these cases, and a link to ``methods``."""
-    beyond = labels.beyond_them(verdict, spec, nouns)
-    words = _hint(verdict, labels.on_these_cases(verdict, spec, nouns))
+    """What follows the word: the reason for it, what holds beyond these cases, and a link to ``methods``.
+
+    The reason has the p value of the sign test as its title.
+    """
+    beyond, words = labels.beyond_them(verdict, spec, nouns), text(labels.on_these_cases(verdict, spec, nouns))
+    if verdict.p_value is not None:
+        p_value = "p < 0.001" if verdict.p_value < 0.001 else f"p {verdict.p_value:.3f}"
+        words = Markup(f'<span title="exact sign test: {p_value}">{words}</span>')
     how = f'<a href="{methods}#noise-verdict">how?</a>'
     return Markup(f": {words}{f'; {text(beyond)}' if beyond else ''} ({how})")
-
-
-def _hint(verdict: ChangeVerdict, words: str) -> str:
-    """Words with the p value of the sign test as their title."""
-    if verdict.p_value is None:
-        return text(words)
-    p_value = "p < 0.001" if verdict.p_value < 0.001 else f"p {verdict.p_value:.3f}"
-    return f'<span title="exact sign test: {p_value}">{text(words)}</span>'

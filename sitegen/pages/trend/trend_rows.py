@@ -128,7 +128,10 @@ def iterations(view: TrendView, *, older: bool = False) -> Markup:
     for index in drawn:
         commit = points[index].snapshot.commit
         subject = f" <i>{text(commit.subject)}</i>" if with_subject[commit.sha] == index else ""
-        same = "".join([_same_output(points[before]) for before in groups.get(index, ())])
+        same = "".join(
+            f", <a href={_file(point)}>{text(point.snapshot.label.removeprefix('iteration-'))}</a>"
+            for point in map(points.__getitem__, groups.get(index, ()))
+        )
         start = f"<tr class={'named' if index in named_above else 'copied'}>" if repeats[index] else "<tr>"
         rows.append(f"{start}{cells(listed, index, same + subject)}\n")
     return Markup("".join(rows))
@@ -164,10 +167,6 @@ def _exchanged(point: Point) -> list[str]:
 
 def _file(point: Point) -> str:
     return text(f"{point.snapshot.slug}.html")
-
-
-def _same_output(point: Point) -> str:
-    return f", <a href={_file(point)}>{text(point.snapshot.label.removeprefix('iteration-'))}</a>"
 
 
 def _name_cell(view: TrendView, index: int, words: str) -> Markup:
