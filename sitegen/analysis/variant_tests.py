@@ -241,10 +241,12 @@ def variant_pairs(
     couples = list(combinations(samples, 2))
     accuracy = _decided([_accuracy_test(couple, alpha) for couple in couples], alpha)
     of_pairs = verdicts or [None] * len(couples)
-    accuracy = [
-        _by_verdict(test, couple, verdict) if verdict and test.difference is not None else test
-        for test, couple, verdict in zip(accuracy, couples, of_pairs, strict=True)
-    ]
+    for number, ((first, second), verdict) in enumerate(zip(couples, of_pairs, strict=True)):
+        if verdict and accuracy[number].difference is not None:
+            winner = {"better": second.measured.name, "worse": first.measured.name}.get(verdict.decision)
+            p = verdict.p_value
+            tested = Tested(method="exact sign test", statistic=None, p_value=p, adjusted_p=p, better=winner)
+            accuracy[number] = replace(accuracy[number], independent=tested, paired=tested, disagrees=False)
     quality = _decided([_quality_test(couple, alpha) for couple in couples], alpha)
     return tuple(
         VariantPair(
@@ -258,15 +260,6 @@ def variant_pairs(
         )
         for (first, second), both, verdict in zip(couples, zip(accuracy, quality, strict=True), of_pairs, strict=True)
     )
-
-
-def _by_verdict(test: MetricTest, couple: Couple, verdict: ChangeVerdict) -> MetricTest:
-    """Let the verdict on the change between two points decide."""
-    first, second = couple
-    winner = {"better": second.measured.name, "worse": first.measured.name}.get(verdict.decision)
-    p = verdict.p_value
-    tested = Tested(method="exact sign test", statistic=None, p_value=p, adjusted_p=p, better=winner)
-    return replace(test, independent=tested, paired=tested, disagrees=False)
 
 
 def agreed(winners: Iterable[str | None]) -> str | None:

@@ -140,7 +140,7 @@ class Configuration(Frozen):
 
     manifest: Parsed[Manifest | None] | None = None
     answers: Mapping[str, str] = {}
-    """Answers of the search for evals about the contents of files, by blob id and question."""
+    """Those of ``sitegen.history.blobs.Answers``: what the search for evals and the fold read in contents of files."""
     search: Searched | None = None
     """What the search of a history that names no evals has found."""
 
@@ -186,7 +186,7 @@ class EndOfWalk(Frozen):
 # Configuration.
 
 CONFIGURATION: Final = CachedKind(name="configuration", type=Configuration, until="inputs")
-"""The manifest of a commit, by the digest of its content; the answers of the search for evals, and what it found."""
+"""The manifest of a commit, by the digest of its content; answers about contents; what the search for evals found."""
 
 # Scores.
 
@@ -269,9 +269,10 @@ def result_decoder() -> Callable[[bytes, Scorecard], Result]:
 
     def decoded(content: bytes, scorecard: Scorecard) -> Result:
         nonlocal known
-        raw, panels, data, agreement, cases = _PARTS.decode(zlib.decompress(content))
-        encoded = list(map(bytes, raw))
-        known = {each: known.get(each) or _with_values(_JUDGEMENT.decode(each), _from_json) for each in encoded}
+        with decoding():
+            raw, panels, data, agreement, cases = _PARTS.decode(zlib.decompress(content))
+            encoded = list(map(bytes, raw))
+            known = {each: known.get(each) or _with_values(_JUDGEMENT.decode(each), _from_json) for each in encoded}
         return Result(
             scorecard=scorecard,
             judgements=tuple(map(known.__getitem__, encoded)),

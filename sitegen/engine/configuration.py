@@ -1,8 +1,7 @@
-"""Caches every version of the manifest that history has as a validated value, and answers of the search for evals."""
+"""Caches every version of the manifest that history has as a validated value."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from sitegen.config.findings import error_in
@@ -44,30 +43,3 @@ def manifest_content(files: FilesAt, config: SiteConfig, *, worktree: bool) -> b
     """Read the file of the manifest from the commit, or from the work tree with ``worktree``; None without one."""
     path, root, largest = f"{config.evals_dir}/manifest.yaml", files.place.root, config.limits.max_blob_bytes
     return read_rules(root, path, largest) if worktree and root is not None else files.read_rules(path, largest)
-
-
-class AnswersAt:
-    """The answers of the search for evals about the files of a commit, cached by blob id."""
-
-    def __init__(self, files: FilesAt, store: CacheStore) -> None:
-        self._files = files
-        self._store = store
-        kept = CONFIGURATION.get(store, "answers")
-        self._before = kept.answers if kept else {}
-        self._now: dict[str, str] = {}
-
-    def answer(self, question: str, path: str, examine: Callable[[], str | None]) -> str | None:
-        """Return the answer that was kept for the present content of a path, else the one that ``examine`` gives."""
-        oid = self._files.blob_id(path)
-        key = f"{oid} {question}"
-        answer = self._now.get(key, self._before.get(key))
-        if answer is None:
-            answer = examine()
-        if answer is not None and oid is not None:
-            self._now[key] = answer
-        return answer
-
-    def keep(self) -> None:
-        """Cache the answers that this build asked for, and delete all others."""
-        if self._now != self._before:
-            CONFIGURATION.keep(self._store, "answers", Configuration(answers=self._now))

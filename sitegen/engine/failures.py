@@ -6,6 +6,7 @@ no link is broken. Nothing of a failed part is cached, so that the next build tr
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -18,8 +19,8 @@ from sitegen.errors import MissingObjectsError, SitegenError
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Snapshot
 
-_ENDS_THE_BUILD: Final = (SitegenError, MemoryError, OSError)
-"""Errors of the configuration, the machine or its disk, at which every other part would fail as well."""
+_ENDS_THE_BUILD: Final = (SitegenError, MemoryError, OSError, sqlite3.DatabaseError)
+"""Errors of the configuration, the machine, its disk or the memo, at which every other part would fail as well."""
 
 FIX: Final = (
     "Please report this, with the traceback that the build printed. The next build tries again; it may succeed "

@@ -33,7 +33,7 @@ from sitegen.pages.instruction import (
     word_counts,
 )
 from sitegen.pages.instructions import FileRecord
-from sitegen.text.patch import PatchCounts, read_patch, touched_sections
+from sitegen.text.patch import read_patch, touched_sections
 from sitegen.text.sections import NO_TEXT, Outline, TextStats, outline, text_stats
 
 
@@ -213,29 +213,20 @@ def write_instructions(evals: Evals, expected: WrittenInstructions) -> WrittenIn
     current = {file.path for file in timeline.instructions}
     for former in sorted({edit.path for file in touched for edit in file.edits} - current):
         build.files.drop(owner(former))
-    return replace(
-        expected,
-        files=tuple(
-            _file_record(
-                file,
-                tuple(None if file.path in failures else edit and edit.counts for edit in _counted(build, file)),
-                expected.effects,
-            )
-            for file in timeline.instructions
-        ),
-        failures=tuple(failures[path] for path in sorted(failures)),
-    )
-
-
-def _file_record(file: InstructionHistory, counts: tuple[PatchCounts | None, ...], index: EffectIndex) -> FileRecord:
-    positions = [edit.commit.position for edit in file.edits]
-    grades = grade_counts(decision for position in positions for decision in index.decisions(position, file.path))
-    record = FileRecord(history=file, counts=counts, grades=grades)
-    for edit in reversed(file.edits):
-        effects = index.effects_of(edit.commit.position, file.path)
-        if any(effect.change is not None for effect in effects):
-            return replace(record, measured=edit.commit, effects=effects)
-    return record
+    index, records = expected.effects, []
+    for file in timeline.instructions:
+        positions = [edit.commit.position for edit in file.edits]
+        grades = grade_counts(decision for position in positions for decision in index.decisions(position, file.path))
+        counts = tuple(None if file.path in failures else edit and edit.counts for edit in _counted(build, file))
+        measured = (
+            (edit.commit, effects)
+            for edit in reversed(file.edits)
+            for effects in [index.effects_of(edit.commit.position, file.path)]
+            if any(effect.change is not None for effect in effects)
+        )
+        last, effects = next(measured, (None, ()))
+        records.append(FileRecord(history=file, counts=counts, grades=grades, measured=last, effects=effects))
+    return replace(expected, files=tuple(records), failures=tuple(failures[path] for path in sorted(failures)))
 
 
 def touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import warnings
+import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -74,7 +75,7 @@ def decoding() -> Iterator[None]:
     """Report a value that cannot be decoded as damage of the memo. Any other ValueError is a fault of sitegen."""
     try:
         yield
-    except ValueError as error:
+    except (ValueError, zlib.error) as error:
         raise sqlite3.DatabaseError("A value of the memo cannot be decoded.") from error
 
 
@@ -85,7 +86,7 @@ def throw_away(folder: Path) -> None:
     warnings.warn(f"The memo in {folder} could not be read: it is made again.", Notice, stacklevel=1)
 
 
-SCHEMA_VERSION: Final = 115
+SCHEMA_VERSION: Final = 116
 """Must be increased whenever the tables, the format of a stored value, or the words of stored findings change: another
 version empties the memo."""
 # Keys of scorecards are random. Rows with ids are stored in the order in which they are written, and only the index of

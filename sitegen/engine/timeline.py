@@ -29,7 +29,7 @@ from sitegen.engine.cached_kinds import (
     EndOfWalk,
     forget_earlier_walk,
 )
-from sitegen.engine.configuration import AnswersAt, kept_manifest, manifest_of
+from sitegen.engine.configuration import kept_manifest, manifest_of
 from sitegen.engine.failures import attempt
 from sitegen.engine.memo import Memo
 from sitegen.engine.missing_files import MissingFiles
@@ -39,12 +39,13 @@ from sitegen.engine.template_files import template_folders
 from sitegen.engine.worker_context import WorkerContext, bytecode_folder
 from sitegen.engine.writer import digest
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
+from sitegen.history.blobs import Answers
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.layout import Layout
 from sitegen.history.problems import shallow_history
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
-from sitegen.history.timeline import FoldedHistory, FoldEnd, advance
+from sitegen.history.timeline import VERSION, FoldedHistory, FoldEnd, advance
 from sitegen.model.changes import EditedFile
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import traits_of
@@ -238,13 +239,15 @@ def fold(
     manifest, of_manifest = kept_manifest(files, config, memo, worktree=project.options.worktree)
     remarks = [finding.in_file(site_file(root, read=files.read)) for finding in of_site]
     remarks += [finding.in_file(f"{config.evals_dir}/manifest.yaml") for finding in of_manifest]
-    answers = AnswersAt(files, memo)
+    version = digest(str(VERSION))  # of what the fold and the search read in contents
+    earlier = CONFIGURATION.get(memo, "answers", [version]) or Configuration()
+    answers = Answers(earlier.answers)
     searched = Search(
         names=files.names,
         read=files.read,
         earlier=files.earlier,
         kind_of_cases=kind_of_case_file,
-        kept=answers.answer,
+        kept=lambda question, path, examine: answers.about(files.blob_id(path), question, examine),
         evals_dir=folder_path(config.evals_dir),
         stated=manifest.evals,
     )
@@ -256,10 +259,9 @@ def fold(
     if evaluation == Parsed(None):
         evaluation = project_evaluation(searched)
     config, manifest = with_found_evals(config, manifest, searched)
-    answers.keep()
     if configured_as:
         config, manifest = configured_as.config, configured_as.manifest
-    repository = Repository(project.place, max_blob_bytes=config.limits.max_blob_bytes)
+    repository = Repository(project.place, max_blob_bytes=config.limits.max_blob_bytes, answers=answers)
     commits, problems = _baseline_commits(repository, config, root, files)
     remarks += problems
     config = dataclasses.replace(config, baselines=commits)  # one that moved is another configuration
@@ -290,6 +292,8 @@ def fold(
         folded = advance(
             repository, layout, head=head, manifests=partial(manifest_of, memo), worktree=worktree, since=since
         )
+        if answers.given != earlier.answers:
+            CONFIGURATION.keep(memo, "answers", Configuration(answers=answers.given), version)
     except NothingToReportError as error:
         hints = [f"{remark.message} {remark.fix}" for remark in remarks]
         missing = MissingFiles(

@@ -6,11 +6,12 @@ import hashlib
 import os
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Final, NamedTuple
 
 import msgspec
@@ -21,6 +22,7 @@ from sitegen.errors import POINTER, RepositoryError
 from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR
+from sitegen.text.values import short_digest
 
 _PIECE: Final = 1 << 20  # bytes that are read at once
 _ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
@@ -44,6 +46,34 @@ _DEEPEST: Final = 6
 """The most levels of folders in a folder of documents."""
 _CHANGED: Final = "changed in the work tree while it was read"
 MISSING: Final = "missing from this clone (a partial or damaged one)"
+
+
+class Answers:
+    """What contents were found to state, by blob id and question, so that no later build reads them again for it."""
+
+    def __init__(self, before: Mapping[str, str] = MappingProxyType({})) -> None:
+        """``before``: the answers of the last build, as ``given`` had them."""
+        self.given: dict[str, str] = {}
+        """The answers that were asked for. Others are of contents that history has no more."""
+        self._before = before
+        self._known = {key.partition(" ")[0] for key in before}
+
+    def __contains__(self, oid: str) -> bool:
+        """Whether the last build had an answer about a blob, which is probably asked for again."""
+        return oid in self._known
+
+    def about(self, oid: str | None, question: str, examine: Callable[[], str | None]) -> str | None:
+        """Return the answer about a blob, from ``examine`` if it is not known yet. None is not kept.
+
+        ``question`` identifies ``examine`` and all its inputs besides the content of the blob.
+        """
+        key = f"{oid} {short_digest(question)}"
+        answer = self.given.get(key, self._before.get(key))
+        if answer is None:
+            answer = examine()
+        if answer is not None and oid is not None:
+            self.given[key] = answer
+        return answer
 
 
 class BlobRead(NamedTuple):

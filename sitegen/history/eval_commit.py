@@ -15,12 +15,12 @@ from itertools import islice
 from posixpath import basename
 from typing import Final, TypeAlias
 
+import msgspec
 from msgspec.structs import replace
 
 from sitegen.config.findings import ANSWERED_IN
 from sitegen.config.models import EvalConfig, Kind, case_settings, files_of
 from sitegen.history import problems
-from sitegen.history.blobs import BlobRead
 from sitegen.history.eval_state import (
     EvalInputs,
     EvalState,
@@ -45,6 +45,7 @@ from sitegen.history.layout import (
     required_statements,
     runs_of,
 )
+from sitegen.history.repository import Repository
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
@@ -74,8 +75,7 @@ class EvalCommit(Frozen):
     """Changes of the eval's own files."""
     entry: EvalConfig
     """The eval's entry in the built manifest."""
-    read: Callable[[str], BlobRead]
-    """Returns the content of a blob."""
+    repository: Repository
     problems: list[Problem]
     """Those of the whole history; ``report`` adds to them."""
     made_with: Callable[[Recorded], Commit | None]
@@ -101,8 +101,8 @@ class EvalCommit(Frozen):
         statements = required_statements(self.entry)
         if not statements:
             return True
-        content = self.read(output.oid).content
-        return content is not None and states(content, statements)
+        question = f"states {sorted(statements.items())}"
+        return bool(self.repository.answer(question, output.oid, lambda content: "yes" * states(content, statements)))
 
     def with_own_sides(self, iteration_files: IterationFiles) -> IterationFiles:
         """Return the iteration with separate ids for its outputs and its own ground truth, if its files hold both."""
@@ -118,13 +118,16 @@ class EvalCommit(Frozen):
         """Return the first blobs that had the expected values and the outputs of a case file."""
         state, version = self.state, f"{case_settings(settings)} {file.oid}"
         if version not in state.sides:
-            content = self.read(file.oid).content
-            sides = None if content is None else case_files.sides_of(file.path, content, settings)
-            if sides is None:  # while the file cannot be read, the earlier expected values still apply
+            digests = self.repository.answer(
+                f"sides of {file.path} {settings}",
+                file.oid,
+                lambda content: " ".join(case_files.sides_of(file.path, content, settings) or ()),
+            )
+            if not digests:  # while the file cannot be read, the earlier expected values still apply
                 earlier = state.inputs.ground_truth if state.inputs else None
                 state.sides[version] = (earlier.oid if earlier else file.oid, file.oid)
             else:
-                expected, output = sides
+                expected, output = digests.split()
                 state.sides[version] = (
                     state.first_with.setdefault(f"expected {expected}", file.oid),
                     state.first_with.setdefault(f"output {output}", file.oid),
@@ -229,11 +232,15 @@ class EvalCommit(Frozen):
         earlier = self.state.output
         if not traits_of(self.kind).is_recorded or len(outputs) != 1 or len(earlier) > 1:
             return
-        before = self.read(earlier[0].oid).content if earlier else None
-        content = self.read(outputs[0].oid).content
-        runs = appended_runs(outputs[0].path, before or b"", content or b"")
+        (path, oid), before = outputs[0], earlier[0].oid if earlier else ""
+
+        def count(content: bytes) -> str:
+            then = self.repository.read_blob(before).content if before else b""
+            return str(appended_runs(path, then or b"", content))
+
+        runs = int(self.repository.answer(f"runs since {before} in {path}", oid, count) or 0)
         if runs > 1:
-            self.report(problems.runs_left_out(outputs[0].path, runs))
+            self.report(problems.runs_left_out(path, runs))
 
     def start_snapshots(
         self, series: SeriesState, touched: Sequence[str], files_by_name: Mapping[str, IterationFiles]
@@ -320,44 +327,59 @@ class EvalCommit(Frozen):
         )
 
     def _read_record(self, blob: Blob) -> Recorded:
-        read = self.read(blob.oid)
-        recorded = read_recorded(read.content) if read.content is not None else None
-        if recorded is None:
-            reason = read.reason or "no JSON object"
+        stated = self.repository.answer("record", blob.oid, lambda content: _as_text(read_recorded(content)))
+        if not stated:
+            reason = self.repository.read_blob(blob.oid).reason or "no JSON object"
             self.report(problems.unreadable_record(blob.path, reason))
             return Recorded()
-        return self._checked_statement(recorded)
+        return self._checked_statement(stated)
 
     def _read_outputs(self, outputs: tuple[Blob, ...], settings: str) -> Recorded:
         """Return the statement of the first file of an output that states anything."""
+
+        def statement(kind: str, path: str, oid: str) -> str | None:
+            question = f"run of {kind} in {path} {settings}"
+            return self.repository.answer(
+                question, oid, lambda content: _as_text(recorded_in(kind, path, content, settings))
+            )
+
         for blob in outputs:
-            content = self.read(blob.oid).content
             try:
-                recorded = content and recorded_in(self.kind, blob.path, content, settings)
+                stated = statement(self.kind, blob.path, blob.oid)
             except Exception as error:  # a fault of sitegen at one output must not stop the build
                 self.report(problems.fault_at_output(blob.path, error))
                 continue
-            if recorded:
-                return self._checked_statement(recorded)
+            if stated:
+                return self._checked_statement(stated)
         return Recorded()
 
     def _grades_in(self, outputs: tuple[Blob, ...], settings: str) -> tuple[str, ...]:
         """Return the named scores of an output that are grades."""
+
+        def grades_of(path: str, oid: str) -> str | None:
+            question = f"grades in {path} {settings}"
+            return self.repository.answer(question, oid, lambda content: json.dumps(grades_in(path, content, settings)))
+
         grades: dict[str, None] = {}
         for blob in outputs if traits_of(self.kind).names_scores else ():
-            content = self.read(blob.oid).content
             with suppress(Exception):  # a fault of sitegen is reported where the output is scored
-                grades |= dict.fromkeys(grades_in(self.kind, blob.path, content, settings) if content else ())
+                grades |= dict.fromkeys(json.loads(grades_of(blob.path, blob.oid) or "[]"))
         return tuple(grades)
 
-    def _checked_statement(self, recorded: Recorded) -> Recorded:
-        """Return a record without a time or a commit that is invalid."""
+    def _checked_statement(self, stated: str) -> Recorded:
+        """Return a record, of which this is ``_as_text``, without a time or a commit that is invalid."""
+        recorded = msgspec.convert(json.loads(stated), Recorded)
         timestamp = recorded.timestamp if recorded.timestamp and moment_of(recorded.timestamp) else None
         commit = recorded.git_commit if recorded.git_commit and re.fullmatch(_COMMIT_ID, recorded.git_commit) else None
         if recorded.git_commit is None and (edited := self.made_with(recorded)) is not None:
             commit = edited.sha
         metrics = dict(islice(recorded.metrics.items(), _METRICS))
         return replace(recorded, timestamp=timestamp, git_commit=commit, metrics=metrics)
+
+
+def _as_text(recorded: Recorded | None) -> str:
+    """Return a record as JSON in ASCII, empty if there is none."""
+    return json.dumps(msgspec.to_builtins(recorded)) if recorded else ""
 
 
 def _run_number(path: str) -> int:

@@ -85,7 +85,7 @@ class HistoryFold:
         self.instructions = InstructionHistories(lambda oid: read(oid).content)
         self._irregular: dict[str, list[Problem]] = {}
         """Problems of commits that are read and not folded yet, by the ids of the commits."""
-        self._rules = RulesInForce(layout, read, self.problems.append, read_manifest, repository.folder_id)
+        self._rules = RulesInForce(layout, repository, self.problems.append, read_manifest)
 
     @property
     def head(self) -> Commit:
@@ -172,7 +172,7 @@ class HistoryFold:
                 commit=commit,
                 changes=tuple(by_eval[eval_id]),
                 entry=self._entry_of(eval_id),
-                read=self.repository.read_blob,
+                repository=self.repository,
                 problems=self.problems,
                 made_with=self.instructions.made_with,
             )

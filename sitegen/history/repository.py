@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Final
@@ -18,7 +18,7 @@ from typing import Final
 from sitegen.data_files.project_files import LARGEST_FILE, LFS, read_file
 from sitegen.errors import POINTER, MissingObjectsError, NothingToReportError, RepositoryError
 from sitegen.history import blobs, patches
-from sitegen.history.blobs import NOTHING, BlobRead, cat_file
+from sitegen.history.blobs import NOTHING, Answers, BlobRead, cat_file
 from sitegen.history.process import Process
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.model.commits import WORKTREE
@@ -44,8 +44,13 @@ class Repository:
         *,
         max_blob_bytes: int = LARGEST_BLOB,
         overlay: dict[str, Path | bytes] | None = None,
+        answers: Answers | None = None,
     ) -> None:
-        """``overlay`` maps ids of contents that are only in the work tree to their files, or to a packed folder."""
+        """``overlay`` maps ids of contents that are only in the work tree to their files, or to a packed folder.
+
+        ``answers``: those of ``answer`` that are known already.
+        """
+        self.answers = answers or Answers()
         self.place = place
         self.overlay = {} if overlay is None else overlay
         self.max_blob_bytes = max_blob_bytes
@@ -60,7 +65,7 @@ class Repository:
 
     def overlaid(self, overlay: dict[str, Path | bytes]) -> Repository:
         """Return the same repository with an overlay of contents from the work tree."""
-        return Repository(self.place, max_blob_bytes=self.max_blob_bytes, overlay=overlay)
+        return Repository(self.place, max_blob_bytes=self.max_blob_bytes, overlay=overlay, answers=self.answers)
 
     @property
     def root(self) -> Path | None:
@@ -156,6 +161,18 @@ class Repository:
         with cat_file(self.place) as objects:
             return objects.read_blob(oid, self.max_blob_bytes)
 
+    def answer(self, question: str, oid: str, examine: Callable[[bytes], str]) -> str | None:
+        """Return what a content states, as ``Answers.about`` does, reading it if that is not known; None if it cannot.
+
+        ``question`` identifies ``examine`` and all its inputs besides the content.
+        """
+
+        def read() -> str | None:
+            content = self.read_blob(oid).content
+            return None if content is None else examine(content)
+
+        return self.answers.about(oid, question, read)
+
     def _overlaid_blob(self, file: Path | bytes, oid: str) -> BlobRead:
         return BlobRead(oid, file) if isinstance(file, bytes) else blobs.read_file(file, oid, self.max_blob_bytes)
 
@@ -178,9 +195,10 @@ class Repository:
         return oid
 
     def request(self, oids: Iterable[str]) -> None:
-        """Ask git for blobs that ``read_blob`` is about to read: it answers faster, in about this order."""
+        """Ask git for blobs that ``answer`` is about to read: it answers faster, in about this order."""
         with cat_file(self.place) as objects:
-            objects.request((oid for oid in oids if oid not in self.overlay), self.max_blob_bytes)
+            unknown = (oid for oid in oids if oid not in self.overlay and oid not in self.answers)
+            objects.request(unknown, self.max_blob_bytes)
 
     def patches(self, edits: Sequence[Edit], folders: tuple[str, ...] = ()) -> Iterator[bytes]:
         """Yield the patch of each edit, in order, from one process; empty if only line ends changed.

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from sitegen.config.models import EvalConfig, Manifest, case_settings, files_of
 from sitegen.data_files.folders import may_hold_document
 from sitegen.history import problems
-from sitegen.history.blobs import BlobRead
 from sitegen.history.eval_commit import EvalCommit, with_built_sides
 from sitegen.history.eval_state import EvalInputs, EvalState
 from sitegen.history.folder_tree import first_blob
 from sitegen.history.layout import EntryRules, Layout, StartOverError, kind_of, normal
+from sitegen.history.repository import Repository
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Parsed, Problem
@@ -36,14 +36,8 @@ class RulesInForce:
     """
 
     def __init__(
-        self,
-        layout: Layout,
-        read: Callable[[str], BlobRead],
-        report: Callable[[Problem], None],
-        read_manifest: ManifestReader,
-        folder_id: Callable[[str, str, Mapping[str, str]], str],
+        self, layout: Layout, repository: Repository, report: Callable[[Problem], None], read_manifest: ManifestReader
     ) -> None:
-        """``folder_id`` returns an id for the documents of a folder, as ``Repository.folder_id`` does."""
         self._by_eval: dict[str, EntryRules] = {}
         self._by_folder: dict[str, str] = {}
         """The eval id of each folder that the manifest names."""
@@ -52,9 +46,8 @@ class RulesInForce:
         self._truths: dict[str, Blob] = {}
         """Ground truths that are folders, by their paths, as long as none of their documents changes."""
         self._read_manifest = read_manifest
-        self._folder_id = folder_id
         self._layout = layout
-        self._read = read
+        self._repository = repository
         self._report = report
 
     def update(self, commit: Commit, changes: Iterable[ChangedPath], evals: Mapping[str, EvalState]) -> list[str]:
@@ -124,7 +117,7 @@ class RulesInForce:
             documents = {blob.path.removeprefix(start): blob.oid for blob in (*own, *shared)}
             if not documents:
                 return None
-            oid = self._folder_id(eval_commit.commit.sha, path, documents)
+            oid = self._repository.folder_id(eval_commit.commit.sha, path, documents)
             self._truths[path] = Blob(start, oid)
         return self._truths[path]
 
@@ -136,7 +129,7 @@ class RulesInForce:
         if change.new is None:
             self._by_eval, self._by_folder = {}, {}
             return
-        read = self._read(change.new)
+        read = self._repository.read_blob(change.new)
         if read.content is None:
             self._report(problems.bad_manifest(commit, change, f"The manifest cannot be read: {read.reason}."))
             return

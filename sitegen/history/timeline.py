@@ -29,7 +29,7 @@ from sitegen.model.timeline import EvalHistory, EvalUpdate, InstructionHistory, 
 from sitegen.scoring.kinds import installed_versions
 
 VERSION: Final = 20
-"""Increased whenever the same history would fold to another result."""
+"""Increased whenever the same history would fold to another result, or another answer be read in a content."""
 
 
 class FoldEnd(Frozen):

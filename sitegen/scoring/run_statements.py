@@ -61,9 +61,9 @@ def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded
     return next((recorded for entry in objects if (recorded := _stated_by(entry, with_time=with_time))), None)
 
 
-def grades_in(kind: str, path: str, content: bytes, settings: str) -> tuple[str, ...]:
+def grades_in(path: str, content: bytes, settings: str) -> tuple[str, ...]:
     """Return the named scores of a judged output that are neither right nor wrong in some case. Never raises."""
-    return _of_judged(path, content, settings)[1] if kind == "judged" else ()
+    return _of_judged(path, content, settings)[1]
 
 
 @lru_cache(maxsize=1)

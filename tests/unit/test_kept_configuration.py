@@ -1,5 +1,6 @@
 """What was read of the manifest is kept between builds, and is the same as if it were read again."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -72,6 +73,27 @@ def test_a_search_that_is_continued_finds_what_one_of_all_history_finds(tmp_path
     repo.git("update-ref", "HEAD", "HEAD~3")
     repo.commit({"benchmarks/other.json": rates(5)})
     build_site(repo.path, site)
+    assert differs_from_cold(site, repo.path) == []
+
+
+def test_a_later_build_reads_no_output_again(tmp_path: Path) -> None:
+    """The contents of earlier outputs are taken away; what they state of their runs still shows."""
+    repo, site = GitRepo(tmp_path / "judged"), tmp_path / "site"
+
+    def results(number: int) -> str:
+        run = {"timestamp": f"2026-01-0{number}T10:00:00Z", "git_commit": "abcdef1"}
+        return json.dumps({**run, "results": [{"id": name, "passed": name != "a", "score": 0.5} for name in "abc"]})
+
+    shas = repo.commits([{f"results/run_{number}.json": results(number)} for number in range(1, 5)])
+    blobs = [repo.git("rev-parse", f"{sha}:results/run_{number}.json") for number, sha in enumerate(shas[:3], 1)]
+    build_site(repo.path, site)
+    kept = {oid: (repo.path / f".git/objects/{oid[:2]}/{oid[2:]}").read_bytes() for oid in blobs}
+    repo.commit({"results/run_5.json": results(5)})
+    for oid in kept:
+        (repo.path / f".git/objects/{oid[:2]}/{oid[2:]}").unlink()
+    build_site(repo.path, site)
+    for oid, packed in kept.items():
+        (repo.path / f".git/objects/{oid[:2]}/{oid[2:]}").write_bytes(packed)
     assert differs_from_cold(site, repo.path) == []
 
 

@@ -19,7 +19,7 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.deltas import Compared
 from sitegen.model.changes import FlipRate, Noise, Spread
 from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import Cell, CellMap, State
+from sitegen.model.outcomes import CellMap, State
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
@@ -270,19 +270,12 @@ def _flip_rates(groups: Iterable[Repeats]) -> tuple[FlipRate, ...]:
                     pairs[cell.attribute] += pairs_before[after] - pairs_before[first]
                 changing |= dict.fromkeys(range(bisect_left(lasts, period.start), first))
             for number in changing:
-                differing, compared = differing_pairs(_judged_states(cell, starts, alike[number].indices))
+                numbers = [bisect_right(starts, index) for index in alike[number].indices]
+                states: list[State] = [cell.periods[at - 1].state if at else "absent" for at in numbers]
+                judged = [state for state in states if state != "absent"]
+                # *absent* counts only if the cell is a hallucination at another of these points.
+                differing, compared = differing_pairs(states if set(judged) == {"hallucination"} else judged)
                 flips[cell.attribute] += differing
                 pairs[cell.attribute] += compared
     rates = (FlipRate(attribute, flips[attribute], number) for attribute, number in pairs.items() if number)
     return tuple(sorted(rates, key=lambda rate: (-rate.flips / rate.pairs, rate.attribute)))
-
-
-def _judged_states(cell: Cell, starts: Sequence[int], indices: Sequence[int]) -> list[State]:
-    """Return the states of a cell at these points. *absent* counts only if the cell is a hallucination at another.
-
-    ``starts``: where the periods of the cell start.
-    """
-    numbers = [bisect_right(starts, index) for index in indices]
-    states: list[State] = [cell.periods[number - 1].state if number else "absent" for number in numbers]
-    judged: list[State] = [state for state in states if state != "absent"]
-    return states if set(judged) == {"hallucination"} else judged
