@@ -48,8 +48,6 @@ class RenderedPatch(Frozen):
     """Safe HTML from ``sitegen.text.markdown``; empty if only lines are shown."""
     hunks: tuple[Hunk, ...]
     """The drawn passages."""
-    lines: int
-    """Number of drawn lines."""
     command: str | None
     """The command that shows the whole edit, if the page does not."""
 
@@ -119,7 +117,6 @@ def draw_edit(edit: Edit, patch: bytes, *, with_passages: bool = True) -> Render
         rows=diff.rows,
         passages=diff.passages,
         hunks=diff.hunks,
-        lines=sum(len(hunk.lines) for hunk in diff.hunks),
         command=command_of(edit) if diff.left_out or read.unread or not diff.rows else None,
     )
 
@@ -129,10 +126,10 @@ def draw_few(edits: Sequence[Edit], patches: Iterable[bytes]) -> dict[str, Rende
     diffs: dict[str, RenderedPatch] = {}
     room = _LINES
     for edit, patch in zip(edits, patches, strict=True):
-        diff = draw_edit(edit, patch, with_passages=False)
-        if 0 < diff.lines <= room:
-            diffs[edit.path] = diff
-            room -= diff.lines
+        lines = sum(len(hunk.lines) for hunk in read_patch(patch).hunks)
+        if 0 < lines <= room:
+            diffs[edit.path] = draw_edit(edit, patch, with_passages=False)
+            room -= lines
     return diffs
 
 
