@@ -102,7 +102,6 @@ def read_patches(repository: RepositoryPlace, edits: Sequence[Edit], folders: tu
     for edit, patch in zip(edits, known, strict=True):
         if patch is None and edit.status == "renamed":
             patch = _patch_of_rename(repository, edit)
-            kept.add(edit.commit.sha, {_blob_ids(edit): patch})
         yield next(answers) if patch is None else patch
     next(answers, None)  # reading to the end returns the process, so that it can be shared again
 
@@ -207,7 +206,7 @@ def _patch_of_rename(repository: RepositoryPlace, edit: Edit) -> bytes:
     """Return the patch between the two contents of a renamed file, which is rare enough for a process of its own."""
     if edit.old is None or edit.new is None or edit.old.oid == edit.new.oid:
         return b""
-    with Process(repository, ["diff", *_FORM, edit.old.oid, edit.new.oid], ()) as diff:
+    with Process(repository, ["diff", *_FORM, edit.old.oid, edit.new.oid]) as diff:
         patch = diff.stdout.read(LARGEST)
         while diff.stdout.read(1 << 20):
             pass

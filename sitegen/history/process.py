@@ -101,6 +101,8 @@ class Process:
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 _close_stream(stream)
+        assert self._process.stdout is not None
+        self.stdout = self._process.stdout  # what reads answers refers to this object: both would stay, with a buffer
 
     def __enter__(self) -> Self:
         return self
