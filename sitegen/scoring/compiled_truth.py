@@ -170,8 +170,10 @@ class CompiledTruth:
         """The attributes that are objects or lists of objects."""
         self.values = 0
         """Number of values of all documents together, on every level."""
-        self._marks = _decimal_marks(truth) if truth.written else None
+        self._marks: Mapping[str, Set[str]] | None = None
         """The decimal marks that the texts of each attribute prove; None if no types have to be inferred."""
+        if truth.written:
+            self._marks = before._marks if before and before.truth is truth else _decimal_marks(truth)
         # Whether nodes with equal rules judge as in the ground truth compiled before.
         self._alike = before is not None and before._marks == self._marks and rules.judges_like(before.rules)
         earlier = dict(zip((each.id for each in before.truth.documents), before.trees, strict=True)) if before else {}

@@ -14,11 +14,11 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_379,
+    "lines of sitegen/": 63_380,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
-    "fields of classes": 2_358,
+    "fields of classes": 2_357,
     "functions": 3_628,
     "parameters": 5_198,
     "functions with more than 6 parameters": 2,

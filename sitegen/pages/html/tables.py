@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import groupby
 from math import ceil
 from typing import Any, Final, TypeAlias
@@ -91,7 +92,7 @@ def _strokes(cells: Sequence[HeatCell]) -> str:
     return f"M-.5 .5{''.join(path)}" if path else ""
 
 
-class Column(Frozen):
+class Column(Frozen, dict=True, gc=True):
     """One column of a table."""
 
     name: str
@@ -114,7 +115,7 @@ class Column(Frozen):
         """The classes of its head and its cells."""
         return f'class="c-{self.name} {self.classes}"' if self.classes else f"class=c-{self.name}"
 
-    @property
+    @cached_property
     def opening(self) -> str:
         """The start of each of its cells."""
         label = f' data-h="{output(self.label)}"' if self.label else ""
