@@ -125,7 +125,8 @@ class JudgedCase(Frozen):
     call: Call = Call()
     """The model that answered, and its usage. Whether it failed follows from ``error``."""
     confidence: float | None = None
-    """How sure the model said it was of its answer, 0..1. None if the file does not state it."""
+    """How sure the model said it was of its answer: 0..1 after ``with_confidences``, before that as in the file. None
+    if the file does not state it."""
     verdicts: tuple[bool, bool] | None = None
     """Whether the answer is right. None unless the file states both."""
     transcript: tuple[Turn, ...] = ()
@@ -203,6 +204,34 @@ class JudgedResults(Frozen):
     """The statements of the file about the run that wrote it."""
     grades: tuple[str, ...] = ()
     """Named scores of which this file shows that they are grades: some value is neither right nor wrong."""
+
+    def with_confidences(self, lines: Sequence[int] = ()) -> JudgedResults:
+        """Read the confidences as shares, or as percent if all of the file are above 1 and at most 100.
+
+        Any other number outside 0 to 1 is left out and reported. ``lines``: that of each case, if they are known.
+        """
+        stated = [case.confidence for case in self.cases if case.confidence is not None]
+        if all(0 <= confidence <= 1 for confidence in stated):
+            return self
+        scale = 100 if all(1 < confidence <= 100 for confidence in stated) else 1
+        cases, off = [], []
+        for place, case in enumerate(self.cases):
+            if (confidence := case.confidence) is not None:
+                is_share = 0 <= confidence / scale <= 1
+                case = replace(case, confidence=confidence / scale if is_share else None)
+                off += [] if is_share else [(place, f"{confidence:g}, stated for {case.id[:80]!r}")]
+            cases.append(case)
+        findings = [*self.findings]
+        if off:
+            place, value = off[0]
+            message = f"The confidence of {len(off)} of {len(stated)} answers is not from 0 to 1, and is left out"
+            fix = (
+                "Write numbers from 0 to 1, or a logprob of at most 0. Numbers are read as percent if all of the file "
+                "are above 1 and at most 100."
+            )
+            line = lines[place] if len(lines) == len(cases) else None
+            findings.append(Finding("warning", message, fix, value=value, line=line))
+        return replace(self, cases=tuple(cases), findings=tuple(findings))
 
     def with_fields(self, grades: Collection[str]) -> JudgedResults:
         """Keep the counts of the scores that are right or wrong in all cases of the series, as the fields of the cases.

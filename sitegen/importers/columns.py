@@ -216,6 +216,7 @@ REPORTS: Final[dict[str, ColumnMap]] = {
             "model": ("sample.model",),
             "tokens_in": ("sample.usage.prompt_tokens",),
             "tokens_out": ("sample.usage.completion_tokens",),
+            "confidence": ("sample.metadata.confidence", "datasource_item.confidence"),
         },
         scores=(("results.*", ""),),
         list_at=("data",),

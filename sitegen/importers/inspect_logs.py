@@ -40,6 +40,7 @@ from sitegen.importers.tool_values import (
     whole,
     written,
 )
+from sitegen.importers.usual_names import stated_confidence
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
@@ -181,6 +182,12 @@ class _Log(ToolObject):
         output = epochs[0].output
         if len(epochs) > 1:
             output = text("\n\n".join(f"{epoch.number}: {epoch.output}" for epoch in epochs if epoch.output))
+        # That of a scorer that asks a model is the judge's.
+        of_scorers = [
+            members(members(score).get("metadata"))
+            for scorer, score in epochs[0].scores.items()
+            if scorer not in self.graders
+        ]
         usage: Any = zip(*(epoch.usage for epoch in epochs), strict=True)
         return JudgedCase(
             id=name,
@@ -191,6 +198,7 @@ class _Log(ToolObject):
             output=output,
             error=next((error for epoch in epochs if (error := epoch.error or epoch.error_message)), ""),
             call=Call(Usage(*map(_sum, usage)), self.model, canonical(self.parameters)),
+            confidence=stated_confidence(*of_scorers, in_log[0].metadata) if len(epochs) == 1 else None,
             tags=tags_of(in_log[0].metadata),
             answers=len(epochs),
             transcript=tuple(chain.from_iterable(epoch.transcript for epoch in epochs)),
@@ -234,7 +242,7 @@ def read(content: bytes) -> JudgedResults:
         message = f"Scores of {name[:80]!r} are not numbers from 0 to 1, and are left out: {times}"
         findings.append(Finding("warning", message, "Nothing has to be done if the scorer intends this."))
     run = Recorded(timestamp=log.created.strip() or None, git_commit=log.commit.strip().lower() or None)
-    return JudgedResults(tuple(cases), tuple(findings), run)
+    return JudgedResults(tuple(cases), tuple(findings), run).with_confidences()
 
 
 def graders_of(header: Mapping[str, Value]) -> dict[str, Grader]:

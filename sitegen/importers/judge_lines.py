@@ -40,6 +40,7 @@ from sitegen.importers.tool_values import (
     truth,
     whole,
 )
+from sitegen.importers.usual_names import stated_confidence
 from sitegen.model.answers import Turn
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Value
@@ -177,6 +178,7 @@ def read(content: bytes) -> JudgedResults:
     # By (path of the eval, test, target with its variant, number of the sample). The number is below 0, and different
     # for each line, if the line does not state it.
     cases: dict[tuple[str, str, str, int], JudgedCase] = {}
+    lines: dict[tuple[str, str, str, int], int] = {}
     at = ""
     for number, parsed in each_line(content):
         of_line: list[Finding] = []
@@ -192,7 +194,7 @@ def read(content: bytes) -> JudgedResults:
             if key in cases:
                 message = f"A sample of the case {name[:80]!r} occurs twice; the last one counts"
                 of_line.insert(0, Finding("warning", message, _FIX))
-            cases[key] = case
+            cases[key], lines[key] = case, number
             at = at or line.timestamp
             of_line[:0] = parsed.findings
         findings += (replace(finding, line=number) for finding in of_line)
@@ -204,7 +206,8 @@ def read(content: bytes) -> JudgedResults:
         named = [replace(case, id=_BETWEEN.join(filter(None, (path, case.id)))) for (path, *_), case in cases.items()]
     else:
         named = [*cases.values()]
-    return JudgedResults(with_verdicts_as_fields(named), tuple(findings), Recorded(timestamp=at.strip() or None))
+    results = JudgedResults(with_verdicts_as_fields(named), tuple(findings), Recorded(timestamp=at.strip() or None))
+    return results.with_confidences([*lines.values()])
 
 
 def _case(line: _Stated, name: str, findings: list[Finding]) -> JudgedCase:
@@ -241,6 +244,8 @@ def _case(line: _Stated, name: str, findings: list[Finding]) -> JudgedCase:
         error=failure,
         unjudged=unjudged,
         call=stated(line.members),
+        # Beside the opinion of a model, the confidence of the line is taken for that of the judge.
+        confidence=stated_confidence({} if overall.grader else line.members, members(line.members.get("metadata"))),
         transcript=line.transcript,
     )
 

@@ -32,6 +32,7 @@ from sitegen.importers.tool_values import (
     whole,
     written,
 )
+from sitegen.importers.usual_names import stated_confidence
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
@@ -114,6 +115,9 @@ class _Row(ToolObject):
     metadata = part(members, "testCase.metadata")
     asserted = part(list_of(members), "testCase.assert")
     options = part(members, "testCase.options")
+    of_answer = part(members, "response.metadata")
+    of_row = part(members, "metadata")
+    named_scores = part(members, "namedScores")
     variables = part(members, "vars")
     provider = part(name_of, "provider.id")
     label = part(name_of, "provider.label")
@@ -178,6 +182,7 @@ class _Row(ToolObject):
             error=self.error,
             unjudged=next(filter(None, (each.failure for each in self.outcomes)), ""),
             call=Call(usage=usage, model=self.provider, parameters=canonical(parameters)),
+            confidence=stated_confidence(self.of_answer, self.named_scores, self.of_row),
             transcript=transcript(self.messages, self.tool_calls),
             verdicts=(all(of_models), bool(of_people[-1])) if of_models and of_people else None,
         )
@@ -220,7 +225,7 @@ def read(content: bytes) -> JudgedResults:
         timestamp=text(value_at(root, "results.timestamp")).strip() or None,
         instruction_hashes=tuple(("", digest) for digest in hashes),
     )
-    return JudgedResults(cases, tuple(findings), run)
+    return JudgedResults(cases, tuple(findings), run).with_confidences()
 
 
 def _columns(prompts: list[dict[str, Value]]) -> list[tuple[str, str]]:

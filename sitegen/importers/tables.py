@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain
-from math import exp
 from typing import Final
 
 from msgspec.structs import replace
@@ -56,6 +55,7 @@ from sitegen.importers.usual_names import (
     named_rows,
     nearest_cases,
     plain_name,
+    stated_confidence,
     usual_columns,
 )
 from sitegen.model.answers import Turn
@@ -90,7 +90,10 @@ def read_table(ending: str, content: bytes, described: ColumnMap | None, grades:
         )
     reader = _TableReader(rows, columns)
     cases = tuple(reader.cases())
-    results = JudgedResults(cases, (*findings, *reader.findings)).with_fields(grades)
+    of_header = int(ending == "csv")
+    has_line_each = content.rstrip(b"\n").count(b"\n") + 1 == len(rows) + of_header and ending != "json"
+    lines = range(of_header + 1, of_header + 1 + len(rows)) if has_line_each else ()
+    results = JudgedResults(cases, (*findings, *reader.findings)).with_confidences(lines).with_fields(grades)
     return replace(results, cases=with_verdicts_as_fields(tuple(map(reader.with_rating, results.cases, rows))))
 
 
@@ -356,14 +359,11 @@ class _TableReader:
 
     def _confidence(self, row: Mapping[str, Value]) -> float | None:
         """How sure the model was. Beside a judge, it is taken for the judge's unless the settings name the column."""
-        column, value = next(iter(self._parts.get("confidence", ())), ""), self._value(row, "confidence")
-        if column not in self._map.required and self._grader(row):
+        columns = self._parts.get("confidence", ())
+        if set(columns).isdisjoint(self._map.required) and self._grader(row):
             return None
-        is_logarithm = plain_name(column) == LOGPROB
-        number = grade_of(value, {}, (-1e300, 0.0) if is_logarithm else (0.0, 1.0))
-        if number is None or number.score is None or number.right is not None:
-            return None
-        return exp(float(str(value))) if is_logarithm else number.score
+        names = [(name, LOGPROB if plain_name(name) == LOGPROB else "confidence") for name in columns]
+        return stated_confidence(*({usual: value_at(row, name)} for name, usual in names))
 
     def _row_names(self) -> list[str]:
         """The name of each row: its id, input or number.

@@ -143,7 +143,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=41,
+    version=42,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from sitegen.importers import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats.confidence import Stated, at_least, auroc, bins, by_field, skippable
@@ -93,6 +94,8 @@ def test_an_output_states_its_confidence_around_its_values_or_beside_them() -> N
     ("table", "settings", "expected"),
     [
         ("id,passed,confidence\na,true,0.9\nb,false,0.4\nc,true,1.5\n", {}, [0.9, 0.4, None]),
+        ("id,passed,confidence\na,true,90\nb,false,40\nc,true,100\n", {}, [0.9, 0.4, 1.0]),
+        ("id,passed,confidence\na,true,90\nb,false,0.4\n", {}, [None, 0.4]),
         ("id,passed,logprob\na,true,0\nb,false,-0.693147\nc,true,\n", {}, [1.0, 0.5, None]),
         ("id,passed,confidence,judge_model\na,true,0.9,j\n", {}, [None]),
         (
@@ -102,7 +105,7 @@ def test_an_output_states_its_confidence_around_its_values_or_beside_them() -> N
         ),
         ("id,passed,confidence\na,true,0.9\na,false,0.8\n", {}, [None]),
     ],
-    ids=["usual", "logarithm", "of a judge", "named", "answered twice"],
+    ids=["usual", "percent", "both", "logarithm", "of a judge", "named", "answered twice"],
 )
 def test_a_table_states_the_confidence_of_answers_in_a_column(
     table: str, settings: dict[str, object], expected: list[float | None]
@@ -110,3 +113,50 @@ def test_a_table_states_the_confidence_of_answers_in_a_column(
     inputs = ScoringInputs(outputs=(File("r.csv", table.encode()),), settings=json.dumps(settings))
     found = [judgement.confidence for judgement in scorer("judged").score(inputs).judgements]
     assert found == [None if each is None else pytest.approx(each, abs=1e-5) for each in expected]
+
+
+PROMPTFOO = {
+    "success": True,
+    "score": 1,
+    "response": {"metadata": {"confidence": "0.7"}},
+    "gradingResult": {"componentResults": [{"pass": True, "score": 1, "assertion": {"type": "equals"}}]},
+}
+INSPECT = {"id": "a", "scores": {"match": {"value": "C", "metadata": {"logprob": 0}}, "asked": {"value": "C"}}}
+HOSTED = {
+    "object": "eval.run.output_item",
+    "datasource_item": {"confidence": 0.6},
+    "sample": {},
+    "status": "pass",
+    "results": [{"name": "a", "passed": True, "score": 1}],
+}
+LINE = {"test_id": "a", "score": 1, "metadata": {"confidence": 80}}
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "expected"),
+    [
+        ("r.json", {"results": {"version": 3, "results": [PROMPTFOO]}}, [0.7]),
+        ("r.json", {"version": 2, "status": "success", "samples": [INSPECT]}, [1.0]),
+        ("r.jsonl", HOSTED, [0.6]),
+        ("r.jsonl", LINE, [0.8]),
+        ("r.jsonl", {**LINE, "confidence": 0.5, "evaluator_results": [{"type": "llm-judge", "score": 1}]}, [0.8]),
+    ],
+    ids=["promptfoo", "Inspect", "OpenAI", "line of a judge", "line of a model that judged"],
+)
+def test_results_of_tools_state_the_confidence_of_answers(path: str, content: object, expected: list[float]) -> None:
+    assert [case.confidence for case in read_results(path, json.dumps(content).encode()).cases] == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("r.csv", b"id,passed,confidence\na,true,0.9\nb,true,1.5\n"),
+        ("r.csv", b"id,passed,logprob\na,true,-0.9\nb,true,0.5\n"),
+        ("r.jsonl", b'{"id": "a", "score": 1, "confidence": 0.9}\n\n{"id": "b", "score": 1, "confidence": -3}\n'),
+    ],
+)
+def test_a_confidence_outside_its_range_is_named_with_its_line(path: str, content: bytes) -> None:
+    (finding,) = read_results(path, content).findings
+    assert finding.line == 2 + content.count(b"\n\n") + path.endswith("csv")
+    assert "1 of 2 answers" in finding.message
+    assert "stated for 'b'" in finding.value
