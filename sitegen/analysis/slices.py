@@ -181,7 +181,7 @@ def _slice(values: tuple[str, ...], before: Scorecard | None, card: Scorecard, s
     compared = Compared(before, card) if before else None
     change = compared.difference(spec.name) if compared else None
     verdict = None
-    if compared and change is not None:
+    if compared and change is not None and not card.traits.is_recorded:
         verdict = change_verdict(compared, Flips(), higher_is_better=spec.higher_is_better)
     return Slice(
         values=values,
@@ -268,7 +268,7 @@ def _part(card: Scorecard, documents: Sequence[DocumentScore], differ: Sequence[
 
 def _best(slices: Sequence[Slice], spec: MetricSpec) -> Iterator[tuple[str, ...]]:
     """Yield the values of the slice that is better than every other one by more than chance, if there is one."""
-    defined = [each for each in slices if each.value is not None]
+    defined = [each for each in slices if each.value is not None and not each.card.traits.is_recorded]
     if len(defined) < 2:
         return
     best = max(defined, key=lambda each: (each.value or 0.0) * (1 if spec.higher_is_better else -1))

@@ -299,7 +299,7 @@ class Layout:
                 return "output", run
             run = runs.folder_name(start) if name in records else None
             return ("recorded", run or "") if run or is_beside else (None, "")
-        if recorded is not None and inside in recorded:
+        if recorded is not None and (inside in recorded or is_in_output(self.entry(eval_id), inside)):
             return "overwritten", ""
         if is_beside and inside not in self._overwritten:
             return "recorded", ""

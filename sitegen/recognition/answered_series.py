@@ -25,6 +25,11 @@ from sitegen.text.plain import natural_order
 
 _LEAST: Final = 2
 """The least number of those who answered, of cases that variants have in common, and of answers in a run."""
+MOST_BESIDE: Final = 6
+"""The most proposed evals in one folder or below one glob. If there are more, each is probably a case and not an
+eval, or a model."""
+_MOST_MODELS: Final = 60
+"""The most files of models in a folder that are one output: each commit that writes one of them reads all."""
 _READ: Final = 3
 """Number of folders of which a file is read to see whether each file is one case."""
 
@@ -115,6 +120,10 @@ def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
             wanted, alone = [_common_ends([*models], models)], [*models]  # none has several files, of several tasks
         elif len(alone) > 1:
             wanted.append(_common_ends(alone, models))
+        # More files than could be evals, most of which have another model, with a version or a date of its own each.
+        are_models = MOST_BESIDE < len(by_stem) <= min(_MOST_MODELS, 2 * len(models)) and 2 * len(alone) > len(models)
+        if are_models and 2 * sum(map(names_a_run, by_stem)) < len(by_stem):
+            wanted, alone = [("", "")], [*by_stem]
         for start, end in wanted:
             least = len(start) + len(end)
             fits = [each for each in by_stem if each.startswith(start) and each.endswith(end) and len(each) > least]
@@ -122,7 +131,7 @@ def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
             if len(fits) < _LEAST or not all(stem in known for stem in fits):
                 continue  # other files have such names
             path = f"{folder}/{start}{{model}}{end}{ending}".lstrip("/")
-            series = _joined(path, [by_stem[stem] for stem in models if stem in fits])
+            series = _joined(path, [by_stem[stem] for stem in sorted(fits, key=natural_order)])
             if _answer_together(series):
                 alone = [stem for stem in alone if stem not in fits]
                 yield series

@@ -34,7 +34,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
-from sitegen.recognition.answered_series import joined_series
+from sitegen.recognition.answered_series import MOST_BESIDE, joined_series
 from sitegen.recognition.document_folders import folders_of_documents
 from sitegen.recognition.files import LARGEST, MOST_READ, FilesOfHistory, Reader, TrackedFile, bounded, why_malformed
 from sitegen.recognition.initialising import flow, manifest_text, site_text
@@ -61,10 +61,6 @@ _MOST: Final = 40
 
 _MOST_SINGLE: Final = 10
 """The most proposed evals with a single output, whose history shows nothing yet."""
-
-_MOST_BESIDE: Final = 6
-"""The most proposed evals in one folder or below one glob. If there are more, each is probably a case and not an
-eval."""
 
 _NOT_IN_AN_ID = re.compile(r"[^\w.-]+")
 _NO_PART_OF_A_NAME = re.compile(
@@ -157,7 +153,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
             continue
         content, recognition, unread[series.newest.path] = _recognised(series, read, truth_finder, at)
         traits = traits_of(recognition[0].get("kind", "fields")) if recognition else None
-        if series.parts and not (traits and (traits.is_structured or traits.names_scores)):
+        if series.parts and not (traits and (traits.is_structured or traits.names_scores or traits.is_recorded)):
             # The kind cannot have a file of each who answered.
             remaining.extendleft(reversed(series.parts))
             continue
@@ -172,7 +168,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         if series.versions == 1 and single > _MOST_SINGLE:
             continue
         proposals_in[folder] += 1
-        if proposals_in[folder] > _MOST_BESIDE:
+        if proposals_in[folder] > MOST_BESIDE:
             continue
         keys, why = recognition
         truth = keys.pop("ground_truth", "")
@@ -206,7 +202,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
     # Two names that say of what are of two runs: ``baseline.json`` has cases, ``redteam.json`` other numbers.
     sums = {(folder, word) for folder, own in computed for word in words.values() if not (own and word) or own == word}
     kept = (one for folder, one in proposed if one.id not in recorded or (folder, words[one.id]) not in sums)
-    return [*kept, *left_out, *unknown[:_MOST_BESIDE], *_refused(files, unread, at)]
+    return [*kept, *left_out, *unknown[:MOST_BESIDE], *_refused(files, unread, at)]
 
 
 def _recognised(
@@ -267,12 +263,12 @@ def _without_crowds(
     """
     left_out = []
     for folder, number in proposals_in.items():
-        if number > _MOST_BESIDE:  # digests, for example, are the names of files in a cache
+        if number > MOST_BESIDE:  # digests, for example, are the names of files in a cache
             beside = (one for one, _ in found if one.path.rpartition("/")[0] == folder and not one.is_glob)
             nameless = [one for one in beside if re.search("[0-9]", one.path) and not _informative(one.newest.stem)]
             found = [(one, proposal) for one, proposal in found if one not in nameless]
-            others = f" beside {_MOST_BESIDE - len(nameless)} others" if len(nameless) < _MOST_BESIDE else ""
-            why = f"{counted(number - _MOST_BESIDE + len(nameless), 'file')}{others} in {folder}"
+            others = f" beside {MOST_BESIDE - len(nameless)} others" if len(nameless) < MOST_BESIDE else ""
+            why = f"{counted(number - MOST_BESIDE + len(nameless), 'file')}{others} in {folder}"
             left_out.append(Proposal(id=folder, why=why, lacks="each may be one document of an eval"))
     return found, left_out
 

@@ -11,8 +11,11 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.config.findings import read_keys, settings_finding
 from sitegen.data_files.reading import UnreadableError
+from sitegen.importers.case import BETWEEN
 from sitegen.importers.recorded_layouts import (
     RecordedNumber,
     headline_rank,
@@ -29,8 +32,10 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import WHERE
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
 from sitegen.model.usage import BESIDE, RunUsage, stated_judge
+from sitegen.scoring.answerers import Answerer, by_answerer
 from sitegen.scoring.scorer import NO_METRIC, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import with_stated
+from sitegen.stats.counts import mean
 from sitegen.text.plain import line
 from sitegen.text.values import COUNT
 
@@ -178,33 +183,34 @@ def _score(inputs: ScoringInputs) -> Result:
     settings, remarks = read_recorded_settings(inputs.settings)
     findings = list(remarks)
     judges: set[str] = set()
-    run = RUN
-    numbers: list[RecordedNumber] = []
-    readable = False
-    for file in inputs.outputs:
+    runs: list[tuple[Answerer, str, dict[str, RecordedNumber]]] = []
+    """Who answered, the id of the run, and its numbers by name."""
+    for who, file in ((who, file) for who, files in by_answerer(inputs.outputs, inputs.settings) for file in files):
         try:
             content = content_of(file, "the file is missing", "Commit it again.")
             root, remarks = read_record(file.path, content)
         except UnreadableError as error:
             findings.append(error.finding("The file"))
             continue
-        readable = True
-        numbers += numbers_of_layout(root, settings.where)
-        run = _run_over(root)
+        by_name: dict[str, RecordedNumber] = {}
+        for number in numbers_of_layout(root, settings.where):
+            by_name.setdefault(number.name, number)  # the key ``a.b`` has the same name as the key ``b`` below ``a``
+        runs.append((who, BETWEEN.join(filter(None, (who.variant, who.model))) or _run_over(root), by_name))
         findings += remarks
         judges |= set(map(stated_judge, root if isinstance(root, list) else [root])) - {""}
     if not inputs.outputs:
         findings.append(Finding("error", "The file is missing", "Commit it again."))
-    by_name: dict[str, RecordedNumber] = {}
-    for number in numbers:  # the key ``a.b`` has the same name as the key ``b`` below ``a``
-        by_name.setdefault(number.name, number)
-    distinct = list(by_name.values())
+    numbers = {name: number for _, _, of_run in reversed(runs) for name, number in of_run.items()}
+    if len(runs) > 1:  # a number of several models is their mean, and each model has its own
+        means = {name: mean(of_run[name].value for _, _, of_run in runs if name in of_run) for name in numbers}
+        numbers = {name: replace(number, value=means[name]) for name, number in numbers.items()}
+    distinct = list(numbers.values())
     if missing := settings.missing_headline(distinct):
         distinct.insert(0, missing)
         message = f"The run has no number {line(missing.name, _LABEL)!r}, the headline of the eval's settings"
         findings.append(Finding("note", message, "Correct 'headline' if no run has it."))
     followed, left_out = settings.followed(distinct)
-    if readable and not followed:
+    if runs and not followed:
         message = "No number of the file is wanted" if numbers else "The file holds no number"
         fix = "Correct 'metrics' of the eval's settings." if settings.metrics else "Name the file that holds them."
         findings.append(Finding("warning", message, fix))
@@ -216,16 +222,32 @@ def _score(inputs: ScoringInputs) -> Result:
     if left_out:
         message = f"The file holds {left_out + MOST:,} numbers, of which the first {MOST} are followed"
         findings.append(Finding("note", message, "Choose with 'metrics' of the eval's settings."))
-    status: Status = "scored" if readable else "unreadable"
+    status: Status = "scored" if runs else "unreadable"
     metrics = tuple(Metric(number.name, number.value) for number in followed)
     card = Scorecard(
         status=status,
         counts=Counts(),
         metrics=metrics or (Metric(NO_METRIC.name, None),),
-        documents=(DocumentScore(run, status, Counts()),),
+        documents=tuple(
+            DocumentScore(
+                id=name,
+                status=status,
+                counts=Counts(),
+                metrics=tuple(
+                    Metric(each.name, of_run[each.name].value if each.name in of_run else None) for each in followed
+                )
+                if len(runs) > 1
+                else (),
+                axes=who.axes,
+            )
+            for who, name, of_run in runs or [(Answerer(), RUN, {})]
+        ),
         fields=(),
         findings=bounded_findings(findings),
-        specs=tuple(map(settings.spec_of, followed)),
+        specs=tuple(
+            replace(spec, explanation=f"The mean of several models. {spec.explanation}") if len(runs) > 1 else spec
+            for spec in map(settings.spec_of, followed)
+        ),
         kind=SCORER.kind,
     )
     result = Result(card, ())
@@ -233,13 +255,14 @@ def _score(inputs: ScoringInputs) -> Result:
 
 
 def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-    """Return no metrics, because a run has a single document."""
-    return ()
+    """Return the mean of each number over the runs of several models; nothing for a single run, which has no others."""
+    names = dict.fromkeys(metric.name for document in documents for metric in document.metrics)
+    return tuple(Metric(name, mean(dict(each.metrics).get(name) for each in documents)) for name in names)
 
 
 SCORER: Final = Scorer(
     kind="recorded",
-    version=7,
+    version=8,
     metrics=(),
     nouns=Nouns(
         attribute="number",

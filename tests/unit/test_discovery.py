@@ -658,8 +658,8 @@ def test_evals_that_would_share_a_name_are_all_named_longer(tmp_path: Path):
     paths = {
         "evals/results/results.json": "evals",
         "evals/results/baseline.json": "baseline",
-        "speed/results/haiku-4-5.json": "speed-haiku-4-5",
-        "speed/results/opus-5.json": "speed-opus-5",
+        "speed/results/north-4.json": "speed-north-4",
+        "speed/results/south-5.json": "speed-south-5",
     }
     for accuracy in (0.5, 0.6):
         repo.commit({path: json.dumps({"accuracy": accuracy, "path": path}) for path in paths})
@@ -1131,7 +1131,15 @@ MODELS_IN: dict[str, tuple[list[str], object, list[str]]] = {
     "numbers of each model": (
         [f"results/{name}.json" for name in ("gpt-4o", "claude-3")],
         SUMS,
-        ["results/claude-3.json", "results/gpt-4o.json"],
+        ["results/{model}.json"],
+    ),
+    "numbers of many models, some with names of their own": (
+        [
+            f"results/{name}_may.json"
+            for name in ("gpt-4o", "gpt_5", "claude_3_haiku", "opus", "qwen_3", "north", "ours")
+        ],
+        SUMS,
+        ["results/{model}.json"],
     ),
     "iterations": ([f"results/run-{n}/results.json" for n in (1, 2)], CASES, ["results/run-*/results.json"]),
 }

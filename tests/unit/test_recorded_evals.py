@@ -257,6 +257,26 @@ def test_a_table_of_runs_is_read_as_its_newest_and_runs_that_one_commit_appends_
     assert problems_text(tmp_path / "site").count("2 runs of this commit are left out") == 1
 
 
+def test_a_number_of_several_models_is_their_mean_and_changes_by_the_models_that_both_runs_have(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "models")
+    repo.commit(
+        {f"results/{model}.json": f'{{"accuracy": 0.{rate}}}' for model, rate in (("gpt-4o", 4), ("llama-3", 6))}
+    )
+    repo.commit(
+        {"results/llama-3.json": '{"accuracy": 0.8}', "results/claude-4.json": '{"accuracy": 0.9, "recall": 1}'}
+    )
+    found = history(repo.path, "evals", cache=tmp_path / "memo")
+    second = found.points[1]
+    assert [point.scorecard.metric("accuracy") for point in found.points] == pytest.approx([0.5, 0.7])
+    assert second.change is not None
+    assert second.change.metrics[0].change == pytest.approx(0.1)
+    assert set(found.slices()["slice"]) == {"gpt-4o", "llama-3", "claude-4"}
+    build_site(repo.path, tmp_path / "site")
+    report = (tmp_path / "site/evals/evals/0002.html").read_text()
+    assert "accuracy by model" in report
+    assert "cannot tell" not in report
+
+
 @pytest.mark.parametrize("states", ['{{"range": {{"start": 1, "end": {}}}, ', '{{"config": {{"split": "s{}"}}, '])
 def test_numbers_of_runs_over_other_cases_are_not_compared(tmp_path: Path, states: str) -> None:
     runs = [states.format(end) + f'"accuracy": 0.{rate}}}' for end, rate in ((5, 8), (5, 7), (9, 2), (9, 3))]

@@ -356,7 +356,7 @@ class ReportView(Frozen, dict=True, gc=True):
         """Metrics that the kind computes for each document besides its counts."""
         documents = self.card.documents
         with_values = {name for document in documents for name, value in document.metrics if value is not None}
-        return [spec for spec in self.specs if spec.name in with_values]
+        return [spec for spec in self.specs[: HEADLINES if self.info.recorded else None] if spec.name in with_values]
 
     @property
     def verdict_of(self) -> Verdict:

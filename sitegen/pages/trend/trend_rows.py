@@ -63,7 +63,7 @@ def columns(view: TrendView) -> tuple[Column, ...]:
                 head=spec.label,
                 cell=lambda at, _, k=k, unit=spec.unit: _trend_ratio_cell(values[at][k], unit),
             )
-            for k, spec in enumerate(specs[1:], 1)
+            for k, spec in enumerate(() if view.variants and view.info.recorded else specs[1:], 1)
         ),
         *(
             Column(
