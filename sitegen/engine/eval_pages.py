@@ -131,7 +131,7 @@ class Reports:
             with_page=self._with_page,
             tags=tags_of(result.scorecard),
         )
-        return grid if grid.has_texts else None
+        return grid if grid.has_texts or grid.address_of("flaky") else None
 
     def _point(self, index: int, card: Scorecard) -> Point:
         return Point(
@@ -355,7 +355,7 @@ class _EvalPages:
         path, key = links.variants(self._info.id), self._keys[-1]
         if not self._writer.is_fresh(path, key):
             specs = specs_with_usage(self._cards.series_specs(), [newest.scorecard])
-            page = variants_page(self._info, specs, newest)
+            page = variants_page(series, specs, self._task.record.cases)
             self._writer.write(path, self._renderer.render(page), key)
 
     def _write_comparison(self, series: Series) -> None:

@@ -220,7 +220,7 @@ class KindTraits(Frozen):
     @property
     def has_cases(self) -> bool:
         """Whether its results have the texts of answers, by case."""
-        return self.names_scores
+        return self.names_scores or self.answers_cases
 
 
 KIND_TRAITS: Final[dict[str, KindTraits]] = {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import EvalInfo, Point
+from sitegen.model.series import EvalInfo, Series
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
@@ -78,6 +78,8 @@ class VariantsView(Frozen):
     comparison: VariantComparison
     metrics: tuple[OfVariants, ...]
     """Metrics that any variant has, with the values of the variants."""
+    with_page: frozenset[str]
+    """The ids of the cases that have a page."""
 
     @property
     def ranked(self) -> list[Ranked]:
@@ -108,10 +110,11 @@ class VariantsView(Frozen):
         return min(FLIPS, ALL_FLIPS // max(1, len(self.comparison.pairs)))
 
 
-def variants_page(info: EvalInfo, specs: tuple[MetricSpec, ...], newest: Point) -> Page:
-    """The page of the newest point of an eval with variants."""
+def variants_page(series: Series, specs: tuple[MetricSpec, ...], cases: Iterable[str]) -> Page:
+    """The page of the newest point of an eval with variants. ``cases``: the ids of those that have a page."""
     from sitegen.analysis.variants import variant_comparison, variants_of  # statistics that few evals need
 
+    info, newest = series.info, series.points[-1]
     metrics = [dict(variant.metrics) for variant in newest.scorecard.variants]
     values = [(spec, tuple(of_variant.get(spec.name) for of_variant in metrics)) for spec in specs]
     view = VariantsView(
@@ -119,5 +122,6 @@ def variants_page(info: EvalInfo, specs: tuple[MetricSpec, ...], newest: Point) 
         snapshot=newest.snapshot,
         comparison=variant_comparison(info.id, variants_of(newest.scorecard), info.significance_level or ALPHA),
         metrics=tuple(row for row in values if any(value is not None for value in row[1])),
+        with_page=frozenset(cases),
     )
     return Page(links.variants(info.id), "pages/variants.html", view)

@@ -44,7 +44,8 @@ def compare_variants(
     axes, or if there are fewer than two.
     """
     verified = verify(project, eval_id)
-    if not traits_of(verified.place.kind).answers_cases:
+    on_other_axis = any("=" in name and not name.startswith("variant=") for name in names)
+    if on_other_axis or not traits_of(verified.place.kind).answers_cases:
         return _compare_slices(verified, names)
     names = [name.removeprefix("variant=") for name in names]
     variants = {variant.measured.name: variant for variant in variants_of(verified.result.scorecard)}

@@ -72,7 +72,8 @@ METRICS: Final = (
     MetricSpec(
         "flaky",
         "Flaky cases",
-        "Cases of which some answers passed and others did not / cases with two verdicts or more.",
+        "Cases of which some answers passed and others did not / cases with two verdicts or more; a case counts once "
+        "for each variant and model that answered it.",
         higher_is_better=False,
         is_optional=True,
     ),

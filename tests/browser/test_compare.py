@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from sitegen.analysis.flips import flipped_cells
 from sitegen.analysis.flips import flips as flips_of
-from sitegen.model.outcomes import Cell, Period, Tally
+from sitegen.model.outcomes import ABSENT, Cell, Period, Tally
 from sitegen.model.series import Series
 from sitegen.pages import compare_cells, compare_data
 from sitegen.pages.compare import FIELDS, CompareView, compare_page, signed_count
@@ -101,8 +101,17 @@ def test_the_newest_point_is_compared_with_the_best_one_before_it(visit):
     series = sample.series()
     values = [point.scorecard.metric("f1") or 0 for point in series.points[:-1]]
     expect(page.locator("[data-result] b + a").nth(1)).to_have_text("iteration-060")
-    best, newest = page.locator("select").all()
-    assert (best.input_value(), newest.input_value()) == (str(values.index(max(values))), "59")
+    assert chosen(page) == [series.points[values.index(max(values))].snapshot.label, "iteration-060"]
+
+
+def chosen(page: Page) -> list[str]:
+    """The names of the sides that are chosen."""
+    return [side.input_value().partition(" ")[0] for side in page.locator("[data-choices] input").all()]
+
+
+def choose(page: Page, side: int, name: str) -> None:
+    page.locator("[data-choices] input").nth(side).fill(name)
+    page.keyboard.press("Enter")
 
 
 @pytest.fixture(scope="module")
@@ -129,17 +138,48 @@ def test_points_in_files_beside_the_page_are_compared_as_well(in_pieces: Series,
 def test_what_cannot_be_shown_is_said_and_no_other_pair_takes_its_place(in_pieces: Series, site: Path, open_context):
     page = open_context().new_page()
     page.goto((site / "evals/waybills/pieces.html").as_uri() + "#a=0001&b=0999")
-    result, selects = page.locator("[data-result]"), page.locator("select")
+    result = page.locator("[data-result]")
     expect(result).to_contain_text("This page has no iteration “0999”, which the address asks for.")
     expect(result.locator("table")).to_have_count(0)
-    assert [side.input_value() for side in selects.all()] == ["0", ""]
-    selects.nth(1).select_option("59")
+    assert chosen(page) == ["iteration-001", ""]
+    choose(page, 1, "iteration-060")
     expect(result.locator("b + a").nth(1)).to_have_text("iteration-060")
     (site / "evals/waybills/compare-0.js").rename(site / "evals/waybills/moved.js")
-    selects.nth(0).select_option("1")
+    choose(page, 0, "2")
     expect(result).to_contain_text("compare-0.js could not be loaded")
     (site / "evals/waybills/moved.js").rename(site / "evals/waybills/compare-0.js")
     assert page.url.endswith("#a=0002&b=0060")
+
+
+def test_three_sides_stand_beside_each_other_and_differ_where_values_do(in_pieces: Series, site: Path, open_context):
+    page = open_context().new_page()
+    page.goto((site / "evals/waybills/pieces.html").as_uri() + "#a=2&b=iteration-030&c=0045")
+    places, result = (1, 29, 44), page.locator("[data-result]")
+    expect(result.locator(".sides-metrics thead th")).to_have_text(
+        ["Metric", "iteration-002", "iteration-030", "iteration-045"]
+    )
+    for side, place in enumerate(places[1:], 1):
+        fixed, broken, still, *_ = expected(in_pieces, places[0], place)[0]
+        head = result.locator(".sides-ab > div").nth(side)
+        expect(head).to_contain_text(f"{fixed} fixed, {broken} broken, {still} still wrong.")
+        values = [in_pieces.points[at].scorecard.metric("f1") or 0 for at in (places[0], place)]
+        shown = result.locator(f".sides-metrics tbody tr:first-child .c-side{side}")
+        expect(shown).to_contain_text(f"{values[1]:.3f}")
+        expect(shown.locator(".delta")).to_contain_text(f"{abs(values[1] - values[0]):.3f}")
+    differing = 0
+    for cell in in_pieces.cells.cells:
+        runs = [cell.at(place) or ABSENT for place in places]
+        same = len({(run.state, run.actual if run.state != "absent" else "") for run in runs}) == 1
+        differing += not same and any(run.is_wrong for run in runs)
+    expect(page.locator("#h-0-differ")).to_have_text(f"Not the same on all sides: {differing}")
+    page.get_by_role("button", name="Remove side 2").click()
+    assert page.url.endswith("#a=0002&b=0045")
+    page.get_by_role("button", name="Add a side").click()
+    assert chosen(page)[:2] == ["iteration-002", "iteration-045"]
+    choose(page, 2, "99")
+    expect(result).to_contain_text("This page has no iteration “99”.")
+    choose(page, 2, "1")
+    assert page.url.endswith("#a=0002&b=0045&c=0001")
 
 
 def test_nothing_moves_while_the_page_is_filled(visit):
@@ -154,12 +194,12 @@ def test_nothing_moves_while_the_page_is_filled(visit):
 
 def test_a_choice_is_in_the_address_and_comes_back_from_it(visit):
     page = visit(PAGE)
-    page.locator("select").nth(0).select_option("3")
+    choose(page, 0, "iteration-004")
     assert page.url.endswith("#a=0004&b=0060")
     page.get_by_role("button", name="Swap").click()
     assert page.url.endswith("#a=0060&b=0004")
     page.reload()
-    assert [one.input_value() for one in page.locator("select").all()] == ["59", "3"]
+    assert chosen(page) == ["iteration-060", "iteration-004"]
     expect(page.locator("[data-result] b + a").nth(0)).to_have_text("iteration-060")
     page.get_by_role("button", name="Newest and previous").click()
     assert page.url.endswith("#a=0059&b=0060")
@@ -167,14 +207,14 @@ def test_a_choice_is_in_the_address_and_comes_back_from_it(visit):
 
 def test_a_choice_can_be_made_with_the_keyboard_alone(visit):
     page = visit(PAGE)
-    page.locator("select").nth(0).focus()
-    page.keyboard.press("ArrowDown")
-    before = page.locator("select").nth(0).input_value()
-    assert page.url.endswith(f"#a={int(before) + 1:04}&b=0060")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
+    page.locator("[data-choices] input").nth(0).focus()
+    page.keyboard.type("12")
     page.keyboard.press("Enter")
-    assert [one.input_value() for one in page.locator("select").all()] == ["59", before]
+    assert page.url.endswith("#a=0012&b=0060")
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert chosen(page) == ["iteration-060", "iteration-012"]
 
 
 def test_the_script_and_the_page_without_it_say_the_same(visit):

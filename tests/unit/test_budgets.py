@@ -14,11 +14,11 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_476,
+    "lines of sitegen/": 63_482,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
-    "fields of classes": 2_357,
+    "fields of classes": 2_358,
     "functions": 3_630,
     "parameters": 5_199,
     "functions with more than 6 parameters": 2,
@@ -26,9 +26,9 @@ REACHED: Final = {
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_316,
+    "lines of templates, styles and scripts": 8_441,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_112,
+    "lines of tests": 50_164,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }

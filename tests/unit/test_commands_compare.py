@@ -15,7 +15,9 @@ from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import run
 
-CASES = json.dumps([{"id": f"case-{index:02}", "input": "?", "expected": "yes"} for index in range(20)])
+CASES = json.dumps(
+    [{"id": f"case-{index:02}", "input": "?", "expected": "yes", "category": "ab"[index // 10]} for index in range(20)]
+)
 WRITTEN = ["comparison_plots.svg", "comparison_report.md", "comparison_results.json"]
 
 
@@ -74,6 +76,12 @@ def test_all_variants_of_an_eval_are_compared(project):
 def test_variants_are_named_with_their_eval_or_after_it(project, arguments):
     [found] = compared(project, *arguments)["variants"]
     assert [one["name"] for one in found["variants"]] == ["plain", "kind"]
+
+
+def test_responses_are_compared_by_category(project):
+    [change] = compared(project, "faq", "category=a", "category=b")["changes"]
+    assert (change["before"], change["after"]) == ("category=a", "category=b")
+    assert [(one["before"], one["after"]) for one in change["metrics"] if one["name"] == "accuracy"] == [(0.7, 0.3)]
 
 
 def test_iterations_of_one_eval_are_compared_judgement_by_judgement(project):

@@ -70,7 +70,9 @@ def result(*variants: tuple[str, str], quality: float | None = None) -> Scorecar
 
 def page_of(found: Scorecard, **info: object) -> VariantsView:
     about = EvalInfo("faq", "Questions", kind="responses", **info)  # type: ignore[arg-type]
-    page = variants_page(about, (ACCURACY, QUALITY), replace(sample.series(2).points[-1], scorecard=found))
+    of_two = sample.series(2)
+    points = (of_two.points[0], replace(of_two.points[1], scorecard=found))
+    page = variants_page(replace(of_two, info=about, points=points), (ACCURACY, QUALITY), ["case-0000"])
     assert (page.path, page.template) == ("evals/faq/variants.html", "pages/variants.html")
     assert isinstance(page.view, VariantsView)
     return page.view
@@ -97,6 +99,8 @@ def test_pairs_know_the_places_of_their_variants_and_list_a_bounded_number_of_fl
     assert (view.flips_listed, len(view.listed_flips)) == (FLIPS, 2 * FLIPS)
     html = renderer_of(sample.SITE).render(Page("evals/faq/variants.html", "pages/variants.html", view)).decode()
     assert "40 more are not listed here" in " ".join(html.split())
+    assert re.findall(r'<a href="(cases/[^"]*)">', html) == ["cases/case-0000.html"] * 2
+    assert 'href="0002.html#different=1"' in html
 
 
 def test_many_pairs_share_the_flips_that_a_page_lists():

@@ -1,8 +1,9 @@
-/* Any two iterations of an eval. What sitegen judged is in the page's data and in files beside it, and this looks it up:
+/* Two or more iterations of an eval. What sitegen judged is in the page's data and in files beside it, and this looks it up:
    the answer for the pairs that the build judged, what becomes of a cell from one state to another, and how uneven the flips of
    a field have to be until they are more than chance. See pages/compare_data.py. The tables are filled copies of the page's
-   template, in which each has an empty row. The choice is in the address, #a=0012&b=0015, and no other pair is ever shown for it. */
-const ABSENT = 6, LISTED = 200, FIELDS = 25, COMMITS = 8;
+   template, in which each has an empty row. The choice is in the address, #a=0012&b=0015&c=0016, and nothing else is ever shown for it.
+   Two sides are compared value by value; more stand side by side, each with its difference to the first. */
+const ABSENT = 6, LISTED = 200, FIELDS = 25, COMMITS = 8, SIDES = "abcdef";
 const TYPES = ["omission", "hallucination", "wrong_value", "format_error"];
 const FATES = ["broken", "fixed", "still_wrong", "appeared", "vanished"]; // as in sitegen/pages/compare_data.py
 const isThere = run => run.state !== ABSENT, isWrong = run => run.state >= 2 && isThere(run);
@@ -13,7 +14,9 @@ class Comparison {
     this.result = $("[data-result]", card);
     this.template = $("template", card);
     this.status = $("[data-said]", card);
-    this.selects = $$("select", card);
+    this.choices = $("[data-choices]", card);
+    this.fields = [];
+    this.add = $("[data-add]", card);
     this.command = card.dataset.compare;
     // A point whose cells are not in the page is written short.
     this.points = this.data.points.map(point => (Array.isArray(point)
@@ -23,8 +26,14 @@ class Comparison {
     this.prompts = new Map($$("[data-pair]").map(section => [section.dataset.pair, $("[data-prompts]", section)]));
     this.last = this.points.length - 1;
     this.best = this.place(this.data.best);
-    this.fillSelects();
-    $("[data-swap]", card).addEventListener("click", () => this.choose(this.b, this.a));
+    this.names = this.fillList();
+    this.swap = $("[data-swap]", card);
+    this.swap.addEventListener("click", () => this.choose(...this.chosen.toReversed()));
+    this.add.addEventListener("click", () => {
+      const others = [this.best, ...this.points.keys()].reverse();
+      this.choose(...this.chosen, others.find(place => !this.chosen.includes(place)));
+      $("input", this.fields.at(-1)).focus();
+    });
     $("[data-previous]", card).addEventListener("click", () => this.choose(this.last - 1, this.last));
     $("[data-best]", card).addEventListener("click", () => this.choose(this.best, this.last));
     for (const button of $$("[data-base]", card)) button.addEventListener("click", () => this.choose(this.place(button.dataset.base), this.last));
@@ -32,56 +41,90 @@ class Comparison {
     this.restore();
   }
 
-  place(slug) { return this.points.findIndex(point => point.slug === slug); }
-
-  /** Newest first. Iterations with the output of an earlier one, which names them, stand together below all others. */
-  fillSelects() {
-    const copies = this.points.filter(point => point.same && !point.again);
-    for (const select of this.selects) {
-      const options = this.points.map((point, index) => this.option(point, index, copies)).reverse();
-      select.append(...options.filter(option => !copies.includes(this.points[option.value])));
-      if (copies.length) {
-        const group = element("optgroup");
-        group.label = "Same output as an earlier iteration";
-        group.append(...options.filter(option => copies.includes(this.points[option.value])));
-        select.append(group);
-      }
-      select.addEventListener("change", () => this.choose(...this.selects.map(({ value }) => (value === "" ? -1 : +value))));
-    }
+  /** By the name of a report, a label or a number: 0014, iteration-014 or 14; the last two mean the iteration as last scored. */
+  place(name) {
+    const exact = this.points.findIndex(point => point.slug === name), number = label => label.replace(/^iteration-0*/, "");
+    return exact < 0 ? this.points.findLastIndex(({ label }) => label === name || number(label) === number(name)) : exact;
   }
 
-  option(point, index, copies) {
+  /** Fills the list that all sides share, newest first and those with the output of an earlier one last; the names by place. */
+  fillList() {
+    const copies = this.points.filter(point => point.same && !point.again), names = this.points.map(point => this.name(point, copies));
+    const isCopy = place => copies.includes(this.points[place]);
+    $("datalist", this.choices.parentNode).append(...[...names.keys()].reverse().sort((one, other) => isCopy(one) - isCopy(other)).map(place => {
+      const option = element("option");
+      option.value = names[place];
+      return option;
+    }));
+    return names;
+  }
+
+  /** A field for each side, with what is chosen; a field that is entered is empty, so that the list offers all. */
+  fillChoices(places) {
+    while (this.fields.length > places.length) this.fields.pop().remove();
+    places.forEach((place, side) => {
+      const field = this.fields[side] ??= this.field(side), input = $("input", field);
+      $("span", field).textContent = this.sideName(side, places.length);
+      $("button", field).hidden = places.length < 3;
+      input.value = input.placeholder = this.names[place] ?? "";
+    });
+    this.add.hidden = places.length === SIDES.length || places.length >= this.points.length || places.some(place => place < 0);
+    this.swap.hidden = places.length > 2;
+  }
+
+  sideName(side, count) { return count > 2 ? `Side ${side + 1}` : ["Before", "After"][side]; }
+
+  /** The field of a side: one of the two of the page, or a copy of the first. */
+  field(side) {
+    const box = this.choices.children[side] ?? this.choices.appendChild(this.choices.firstElementChild.cloneNode(true));
+    const input = $("input", box), remove = $("button", box);
+    remove.setAttribute("aria-label", `Remove side ${side + 1}`);
+    remove.addEventListener("click", () => this.choose(...this.chosen.filter((_, other) => other !== side)));
+    const take = place => this.choose(...this.chosen.with(side, place));
+    for (const event of ["focus", "click"]) input.addEventListener(event, () => { if (input.value === input.placeholder) input.value = ""; });
+    input.addEventListener("blur", () => { input.value ||= input.placeholder; });
+    input.addEventListener("input", () => { if (this.names.includes(input.value)) take(this.names.indexOf(input.value)); });
+    input.addEventListener("change", () => {
+      const name = input.value.trim(), found = this.place(name);
+      if (name && name !== input.placeholder && found >= 0) take(found);
+      else if (name && !this.names.includes(name)) this.unknown([name]);
+    });
+    return box;
+  }
+
+  name(point, copies) {
     const [value] = point.values, number = value === null ? "" : ` · ${this.data.metrics[0][0]} ${written(value)}`;
-    const same = copies.filter(copy => copy.same === point.slug), original = copies.includes(point) ? this.points[this.place(point.same)] : null;
+    const same = copies.filter(copy => copy.same === point.slug), original = copies.includes(point) ? this.points.find(({ slug }) => slug === point.same) : null;
     const note = original ? ` · same output as ${original.label}`
       : same.length ? ` · +${same.length} same output: ${same.slice(0, 3).map(copy => copy.label.replace(/^iteration-/, "")).join(", ")}${same.length > 3 ? " …" : ""}` : "";
-    const option = element("option", "", `${point.label}${point.again ? " (rescored)" : ""}${number} · ${point.day}${note}`);
-    option.value = index;
-    return option;
+    return `${point.label}${point.again ? ` (rescored, ${point.slug})` : ""}${number} · ${point.day}${note}`;
   }
 
   restore() {
-    const address = hash(), slugs = ["a", "b"].map(name => address.get(name));
+    const address = hash(), slugs = [...SIDES].map(name => address.get(name)).filter((slug, side) => side < 2 || slug !== null);
     const places = slugs.map((slug, side) => (slug === null ? [this.best, this.last][side] : this.place(slug)));
     const unknown = slugs.filter((slug, side) => places[side] < 0);
     if (!unknown.length) this.show(...places);
     else {
       this.select(...places);
-      const older = this.data.older ? ` It lists the newest ${grouped(this.points.length)} of this eval: sitegen compare finds the others in the terminal.` : "";
-      this.say(`This page has no iteration “${unknown.map(short).join("” and no “")}”, which the address asks for.${older} `
-        + "Either the link is mistyped, or the history was rewritten since. Choose two iterations above.");
+      this.unknown(unknown, ", which the address asks for", "Either the link is mistyped, or the history was rewritten since. ");
     }
   }
 
-  choose(a, b) {
-    if (a < 0 || b < 0) { this.select(a, b); return; } // the other side is not chosen yet
-    setHash(new URLSearchParams({ a: this.points[a].slug, b: this.points[b].slug }).toString());
-    this.show(a, b);
+  unknown(names, where = "", why = "") {
+    const older = this.data.older ? ` It lists the newest ${grouped(this.points.length)} of this eval: sitegen compare finds the others in the terminal.` : "";
+    this.say(`This page has no iteration “${names.map(short).join("” and no “")}”${where}.${older} ${why}Choose two iterations above.`);
   }
 
-  select(a, b) {
-    [this.a, this.b] = [a, b];
-    this.selects.forEach((select, side) => { select.value = [a, b][side] < 0 ? "" : [a, b][side]; });
+  choose(...places) {
+    if (places.some(place => place < 0)) { this.select(...places); return; } // another side is not chosen yet
+    setHash(new URLSearchParams(places.map((place, side) => [SIDES[side], this.points[place].slug])).toString());
+    this.show(...places);
+  }
+
+  select(...places) {
+    this.chosen = places;
+    this.fillChoices(places);
     for (const pair of $$("[data-pair]")) pair.classList.add("no-js");
     this.result.classList.remove("empty");
   }
@@ -95,9 +138,9 @@ class Comparison {
     this.result.replaceChildren(box);
   }
 
-  async show(a, b) {
-    this.select(a, b);
-    const pair = [this.points[a], this.points[b]], outside = pair.filter(point => !point.here);
+  async show(...places) {
+    this.select(...places);
+    const { chosen } = this, pair = places.map(place => this.points[place]), outside = pair.filter(point => !point.here);
     const label = point => `${point.label} (${point.slug})`;
     if (!outside.length) { this.draw(pair.map(point => this.side(this.page, point))); return; }
     if (pair.some(point => point.piece == null)) {
@@ -114,11 +157,11 @@ class Comparison {
     }
     this.say(`Loading ${outside.map(label).join(" and ")} …`);
     const pieces = await Promise.all(pair.map(point => this.load(point.piece)));
-    if (this.a !== a || this.b !== b) return; // another pair was chosen meanwhile
+    if (this.chosen !== chosen) return; // others were chosen meanwhile
     const sides = pieces.map((piece, side) => piece && this.side(piece, pair[side]));
     const lost = [...new Set(pair.filter((point, side) => !sides[side]).map(point => `compare-${point.piece}.js`))];
     if (lost.length) this.say(`${lost.join(" and ")} could not be loaded or does not belong to this page. It lies beside the page; copy it as well, or reload.`);
-    else if (pieces[0].stamp !== pieces[1].stamp) this.say("The site was built again meanwhile. Reload the page.");
+    else if (new Set(pieces.map(piece => piece.stamp)).size > 1) this.say("The site was built again meanwhile. Reload the page.");
     else this.draw(sides);
   }
 
@@ -142,10 +185,72 @@ class Comparison {
 
   draw(sides) {
     this.sides = sides;
-    const found = this.compare(...sides);
     this.parts = this.template.content.cloneNode(true);
+    if (sides.length > 2) { this.drawSides(sides); return; }
+    const found = this.compare(...sides);
     const lists = FATES.filter(fate => found[fate].length).map(fate => this.list(found[fate], fate));
-    this.result.replaceChildren(this.heads(), this.summary(found), this.numbers(found), ...this.fields(found), this.edits(), ...lists);
+    this.result.replaceChildren(this.heads(), this.summary(found), this.numbers(found), ...this.fieldsPart(found), this.edits(), ...lists);
+  }
+
+  /** Three or more sides: each further one with its verdict against the first, the metrics, and the values that differ. */
+  drawSides(sides) {
+    const [first, ...others] = sides, heads = element("div", "sides-ab"), { parts } = this;
+    const names = sides.map(({ point }) => visible(point.label) + (point.again ? ` (${point.slug})` : ""));
+    const columns = sides.map(() => []), metrics = new Map();
+    sides.forEach((side, k) => {
+      const box = this.head(this.sideName(k, sides.length), "", side);
+      if (k) {
+        this.sides = [first, side];
+        const found = this.compare(first, side), count = fate => grouped(found[fate].length), link = element("a", "", "Value by value");
+        link.href = `#${new URLSearchParams({ a: first.point.slug, b: side.point.slug })}`;
+        const said = element("p", "", this.isRecorded ? "" : `${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong. `);
+        said.append(link);
+        box.append(...this.answer(), said);
+        for (const { metric, name, before, after, change } of this.rows(found)) {
+          const row = metrics.get(name) ?? metrics.set(name, { metric, cells: [[before].flat()] }).get(name);
+          row.cells.push([after, " ", change].flat());
+        }
+      }
+      heads.append(box);
+    });
+    this.sides = [first, others.at(-1)];
+    this.parts = parts;
+    const table = this.widened("sides-metrics", names, [...metrics.values()]);
+    this.result.replaceChildren(heads, table, ...this.differing(sides, names));
+    this.status.textContent = `${names.join(", ")} side by side.`;
+  }
+
+  /** The values that are wrong on a side and not the same on all. */
+  differing(sides, names) {
+    const rows = [];
+    sides[0].block.cells.forEach(([document, field, path, extra], index) => {
+      const runs = sides.map(side => this.at(side, index)), kind = run => `${run.state} ${isThere(run) && run.texts[run.actual]}`;
+      if (runs.some(run => isThere(run) && isWrong(run)) && new Set(runs.map(kind)).size > 1) rows.push({ document, field, path, extra, runs });
+    });
+    if (!rows.length) return [];
+    const section = this.widened("sides-values", names, rows.slice(0, LISTED).map(({ runs, ...row }) => {
+      const [before, after] = [runs.find(isThere), runs.findLast(isThere)];
+      return { ...this.cell({ ...row, before, after }), cells: runs.map(run => this.given(run)) };
+    })).closest("section");
+    $("h3", section).append(grouped(rows.length));
+    if (rows.length > LISTED) section.append(element("p", "rest", `${grouped(rows.length - LISTED)} more are not listed here.`));
+    return [section];
+  }
+
+  /** A table of the template whose column `side` is there once for each side; rows have the contents of these as `cells`. */
+  widened(table, names, rows) {
+    const box = $(`.${table}`, this.parts);
+    const heads = $$(".c-side", box);
+    for (const cell of heads) {
+      cell.replaceWith(...names.map((name, k) => {
+        const copy = cell.cloneNode(true);
+        copy.className = copy.className.replace("c-side", `c-side${k}`);
+        if (cell.tagName === "TH") copy.textContent = name;
+        else copy.dataset.h = name;
+        return copy;
+      }));
+    }
+    return this.fill(table, rows.map(({ cells, ...row }) => ({ ...row, ...Object.fromEntries(cells.map((content, k) => [`side${k}`, content])) })));
   }
 
   /* ---- looking up and counting ---- */
@@ -198,8 +303,9 @@ class Comparison {
     const commit = element(point.commit ? "a" : "span", "sha", point.short);
     link.href = `${point.slug}.html`;
     if (point.commit) commit.href = point.commit;
-    first.append(element("span", `sw ${mark}`), element("b", "", name), " ", link);
-    const original = point.same && !point.again && this.points[this.place(point.same)];
+    if (mark) first.append(element("span", `sw ${mark}`));
+    first.append(element("b", "", name), " ", link);
+    const original = point.same && !point.again && this.points.find(({ slug }) => slug === point.same);
     if (original) first.append(" ", element("span", "pill", `same output as ${original.label}`));
     last.append(commit, ` ${point.day}${point.model ? ` · ${visible(point.model)}` : ""}`);
     box.append(first, element("p", "", visible(point.subject)), last);
@@ -233,15 +339,19 @@ class Comparison {
     const [, both] = this.judged(a, b) ?? [];
     if (both) said.append(` ${both}`);
     else if (only(0) || only(1)) said.append(` ${found.common} ${found.common === 1 ? `${this.data.noun[0]} is` : `${this.data.noun[1]} are`} in both; ${only(0)} only before, ${only(1)} only after.`);
-    const recorded = !this.data.errors.some(Boolean), box = element("div", "card-b verdict");
-    if (recorded) said.textContent = "There are no values here that could be compared one by one.";
+    const box = element("div", "card-b verdict");
+    if (this.isRecorded) said.textContent = "There are no values here that could be compared one by one.";
     box.append(...this.answer(), said);
     this.status.textContent = $$("p", box).map(line => line.textContent).join(" ");
     return box;
   }
 
+  get isRecorded() { return !this.data.errors.some(Boolean); }
+
+  numbers(found) { return this.fill("metrics-ab", this.rows(found)); }
+
   /** Changes are over the documents that both sides have: the build knows them of the pairs that it judged. */
-  numbers(found) {
+  rows(found) {
     const [before, after] = this.sides.map(side => side.point), most = Math.max(1, ...before.errors, ...after.errors), rows = [];
     const apart = found.held.some(([first, last]) => first !== last);
     const there = this.judged(before, after)?.slice(2), back = this.judged(after, before)?.slice(2).map(change => (change === null ? null : -change));
@@ -253,16 +363,16 @@ class Comparison {
       if (apart && !common?.length) row.change = `other ${this.data.noun[1]}`;
       if (rejudged && (this.data.graded || []).includes(k)) row.change = "another judge";
       if (!k) for (const [side, { ends }] of Object.entries({ before, after })) if (ends) row[side] = [row[side], this.range(ends)];
-      rows.push({ metric: label, ...row, bars: isShare ? this.bars(before.values[k], after.values[k]) : "" });
+      rows.push({ metric: label, name: label, ...row, bars: isShare ? this.bars(before.values[k], after.values[k]) : "" });
     });
     this.data.errors.forEach((word, k) => {
       if (!word) return;
       const type = element("span", "type");
       type.append(element("span", `t ${TYPES[k]}`, this.data.letters[k]), word[0].toUpperCase() + word.slice(1));
       const [first, last] = [before.errors[k], after.errors[k]];
-      rows.push({ metric: type, ...this.change(first, last, 0, false), bars: this.bars(first / most, last / most) });
+      rows.push({ metric: type, name: word, ...this.change(first, last, 0, false), bars: this.bars(first / most, last / most) });
     });
-    return this.fill("metrics-ab", rows);
+    return rows;
   }
 
   /** Two bars, one below the other; each a share of the whole width. */
@@ -273,7 +383,7 @@ class Comparison {
   }
 
   /** The fields that changed, those that changed most first; none if there are none. */
-  fields({ fields }) {
+  fieldsPart({ fields }) {
     const nets = row => [...row.items.values()].filter(Boolean).map(Math.sign), changed = row => row.fixed + row.broken;
     const rows = [...fields.values()].filter(row => changed(row) || row.before !== row.after)
       .map(row => ({ ...row, net: nets(row).reduce((total, sign) => total + sign, 0), flipped: nets(row).length }))
