@@ -84,7 +84,12 @@ class Redaction:
         specs = tuple(spec for spec in card.specs if not self.hides(spec.name))
         names = {spec.name for spec in specs}
         metrics = tuple(metric for metric in card.metrics if metric.name in names)
-        return replace(card, specs=specs, metrics=metrics or tuple(Metric(name, None) for name, _ in card.metrics[:1]))
+        documents = tuple(
+            replace(each, metrics=tuple(metric for metric in each.metrics if metric.name in names))
+            for each in card.documents
+        )
+        metrics = metrics or tuple(Metric(name, None) for name, _ in card.metrics[:1])
+        return replace(card, specs=specs, metrics=metrics, documents=documents)
 
     def _judgement(self, judgement: Judgement) -> Judgement:
         if judgement.named_path:

@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_482,
+    "lines of sitegen/": 63_487,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
@@ -22,13 +22,13 @@ REACHED: Final = {
     "functions": 3_630,
     "parameters": 5_199,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 81,
+    "private functions of at most 6 lines used once": 80,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_441,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_164,
+    "lines of tests": 50_170,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }
