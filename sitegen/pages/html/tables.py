@@ -138,7 +138,8 @@ def stacked(columns: Iterable[Column]) -> tuple[Column, ...]:
     Its first column names the row; each further cell stands after the head of its column there.
     """
     first, *further = columns
-    return first, *(replace(of, label=of.label or Markup(of.head).striptags()) for of in further)
+    names = [of.head.striptags() if isinstance(of.head, Markup) else str(of.head) for of in further]
+    return first, *(replace(of, label=of.label or name) for of, name in zip(further, names, strict=True))
 
 
 def whole(columns: Sequence[Column], rows: Iterable[object]) -> Markup:

@@ -170,12 +170,12 @@ def sentence(spec: MetricSpec, change: DisplayedChange) -> Markup:
     return Markup(f"{label}{':' if size == NO_CHANGE else ''} {moved}{split}.")
 
 
-def computed(card: Scorecard, specs: Sequence[MetricSpec]) -> list[tuple[MetricSpec, str, str]]:
-    """The metrics that are ratios of the counts of an output: each with its formula, and with the counts in it.
+def computed(card: Scorecard, specs: Sequence[MetricSpec]) -> dict[str, tuple[MetricSpec, str, str]]:
+    """The metrics that are ratios of the counts of an output, by name: each with its formula, and the counts in it.
 
     ``2 TP / (2 TP + FP + FN)`` and ``2 × 126 / (2 × 126 + 64 + 84) = 252 / 400``.
     """
-    rows = []
+    rows = {}
     for spec in specs:
         ratio = next((ratio for ratio in stats.RATIOS if ratio.name == spec.name), None)
         value = card.metric(spec.name)
@@ -189,7 +189,7 @@ def computed(card: Scorecard, specs: Sequence[MetricSpec]) -> list[tuple[MetricS
         )
         share = ratio.share(card.counts)
         in_numbers = "" if re.search("[a-z]", terms) else f"{terms} = "
-        rows.append((spec, formula, f"{in_numbers}{share.part:,} / {share.whole:,}"))
+        rows[spec.name] = spec, formula, f"{in_numbers}{share.part:,} / {share.whole:,}"
     return rows
 
 
