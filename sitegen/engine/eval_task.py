@@ -20,7 +20,7 @@ from sitegen.config.notes import Notes, read_notes
 from sitegen.engine.cached_kinds import CELLS, EVAL_RECORDS, RESULTS, SCORECARDS, VECTORS, EvalRecord
 from sitegen.engine.commit_effects import EncodedEffects
 from sitegen.engine.memo import Memo, PageRow
-from sitegen.engine.scorecard_store import key_of_scorecards, scorecard_keys
+from sitegen.engine.scorecard_store import key_of_scorecards, snapshots_of_pages
 from sitegen.engine.scoring import model_of
 from sitegen.engine.timeline import Build, Timeline, last_paths_of_edits
 from sitegen.engine.worker_context import WorkerContext
@@ -89,9 +89,9 @@ class EvalTask(Frozen, dict=True, gc=True):
 
     def cached_rows(self, memo: Memo, reports: Iterable[int]) -> Iterator[CachedRow]:
         """Yield its cached values: the scorecards that its pages may need, and the results of some reports."""
-        history, redact = self.history, self.context.redact
-        yield from memo.rows(SCORECARDS.name, scorecard_keys(history, redact))
-        yield from memo.rows(RESULTS.name, map(key_of_scorecards(history.kind, redact), _shown(history, reports)))
+        history, key_of = self.history, key_of_scorecards(self.history.kind, self.context.redact)
+        yield from memo.rows(SCORECARDS.name, map(key_of, snapshots_of_pages(history)))
+        yield from memo.rows(RESULTS.name, map(key_of, _shown(history, reports)))
         for kind in (CELLS, EVAL_RECORDS):
             yield from memo.rows(kind.name, [history.id])
         if model_of(history.kind):

@@ -22,8 +22,8 @@ from sitegen.pages import links
 from sitegen.pages.other_pages import failed_page
 from sitegen.scoring.mapping_use import MappingUse
 
-AT_ONCE: Final = 100
-"""Number of older reports in one task."""
+AT_ONCE: Final = 200
+"""Number of older reports in one task, which reads all scorecards of its eval."""
 
 
 class Evals(Frozen):

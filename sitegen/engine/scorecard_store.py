@@ -44,11 +44,12 @@ def snapshots_of_series(history: EvalHistory) -> Iterator[Snapshot]:
         yield from mixtures(before, after)
 
 
-def scorecard_keys(history: EvalHistory, redact: tuple[str, ...]) -> list[str]:
-    """Return the memo's keys of all scorecards that the pages of an eval may need."""
-    runs = (run for snapshot in history.snapshots for run in snapshot.repeated_runs)
-    every_snapshot = (*snapshots_of_series(history), *mixtures_of_commits(history.snapshots), *runs)
-    return list(dict.fromkeys(map(key_of_scorecards(history.kind, redact), every_snapshot)))
+def snapshots_of_pages(history: EvalHistory) -> Iterator[Snapshot]:
+    """Yield all snapshots and mixtures whose scorecards the pages of an eval may need."""
+    yield from snapshots_of_series(history)
+    yield from mixtures_of_commits(history.snapshots)
+    for snapshot in history.snapshots:
+        yield from snapshot.repeated_runs
 
 
 def key_of_scorecards(kind: str, redact: tuple[str, ...] = ()) -> Callable[[Snapshot], str]:
