@@ -145,13 +145,17 @@ class _Row(ToolObject):
         return self.own_error or self.answer_error if has_none else ""
 
     @property
+    def texts(self) -> list[tuple[str, str]]:
+        """The variables of the test that are its own, and not promptfoo's."""
+        return [(key, written(value)) for key, value in self.variables.items() if key[:1] != "_"]
+
+    @property
     def name(self) -> str:
         """The test's description, else its variables. Its index would change with every test added before it.
 
         Short variables, such as the number of a task, come first. Long ones are probably the input of the model.
         """
-        variables = [(key, written(value)) for key, value in self.variables.items() if key[:1] != "_"]
-        variables.sort(key=lambda variable: (len(variable[1]) > _SHORT, variable))
+        variables = sorted(self.texts, key=lambda variable: (len(variable[1]) > _SHORT, variable))
         listed = ", ".join(f"{key}={value}" for key, value in variables)
         return cut(" ".join((self.description or listed).split()), _ID) or f"test {(self.test or 0) + 1}"
 
@@ -176,7 +180,8 @@ class _Row(ToolObject):
             variant=column[0],
             provider=column[1],
             passed=self.passed,
-            input=self.prompt,
+            # What all prompts were filled with: each is a variant of the case, and asked in other words.
+            input="\n".join(f"{key}: {value}" for key, value in self.texts) or self.prompt,
             expected=written(next(equals, {}).get("value")),
             output=self.output,
             error=self.error,

@@ -144,7 +144,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=42,
+    version=43,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",

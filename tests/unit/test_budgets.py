@@ -14,19 +14,19 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_489,
+    "lines of sitegen/": 63_508,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
     "fields of classes": 2_358,
-    "functions": 3_630,
+    "functions": 3_631,
     "parameters": 5_198,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 80,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_440,
+    "lines of templates, styles and scripts": 8_442,
     "template lines over 160 characters": 0,
     "lines of tests": 50_170,
     "patches of attributes in tests": 45,

@@ -365,6 +365,9 @@ def verdict(answers: Sequence[CaseAnswer]) -> str:
 
 def usage_of(answers: Sequence[CaseAnswer]) -> Iterator[str]:
     """What an answer took, the mean of several."""
+    tokens = [sum(filter(None, answer.usage[:2])) for answer in answers]
+    if any(tokens):
+        yield f"{amount(sum(tokens) / len(tokens), 'tokens')} tokens"
     for place, unit in ((2, "USD"), (3, "s")):
         values = [value for answer in answers if (value := answer.usage[place]) is not None]
         if values:

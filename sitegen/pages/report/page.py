@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from math import inf
 from typing import Final
 
@@ -374,9 +375,19 @@ class ReportView(Frozen, dict=True, gc=True):
         return splits(self.previous.scorecard if self.previous else None, self.card, self.specs[0])
 
     def answers_of(self, split: Split, part: Slice | None) -> Markup:
-        """A link to the answers of a variant or model, if the page has them."""
+        """A link to the answers of a variant and model with how many passed, if the page has them."""
         address = self.grid.address(split.axes, part.values) if self.grid and part else ""
-        return Markup(f'<a href="{address}">answers</a>' if address else "")
+        if not self.grid or not part or not address:
+            return Markup("")
+        wanted = dict(zip(split.axes, part.values, strict=True)).items()
+        answers = chain.from_iterable(case.answers for case in self.grid.cases)
+        passed = [
+            answer.passed
+            for answer in answers
+            if answer.passed is not None and wanted <= {"variant": answer.variant, "model": answer.model}.items()
+        ]
+        said = f"{passed.count(1.0):,} of {len(passed):,} passed" if passed else "answers"
+        return Markup(f'<a href="{address}">{said}</a>')
 
     def cases_of(self, part: Slice, split: Split, spec: MetricSpec) -> Text:
         """The number of cases of a slice, with a link to the answers to them."""
