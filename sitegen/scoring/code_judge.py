@@ -20,6 +20,7 @@ from sitegen.scoring.paths import PathError, Pattern, follow, parse_path, patter
 from sitegen.scoring.results_file import alignments, field_row
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
+from sitegen.text.plain import counted
 from sitegen.text.values import json_value
 
 Subject: TypeAlias = Literal["fields", "line-items"]
@@ -90,7 +91,7 @@ def _code_judgement(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement
     total = stats.total(counts.values())
     score = stats.mean(map(stats.f1, counts.values()))
     problems = tuple(finding.text for finding in result.scorecard.findings)
-    counted = f"TP {total.tp}, FP {total.fp}, FN {total.fn}, TN {total.tn} over {len(counts)} attributes"
+    tally = f"TP {total.tp}, FP {total.fp}, FN {total.fn}, TN {total.tn} over {counted(len(counts), 'attribute')}"
     sentence = "nothing was expected or given, the score is undefined" if score is None else f"macro F1 {score:.3f}"
     hits, misses = [], []
     for judgement in judged:
@@ -105,7 +106,7 @@ def _code_judgement(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement
         score=score,
         hits=_first_lines(hits),
         misses=_first_lines(misses),
-        reasoning=". ".join([f"{counted}; {sentence}", *problems[:3]]) + ".",
+        reasoning=". ".join([f"{tally}; {sentence}", *problems[:3]]) + ".",
         details={
             "metrics": {attribute: field_row(attribute_counts) for attribute, attribute_counts in counts.items()},
             "summary": {

@@ -127,7 +127,7 @@ def test_where_nothing_is_expected_and_nothing_given_the_score_is_undefined() ->
     said = judge({"a": None}, {})
     assert (said.score, said.hits) == (None, ("a: nothing, as expected",))
     assert said.reasoning == (
-        "TP 0, FP 0, FN 0, TN 1 over 1 attributes; nothing was expected or given, the score is undefined."
+        "TP 0, FP 0, FN 0, TN 1 over 1 attribute; nothing was expected or given, the score is undefined."
     )
 
 

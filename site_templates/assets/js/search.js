@@ -20,7 +20,8 @@ if (searchButton) {
   };
   /* Without case and accents. */
   const plain = text => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "");
-  const dated = day => day && new Date(day).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+  /** As on all pages: ``5 Sep 2026``, where "en-GB" has "Sept". */
+  const dated = day => day && new Date(day).toUTCString().slice(5, 16).replace(/^0/, "");
   const add = (title, address, note, kind, author = "", day = "", words = "") => {
     const folder = address.startsWith("evals/") ? address.split("/")[1] : "";   // the eval's id
     note = [note, author, dated(day)].filter(Boolean).join(" · ");
