@@ -115,6 +115,8 @@ class JudgedCase(Frozen):
     was skipped."""
     answers: int = 1
     """Number of answers that the file sums up in it."""
+    repeats: tuple[JudgedCase, ...] = ()
+    """Each of these answers, for the pages alone, if the file tells them apart."""
     input: str = ""
     expected: str = ""
     output: str = ""
@@ -161,6 +163,17 @@ class JudgedCase(Frozen):
     def has_result(self) -> bool:
         """Whether the file states a score, a verdict or counts."""
         return self.score is not None or self.passed is not None or any(each.counts for each in self.opinions)
+
+    def with_fields(self, grades: Collection[str]) -> JudgedCase:
+        """The case with the scores that are no grades as its fields, and the verdict that follows from these."""
+        judges = tuple([judge.as_field(grades) for judge in self.judges])
+        passed = min((judge.share_right for judge in judges if judge.counts), default=None)
+        return replace(
+            self,
+            judges=judges,
+            passed=passed if self.passed is None else self.passed,
+            repeats=tuple([repeat.with_fields(grades) for repeat in self.repeats]),
+        )
 
     @property
     def opinions(self) -> tuple[Opinion, ...]:
@@ -219,18 +232,20 @@ class JudgedResults(Frozen):
             if (confidence := case.confidence) is not None:
                 is_share = 0 <= confidence / scale <= 1
                 case = replace(case, confidence=confidence / scale if is_share else None)
-                off += [] if is_share else [(place, f"{confidence:g}, stated for {case.id[:80]!r}")]
+                off += [] if is_share else [(place, confidence)]
             cases.append(case)
         findings = [*self.findings]
         if off:
-            place, value = off[0]
+            # Percent is not read for the number that is no percent.
+            place, value = next((each for each in off if not 0 <= each[1] <= 100), off[0])
             message = f"The confidence of {len(off)} of {len(stated)} answers is not from 0 to 1, and is left out"
             fix = (
                 "Write numbers from 0 to 1, or a logprob of at most 0. Numbers are read as percent if all of the file "
                 "are above 1 and at most 100."
             )
             line = lines[place] if len(lines) == len(cases) else None
-            findings.append(Finding("warning", message, fix, value=value, line=line))
+            said = f"{value:g}, stated for {self.cases[place].id[:80]!r}"
+            findings.append(Finding("warning", message, fix, value=said, line=line))
         return replace(self, cases=tuple(cases), findings=tuple(findings))
 
     def with_fields(self, grades: Collection[str]) -> JudgedResults:
@@ -243,11 +258,7 @@ class JudgedResults(Frozen):
         fields = [field for case in self.cases for judge in case.judges for field in judge.counts]
         own_grades = tuple(dict.fromkeys(field.attribute for field in fields if not any(field.counts)))
         left_out = {*grades, *own_grades}
-        kept = []
-        for case in self.cases:
-            judges = tuple([judge.as_field(left_out) for judge in case.judges])
-            passed = min((judge.share_right for judge in judges if judge.counts), default=None)
-            kept.append(replace(case, judges=judges, passed=passed if case.passed is None else case.passed))
+        kept = [case.with_fields(left_out) for case in self.cases]
         return replace(self, cases=tuple(kept), grades=own_grades)
 
 

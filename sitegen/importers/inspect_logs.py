@@ -201,6 +201,7 @@ class _Log(ToolObject):
             confidence=stated_confidence(*of_scorers, in_log[0].metadata) if len(epochs) == 1 else None,
             tags=tags_of(in_log[0].metadata),
             answers=len(epochs),
+            repeats=tuple(self.case("", [epoch], Counter()) for epoch in epochs) if len(epochs) > 1 else (),
             transcript=tuple(chain.from_iterable(epoch.transcript for epoch in epochs)),
         )
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.importers.case import VERDICT_FIELD, JudgedCase, Opinion
 from sitegen.model.answers import AnsweredCase, CaseAnswer, JudgeWords, Turn
 from sitegen.text.plain import cut
@@ -42,10 +44,17 @@ def answered_cases(cases: Sequence[JudgedCase], most: int = _TOGETHER) -> tuple[
             id=name,
             input=cut(next((case.input for case in of_case if case.input), ""), longest),
             expected=cut(next((case.expected for case in of_case if case.expected), ""), longest),
-            answers=tuple([_answer(case, longest) for case in of_case]),
+            answers=tuple([_answer(answer, longest) for case in of_case for answer in _told_apart(case)]),
         )
         for name, of_case in by_id.items()
     )
+
+
+def _told_apart(case: JudgedCase) -> Sequence[JudgedCase]:
+    """The answers that a case sums up if the file tells them apart, else the case itself."""
+    return [
+        replace(repeat, document=case.document, variant=case.variant, provider=case.provider) for repeat in case.repeats
+    ] or (case,)
 
 
 def _texts(case: JudgedCase) -> Iterator[str]:

@@ -126,6 +126,12 @@ def test_epochs_are_one_case_with_the_score_that_the_reducer_made_of_them() -> N
     match = case.judges[0]
     assert (case.output, match.score, case.passed) == ("1: Graz\n\n2: Vienna\n\n3: Graz", 1.0, True)
     assert match.counts == (("match", Counts(tp=1, fp=2, fn=2, wrong_value=2)),)
+    result = scorer("judged").score(ScoringInputs(outputs=(File("x.eval", EVAL),)))
+    assert [(answer.output, answer.passed) for answer in result.cases[0].answers] == [
+        ("Graz", False),
+        ("Vienna", True),
+        ("Graz", False),
+    ]
     epochs = [{**each, "epoch": place} for place in (1, 2, 3) for each in json.loads(JSON)["samples"][:1]]
     epochs[1]["scores"] = {"match": {"value": "C"}}
     (alone,) = read_results("x.json", changed(samples=epochs, reductions=None)).cases
