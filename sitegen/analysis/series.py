@@ -27,6 +27,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import HEADLINES, EvalInfo, Headline, Point, Series, VariantSpread
 from sitegen.model.timeline import EvalHistory, Snapshot
+from sitegen.scoring.answerers import answer_in, glob_of_answers
 from sitegen.scoring.kinds import in_order_of, nouns_of, scorer
 from sitegen.stats.counts import error_numbers
 
@@ -225,21 +226,19 @@ def series_of_two(
 def first_points_with_output(snapshots: Sequence[Snapshot], kind: str | None = None) -> tuple[int | None, ...]:
     """Return for each snapshot of an eval the index of the first one with the same output; None if it is the first.
 
-    Outputs are the same if their files have the same blob ids, in the order of their paths. A missing output differs
-    from the output of any other iteration. Recorded numbers are the same output only within one iteration, because two
-    runs can have equal numbers.
+    Outputs are the same if their files have the same blob ids, in the order of their paths, and these name the same
+    models and variants. A missing output differs from the output of any other iteration. Recorded numbers are the same
+    output only within one iteration, because two runs can have equal numbers.
     """
     is_recorded = traits_of(kind).is_recorded
     first: dict[tuple[object, ...], int] = {}
-    earliest = (
-        first.setdefault(
-            (snapshot.iteration,)
-            if is_recorded or not snapshot.outputs
-            else tuple(blob.oid for blob in snapshot.outputs),
-            index,
-        )
-        for index, snapshot in enumerate(snapshots)
-    )
+    earliest = []
+    for index, snapshot in enumerate(snapshots):
+        key: tuple[object, ...] = (snapshot.iteration,)
+        if snapshot.outputs and not is_recorded:
+            glob = glob_of_answers(snapshot.settings)
+            key = tuple([(answer_in(blob.path, glob)[0], blob.oid) for blob in snapshot.outputs])
+        earliest.append(first.setdefault(key, index))
     return tuple(None if start == index else start for index, start in enumerate(earliest))
 
 

@@ -31,6 +31,7 @@ from sitegen.config.searched_files import Search
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.model.problems import Finding, Parsed, Severity
+from sitegen.text.globs import fault_in_answerers
 from sitegen.text.keys import key_path, keys_at, misspelt, names_of, nearest
 
 _ENTRY_KEYS: Final = tuple(key for key in names_of(EvalConfig) if key not in ("id", "metadata"))
@@ -182,9 +183,8 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
         if not location:
             return Parsed(None, tuple(findings))
         remove(valid, location)
-    *first_kinds, last = kinds = [files.kind for files in KIND_FILES]
-    if valid.get("kind") not in (None, *kinds):
-        lose(("kind",), f", {', '.join(map(repr, first_kinds))} or {last!r} is wanted", valid.pop("kind"))
+    for key, fault in list(_faults(valid)):
+        lose((key,), f", {fault}", valid.pop(key))
     findings.sort(key=lambda finding: finding.line or 0)
     return Parsed(validated(valid), (*findings, *_warnings(eval_id, entry, lines)))
 
@@ -192,6 +192,15 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
 def _is_known(key: Any, value: Any) -> bool:
     """Whether a key of an entry is no metadata; ``source`` is one only if it may name files."""
     return key in _ENTRY_KEYS and (key != "source" or is_source(value))
+
+
+def _faults(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the keys of an entry whose text has no meaning, and why."""
+    *first_kinds, last = kinds = [files.kind for files in KIND_FILES]
+    if entry.get("kind") not in (None, *kinds):
+        yield "kind", f"{', '.join(map(repr, first_kinds))} or {last!r} is wanted"
+    if fault := fault_in_answerers(entry.get("outputs", "")):
+        yield "outputs", fault
 
 
 def _paths_outside(entry: EvalConfig, evals_dir: str) -> Iterator[tuple[Location, str]]:

@@ -164,6 +164,19 @@ class JudgedCase(Frozen):
         """Whether the file states a score, a verdict or counts."""
         return self.score is not None or self.passed is not None or any(each.counts for each in self.opinions)
 
+    @property
+    def is_one_verdict(self) -> bool:
+        """Whether it states whether its answers passed, and nothing else: no score between, no class, no value."""
+        counted = [(field, cells) for opinion in self.opinions for field, cells in opinion.counts]
+        if len(counted) != 1 or self.passed is None or counted[0][0] == self.expected != "":
+            return False
+        _, cells = counted[0]
+        return (
+            cells.tp + cells.wrong_value == self.answers == sum(cells[:4]) - cells.wrong_value
+            and round(self.passed * self.answers) == cells.tp
+            and all(opinion.score in (None, self.passed) for opinion in self.opinions)
+        )
+
     def with_fields(self, grades: Collection[str]) -> JudgedCase:
         """The case with the scores that are no grades as its fields, and the verdict that follows from these."""
         judges = tuple([judge.as_field(grades) for judge in self.judges])

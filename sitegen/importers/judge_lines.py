@@ -171,6 +171,46 @@ class _Stated(ToolObject):
             grader=self.grader,
         )
 
+    def case(self, name: str, findings: list[Finding]) -> JudgedCase:
+        """What a line says of the case of this name; ``findings`` receives what is wrong with it."""
+        line, failure = self, self.error
+        if line.status == _FAILED:
+            failure = failure or line.target_error or _FAILED
+            line = _Stated({**line.members, "score": None})
+        broken = (judge.error for judge in line.judges if judge.members.get("score") is None)
+        unjudged = next(filter(None, broken), "") or (failure if line.members.get("score") is None else "")
+        if unjudged or failure:
+            message = f"The judge failed at the case {name[:80]!r}"
+            findings.append(Finding("warning", message, _FIX, value=(unjudged or failure)[:200]))
+        faults: list[str] = []
+        opinions = [judge.opinion(faults) for judge in line.judges]
+        overall = line.opinion(faults)
+        if any(opinion.counts for opinion in opinions):  # runners may repeat the details of a judge for the case
+            overall = replace(overall, counts=())
+        if judge := stated_judge(line.members):
+            opinions = [replace(opinion, grader=opinion.grader or Grader(judge)) for opinion in opinions]
+            overall = replace(overall, grader=overall.grader or Grader(judge))
+        if any(opinion.grader for opinion in opinions):  # the case's score and verdict are computed from the judges'
+            overall = replace(overall, grader=overall.grader or Grader())
+        findings += (Finding("error", fault.format(repr(name[:80])), _FIX) for fault in faults)
+        return JudgedCase(
+            id=name,
+            opinion=overall,
+            judges=tuple(opinions),
+            variant=line.variant,
+            provider=line.target,
+            passed=line.passed,
+            input=line.input,
+            expected=line.expected,
+            output=line.output,
+            error=failure,
+            unjudged=unjudged,
+            call=stated(line.members),
+            # Beside the opinion of a model, the confidence of the line is taken for that of the judge.
+            confidence=stated_confidence({} if overall.grader else line.members, members(line.members.get("metadata"))),
+            transcript=line.transcript,
+        )
+
 
 def read(content: bytes) -> JudgedResults:
     """Read every readable line, and report the others with their numbers. Raises UnreadableError."""
@@ -189,7 +229,7 @@ def read(content: bytes) -> JudgedResults:
         else:
             line = _Stated(parsed.value)
             name = next((name for key in _IDS if (name := name_of(line.members.get(key)))), f"line {number}")
-            case = _case(line, name, of_line)
+            case = line.case(name, of_line)
             key = line.eval_path, name, f"{case.provider}{_BETWEEN}{case.variant}", line.sample or -number
             if key in cases:
                 message = f"A sample of the case {name[:80]!r} occurs twice; the last one counts"
@@ -208,46 +248,6 @@ def read(content: bytes) -> JudgedResults:
         named = [*cases.values()]
     results = JudgedResults(with_verdicts_as_fields(named), tuple(findings), Recorded(timestamp=at.strip() or None))
     return results.with_confidences([*lines.values()])
-
-
-def _case(line: _Stated, name: str, findings: list[Finding]) -> JudgedCase:
-    failure = line.error
-    if line.status == _FAILED:
-        failure = failure or line.target_error or _FAILED
-        line = _Stated({**line.members, "score": None})
-    broken = (judge.error for judge in line.judges if judge.members.get("score") is None)
-    unjudged = next(filter(None, broken), "") or (failure if line.members.get("score") is None else "")
-    if unjudged or failure:
-        message = f"The judge failed at the case {name[:80]!r}"
-        findings.append(Finding("warning", message, _FIX, value=(unjudged or failure)[:200]))
-    faults: list[str] = []
-    opinions = [judge.opinion(faults) for judge in line.judges]
-    overall = line.opinion(faults)
-    if any(opinion.counts for opinion in opinions):  # runners may repeat the details of a judge for the case
-        overall = replace(overall, counts=())
-    if judge := stated_judge(line.members):
-        opinions = [replace(opinion, grader=opinion.grader or Grader(judge)) for opinion in opinions]
-        overall = replace(overall, grader=overall.grader or Grader(judge))
-    if any(opinion.grader for opinion in opinions):  # the case's score and verdict are computed from the judges'
-        overall = replace(overall, grader=overall.grader or Grader())
-    findings += (Finding("error", fault.format(repr(name[:80])), _FIX) for fault in faults)
-    return JudgedCase(
-        id=name,
-        opinion=overall,
-        judges=tuple(opinions),
-        variant=line.variant,
-        provider=line.target,
-        passed=line.passed,
-        input=line.input,
-        expected=line.expected,
-        output=line.output,
-        error=failure,
-        unjudged=unjudged,
-        call=stated(line.members),
-        # Beside the opinion of a model, the confidence of the line is taken for that of the judge.
-        confidence=stated_confidence({} if overall.grader else line.members, members(line.members.get("metadata"))),
-        transcript=line.transcript,
-    )
 
 
 def _counts(details: Mapping[str, Value], faults: list[str]) -> Iterator[FieldScore]:

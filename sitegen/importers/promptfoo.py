@@ -175,7 +175,7 @@ class _Row(ToolObject):
         return JudgedCase(
             id=case_id,
             opinion=Opinion("", self.score, reasoning=self.reason),
-            judges=tuple(_opinions(self.outcomes, {**options, **self.options})),
+            judges=tuple(self.opinions(options)),
             tags=tags_of(self.metadata),
             variant=column[0],
             provider=column[1],
@@ -191,6 +191,25 @@ class _Row(ToolObject):
             transcript=transcript(self.messages, self.tool_calls),
             verdicts=(all(of_models), bool(of_people[-1])) if of_models and of_people else None,
         )
+
+    def opinions(self, options: Mapping[str, Value]) -> Iterator[Opinion]:
+        """The outcome of each assertion, named by its metric, else by its type. ``options``: those of the run."""
+        stated = {**options, **self.options}
+        used: Counter[str] = Counter()
+        for each in self.outcomes:
+            name, failed, grader = unique(each.metric or each.type or "assertion", used), each.passed is False, None
+            if each.is_model_graded:
+                model = each.model or _name_of_model(stated.get("provider"))
+                grader = Grader(grader_name(model, each.prompt or written(stated.get("rubricPrompt"))), each.value)
+            yield Opinion(
+                name=name,
+                score=each.score,
+                misses=(f"{name}: {each.reason}",) if failed else (),
+                reasoning="" if failed else each.reason,
+                counts=() if each.passed is None else (FieldScore(name, ASSERTED[each.passed]),),
+                details=each.assertion or None,
+                grader=grader,
+            )
 
     def findings(self, case: JudgedCase) -> Iterator[Finding]:
         """What is wrong with its case."""
@@ -263,22 +282,3 @@ def _named(rows: list[_Row], columns: list[tuple[str, str]]) -> Iterator[tuple[_
         if test not in ids:
             ids[test] = unique(row.name, used)
         yield row, ids[test], columns[row.column or 0] if in_file else ("", row.label or row.provider)
-
-
-def _opinions(outcomes: list[_Outcome], options: Mapping[str, Value]) -> Iterator[Opinion]:
-    """The outcome of each assertion, named by its metric, else by its type. ``options``: the options of the test."""
-    used: Counter[str] = Counter()
-    for each in outcomes:
-        name, failed, grader = unique(each.metric or each.type or "assertion", used), each.passed is False, None
-        if each.is_model_graded:
-            model = each.model or _name_of_model(options.get("provider"))
-            grader = Grader(grader_name(model, each.prompt or written(options.get("rubricPrompt"))), each.value)
-        yield Opinion(
-            name=name,
-            score=each.score,
-            misses=(f"{name}: {each.reason}",) if failed else (),
-            reasoning="" if failed else each.reason,
-            counts=() if each.passed is None else (FieldScore(name, ASSERTED[each.passed]),),
-            details=each.assertion or None,
-            grader=grader,
-        )

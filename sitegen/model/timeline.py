@@ -79,7 +79,7 @@ class Snapshot(Frozen):
     def roles_changed_in(self, after: "Snapshot") -> RoleSet:
         """The roles whose contents differ, whatever the paths of the files."""
         differ = (
-            self.outputs != after.outputs and self._output_contents != after._output_contents,
+            self.outputs != after.outputs and self.output_contents != after.output_contents,
             self.ground_truth != after.ground_truth and _oid(self.ground_truth) != _oid(after.ground_truth),
             self._rules != after._rules and self._rule_contents != after._rule_contents,
         )
@@ -111,9 +111,16 @@ class Snapshot(Frozen):
         return _oid(self.mapping), _oid(self.schema), self.settings
 
     @property
-    def _output_contents(self) -> list[str]:
-        # Names distinguish the documents of several files; the name of a single file does not matter.
-        names = [blob.path.rpartition("/")[2] for blob in self.outputs] if len(self.outputs) > 1 else []
+    def output_contents(self) -> list[str]:
+        """The ids of its files, after the names below their folder of several, which distinguish documents."""
+        names: list[str] = []
+        if len(self.outputs) > 1:
+            parts = [blob.path.split("/") for blob in self.outputs]
+            pairs = enumerate(zip(parts[0][:-1], parts[-1][:-1], strict=False))
+            shared = next(
+                (depth for depth, (one, other) in pairs if one != other), min(len(parts[0]), len(parts[-1])) - 1
+            )
+            names = ["/".join(part[shared:]) for part in parts]
         return [*names, *[blob.oid for blob in self.outputs]]
 
 

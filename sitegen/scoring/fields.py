@@ -140,7 +140,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 
 SCORER: Final = Scorer(
-    kind="fields", version=16, metrics=METRICS, nouns=Nouns(), score=FieldsScorer().score, metrics_for=_metrics_of
+    kind="fields", version=17, metrics=METRICS, nouns=Nouns(), score=FieldsScorer().score, metrics_for=_metrics_of
 )
 
 
@@ -149,8 +149,9 @@ class _FieldsScoring:
         self._truth = truth
         self._answers = answers
         self._findings = [*findings, *truth.findings]
-        for _, output in answers:
-            self._findings += output.findings
+        for who, output in answers:
+            of_output = [replace(each, file=each.file or output.file) for each in output.findings]
+            self._findings += of_output if any(who) else output.findings
         self._judgements: list[Judgement] = []
         self._panels: list[AlignmentPanel] = []
         self._misplaced: list[str] = []
@@ -230,7 +231,8 @@ class _FieldsScoring:
         for finding in judge.findings:
             at = located(finding, document.lines) if finding.path else finding
             of_truth = finding.about == "ground_truth"
-            at = replace(at, file=expected.files.get(name, "")) if of_truth else at
+            file = expected.files.get(name, "") if of_truth else output.file if any(who) else at.file
+            at = replace(at, file=file)
             if not of_truth or at not in self._findings:  # every answer shows what is wrong with an expected value
                 self._findings.append(at)
         if any(who):
@@ -247,7 +249,7 @@ class _FieldsScoring:
         """Return the documents of an output by the names of the expected ones; report those without a counterpart."""
         truth = self._truth.truth
         names, actual, roots = truth.names, output.by_name(truth), output.by_expected_names(truth)
-        of = f"the output of {document_of('', *who)}" if any(who) else "the output"
+        of, file = (f"the output of {document_of('', *who)}", output.file) if any(who) else ("the output", "")
         if len(roots) == len(actual) == len(names):
             return roots
         if not roots and any(actual.values()):
@@ -258,12 +260,14 @@ class _FieldsScoring:
             number = len(unexpected)
             they = f"1 document of {of} is" if number == 1 else f"{number} documents of {of} are"
             message = f"{they} not in the ground truth and not scored: {listed}"
-            self._findings.append(Finding.of_type("unexpected_documents", message, "Add them to the ground truth."))
+            finding = Finding.of_type("unexpected_documents", message, "Add them to the ground truth.")
+            self._findings.append(replace(finding, file=file))
         if "" not in output.unreadable:
             for name in names:
                 if name not in actual and name not in output.unreadable:
                     message = f"The document {name[:80]!r} is missing from {of}; each of its values is an omission"
-                    self._findings.append(Finding.of_type("missing_document", message, "Make the output again."))
+                    finding = Finding.of_type("missing_document", message, "Make the output again.")
+                    self._findings.append(replace(finding, file=file))
         return roots
 
     def _nothing_in_common(self, fields: Sequence[FieldScore]) -> Iterator[Finding]:

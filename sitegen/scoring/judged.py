@@ -114,11 +114,12 @@ def _score(inputs: ScoringInputs) -> Result:
     outputs = [file for file in inputs.outputs if not is_graded or basename(file.path) not in BESIDE]
     beside = {file.path: _value_of(file, findings) for file in inputs.outputs if file not in outputs}
     for file, place in zip(outputs, _places([file.path for file in outputs]), strict=True):
+        named_file = file.path if answered_in else ""  # which is no part of the key of other results
         try:
             content = content_of(file, "the output is missing", "Make the output again.")
             results = read_results(file.path, content, inputs.settings)
         except UnreadableError as error:
-            findings.append(error.finding("The output"))
+            findings.append(replace(error.finding("The output"), file=named_file))
             continue
         who, rest = answer_in(file.path, answered_in)
         for case in results.cases:
@@ -130,7 +131,7 @@ def _score(inputs: ScoringInputs) -> Result:
                 named = replace(named, id=place[0], variant=_BETWEEN.join(place[1:]))
                 named = with_files_beside(named, file.path, beside)
             cases.append(named)
-        findings += results.findings
+        findings += [replace(finding, file=named_file) for finding in results.findings]
     if inputs.ground_truth is not None and inputs.ground_truth.path.endswith(files_of("responses").ground_truths):
         cases, remarks = _with_expected_texts(cases, inputs.ground_truth)
         findings += remarks
@@ -297,7 +298,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         expected_values=pooled.tp + pooled.fn,
         actual_values=pooled.tp + pooled.fp,
         kind="judged",
-        has_only_verdicts=bool(documents) and all(_is_one_verdict(case) for case in cases if case.has_result),
+        has_only_verdicts=bool(documents) and all(case.is_one_verdict for case in cases if case.has_result),
     )
     scorecard = with_usage(scorecard, of_all)
     return Result(
@@ -435,19 +436,6 @@ def _number_of_values(count: int, correct: int = 0) -> str:
 def _judged_metrics(score: float | None, counts: Counts, pass_rate: float | None) -> tuple[Metric, ...]:
     ratios = (Metric(ratio.name, ratio.of(counts)) for ratio in stats.RATIOS)
     return (Metric("score", score), *ratios, Metric(stats.PASSED.name, pass_rate))
-
-
-def _is_one_verdict(case: JudgedCase) -> bool:
-    """Whether a case states whether its answers passed, and nothing else: no score between, no class, no value."""
-    counted = [(field, cells) for opinion in case.opinions for field, cells in opinion.counts]
-    if len(counted) != 1 or case.passed is None or counted[0][0] == case.expected != "":
-        return False
-    _, cells = counted[0]
-    return (
-        cells.tp + cells.wrong_value == case.answers == sum(cells[:4]) - cells.wrong_value
-        and round(case.passed * case.answers) == cells.tp
-        and all(opinion.score in (None, case.passed) for opinion in case.opinions)
-    )
 
 
 def _means(documents: Sequence[DocumentScore], counts: Counts) -> tuple[Metric, ...]:

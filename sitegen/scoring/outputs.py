@@ -44,6 +44,8 @@ class ReadOutput:
         self.unreadable: dict[str, str] = {}
         """Name of a document -> why it cannot be read; ``""`` stands for all missing documents."""
         self.findings: list[Finding] = []
+        self.file = files[0].path if len(files) == 1 else ""
+        """The path of the only file; empty if there are several."""
         self.text = "" if in_cases else _plain_text(files)
         """The text of the output, case-folded, if it is one JSON file that writes values without escapes; empty
         otherwise."""

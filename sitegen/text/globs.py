@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 _SPECIAL = re.compile(r"[*?\[{\\]")
-_ANSWERER = re.compile(r"\{(model|variant)\}")
+_ANSWERER = re.compile(r"(?<!\\)\{(model|variant)\}")
 _PART = re.compile(
     r"(?P<star>\*+)|(?P<any>\?)|(?P<set>\[[!^]?\]?[^\]/]{0,200}\])|(?P<texts>\{[^{}/,]{1,99}(?:,[^{}/,]{1,99}){1,20}\})"
     rf"|(?P<answerer>{_ANSWERER.pattern})|\\(?P<plain>.)",
@@ -38,6 +38,19 @@ def escaped(path: str) -> str:
 def answerers_in(glob: str) -> tuple[str, ...]:
     """Return the names of the axes in a glob, in order: ``model`` of ``results/{model}/``."""
     return tuple(_ANSWERER.findall(glob))
+
+
+def fault_in_answerers(glob: str) -> str:
+    """Return why a glob does not tell who answered, and what to write; empty if it does, or names nobody."""
+    names, segments = answerers_in(glob), glob.split("/")
+    named = [index for index, segment in enumerate(segments) if answerers_in(segment)]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        return f"in which {{{twice}}} stands twice; write * in one of these places"
+    if re.search(rf"{_ANSWERER.pattern}(?:\*|{_ANSWERER.pattern})|\*{_ANSWERER.pattern}", glob):
+        return "in which nothing divides a name from what is beside it; write a text between them, such as _ or /"
+    if named and any("**" in segment for segment in segments[: named[0]]):
+        return f"in which ** stands before {{{names[0]}}}; write the folders, or * for each of them"
+    return ""
 
 
 def without_answerers(glob: str) -> str:

@@ -118,6 +118,9 @@ LOST = {
     "thresholds: {f1: 1e999}": "evals.names.thresholds.f1 is text ('1e999'), a finite number is wanted.",
     "thresholds: {f1: -1.0e+999}": "evals.names.thresholds.f1 is a number (-inf), a finite number is wanted.",
     "settings: {a: [{b: .nan}]}": "evals.names.settings.a is a list, finite numbers are wanted.",
+    'outputs: "{model}/{model}.json"': "in which {model} stands twice; write * in one of these places.",
+    'outputs: "{model}**"': "in which nothing divides a name from what is beside it; write a text between them",
+    'outputs: "**/{model}.json"': "in which ** stands before {model}; write the folders, or * for each of them.",
     f"thresholds: {{f1: {'9' * 399}}}": "evals.names.thresholds.f1 is a number (",
 }
 REFUSED = {

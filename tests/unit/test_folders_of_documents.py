@@ -231,6 +231,26 @@ def test_a_file_that_cannot_be_read_loses_its_own_document_and_is_named_with_its
     assert f"{message}" in problems_text(tmp_path / "site")
 
 
+def test_the_file_of_a_model_that_cannot_be_read_is_named(repo: GitRepo) -> None:
+    outputs = {f"evals/inv/results/{name}.json": text for name, text in {"a": '{"total": 1}', "b": "{"}.items()}
+    entry = manifest(ground_truth="gold.json", outputs="results/{model}.json")
+    repo.commit(entry | outputs | {"evals/inv/gold.json": '{"total": 1}'})
+    (point,) = api.history(repo.path, "inv").points
+    (finding,) = point.scorecard.findings
+    assert finding.file == "evals/inv/results/b.json"
+
+
+def test_the_same_files_of_another_model_are_another_output(repo: GitRepo) -> None:
+    for number, models in enumerate([("a", "b"), ("a", "c"), ("a", "c")]):
+        outputs = {f"evals/inv/runs/{number}/{model}/o.json": f'{{"total": "{model > "a"}"}}' for model in models}
+        entry = manifest(ground_truth="gold.json", outputs="runs/*/{model}/o.json")
+        repo.commit(entry | outputs | {"evals/inv/gold.json": '{"total": "True"}'})
+    first, second, third = api.history(repo.path, "inv").points
+    assert [second.first_with_output, third.first_with_output] == [None, 1]
+    assert first.snapshot.roles_changed_in(second.snapshot) == ("outputs",)
+    assert second.snapshot.roles_changed_in(third.snapshot) == ()
+
+
 def test_the_files_of_a_truth_are_bounded_together(repo: GitRepo) -> None:
     long = documents("evals/inv/gold", c1="x" * 150, c2="x" * 150)
     repo.commit(RUNS | long | RIGHT | {"sitegen.toml": "[limits]\nmax_blob_bytes = 300\n"})
