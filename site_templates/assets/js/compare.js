@@ -3,7 +3,7 @@
    a field have to be until they are more than chance. See pages/compare_data.py. The tables are filled copies of the page's
    template, in which each has an empty row. The choice is in the address, #a=0012&b=0015&c=0016, and nothing else is ever shown for it.
    Two sides are compared value by value; more stand side by side, each with its difference to the first. */
-const ABSENT = 6, LISTED = 200, FIELDS = 25, COMMITS = 8, SIDES = "abcdef";
+const ABSENT = 6, LISTED = 200, FIELDS = 25, COMMITS = 8, OFFERED = 50, SIDES = "abcdef";
 const TYPES = ["omission", "hallucination", "wrong_value", "format_error"];
 const FATES = ["broken", "fixed", "still_wrong", "appeared", "vanished"]; // as in sitegen/pages/compare_data.py
 const isThere = run => run.state !== ABSENT, isWrong = run => run.state >= 2 && isThere(run);
@@ -26,7 +26,7 @@ class Comparison {
     this.prompts = new Map($$("[data-pair]").map(section => [section.dataset.pair, $("[data-prompts]", section)]));
     this.last = this.points.length - 1;
     this.best = this.place(this.data.best);
-    this.names = this.fillList();
+    this.nameAll();
     this.swap = $("[data-swap]", card);
     this.swap.addEventListener("click", () => this.choose(...this.chosen.toReversed()));
     this.add.addEventListener("click", () => {
@@ -47,16 +47,17 @@ class Comparison {
     return exact < 0 ? this.points.findLastIndex(({ label }) => label === name || number(label) === number(name)) : exact;
   }
 
-  /** Fills the list that all sides share, newest first and those with the output of an earlier one last; the names by place. */
-  fillList() {
-    const copies = this.points.filter(point => point.same && !point.again), names = this.points.map(point => this.name(point, copies));
-    const isCopy = place => copies.includes(this.points[place]);
-    $("datalist", this.choices.parentNode).append(...[...names.keys()].reverse().sort((one, other) => isCopy(one) - isCopy(other)).map(place => {
-      const option = element("option");
-      option.value = names[place];
-      return option;
-    }));
-    return names;
+  /** The names of all points by place, and these newest first, with those that have the output of an earlier one last. */
+  nameAll() {
+    const copies = this.points.filter(point => point.same && !point.again), isCopy = place => copies.includes(this.points[place]);
+    this.names = this.points.map(point => this.name(point, copies));
+    this.offered = [...this.names.keys()].reverse().sort((one, other) => isCopy(one) - isCopy(other)).map(place => this.names[place]);
+  }
+
+  /** Fills the list that all sides share with the first names that have a text; a browser is slow with thousands. */
+  offer(text) {
+    const found = this.offered.filter(name => name.toLowerCase().includes(text.toLowerCase())).slice(0, OFFERED);
+    $("datalist", this.choices.parentNode).replaceChildren(...found.map(name => Object.assign(element("option"), { value: name })));
   }
 
   /** A field for each side, with what is chosen; a field that is entered is empty, so that the list offers all. */
@@ -81,9 +82,15 @@ class Comparison {
     remove.setAttribute("aria-label", `Remove side ${side + 1}`);
     remove.addEventListener("click", () => this.choose(...this.chosen.filter((_, other) => other !== side)));
     const take = place => this.choose(...this.chosen.with(side, place));
-    for (const event of ["focus", "click"]) input.addEventListener(event, () => { if (input.value === input.placeholder) input.value = ""; });
+    for (const event of ["focus", "click"]) input.addEventListener(event, () => {
+      if (input.value === input.placeholder) input.value = "";
+      this.offer(input.value);
+    });
     input.addEventListener("blur", () => { input.value ||= input.placeholder; });
-    input.addEventListener("input", () => { if (this.names.includes(input.value)) take(this.names.indexOf(input.value)); });
+    input.addEventListener("input", () => {
+      if (this.names.includes(input.value)) take(this.names.indexOf(input.value));
+      else this.offer(input.value);
+    });
     input.addEventListener("change", () => {
       const name = input.value.trim(), found = this.place(name);
       if (name && name !== input.placeholder && found >= 0) take(found);
