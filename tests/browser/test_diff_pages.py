@@ -62,6 +62,9 @@ def test_the_views_can_be_changed_with_the_keyboard(visit: Callable[..., Page]):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     assert page.locator(".view.ren").is_visible()
+    assert page.url.endswith("#view=v-ren")
+    page.reload()
+    assert page.locator(".view.ren").is_visible()
 
 
 def test_on_a_phone_a_row_that_is_shown_later_looks_like_the_first_ones(visit: Callable[..., Page]):

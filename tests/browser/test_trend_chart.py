@@ -68,6 +68,10 @@ def test_zoom_by_keys_is_kept_in_the_address_and_survives_a_reload(visit):
     page.keyboard.press("+")
     page.wait_for_url(re.compile(r"#x=\d+-60$"))
     box = page.locator(".h-main .pl").get_attribute("viewBox") or ""
+    page.go_back()
+    expect(page.locator(".h-main .pl")).not_to_have_attribute("viewBox", box)
+    page.go_forward()
+    expect(page.locator(".h-main .pl")).to_have_attribute("viewBox", box)
     page.reload()
     expect(page.locator(".h-main .pl")).to_have_attribute("viewBox", box)
     page.locator("[data-chart]").focus()

@@ -43,12 +43,13 @@ const isTyping = target => /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName ?? ""
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 /* What the address keeps of the choices on a page; nothing if it is that of a row (#d12). */
 const hash = () => new URLSearchParams(/^#d\d+$/.test(location.hash) ? "" : location.hash.slice(1));
-const setHash = text => history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
-/* Keeps some of them in the address: what is empty is no choice. */
-const keepInHash = choices => {
+const setHash = (text, isStep = false) =>
+  history[isStep ? "pushState" : "replaceState"](null, "", text ? "#" + text : location.pathname + location.search);
+/* Keeps some of them in the address: what is empty is no choice. Back undoes a choice that is a step of its own. */
+const keepInHash = (choices, isStep) => {
   const kept = hash();
   for (const name in choices) if (choices[name]) kept.set(name, choices[name]); else kept.delete(name);
-  setHash(kept.toString());
+  setHash(kept.toString(), isStep);
 };
 /* A button that stays pressed until it is pressed again. */
 const isPressed = button => button.getAttribute("aria-pressed") === "true";

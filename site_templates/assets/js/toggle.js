@@ -1,4 +1,4 @@
-/* The theme button. */
+/* The theme button, and the views of a diff. */
 const themeButton = $("[data-theme-toggle]");
 if (themeButton) {
   const system = matchMedia("(prefers-color-scheme: dark)");
@@ -12,4 +12,10 @@ if (themeButton) {
   });
   system.addEventListener("change", show);
   show();
+}
+
+/* The view of a diff that was chosen stays in the address. */
+for (const view of $$("input[type=radio][name=v]")) {
+  view.checked ||= hash().get("view") === view.id;
+  view.addEventListener("change", () => keepInHash({ view: view.id }));
 }

@@ -238,7 +238,7 @@ class TrendChart {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       const [first, last] = this.visible;
-      keepInHash({ x: this.whole ? "" : `${first + 1}-${last + 1}` });
+      keepInHash({ x: this.whole ? "" : `${first + 1}-${last + 1}` }, !this.whole && !hash().has("x"));
     }, 250);
   }
 
