@@ -48,8 +48,7 @@ def snapshots_of_pages(history: EvalHistory) -> Iterator[Snapshot]:
     """Yield all snapshots and mixtures whose scorecards the pages of an eval may need."""
     yield from snapshots_of_series(history)
     yield from mixtures_of_commits(history.snapshots)
-    for snapshot in history.snapshots:
-        yield from snapshot.repeated_runs
+    yield from (run for snapshot in history.snapshots for run in snapshot.repeated_runs)
 
 
 def key_of_scorecards(kind: str, redact: tuple[str, ...] = ()) -> Callable[[Snapshot], str]:

@@ -100,9 +100,9 @@ def read_patches(repository: RepositoryPlace, edits: Sequence[Edit], folders: tu
     asked = [edit for edit, patch in zip(edits, known, strict=True) if patch is None and edit.status != "renamed"]
     answers = _patches_from_git(repository, asked, folders, kept)
     for edit, patch in zip(edits, known, strict=True):
-        if patch is None and edit.status == "renamed":
-            patch = _patch_of_rename(repository, edit)
-        yield next(answers) if patch is None else patch
+        if patch is None:
+            patch = _patch_of_rename(repository, edit) if edit.status == "renamed" else next(answers)
+        yield patch
     next(answers, None)  # reading to the end returns the process, so that it can be shared again
 
 

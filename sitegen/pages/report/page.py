@@ -142,20 +142,17 @@ class ReportView(Frozen, dict=True, gc=True):
     def _since(self, wrong: Iterable[PlacedError]) -> list[Since]:
         """For each error the start of its streak."""
         last = len(self.snapshots) - 1
-        by_start: dict[int, Since] = {}
-        starts = []
-        for placed in wrong:
-            start = self.wrong_since.get(placed.key, last)
-            if start not in by_start:
-                at = self.snapshots[start]
-                by_start[start] = Since(
-                    label=at.label,
-                    file=f"{at.slug}.html",
-                    iterations=len({snapshot.iteration for snapshot in self.snapshots[start:]}),
-                    new=start == last > 0,
-                )
-            starts.append(by_start[start])
-        return starts
+        starts = [self.wrong_since.get(placed.key, last) for placed in wrong]
+        since = {
+            start: Since(
+                label=self.snapshots[start].label,
+                file=f"{self.snapshots[start].slug}.html",
+                iterations=len({snapshot.iteration for snapshot in self.snapshots[start:]}),
+                new=start == last > 0,
+            )
+            for start in set(starts)
+        }
+        return [since[start] for start in starts]
 
     @cached_property
     def discrepancies(self) -> Discrepancies:
