@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_565,
+    "lines of sitegen/": 63_561,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
