@@ -236,7 +236,7 @@ def _score(inputs: ScoringInputs) -> Result:
                 metrics=tuple(
                     Metric(each.name, of_run[each.name].value if each.name in of_run else None) for each in followed
                 )
-                if len(runs) > 1
+                if who.axes
                 else (),
                 axes=who.axes,
             )
@@ -262,7 +262,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="recorded",
-    version=8,
+    version=9,
     metrics=(),
     nouns=Nouns(
         attribute="number",

@@ -271,6 +271,12 @@ def test_a_number_of_several_models_is_their_mean_and_changes_by_the_models_that
     assert second.change is not None
     assert second.change.metrics[0].change == pytest.approx(0.1)
     assert set(found.slices()["slice"]) == {"gpt-4o", "llama-3", "claude-4"}
+    repo.commit(
+        {"results/llama-3.json": "{", "results/claude-4.json": None, "results/gpt-4o.json": '{"accuracy": 0.3}'}
+    )
+    last = history(repo.path, "evals", cache=tmp_path / "memo").points[2]
+    assert last.change is not None
+    assert (last.scorecard.metric("accuracy"), last.change.metrics[0].change) == pytest.approx((0.3, -0.1))
     build_site(repo.path, tmp_path / "site")
     report = (tmp_path / "site/evals/evals/0002.html").read_text()
     assert "accuracy by model" in report
