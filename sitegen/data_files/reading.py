@@ -17,6 +17,7 @@ from itertools import chain, zip_longest
 from posixpath import splitext
 from typing import Any, Final, Literal, TypeAlias
 
+import msgspec
 from msgspec.structs import replace
 
 from sitegen.model.outcomes import HALF, Unusable, Value
@@ -142,6 +143,25 @@ def read_json(content: bytes) -> Parsed[Value]:
     every range and texts with lone surrogates become ``Unusable`` in their place.
     """
     return parse_json(text_of(content))
+
+
+def split_json(content: bytes, *keys: str) -> tuple[bytes, list[msgspec.Raw]]:
+    """Return a JSON object with an empty list where these keys lead to one, and the items of this list as they stand.
+
+    All values of a large file at once take eight times as much memory as the file. A file that has no such list, or is
+    no valid JSON, is returned as it is.
+    """
+    try:
+        levels = [msgspec.json.decode(content.removeprefix(codecs.BOM_UTF8), type=dict[str, msgspec.Raw])]
+        for key in keys[:-1]:
+            levels.append(msgspec.json.decode(levels[-1][key], type=dict[str, msgspec.Raw]))
+        found = msgspec.json.decode(levels[-1][keys[-1]], type=list[msgspec.Raw])
+    except (msgspec.MsgspecError, KeyError, RecursionError):
+        return content, []
+    rest = b"[]"
+    for level, key in zip(reversed(levels), reversed(keys), strict=True):
+        rest = msgspec.json.encode({**level, key: msgspec.Raw(rest)})
+    return rest, found
 
 
 def parse_json(text: str, line: int = 1) -> Parsed[Value]:

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, count
 from typing import Final
 
-from sitegen.data_files.reading import UnreadableError, read_json
+from msgspec.structs import replace
+
+from sitegen.data_files.reading import UnreadableError, read_json, split_json
 from sitegen.importers.case import ASSERTED, Grader, JudgedCase, JudgedResults, Opinion, grader_name, tags_of
 from sitegen.importers.tool_values import (
     ToolObject,
     anything,
+    items,
     list_of,
     members,
     name_of,
@@ -34,13 +37,15 @@ from sitegen.importers.tool_values import (
 )
 from sitegen.importers.usual_names import stated_confidence
 from sitegen.model.outcomes import Value
-from sitegen.model.problems import Finding
+from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage, canonical
 from sitegen.text.plain import cut
 
 VERSIONS: Final = (3, 4)
+ROWS: Final = ("results", "results")
+"""The keys that lead to the rows."""
 
 _MODEL_GRADED: Final = frozenset(
     {
@@ -159,8 +164,12 @@ class _Row(ToolObject):
         listed = ", ".join(f"{key}={value}" for key, value in variables)
         return cut(" ".join((self.description or listed).split()), _ID) or f"test {(self.test or 0) + 1}"
 
-    def case(self, case_id: str, column: tuple[str, str], options: Mapping[str, Value]) -> JudgedCase:
+    def case(self, columns: Sequence[tuple[str, str]], options: Mapping[str, Value]) -> JudgedCase:
+        """Its case without an id. ``columns``: (prompt, provider) of each; ``options``: those of the run."""
+        in_file = self.column is not None and self.column < len(columns)
+        column = columns[self.column or 0] if in_file else ("", self.label or self.provider)
         equals = (each for each in self.asserted if each.get("type") == "equals" and "value" in each)
+        outcomes = self.outcomes
         # Without the options of the test that promptfoo adds to those of the call: these are the judge's.
         parameters = {key: value for key, value in self.config.items() if key not in ("provider", "rubricPrompt")}
         usage = Usage(  # promptfoo writes 0 if it does not know the number of tokens
@@ -169,11 +178,11 @@ class _Row(ToolObject):
             cost=self.cost,
             latency=None if self.milliseconds is None else self.milliseconds / 1000,
         )
-        judged = [each for each in self.outcomes if each.passed is not None]
+        judged = [each for each in outcomes if each.passed is not None]
         of_models = [each.passed for each in judged if each.is_model_graded]
         of_people = [each.passed for each in judged if each.type == _HUMAN]
         return JudgedCase(
-            id=case_id,
+            id="",
             opinion=Opinion("", self.score, reasoning=self.reason),
             judges=tuple(self.opinions(options)),
             tags=tags_of(self.metadata),
@@ -185,7 +194,7 @@ class _Row(ToolObject):
             expected=written(next(equals, {}).get("value")),
             output=self.output,
             error=self.error,
-            unjudged=next(filter(None, (each.failure for each in self.outcomes)), ""),
+            unjudged=next(filter(None, (each.failure for each in outcomes)), ""),
             call=Call(usage=usage, model=self.provider, parameters=canonical(parameters)),
             confidence=stated_confidence(self.of_answer, self.named_scores, self.of_row),
             transcript=transcript(self.messages, self.tool_calls),
@@ -211,22 +220,20 @@ class _Row(ToolObject):
                 grader=grader,
             )
 
-    def findings(self, case: JudgedCase) -> Iterator[Finding]:
-        """What is wrong with its case."""
-        if self.score is None and self.members.get("score") is not None:
-            message = f"The score of the case {case.id!r} is not a number from 0 to 1, and is left out"
-            yield Finding("error", message, _FIX)
-        if case.error:
-            message = f"promptfoo has no result of the case {case.id!r}"
-            yield Finding("warning", message, _FIX, value=case.error[:200])
-        if case.unjudged:
-            message = f"A judge failed at the case {case.id!r}, which is not judged"
-            yield Finding("warning", message, "Let promptfoo judge the answers again.", value=case.unjudged[:200])
+
+def _findings(case: JudgedCase) -> Iterator[Finding]:
+    if case.error:
+        message = f"promptfoo has no result of the case {case.id!r}"
+        yield Finding("warning", message, _FIX, value=case.error[:200])
+    if case.unjudged:
+        message = f"A judge failed at the case {case.id!r}, which is not judged"
+        yield Finding("warning", message, "Let promptfoo judge the answers again.", value=case.unjudged[:200])
 
 
 def read(content: bytes) -> JudgedResults:
     """Read results of promptfoo. Raises UnreadableError."""
-    value, odd = read_json(content)
+    rest, listed = split_json(content, *ROWS)
+    value, odd = read_json(rest)
     root, findings = members(value), [*odd]
     version, prompts = value_at(root, "results.version"), list_of(members)(value_at(root, "results.prompts"))
     if version not in VERSIONS or isinstance(version, bool):
@@ -235,13 +242,38 @@ def read(content: bytes) -> JudgedResults:
             f"it has {stated} of promptfoo's results, and only versions {' and '.join(map(str, VERSIONS))} are known",
             "Write the results with a version of promptfoo that writes one of these.",
         )
-    rows = list_of(_Row)(value_at(root, "results.results"))
-    # promptfoo writes rows as answers arrive, which is a different order in every run.
-    rows.sort(key=lambda row: (row.test or 0, row.column or 0))
+    columns = _columns(prompts)
     # A test that states no options has those of the run.
     options = members(value_at(root, "config.defaultTest.options"))
-    cases = tuple(row.case(name, column, options) for row, name, column in _named(rows, _columns(prompts)))
-    findings += chain.from_iterable(map(_Row.findings, rows, cases))
+    tests: dict[tuple[str, str], int] = {}  # repeats of one test have one id, another test of its name has a number
+    rows: list[tuple[tuple[int, int], int, JudgedCase, bool]] = []
+    try:
+        for found, odd in (
+            map(read_json, map(bytes, listed)) if listed else map(Parsed, items(value_at(root, "results.results")))
+        ):
+            findings += [each for each in odd if each not in findings]
+            if not isinstance(found, dict):
+                continue
+            row = _Row(found)
+            test = tests.setdefault(
+                (row.name, written([found.get("vars"), value_at(found, "testCase.assert")])), len(tests)
+            )
+            is_off = row.score is None and found.get("score") is not None
+            rows.append(((row.test or 0, row.column or 0), test, row.case(columns, options), is_off))
+    except UnreadableError:
+        read_json(content)  # raises an error with the line in the file
+        raise
+    # promptfoo writes rows as answers arrive, which is a different order in every run.
+    rows.sort(key=lambda row: row[0])
+    names, used, ids, cases = [name for name, _ in tests], Counter[str](), dict[int, str](), list[JudgedCase]()
+    for _, test, case, is_off in rows:
+        if test not in ids:
+            ids[test] = unique(names[test], used)
+        cases.append(replace(case, id=ids[test]))
+        if is_off:
+            message = f"The score of the case {ids[test]!r} is not a number from 0 to 1, and is left out"
+            findings.append(Finding("error", message, _FIX))
+        findings += _findings(cases[-1])
     if not cases:
         findings.append(Finding("warning", "There are no results in it", _FIX))
     hashes = dict.fromkeys(filter(None, (name_of(prompt.get("id")).lower() for prompt in prompts)))
@@ -249,7 +281,7 @@ def read(content: bytes) -> JudgedResults:
         timestamp=text(value_at(root, "results.timestamp")).strip() or None,
         instruction_hashes=tuple(("", digest) for digest in hashes),
     )
-    return JudgedResults(cases, tuple(findings), run).with_confidences()
+    return JudgedResults(tuple(cases), tuple(findings), run).with_confidences()
 
 
 def _columns(prompts: list[dict[str, Value]]) -> list[tuple[str, str]]:
@@ -270,15 +302,3 @@ def _columns(prompts: list[dict[str, Value]]) -> list[tuple[str, str]]:
             names[label, raw] = next(unused for unused in chain([name], numbered) if unused not in names.values())
         columns.append((names[label, raw], name_of(prompt.get("provider"))))
     return columns
-
-
-def _named(rows: list[_Row], columns: list[tuple[str, str]]) -> Iterator[tuple[_Row, str, tuple[str, str]]]:
-    """(row, id of its case, its prompt and provider). A case is a test."""
-    ids: dict[tuple[str, str], str] = {}  # repeats of one test have one id, another test of its name has a number
-    used: Counter[str] = Counter()
-    for row in rows:
-        in_file = row.column is not None and row.column < len(columns)
-        test = row.name, written([row.members.get("vars"), value_at(row.members, "testCase.assert")])
-        if test not in ids:
-            ids[test] = unique(row.name, used)
-        yield row, ids[test], columns[row.column or 0] if in_file else ("", row.label or row.provider)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from functools import cached_property
 from itertools import chain
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 from sitegen.model.answers import Turn
 from sitegen.model.outcomes import HALF, LARGEST_NUMBER, Unusable, Value
@@ -132,8 +132,21 @@ class ToolObject:
 
 
 def part(read: Callable[[Value], T], path: str) -> cached_property[T]:
-    """Declare a part of an object: the type that it should have, and the path of keys and indices to it."""
-    return cached_property(lambda owner: read(value_at(owner.members, path)))
+    """Declare a part of an object: the type that it should have, and the path of keys and indices to it.
+
+    It is read whenever it is asked for: few parts are twice, and hundreds of thousands of rows would keep them all.
+    """
+    steps = path.split(".")
+
+    def find(owner: ToolObject) -> T:
+        value: Value = owner.members
+        for step in steps:
+            if isinstance(value, list):
+                return read(value_at(owner.members, path))
+            value = value.get(step) if isinstance(value, dict) else None
+        return read(value)
+
+    return cast("cached_property[T]", property(find))
 
 
 def list_of(read: Callable[[Value], T]) -> Callable[[Value], list[T]]:

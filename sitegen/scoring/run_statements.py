@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, split_json
 from sitegen.importers.recorded_layouts import read_record, runs_in
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
@@ -83,14 +83,18 @@ def _of_judged(path: str, content: bytes, settings: str) -> tuple[Recorded, tupl
 
 
 def _head(path: str, content: bytes, settings: str) -> bytes:
-    """Return the first lines of a file of which these state all that the file states of its run, else the whole file.
+    """Return the part of a file that states all that the file states of its run, else the whole file.
 
-    The lines of a judge may be hundreds of thousands, and none of their scores is a grade.
+    This is the first lines of a judge, or a file of promptfoo without its rows. There may be hundreds of thousands of
+    these, and none of their scores is a grade.
     """
     from sitegen.importers import LINES, importer_of
     from sitegen.importers.columns import read_settings
     from sitegen.importers.judge_lines import is_of_a_judge
+    from sitegen.importers.promptfoo import ROWS
 
+    if importer_of(path, content).module == "promptfoo":
+        return split_json(content, *ROWS)[0]
     end = -1
     for _ in range(_FIRST):
         end = content.find(b"\n", end + 1)
