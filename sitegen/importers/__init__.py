@@ -90,18 +90,20 @@ def importer_of(path: str, content: bytes) -> Importer:
     return next(each for each in IMPORTERS if each.ending in ("", suffix) and re.match(each.beginning, head))
 
 
-def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResults:
+def read_results(path: str, content: bytes, settings: str = "{}", *, without_cases: bool = False) -> JudgedResults:
     """Read a file of results: as a table if the settings describe its columns, else in the format that it has.
 
     A list of cases in no known format is a table with the usual names of columns, if it has scores or verdicts.
 
-    ``settings``: the settings of the eval as canonical JSON; ``read_settings`` reports their faults. Raises
-    UnreadableError.
+    ``settings``: the settings of the eval as canonical JSON; ``read_settings`` reports their faults.
+    ``without_cases``: whether only what the file says of its run and of grades is asked for, so that the cases of a
+    table need not be made. Raises UnreadableError.
     """
     from sitegen.importers.columns import REPORTS, read_settings, stated_grades
     from sitegen.importers.tables import read_table
 
-    importer, suffix, grades = importer_of(path, content), ending(path), stated_grades(settings)
+    importer, suffix, stated = importer_of(path, content), ending(path), stated_grades(settings)
+    grades = None if without_cases else stated
     columns = read_settings(settings).value or REPORTS.get(importer.name)
     if columns is not None:
         return read_table(suffix, content, columns, grades)
@@ -112,4 +114,4 @@ def read_results(path: str, content: bytes, settings: str = "{}") -> JudgedResul
         with suppress(UnreadableError):  # the format reports each line that cannot be read
             return read_table("jsonl", content, None, grades)
     results: JudgedResults = module.read(content)
-    return results.with_fields(grades) if importer.names_scores else results
+    return results.with_fields(stated) if importer.names_scores else results

@@ -75,11 +75,13 @@ _MOST_CELLS: Final = 4_000_000
 _FIX: Final = "Write the table again."
 
 
-def read_table(ending: str, content: bytes, described: ColumnMap | None, grades: Collection[str]) -> JudgedResults:
+def read_table(
+    ending: str, content: bytes, described: ColumnMap | None, grades: Collection[str] | None
+) -> JudgedResults:
     """Read a table in the format that belongs to the ending of its file name. Raises UnreadableError.
 
     ``described``: the meaning of its columns; None if it follows from their usual names. ``grades``: the scores that
-    are grades in the whole series.
+    are grades in the whole series; None if only those of the table are asked for, and no cases.
     """
     rows, findings = _read_rows(ending, content, described)
     columns = described or usual_columns(rows)
@@ -89,6 +91,9 @@ def read_table(ending: str, content: bytes, described: ColumnMap | None, grades:
             f"Write `settings: {{preset: ...}}` (one of {', '.join(PRESETS)}) or `settings: {{columns: {{...}}}}`.",
         )
     reader = _TableReader(rows, columns)
+    if grades is None:
+        judged = (JudgedCase("", Opinion("", None), reader.opinions(row)) for row in rows)
+        return JudgedResults(tuple(judged)).with_fields(())
     cases = tuple(reader.cases())
     of_header = int(ending == "csv")
     has_line_each = content.rstrip(b"\n").count(b"\n") + 1 == len(rows) + of_header and ending != "json"
@@ -242,7 +247,7 @@ class _TableReader:
 
     def cases(self) -> list[JudgedCase]:
         """Return a case for each row, in the order of the table."""
-        judges = list(map(self._opinions, self._rows))
+        judges = list(map(self.opinions, self._rows))
         cases = list(map(self._case, self._rows, self._row_names(), judges))
         if errors := [case.error for case in cases if case.error]:
             message = f"{len(errors)} of {len(cases)} rows state an error"
@@ -267,7 +272,7 @@ class _TableReader:
             self.findings.append(Finding("warning", message, fix))
         return cases
 
-    def _opinions(self, row: Mapping[str, Value]) -> tuple[Opinion, ...]:
+    def opinions(self, row: Mapping[str, Value]) -> tuple[Opinion, ...]:
         """An opinion for each score of a row, else on its verdict, else on whether the answer matches exactly."""
         judged = (grade_of(row.get(name), WORDS) for name in self._is_judged)
         if any(grade is not None and grade.score == 0 for grade in judged):
@@ -289,7 +294,8 @@ class _TableReader:
                     reason = _cell_text(value_at(row, self._reasons[name]))
                 elif not reason and len(columns) == 1:
                     reason = self._text(row, "reasoning")
-                judge = stated_judge(cell) or name_of(value_at(members(cell), _JUDGE_OF_CHECK))
+                check = members(cell)
+                judge = check and (stated_judge(cell) or name_of(value_at(check, _JUDGE_OF_CHECK)))
                 of_check = Grader(grader_name(judge, "")) if judge else grader
                 opinions.append(graded(name, (self._grade(column, cell),), reasoning=reason, grader=of_check))
             return tuple(opinions)
@@ -309,6 +315,8 @@ class _TableReader:
 
     def _grader(self, row: Mapping[str, Value]) -> Grader | None:
         """The model that gave the scores of a row, if a column states its name or its rubric, or if the file does."""
+        if not (self._judge_columns or self._parts.get("judge") or self._parts.get("rubric")):
+            return None
         judge, rubric = self._text(row, "judge").strip(), self._text(row, "rubric")
         judge = judge or stated_judge({name: row.get(name) for name in self._judge_columns})
         return Grader(grader_name(judge, ""), rubric) if judge or rubric else None
@@ -406,7 +414,10 @@ class _TableReader:
 
     def _text(self, row: Mapping[str, Value], part: str) -> str:
         """The text of a part. If several columns hold it, each text is preceded by the name of its column."""
-        cells = {name: _cell_text(value_at(row, name)) for name in self._parts.get(part, ())}
+        columns = self._parts.get(part, ())
+        if len(columns) < 2:
+            return _cell_text(value_at(row, columns[0])) if columns else ""
+        cells = {name: _cell_text(value_at(row, name)) for name in columns}
         texts = {name: cell for name, cell in cells.items() if cell}
         if len(texts) < 2:
             return next(iter(texts.values()), "")
@@ -415,6 +426,8 @@ class _TableReader:
 
 def _cell_text(value: Value) -> str:
     """A cell as text: the text of a list or object with nothing else in it, else JSON."""
+    if isinstance(value, str):
+        return text(value)
     if isinstance(value, Unusable):
         return as_text(value)
     inner = lone_item(list(value.values()) if isinstance(value, dict) else value)

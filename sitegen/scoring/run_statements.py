@@ -76,7 +76,7 @@ def _of_judged(path: str, content: bytes, settings: str) -> tuple[Recorded, tupl
     from sitegen.importers import read_results
 
     try:
-        results = read_results(path, _head(path, content, settings), settings)
+        results = read_results(path, _head(path, content, settings), settings, without_cases=True)
     except UnreadableError:
         return Recorded(), ()
     return results.run, results.grades
