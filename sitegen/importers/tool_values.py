@@ -137,6 +137,8 @@ def part(read: Callable[[Value], T], path: str) -> cached_property[T]:
     It is read whenever it is asked for: few parts are twice, and hundreds of thousands of rows would keep them all.
     """
     steps = path.split(".")
+    if len(steps) == 1:
+        return cast("cached_property[T]", property(lambda owner: read(owner.members.get(path))))
 
     def find(owner: ToolObject) -> T:
         value: Value = owner.members

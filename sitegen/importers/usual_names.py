@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
@@ -99,6 +100,7 @@ _STATED_MEASURE: Final = re.compile(
 _SEPARATORS = re.compile(r"[^a-z0-9]")
 
 
+@lru_cache(1024)
 def plain_name(name: str) -> str:
     """Return the name of a column in lower case without separators."""
     return _SEPARATORS.sub("", name.casefold())

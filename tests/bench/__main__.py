@@ -21,11 +21,13 @@ from statistics import mean, median
 from typing import Final, NamedTuple
 
 from tests.bench import hugo
-from tests.bench.generate import SIZES, generate
+from tests.bench.generate import SIZES, generate, generate_cases
 
 ROOT: Final = Path(__file__).parents[2]
 KILOBYTE: Final = 1024 if sys.platform != "darwin" else 1
 """Bytes in the unit of ``ru_maxrss``."""
+CASES: Final = "10,000 cases"
+"""The size of one output with 10,000 cases, each of which four models answered five times."""
 ONCE: Final = ("L", "XL")
 """Sizes of which a first build takes minutes: it is measured once, and not with one process."""
 MORE_COMMITS: Final = 3
@@ -42,14 +44,14 @@ class Goal(NamedTuple):
 
 
 KINDS: Final[dict[str, tuple[str, dict[str, Goal]]]] = {
-    "first build": ("s", {}),
+    "first build": ("s", {CASES: Goal(20, 30)}),
     "first build against Hugo": ("x", {"M": Goal(0.6, 1.0)}),
     "CPU for an output": ("ms", {"M": Goal(4.5, 8.4)}),
     "CPU for an output, against the size before": ("x", {"L": Goal(1.0, 1.1)}),
     "one more commit": ("s", {"S": Goal(0.25, 0.5), "M": Goal(0.35, 0.8)}),
     "nothing changed": ("s", {"": Goal(0.05, 0.1)}),
     "two processes against one": ("x", {"M": Goal(1.9, 1.5)}),
-    "memory of the largest process": ("MB", {"M": Goal(80, 100), "L": Goal(150, 220)}),
+    "memory of the largest process": ("MB", {"M": Goal(80, 100), "L": Goal(150, 220), CASES: Goal(400, 500)}),
     "a report page": ("kB", {"M": Goal(40, 60)}),
     "site": ("MB", {"": Goal(1000, 1000)}),
 }
@@ -150,6 +152,15 @@ def measured(site: Site, size: str, runs: int, *, with_hugo: bool) -> Iterator[R
         rmtree(folder, ignore_errors=True)
 
 
+def measured_cases(site: Site) -> Iterator[Row]:
+    """Measure a large output, once and with one process."""
+    build = site.first_build(jobs=1)
+    yield Row("first build", CASES, [build.seconds])
+    yield Row("memory of the largest process", CASES, [build.peak_bytes / 1e6])
+    yield Row("a report page", CASES, [mean(site.bytes_of("evals/*/[0-9]*.html")) / 1e3])
+    rmtree(site.folder, ignore_errors=True)
+
+
 def ratios(above: Sequence[float], below: Sequence[float]) -> list[float]:
     """The ratio of each pair of neighbours in time."""
     return [one / other for one, other in zip(above, below, strict=True)]
@@ -198,6 +209,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=3, help="runs of each command (default: 3; L and XL run once)")
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "sitegen-bench", help="kept folder")
     parser.add_argument("--hugo", action="store_true", help="also against Hugo")
+    parser.add_argument("--cases", action="store_true", help="also one output with 10,000 cases")
     parser.add_argument("--out", type=Path, help="write the table to this file too")
     options = parser.parse_args(arguments)
     sizes = options.sizes.split(",")
@@ -213,6 +225,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             site = Site(generated(options.work, size), Path(fast) / size)
             rows += measured(site, size, options.runs, with_hugo=options.hugo)
             loops.append(run([sys.executable, "-c", LOOP]).seconds)
+        if options.cases:
+            repository = Path(fast) / "cases"
+            generate_cases(repository)
+            rows += measured_cases(Site(repository, Path(fast) / "built"))
     noise = f"A loop that uses one core took {number(min(loops))} to {number(max(loops))} s."
     text = f"{table([*rows, *growth(rows)])}\n\n{noise}"
     print(text)

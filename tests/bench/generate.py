@@ -9,6 +9,7 @@ instructions rename the file.
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
 from pathlib import Path
@@ -63,6 +64,27 @@ def generate(folder: Path, size: Size) -> str:
     bounded = [word for setting in PACKING for word in ("-c", setting)]
     git(folder, *bounded, "gc", "-q", "--prune=now")
     return git(folder, "rev-parse", MAIN).strip()
+
+
+def generate_cases(folder: Path, cases: int = 10_000) -> None:
+    """Write a repository with one output of these cases, which four models answered five times each."""
+    chance = random.Random(7)
+    lines = []
+    for number in range(cases):
+        question = " ".join(chance.choices(content.WORDS, k=12))
+        for model in ("m-a", "m-b", "m-c", "m-d"):
+            for _ in range(5):
+                passed = chance.random() < 0.8
+                answer = {"output": " ".join(chance.choices(content.WORDS, k=8)), "cost": 0.001}
+                judged = {"score": float(passed), "passed": passed, "reason": "as expected" if passed else "too short"}
+                case = {"test_id": f"case-{number}", "model": model, "input": question, "expected": "yes"}
+                lines.append(json.dumps({**case, **answer, **judged}))
+    (folder / "evals/big").mkdir(parents=True)
+    (folder / "evals/big/results.jsonl").write_text("\n".join(lines))
+    (folder / "sitegen.toml").write_text("[limits]\nmax_blob_bytes = 100_000_000\n")
+    author = ("-c", "user.name=Bench", "-c", "user.email=bench@example.org")
+    for arguments in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "Add the results")):
+        git(folder, *author, *arguments)
 
 
 def git(folder: Path, *arguments: str) -> str:

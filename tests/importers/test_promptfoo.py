@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sitegen.data_files.reading import UnreadableError
 from sitegen.importers import read_results
 from sitegen.importers.case import Grader, with_documents
 from sitegen.model.metrics import Counts
@@ -109,6 +110,30 @@ def test_a_version_that_is_not_known_is_a_problem_that_names_those_that_are(vers
     what = f"it has {stated} of promptfoo's results, and only versions 3 and 4 are known"
     assert (card.status, card.findings[0].message) == ("unreadable", f"The output cannot be read: {what}")
     assert read_results("o.json", changed("promptfoo-1.json", version=4)).cases
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (b'"score": ', b'"unused": NaN, "score": ', None),
+        (b'"score": ', b'"unused": 1, "unused": 2, "score": ', "A key occurs twice in one object"),
+        (b'"score": ', b'"unused": "\\ud83d", "score": ', "A text has half of a surrogate pair"),
+    ],
+    ids=["no number", "a key twice", "half of a character"],
+)
+def test_an_odd_row_is_read_like_the_others(old: bytes, new: bytes, said: str | None) -> None:
+    body = changed("promptfoo-1.json")
+    read, odd = read_results("o.json", body), read_results("o.json", body.replace(old, new))
+    assert odd.cases == read.cases
+    assert [finding.message.startswith(said) for finding in odd.findings if said] == [True] * bool(said)
+
+
+@pytest.mark.parametrize("broken", [b'"half', b"\xff", b"[" * 200 + b"]" * 200])
+def test_a_row_that_cannot_be_read_is_named_with_its_line(broken: bytes) -> None:
+    body = changed("promptfoo-1.json").replace(b'"results": [', b'"results": [\n{},\n' + broken + b",")
+    with pytest.raises(UnreadableError) as raised:
+        read_results("o.json", body)
+    assert raised.value.line in (3, None)
 
 
 def test_what_is_no_score_is_left_out_and_the_rest_counts() -> None:

@@ -14,12 +14,12 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_561,
+    "lines of sitegen/": 63_637,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
     "fields of classes": 2_359,
-    "functions": 3_635,
+    "functions": 3_636,
     "parameters": 5_199,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 81,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_457,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_212,
+    "lines of tests": 50_275,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }
