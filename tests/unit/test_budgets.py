@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_637,
+    "lines of sitegen/": 63_652,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
-    "fields of classes": 2_359,
-    "functions": 3_636,
-    "parameters": 5_199,
+    "fields of classes": 2_360,
+    "functions": 3_637,
+    "parameters": 5_200,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 81,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_457,
+    "lines of templates, styles and scripts": 8_462,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_275,
+    "lines of tests": 50_288,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }

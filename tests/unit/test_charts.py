@@ -267,3 +267,16 @@ def test_a_break_among_grouped_values_parts_their_line() -> None:
     ]
     assert [int(index) for run in runs for index in run] == list(drawn)
     assert [run[0] for run in runs] == ["0", str(min(index for index in drawn if index >= 25))]
+
+
+def test_three_and_more_iterations_of_one_commit_are_marked_unless_all_are():
+    series = sample.series(8)
+    shas = ["a", "b", "b", "b", "c", "c", "d", "e"]
+    commits = [replace(point.snapshot.commit, sha=sha) for point, sha in zip(series.points, shas, strict=False)]
+    points = tuple(
+        replace(point, snapshot=replace(point.snapshot, commit=commit))
+        for point, commit in zip(series.points, commits, strict=True)
+    )
+    for shown, bands in ((points, "M0.5 0h3V1000h-3z"), (points[1:4], "")):
+        chart = trend_chart.trend(sample.view_of(trend_page(replace(series, points=shown))))
+        assert chart.commits == bands

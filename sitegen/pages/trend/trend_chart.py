@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, groupby
 from math import ceil, floor, log10
 from typing import Final
 
@@ -67,6 +68,10 @@ _STEPS: Final = {
 """The class of the mark of a step, and its name, by its status."""
 
 
+_OF_ONE_COMMIT: Final = 3
+"""The fewest neighbouring iterations of one commit that are marked as such."""
+
+
 class TrendChart(Frozen):
     """All paths, ticks and labels of the chart."""
 
@@ -83,6 +88,8 @@ class TrendChart(Frozen):
     """The same lines by the second clock; empty if the clocks never differ."""
     band: str
     """The intervals around the headline."""
+    commits: str
+    """The ranges of at least ``_OF_ONE_COMMIT`` iterations that one commit added, from top to bottom."""
     best_line: str
     """The best headline so far, as a staircase."""
     recorded: ChartLine
@@ -174,6 +181,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         lines=tuple(map(plot.line, metrics)),
         now=tuple(map(plot.line, now)),
         band=plot.band([Ends(around.low, around.high) if (around := point.interval) else None for point in points]),
+        commits=_commits(points),
         best_line=plot.staircase(view.best_so_far),
         recorded=plot.line(recorded),
         variants=tuple(map(plot.line, variants)),
@@ -205,6 +213,13 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         },
         island=_island(view, [*metrics, *variants], older, axis=axis, most_errors=most),
     )
+
+
+def _commits(points: Sequence[Point]) -> str:
+    alike = [len([*group]) for _, group in groupby(points, key=lambda point: point.snapshot.commit.sha)]
+    ends = accumulate(alike)
+    marked = ((end, size) for end, size in zip(ends, alike, strict=True) if _OF_ONE_COMMIT <= size < len(points))
+    return "".join(f"M{end - size - 0.5:g} 0h{size}V1000h{-size}z" for end, size in marked)
 
 
 def line_names(view: TrendView) -> list[str]:
