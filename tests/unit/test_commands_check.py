@@ -567,7 +567,7 @@ def test_the_uncommitted_state_can_be_checked(repo):
         ),
         (
             "[gate.metrics.f2]\nfloor = 1\n",
-            "[gate] has limits for 'f2', and no metric has that name.\n  do: Known: auroc, cost, f1, ",
+            "[gate] has limits for 'f2', and no metric has that name.\n  do: Known: auroc, ",
         ),
     ],
 )

@@ -211,11 +211,16 @@ def test_documents_show_the_metrics_of_their_own_in_the_place_of_ratios():
         id="short", status="scored", counts=Counts(tp=3, fp=1, fn=1, wrong_value=1), metrics=(Metric("quality", 4.25),)
     )
     metrics = (MetricSpec("quality", "Quality", ""), MetricSpec("rouge1", "ROUGE-1", ""))
-    listed = report_rows.columns("document", Nouns(), metrics)
+    nouns = Nouns(attribute="category")
+    listed = report_rows.columns("document", nouns, metrics)
     assert [column.head for column in listed[:4]] == ["Document", "Quality", "ROUGE-1", "TP"]
-    shown = report_rows.documents([score], Nouns(), metrics)
+    shown = report_rows.documents([score], nouns, metrics)
     assert shown.startswith("<tr><td class=label>short<td>4.250<td><span")
     assert shown.endswith("<td>3<td>1<td>1<td>0<td>1<td><td><td>1<td>\n")
+    # A metric of a project's own stands beside the ratios of documents with fields.
+    assert {"F1", "Quality"} <= {column.head for column in report_rows.columns("document", Nouns(), metrics)}
+    assert "<td>4.250<td><span" in report_rows.documents([score], Nouns(), metrics)
+    assert "<td>0.750<td>" in report_rows.documents([score], Nouns(), metrics)
 
 
 def test_changes_are_counted_from_the_previous_point():

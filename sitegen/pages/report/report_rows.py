@@ -73,13 +73,13 @@ def columns(name: str, nouns: Nouns, metrics: Sequence[MetricSpec] = (), counted
     return (
         Column(name=name, head=head.capitalize(), cell=str, classes="label"),
         *(Column(name=class_name(spec.label), head=spec.label, cell=str) for spec in metrics),
-        *(count_columns(nouns, ratios=not metrics) if counted else ()),
+        *(count_columns(nouns, ratios=nouns.are_fields or not metrics) if counted else ()),
     )
 
 
 @lru_cache(maxsize=64)
 def count_columns(nouns: Nouns, *, ratios: bool) -> tuple[Column, ...]:
-    """Columns of counts: ratios, unless the table has metrics of its own, counts, errors, several error types."""
+    """Columns of counts: ratios, unless answers have metrics of their own, counts, errors, several error types."""
     types = nouns.error_types
     listed = RATIOS if nouns.ratios is None else tuple(_RATIOS[name] for name in nouns.ratios)
     return (
@@ -157,7 +157,7 @@ def documents(
     """Table rows of documents: the id, linked to its page in ``pages``, then the columns of ``count_columns``."""
     if not counted:
         return Markup("\n".join([_document_row(score, metrics, pages) for score in scores]))
-    cells = _count_cells(nouns, ratios=not metrics)
+    cells = _count_cells(nouns, ratios=nouns.are_fields or not metrics)
     return Markup("".join([f"{_document_row(score, metrics, pages)}{cells(score.counts)}" for score in scores]))
 
 
