@@ -222,6 +222,16 @@ def test_j_and_k_lead_through_the_errors_that_the_filter_leaves_but_not_while_ty
     expect(chosen).to_be_in_viewport()
 
 
+def test_j_and_k_go_on_from_the_row_of_the_address(visit):
+    page = visit(f"{REPORT}#d3")
+    chosen = page.locator("[aria-current=true]:is(tr)")
+    page.keyboard.press("j")
+    expect(chosen).to_have_attribute("id", "d4")
+    page.evaluate("location.hash = 'd7'")
+    page.keyboard.press("k")
+    expect(chosen).to_have_attribute("id", "d6")
+
+
 def test_a_question_mark_or_the_footer_shows_all_keys_and_escape_gives_the_focus_back(visit):
     page = visit("evals/waybills/index.html")
     dialog, button = page.get_by_role("dialog", name="Keys"), page.get_by_role("button", name="Keys", exact=True)

@@ -12,14 +12,21 @@ const KEYS = [
 const ERRORS = ".disc tr[id], .tree tr.w, .cellruns tr.cellname:has(.pill.bad)";
 const errorsShown = () => $$(ERRORS).filter(row => !row.closest(".cut,.off"));
 
-/* Moves the focus to the next (1) or previous (-1) error that the filter leaves. At the end of the rows shown, more are shown. */
+const reached = () => $("tr[aria-current=true]");
+const forgetReached = () => reached()?.removeAttribute("aria-current");
+addEventListener("hashchange", () => { if ($("tr:target")) forgetReached(); });
+
+/*
+ * Moves the focus to the next (1) or previous (-1) error that the filter leaves: from the row that has the focus, else the
+ * one that the keys have reached, else the one that the address names. At the end of the rows shown, more are shown.
+ */
 function stepToError(step) {
-  const at = $("[aria-current=true]:is(tr)"), before = errorsShown();
+  const at = document.activeElement.closest(ERRORS) ?? reached() ?? $("tr:target"), before = errorsShown();
   if (step > 0 && at && at === before.at(-1)) $("[data-more]:not([hidden])", at.closest("[data-table]") ?? at)?.click();
   const rows = errorsShown(), place = rows.indexOf(at);
   const row = place < 0 ? rows.at(step > 0 ? 0 : -1) : rows[place + step];
   if (!row) return;
-  at?.removeAttribute("aria-current");
+  forgetReached();
   const head = $(".item details", bodyOf(row)); // of the list item whose rows these are
   if (head) head.open = true;
   for (let fold = row.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
