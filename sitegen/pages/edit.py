@@ -11,6 +11,7 @@ from html import escape
 from typing import Final, Literal
 
 from markupsafe import Markup
+from msgspec.structs import asdict
 
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
@@ -19,8 +20,8 @@ from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.effects import EffectRow, FlippedFields, fields_and_passages
 from sitegen.pages.html.cells import text
-from sitegen.text.diff import MOST_LINES, DiffRow, draw
-from sitegen.text.patch import Hunk, Patch, PatchCounts, read_patch
+from sitegen.text.diff import MOST_LINES, Diff, DiffRow, draw
+from sitegen.text.patch import Patch, PatchCounts, read_patch
 from sitegen.text.plain import counted, line
 from sitegen.text.sections import TextStats
 from sitegen.text.words import Spans
@@ -37,17 +38,12 @@ NAMED: Final = 8
 """Number of fields that the head of a passage names."""
 
 
-class RenderedPatch(Frozen):
+class RenderedPatch(Diff):
     """The parts of a patch that a page shows. They depend only on the edit, so they can be cached."""
 
     counts: PatchCounts
     notes: tuple[str, ...]
     """Sentences on what is unusual about the patch."""
-    rows: tuple[DiffRow, ...]
-    passages: tuple[str, ...]
-    """Safe HTML from ``sitegen.text.markdown``; empty if only lines are shown."""
-    hunks: tuple[Hunk, ...]
-    """The drawn passages."""
     command: str | None
     """The command that shows the whole edit, if the page does not."""
 
@@ -112,11 +108,9 @@ def draw_edit(edit: Edit, patch: bytes, *, with_passages: bool = True) -> Render
     read = read_patch(patch)
     diff = draw(read, with_passages=with_passages)
     return RenderedPatch(
+        **asdict(diff),
         counts=read.counts,
         notes=_patch_notes(edit, read, diff.left_out),
-        rows=diff.rows,
-        passages=diff.passages,
-        hunks=diff.hunks,
         command=command_of(edit) if diff.left_out or read.unread or not diff.rows else None,
     )
 

@@ -14,11 +14,11 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_652,
+    "lines of sitegen/": 63_646,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
-    "fields of classes": 2_360,
+    "fields of classes": 2_357,
     "functions": 3_637,
     "parameters": 5_200,
     "functions with more than 6 parameters": 2,
