@@ -45,6 +45,12 @@ IMPORTERS: Final = (
         beginning=rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:evalId"\s*:|results"\s*:\s*\{\s*"(?:version|timestamp|results|stats|prompts)"|version"\s*:\s*4\s*,\s*"createdAt"\s*:)',
     ),
     Importer(
+        name="promptfoo",
+        module="promptfoo",
+        ending="jsonl",
+        beginning=rb'(?s)\s*\{.*?"gradingResult"\s*:\s*(?:null|\{\s*"pass"\s*:)',
+    ),
+    Importer(
         name="Inspect",
         module="inspect_logs",
         ending="json",

@@ -178,6 +178,7 @@ REPORTS: Final[dict[str, ColumnMap]] = {
             "input": ("input",),
             "expected": ("expected",),
             "output": ("output",),
+            "error": ("output.stack",),
             "variant": (GROUP,),
             "score": ("averageScore",),
         },

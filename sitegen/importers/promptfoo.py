@@ -1,21 +1,22 @@
-"""promptfoo: the JSON that ``promptfoo eval -o output.json`` writes.
+"""promptfoo: the JSON that ``promptfoo eval -o output.json`` writes, and the JSON Lines of ``-o output.jsonl``.
 
 In ``results.version`` 3 and 4, ``results.prompts`` has an entry for each prompt of each provider, and
 ``results.results`` one for each test of each of these, with the outcome of every assertion. A run that is downloaded
-from its server has the same ``results`` beside a separate ``version``.
+from its server has the same ``results`` beside a separate ``version``. The JSON Lines are the objects of
+``results.results`` alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.reading import UnreadableError, read_json, split_json
+from sitegen.data_files.reading import TWO_LINES, UnreadableError, json_lines, read_json, split_json
 from sitegen.importers.case import ASSERTED, Grader, JudgedCase, JudgedResults, Opinion, grader_name, tags_of
 from sitegen.importers.tool_values import (
     ToolObject,
@@ -150,6 +151,13 @@ class _Row(ToolObject):
         return self.own_error or self.answer_error if has_none else ""
 
     @property
+    def listed_prompt(self) -> dict[str, Value]:
+        """Its prompt as ``results.prompts`` lists it: there the text is without the variables of the test."""
+        label = text(value_at(self.members, "prompt.label"))
+        is_text = "{{" in label or label == self.prompt
+        return {"label": label, "raw": label if is_text else "", "provider": self.label or self.provider}
+
+    @property
     def texts(self) -> list[tuple[str, str]]:
         """The variables of the test that are its own, and not promptfoo's."""
         return [(key, written(value)) for key, value in self.variables.items() if key[:1] != "_"]
@@ -233,24 +241,36 @@ def _findings(case: JudgedCase) -> Iterator[Finding]:
 def read(content: bytes) -> JudgedResults:
     """Read results of promptfoo. Raises UnreadableError."""
     rest, listed = split_json(content, *ROWS)
-    value, odd = read_json(rest)
+    value, odd = Parsed[Value]({}) if re.match(TWO_LINES, content) else read_json(rest)
     root, findings = members(value), [*odd]
-    version, prompts = value_at(root, "results.version"), list_of(members)(value_at(root, "results.prompts"))
-    if version not in VERSIONS or isinstance(version, bool):
-        stated = f"version {written(version)[:20]}" if version is not None else "no version"
-        raise UnreadableError(
-            f"it has {stated} of promptfoo's results, and only versions {' and '.join(map(str, VERSIONS))} are known",
-            "Write the results with a version of promptfoo that writes one of these.",
-        )
+    found_rows: Iterable[Parsed[Value]]
+    if not root or "promptIdx" in root:
+        in_columns: dict[int, dict[str, Value]] = {}
+        findings, root = [], {}
+        for _, line in json_lines(content, [], _FIX):
+            row = _Row(members(line))
+            in_columns[row.column or 0] = row.listed_prompt
+        # No run has more columns than lines, whatever number a row states.
+        prompts = [in_columns.get(column, {}) for column in range(1 + content.count(b"\n"))]
+        found_rows = (Parsed(line) for _, line in json_lines(content, findings, _FIX))
+    else:
+        version, prompts = value_at(root, "results.version"), list_of(members)(value_at(root, "results.prompts"))
+        if version not in VERSIONS or isinstance(version, bool):
+            stated = f"version {written(version)[:20]}" if version is not None else "no version"
+            known = " and ".join(map(str, VERSIONS))
+            raise UnreadableError(
+                f"it has {stated} of promptfoo's results, and only versions {known} are known",
+                "Write the results with a version of promptfoo that writes one of these.",
+            )
+        in_list = map(Parsed, items(value_at(root, "results.results")))
+        found_rows = map(read_json, map(bytes, listed)) if listed else in_list
     columns = _columns(prompts)
     # A test that states no options has those of the run.
     options = members(value_at(root, "config.defaultTest.options"))
     tests: dict[tuple[str, str], int] = {}  # repeats of one test have one id, another test of its name has a number
     rows: list[tuple[tuple[int, int], int, JudgedCase, bool]] = []
     try:
-        for found, odd in (
-            map(read_json, map(bytes, listed)) if listed else map(Parsed, items(value_at(root, "results.results")))
-        ):
+        for found, odd in found_rows:
             findings += [each for each in odd if each not in findings]
             if not isinstance(found, dict):
                 continue

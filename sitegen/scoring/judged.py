@@ -145,7 +145,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=43,
+    version=44,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",

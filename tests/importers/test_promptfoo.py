@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.importers import read_results
@@ -54,6 +55,15 @@ def test_totals_are_those_of_the_tool(name: str) -> None:
     assert sum(case.call.usage.cost or 0 for case in cases) == sum(each["cost"] for each in columns)
     milliseconds = 1000 * sum(case.call.usage.latency or 0 for case in cases)
     assert milliseconds == pytest.approx(sum(each["totalLatencyMs"] for each in columns))
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_json_lines_have_the_cases_of_the_json(name: str) -> None:
+    rows = json.loads(content(name))["results"]["results"]
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    of_lines, of_json = read_results("output.jsonl", lines), read_results(name, content(name))
+    assert [replace(case, judges=()) for case in of_lines.cases] == [replace(case, judges=()) for case in of_json.cases]
+    assert of_lines.findings == of_json.findings
 
 
 def test_a_case_is_the_test_and_of_the_variant_what_several_have() -> None:

@@ -14,12 +14,12 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_646,
+    "lines of sitegen/": 63_673,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
     "fields of classes": 2_357,
-    "functions": 3_637,
+    "functions": 3_638,
     "parameters": 5_200,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 81,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_469,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_303,
+    "lines of tests": 50_313,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }
