@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from sitegen.config.findings import ANSWERED_IN
 from sitegen.config.models import EvalConfig, Kind, case_settings, files_of
+from sitegen.data_files.reading import installed_for
 from sitegen.history import problems
 from sitegen.history.eval_state import (
     EvalInputs,
@@ -338,7 +339,7 @@ class EvalCommit(Frozen):
         """Return the statement of the first file of an output that states anything."""
 
         def statement(kind: str, path: str, oid: str) -> str | None:
-            question = f"run of {kind} in {path} {settings}"
+            question = f"run of {kind} in {path} {settings} {installed_for((path,))}"
             return self.repository.answer(
                 question, oid, lambda content: _as_text(recorded_in(kind, path, content, settings))
             )
@@ -357,7 +358,7 @@ class EvalCommit(Frozen):
         """Return the named scores of an output that are grades."""
 
         def grades_of(path: str, oid: str) -> str | None:
-            question = f"grades in {path} {settings}"
+            question = f"grades in {path} {settings} {installed_for((path,))}"
             return self.repository.answer(question, oid, lambda content: json.dumps(grades_in(path, content, settings)))
 
         grades: dict[str, None] = {}

@@ -26,6 +26,8 @@ from sitegen.model.usage import Usage
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.run_statements import recorded_in
 from sitegen.scoring.scorer import File, ScoringInputs
+from tests.gitrepo import GitRepo
+from tests.sites import build_site, differs_from_cold
 
 FIXTURES = Path(__file__).parent / "fixtures"
 JSON, EVAL = ((FIXTURES / f"inspect.{ending}").read_bytes() for ending in ("json", "eval"))
@@ -295,3 +297,18 @@ def test_a_scorer_of_ones_own_asks_the_grader_of_the_run_if_no_other_is_known_to
     assert list(graders_of(log["eval"] | {"scorers": own})) == ["tone"]
     assert list(graders_of(log["eval"] | {"scorers": scorers + own[1:]})) == ["model_graded_qa"]
     assert graders_of(log["eval"] | {"scorers": own, "model_roles": {}}) == {}
+
+
+@pytest.mark.filterwarnings("ignore::sitegen.errors.Notice")
+def test_what_a_log_states_is_read_again_once_the_extra_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo, site = GitRepo(tmp_path / "project"), tmp_path / "site"
+    manifest = 'evals:\n  qa: {kind: judged, dir: logs, outputs: "*.eval"}\n'
+    repo.commit({"evals/manifest.yaml": manifest, "logs/a.eval": EVAL})
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "zstandard", None)
+        build_site(repo.path, site, jobs=1)
+    repo.commit({"README.md": "Runs."})
+    build_site(repo.path, site, jobs=1)
+    assert differs_from_cold(site, repo.path) == []

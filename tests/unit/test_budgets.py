@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_673,
+    "lines of sitegen/": 63_674,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_469,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_313,
+    "lines of tests": 50_330,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }
