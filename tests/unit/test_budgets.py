@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_674,
+    "lines of sitegen/": 63_678,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
@@ -26,7 +26,7 @@ REACHED: Final = {
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_469,
+    "lines of templates, styles and scripts": 8_474,
     "template lines over 160 characters": 0,
     "lines of tests": 50_330,
     "patches of attributes in tests": 45,

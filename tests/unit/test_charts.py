@@ -226,13 +226,13 @@ def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
     )
     view = sample.view_of(trend_page(series, steps))
     marks = [
-        (step.place, trend_chart.step_tone(step), trend_chart.step_title(step, view))
+        (step.place, trend_chart.step_tone(step), *trend_chart.step_texts(step, view))
         for step in trend_chart.trend(view).steps
     ]
     assert marks == [
-        (3.5, "worse", "regression: F1 −0.060 at iteration-005"),
-        (7, "blip", "bad run: F1 −0.060 at iteration-008"),
-        (7.5, "better", "better: F1 +0.050 at iteration-009"),
+        (3.5, "worse", "regression: F1 −0.060 at iteration-005", "F1 −0.060 Correct the ground t…"),
+        (7, "blip", "bad run: F1 −0.060 at iteration-008", "F1 −0.060"),
+        (7.5, "better", "better: F1 +0.050 at iteration-009", "F1 +0.050 Correct the ground t…"),
     ]
 
 

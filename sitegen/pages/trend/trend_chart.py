@@ -68,6 +68,8 @@ _STEPS: Final = {
 """The class of the mark of a step, and its name, by its status."""
 
 
+_SUBJECT: Final = 20
+"""The most characters of the subject of an edit beside the mark of a step."""
 _OF_ONE_COMMIT: Final = 3
 """The fewest neighbouring iterations of one commit that are marked as such."""
 
@@ -259,12 +261,14 @@ def step_tone(step: Step) -> str:
     return _STEPS[step.status][0]
 
 
-def step_title(step: Step, view: TrendView) -> str:
-    """``regression: F1 −0.026 at iteration-019``."""
+def step_texts(step: Step, view: TrendView) -> tuple[str, str]:
+    """``regression: F1 −0.026 at iteration-019``, and ``F1 −0.026 Ask for weights``, with the edit that it followed."""
     moved = step.metrics[0]
     spec = next(spec for spec in view.specs if spec.name == moved.name)
-    change = own_unit(moved.after - moved.before, spec)
-    return f"{_STEPS[step.status][1]}: {spec.label} {change} at {view.points[step.at].snapshot.label}"
+    change = f"{spec.label} {own_unit(moved.after - moved.before, spec)}"
+    subject = printable(step.edited.subject) if step.edited and step.status != "blip" else ""
+    edit = f" {subject[:_SUBJECT].strip()}{'…' * (len(subject) > _SUBJECT)}" if subject else ""
+    return f"{_STEPS[step.status][1]}: {change} at {view.points[step.at].snapshot.label}", f"{change}{edit}"
 
 
 def _island(
