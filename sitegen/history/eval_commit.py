@@ -338,15 +338,15 @@ class EvalCommit(Frozen):
     def _read_outputs(self, outputs: tuple[Blob, ...], settings: str) -> Recorded:
         """Return the statement of the first file of an output that states anything."""
 
-        def statement(kind: str, path: str, oid: str) -> str | None:
-            question = f"run of {kind} in {path} {settings} {installed_for((path,))}"
+        def statement(blob: Blob) -> str | None:
+            question = f"run of {self.kind} in {blob.path} {settings} {installed_for((blob.path,))}"
             return self.repository.answer(
-                question, oid, lambda content: _as_text(recorded_in(kind, path, content, settings))
+                question, blob.oid, lambda content: _as_text(recorded_in(self.kind, blob.path, content, settings))
             )
 
         for blob in outputs:
             try:
-                stated = statement(self.kind, blob.path, blob.oid)
+                stated = statement(blob)
             except Exception as error:  # a fault of sitegen at one output must not stop the build
                 self.report(problems.fault_at_output(blob.path, error))
                 continue
@@ -357,14 +357,16 @@ class EvalCommit(Frozen):
     def _grades_in(self, outputs: tuple[Blob, ...], settings: str) -> tuple[str, ...]:
         """Return the named scores of an output that are grades."""
 
-        def grades_of(path: str, oid: str) -> str | None:
-            question = f"grades in {path} {settings} {installed_for((path,))}"
-            return self.repository.answer(question, oid, lambda content: json.dumps(grades_in(path, content, settings)))
+        def grades_of(blob: Blob) -> str | None:
+            question = f"grades in {blob.path} {settings} {installed_for((blob.path,))}"
+            return self.repository.answer(
+                question, blob.oid, lambda content: json.dumps(grades_in(blob.path, content, settings))
+            )
 
         grades: dict[str, None] = {}
         for blob in outputs if traits_of(self.kind).names_scores else ():
             with suppress(Exception):  # a fault of sitegen is reported where the output is scored
-                grades |= dict.fromkeys(json.loads(grades_of(blob.path, blob.oid) or "[]"))
+                grades |= dict.fromkeys(json.loads(grades_of(blob) or "[]"))
         return tuple(grades)
 
     def _checked_statement(self, stated: str) -> Recorded:

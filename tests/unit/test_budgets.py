@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_678,
+    "lines of sitegen/": 63_692,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
     "fields of classes": 2_357,
     "functions": 3_638,
-    "parameters": 5_200,
+    "parameters": 5_199,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 81,
     "kinds of kept values": 10,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, TypeAlias, cast
@@ -236,7 +236,9 @@ class VariantResponses(Frozen):
         return f", of the variant {self.name[:80]!r}" if self.name else ""
 
 
-def read_answers(files: tuple[File, ...], keys: CaseKeys | None) -> Parsed[tuple[VariantResponses, ...]]:
+def read_answers(
+    files: tuple[File, ...], keys: CaseKeys | None, cases: Mapping[str, TestCase]
+) -> Parsed[tuple[VariantResponses, ...]]:
     """Read all files of one output: one variant or more, sorted by name.
 
     Never raises: whatever cannot be read is reported, and the rest counts.
@@ -245,10 +247,11 @@ def read_answers(files: tuple[File, ...], keys: CaseKeys | None) -> Parsed[tuple
     """
     findings: list[Finding] = []
     variants: dict[str, VariantResponses] = {}
+    objects = {case.id for case in cases.values() if any(text.startswith("{") for text in case.expected)}
     for file in files or (File("responses.json", None, "the output is missing"),):
         named = len(files) > 1 or _VARIANT.fullmatch(posixpath.basename(file.path))
         name = variant_name_of(file.path) if named else ""
-        reader = _ResponsesReader(name, findings)
+        reader = _ResponsesReader(name, findings, objects)
         try:
             content = content_of(file, "the output is missing", "Run the prompt again.")
             if keys is not None:
@@ -289,8 +292,10 @@ def variant_name_of(path: str) -> str:
 
 
 class _ResponsesReader:
-    def __init__(self, name: str, findings: list[Finding]) -> None:
+    def __init__(self, name: str, findings: list[Finding], objects: Collection[str]) -> None:
+        """``objects``: the ids of cases that expect an object."""
         self._variant = name
+        self._objects = objects
         self._of = f" of {name[:80]!r}" if name else ""
         self._findings = findings
         self.responses: list[Response] = []
@@ -348,9 +353,16 @@ class _ResponsesReader:
             message = f"The responses{self._of} state verdicts or scores, which do not count: their texts are compared"
             fix = "For the eval in the manifest, set kind: judged and name the file under outputs, if these count."
             self._findings.append(Finding("warning", message, fix, line=line))
-        error = value.get("error")
-        texts = case_id, self._variant, text_of_value(value.get(key)), text_of_value(error) if error else ""
-        self._add_response(texts, value, line)
+        error, given = value.get("error"), value.get(key)
+        answers: dict[str, Value] = {self._variant: given}
+        if isinstance(given, dict) and case_id not in self._objects:
+            if inner := usual_key([given], (*ANSWER, "label")):  # what is stated about the answer lies beside it
+                answers = {self._variant: given[inner]}
+            elif not self._variant and len(given) > 1 and all(isinstance(answer, str) for answer in given.values()):
+                answers = given  # the answers of several prompts or models, by their names
+        for variant, answer in answers.items():
+            texts = case_id, variant, text_of_value(answer), text_of_value(error) if error else ""
+            self._add_response(texts, value, line)
 
     def _add_response(self, texts: tuple[str, str, str, str], beside: dict[str, Value], line: int | None) -> None:
         """Add a response with whatever else is stated beside it.
