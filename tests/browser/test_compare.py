@@ -117,7 +117,7 @@ def choose(page: Page, side: int, name: str) -> None:
 @pytest.fixture(scope="module")
 def in_pieces(site: Path) -> Series:
     """An eval whose page holds a few points only, as ``pieces.html``, with the files beside it."""
-    series = sample.series()
+    series = replace(sample.series(), baselines=(("production", 29),))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compare_cells, "BOUND", 20_000)
         data = compare_data.compare_data(series, ())
@@ -180,6 +180,8 @@ def test_three_sides_stand_beside_each_other_and_differ_where_values_do(in_piece
     expect(result).to_contain_text("This page has no iteration “99”.")
     choose(page, 2, "1")
     assert page.url.endswith("#a=0002&b=0045&c=0001")
+    choose(page, 2, "production")
+    assert page.url.endswith("#a=0002&b=0045&c=0030")
 
 
 def test_nothing_moves_while_the_page_is_filled(visit):

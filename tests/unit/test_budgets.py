@@ -26,9 +26,9 @@ REACHED: Final = {
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_474,
+    "lines of templates, styles and scripts": 8_475,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_330,
+    "lines of tests": 50_332,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }

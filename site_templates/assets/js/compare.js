@@ -41,8 +41,9 @@ class Comparison {
     this.restore();
   }
 
-  /** By the name of a report, a label or a number: 0014, iteration-014 or 14; the last two mean the iteration as last scored. */
-  place(name) {
+  /** By the name of a baseline, of a report, a label or a number: 0014, iteration-014 or 14; the last two mean the iteration as last scored. */
+  place(text) {
+    const name = $$("[data-base]").find(button => button.dataset.name === text)?.dataset.base ?? text;
     const exact = this.points.findIndex(point => point.slug === name), number = label => label.replace(/^iteration-0*/, "");
     return exact < 0 ? this.points.findLastIndex(({ label }) => label === name || number(label) === number(name)) : exact;
   }
