@@ -227,7 +227,10 @@ def test_j_and_k_go_on_from_the_row_of_the_address(visit):
     chosen = page.locator("[aria-current=true]:is(tr)")
     page.keyboard.press("j")
     expect(chosen).to_have_attribute("id", "d4")
-    page.evaluate("location.hash = 'd7'")
+    page.evaluate("""() => new Promise(done => {
+      addEventListener("hashchange", () => setTimeout(done), { once: true });
+      location.hash = "d7";
+    })""")
     page.keyboard.press("k")
     expect(chosen).to_have_attribute("id", "d6")
 
