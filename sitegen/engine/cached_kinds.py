@@ -241,7 +241,9 @@ def forget_earlier_walk(memo: Memo, evals: Collection[str], instruction_files: C
 LARGEST: Final = 20_000_000
 """Number of compressed bytes up to which a result is kept; most take 2,000. A larger one is scored when it is drawn."""
 
-_Parts: TypeAlias = tuple[tuple[msgspec.Raw, ...], tuple[Panel, ...], Any, Kappa | None, tuple[AnsweredCase, ...]]
+_Parts: TypeAlias = tuple[
+    tuple[msgspec.Raw, ...], tuple[Panel, ...], Any, Kappa | None, tuple[AnsweredCase, ...], Mapping[str, str]
+]
 """A result whose judgements are not decoded yet, without its scorecard, which the memo has under the same key."""
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
 _PARTS: Final = msgspec.json.Decoder(_Parts, float_hook=Decimal)
@@ -270,7 +272,7 @@ def result_decoder() -> Callable[[bytes, Scorecard], Result]:
     def decoded(content: bytes, scorecard: Scorecard) -> Result:
         nonlocal known
         with decoding():
-            raw, panels, data, agreement, cases = _PARTS.decode(zlib.decompress(content))
+            raw, panels, data, agreement, cases, prompts = _PARTS.decode(zlib.decompress(content))
             encoded = list(map(bytes, raw))
             known = {each: known.get(each) or _with_values(_JUDGEMENT.decode(each), _from_json) for each in encoded}
         return Result(
@@ -280,6 +282,7 @@ def result_decoder() -> Callable[[bytes, Scorecard], Result]:
             data=_from_json(data),
             agreement=agreement,
             cases=cases,
+            prompts=prompts,
         )
 
     return decoded

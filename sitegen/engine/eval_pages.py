@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
@@ -40,6 +40,7 @@ from sitegen.pages.data.search import values_file
 from sitegen.pages.data.series import series_files
 from sitegen.pages.edit import FILES, RenderedPatch, draw_few
 from sitegen.pages.field import ANSWERED, case_page, field_page, history_of, last_change
+from sitegen.pages.instructions import FileEdit, edits_by_variant
 from sitegen.pages.notes import notes_page
 from sitegen.pages.other_pages import failed_page, short_report
 from sitegen.pages.report.grid import CaseGrid
@@ -122,7 +123,11 @@ class Reports:
         """Make the grid of the answers of a point, beside those of the newest output before it that is another one."""
         snapshots = self._edits.snapshots
         others = (each for each in reversed(snapshots[:index]) if each.outputs != snapshots[index].outputs)
-        before = next(others, None)
+        before, prompts = next(others, None), dict[str, tuple[str, FileEdit | None]]()
+        for variant in {answer.variant for case in result.cases for answer in case.answers}:
+            edits = reversed(self._edits_by_variant.get(variant.partition(":")[0], ()))
+            until = (each for each in edits if each.edit.commit.position <= snapshots[index].commit.position)
+            prompts[variant] = result.prompts.get(variant, ""), next(until, None)
         grid = CaseGrid(
             place=(self._info.id, snapshots[index].slug),
             cases=result.cases,
@@ -130,8 +135,13 @@ class Reports:
             earlier_label=before.label if before else "",
             with_page=self._with_page,
             tags=tags_of(result.scorecard),
+            prompts=prompts,
         )
         return grid if grid.has_texts or grid.address_of("flaky") else None
+
+    @cached_property
+    def _edits_by_variant(self) -> Mapping[str, Sequence[FileEdit]]:
+        return edits_by_variant(self._edits.edits, self._moved)
 
     def _point(self, index: int, card: Scorecard) -> Point:
         return Point(
@@ -355,7 +365,9 @@ class _EvalPages:
         path, key = links.variants(self._info.id), self._keys[-1]
         if not self._writer.is_fresh(path, key):
             specs = specs_with_usage(self._cards.series_specs(), [newest.scorecard])
-            page = variants_page(series, specs, self._task.record.cases)
+            cases = self._cards.result(newest.snapshot).cases
+            grid = CaseGrid(place=None, cases=cases, with_page=frozenset(self._task.record.cases))
+            page = variants_page(series, specs, grid)
             self._writer.write(path, self._renderer.render(page), key)
 
     def _write_comparison(self, series: Series) -> None:

@@ -228,6 +228,8 @@ class JudgedResults(Frozen):
     findings: tuple[Finding, ...] = ()
     run: Recorded = Recorded()
     """The statements of the file about the run that wrote it."""
+    prompts: Mapping[str, str] = MappingProxyType({})
+    """The text of the prompt of each variant, as far as the file states it."""
     grades: tuple[str, ...] = ()
     """Named scores of which this file shows that they are grades: some value is neither right nor wrong."""
 

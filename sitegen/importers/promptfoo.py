@@ -301,7 +301,8 @@ def read(content: bytes) -> JudgedResults:
         timestamp=text(value_at(root, "results.timestamp")).strip() or None,
         instruction_hashes=tuple(("", digest) for digest in hashes),
     )
-    return JudgedResults(tuple(cases), tuple(findings), run).with_confidences()
+    texts = {name: written(prompt.get("raw")) for (name, _), prompt in zip(columns, prompts, strict=True)}
+    return JudgedResults(cases=tuple(cases), findings=tuple(findings), run=run, prompts=texts).with_confidences()
 
 
 def _columns(prompts: list[dict[str, Value]]) -> list[tuple[str, str]]:

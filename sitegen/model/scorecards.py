@@ -5,6 +5,7 @@ blocks of a report that scorers emit and templates render, so that a new eval ki
 ``site_templates/panels/<kind>.html``.
 """
 
+from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.answers import AnsweredCase
@@ -261,6 +262,8 @@ class Result(Frozen):
     """Agreement of the judge with people, if both judged two things or more."""
     cases: tuple[AnsweredCase, ...] = ()
     """The cases that were answered, with the texts of the answers, if the kind has any."""
+    prompts: Mapping[str, str] = {}
+    """The text of the prompt of each variant, as far as the output states it."""
 
     @property
     def alignments(self) -> tuple[AlignmentPanel, ...]:

@@ -271,7 +271,7 @@ def case_page(series: Series, history: FieldView, answers: Mapping[int, Answered
             (
                 point,
                 CaseGrid(
-                    place=(series.info.id, point.snapshot.slug),
+                    place=None,
                     cases=(case,),
                     earlier=(before,) if before else (),
                     earlier_label=grids[-1][0].snapshot.label if grids else "",

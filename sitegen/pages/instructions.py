@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
+from posixpath import basename, splitext
 from typing import Final
 
 from sitegen.analysis.effects import BestInstructions
-from sitegen.model.changes import Decision
+from sitegen.model.changes import Decision, EditedFile
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.series import Effect
@@ -55,6 +56,21 @@ class FileEdit(Frozen):
     edit: Edit
     file: str
     """The last path of the file, which names its page."""
+
+
+def edits_by_variant(edits: Iterable[Edit], moved: Mapping[EditedFile, str]) -> Mapping[str, Sequence[FileEdit]]:
+    """Return the edits of instruction files by the variants that the files may be the prompts of, oldest first.
+
+    A variant is named by the path of its prompt or an end of it, or by the path or the name without the suffix, as
+    ``respond`` does. A name that fits two files stands for neither. ``moved``: as ``DrivingEdits`` has it.
+    """
+    found = defaultdict[str, list[FileEdit]](list)
+    for edit in edits:
+        parts, stem = edit.path.split("/"), splitext(edit.path)[0]
+        names = {"/".join(parts[start:]) for start in range(len(parts))}
+        for name in {*names, stem.replace("/", "."), basename(stem)}:
+            found[name].append(FileEdit(edit, moved.get((edit.path, edit.commit.sha), edit.path)))
+    return {name: own for name, own in found.items() if len({each.file for each in own}) == 1}
 
 
 def edits_by_commit(files: Iterable[InstructionHistory]) -> dict[int, tuple[FileEdit, ...]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from sitegen.model.frozen import Frozen
@@ -13,6 +14,7 @@ from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.html.formats import number
 from sitegen.pages.html.tables import Column, class_name
+from sitegen.pages.report.grid import CaseGrid
 from sitegen.stats.significance import ALPHA
 
 if TYPE_CHECKING:
@@ -78,8 +80,8 @@ class VariantsView(Frozen):
     comparison: VariantComparison
     metrics: tuple[OfVariants, ...]
     """Metrics that any variant has, with the values of the variants."""
-    with_page: frozenset[str]
-    """The ids of the cases that have a page."""
+    grid: CaseGrid
+    """The answers, of which the report shows those of two variants side by side."""
 
     @property
     def ranked(self) -> list[Ranked]:
@@ -99,6 +101,11 @@ class VariantsView(Frozen):
         place = {variant.name: index for index, variant in enumerate(self.comparison.variants)}
         return [(pair, place[pair.first], place[pair.second]) for pair in self.comparison.pairs]
 
+    def differing(self, pair: VariantPair) -> str:
+        """The address, in the report, of the answers of two variants that differ; empty if it does not have these."""
+        both = [self.grid.columns_of({"variant": name}) for name in (pair.first, pair.second)]
+        return f"#columns={','.join(chain(*both))}&different=1" if all(both) and self.grid.states_answers else ""
+
     @property
     def listed_flips(self) -> list[CaseFlip]:
         """The cases that are listed for any pair."""
@@ -110,8 +117,8 @@ class VariantsView(Frozen):
         return min(FLIPS, ALL_FLIPS // max(1, len(self.comparison.pairs)))
 
 
-def variants_page(series: Series, specs: tuple[MetricSpec, ...], cases: Iterable[str]) -> Page:
-    """The page of the newest point of an eval with variants. ``cases``: the ids of those that have a page."""
+def variants_page(series: Series, specs: tuple[MetricSpec, ...], grid: CaseGrid) -> Page:
+    """The page of the newest point of an eval with variants, whose answers ``grid`` has."""
     from sitegen.analysis.variants import variant_comparison, variants_of  # statistics that few evals need
 
     info, newest = series.info, series.points[-1]
@@ -122,6 +129,6 @@ def variants_page(series: Series, specs: tuple[MetricSpec, ...], cases: Iterable
         snapshot=newest.snapshot,
         comparison=variant_comparison(info.id, variants_of(newest.scorecard), info.significance_level or ALPHA),
         metrics=tuple(row for row in values if any(value is not None for value in row[1])),
-        with_page=frozenset(cases),
+        grid=grid,
     )
     return Page(links.variants(info.id), "pages/variants.html", view)

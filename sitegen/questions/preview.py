@@ -160,7 +160,6 @@ def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: s
         nouns=nouns_of(kind, specs),
     )
     point = Point(snapshot, result.scorecard, interval=interval_of(result.scorecard))
-    place = info.id, snapshot.slug
     return ReportView(
         info=info,
         specs=specs,
@@ -170,5 +169,5 @@ def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: s
         snapshots=(snapshot,),
         limit=limit,
         whole=data,
-        grid=CaseGrid(place, result.cases, tags=tags_of(result.scorecard), is_alone=True) if result.cases else None,
+        grid=CaseGrid(None, result.cases, tags=tags_of(result.scorecard)) if result.cases else None,
     ).page

@@ -13,7 +13,9 @@ from sitegen.model.answers import AnsweredCase, CaseAnswer, JudgeWords, Turn
 from sitegen.text.plain import cut
 from sitegen.text.values import as_json
 
-_BOUNDS: Final = (4_000, 1_000, 250, 60)
+LONGEST: Final = 4_000
+"""The most characters of a text."""
+_BOUNDS: Final = (LONGEST, 1_000, 250, 60)
 """Characters after which every text of an output is cut: the first of these with which all fit into ``_TOGETHER``."""
 _TOGETHER: Final = 40_000_000
 """The most characters of all texts of one output."""

@@ -25,7 +25,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import ANSWERERS, DocumentScore, FieldScore, NotePanel, Panel, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
 from sitegen.scoring.answerers import Answerer, answer_in, glob_of_answers
-from sitegen.scoring.answers import answered_cases
+from sitegen.scoring.answers import LONGEST, answered_cases
 from sitegen.scoring.judged_panels import agreement_note, lift_note, panels, preference_notes
 from sitegen.scoring.responses.files import read_cases
 from sitegen.scoring.scorer import File, Scorer, ScoringInputs, bounded_findings, content_of
@@ -104,6 +104,7 @@ _ANSWER: Final = 500
 def _score(inputs: ScoringInputs) -> Result:
     """Score one output. Never raises on bad input: errors become a status and findings."""
     cases: list[JudgedCase] = []
+    prompts: dict[str, str] = {}
     findings = [*read_settings(inputs.settings).findings]
     if not inputs.outputs:
         missing = UnreadableError("the output is missing", "Let the judge write it again.")
@@ -122,6 +123,7 @@ def _score(inputs: ScoringInputs) -> Result:
             findings.append(replace(error.finding("The output"), file=named_file))
             continue
         who, rest = answer_in(file.path, answered_in)
+        prompts |= {who.variant or name: cut(text, LONGEST) for name, text in results.prompts.items() if text}
         for case in results.cases:
             named = case.counted
             if any(who):
@@ -135,7 +137,8 @@ def _score(inputs: ScoringInputs) -> Result:
     if inputs.ground_truth is not None and inputs.ground_truth.path.endswith(files_of("responses").ground_truths):
         cases, remarks = _with_expected_texts(cases, inputs.ground_truth)
         findings += remarks
-    return _judged_result(with_documents(cases, always=ANSWERERS if answered_in else ()), findings)
+    named_cases = with_documents(cases, always=ANSWERERS if answered_in else ())
+    return replace(_judged_result(named_cases, findings), prompts=prompts)
 
 
 def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
@@ -145,7 +148,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=44,
+    version=45,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",

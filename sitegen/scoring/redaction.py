@@ -16,6 +16,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.errors import ConfigurationError
+from sitegen.model.answers import AnsweredCase
 from sitegen.model.metrics import Metric
 from sitegen.model.outcomes import REDACTED, Judgement, Value
 from sitegen.model.scorecards import ANSWERERS, AlignmentPanel, NotePanel, Panel, Result, Scorecard
@@ -76,7 +77,8 @@ class Redaction:
             judgements=judgements,
             panels=tuple(panels),
             data=type(result.data)() if isinstance(result.data, dict | list) else None,
-            cases=(),
+            cases=tuple(map(_without_texts, result.cases)),
+            prompts={},
         )
 
     def _without_hidden_numbers(self, card: Scorecard) -> Scorecard:
@@ -134,6 +136,15 @@ class Redaction:
         if isinstance(value, list):
             return [self._cleaned(child, (*steps, index)) for index, child in enumerate(value)]
         return value
+
+
+def _without_texts(case: AnsweredCase) -> AnsweredCase:
+    """The case with who answered and passed, which its documents say too."""
+    answers = (
+        replace(answer, output="", error=answer.error and REDACTED.literal, judges=(), transcript=())
+        for answer in case.answers
+    )
+    return replace(case, input="", expected="", answers=tuple(answers))
 
 
 def _without_values(judgement: Judgement) -> Judgement:

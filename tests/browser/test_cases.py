@@ -15,12 +15,19 @@ SECRET = "</script><img src=x onerror=alert(1)>"
 
 
 def _output(run: int) -> str:
-    """Answers of two models: ``large`` fails at every tenth case, in the second run ``small`` at every fifth."""
+    """Answers of three models: ``large`` fails at every tenth case, in the second run ``small`` at every fifth.
+
+    ``medium`` answers as ``large`` does.
+    """
     rows = []
     for number in range(CASES):
-        for model in ("small", "large"):
-            failed = number % 10 == 0 if model == "large" else run == 2 and number % 5 == 0
-            answer = f"{model} knows no {number} {SECRET}" if failed else f"It is {number}."
+        for model in ("small", "large", "medium"):
+            failed = run == 2 and number % 5 == 0 if model == "small" else number % 10 == 0
+            answer = (
+                f"{'small' if model == 'small' else 'large'} knows no {number} {SECRET}"
+                if failed
+                else f"It is {number}."
+            )
             row = {"test_id": f"case-{number:03}", "target": model, "score": int(not failed), "output": answer}
             row["execution_status"] = "quality_failure" if failed else "ok"
             rows.append(json.dumps(row | {"input": f"Which is {number}?", "expected": str(number)}))
@@ -77,6 +84,15 @@ def test_an_address_may_ask_for_what_changed(visit):
     assert {int(name[5:]) % 10 for name in names} == {0, 5}
     page.locator(".an details").first.click()
     expect(page.locator(".an details .out").first).to_have_text("It is 0.")
+
+
+def test_only_different_looks_at_the_columns_that_are_shown(visit):
+    page = visit(f"{REPORT}#different=1&columns=1,2")
+    card = page.locator("section", has=page.locator("#h-ca"))
+    expect(card.locator("[data-count]")).to_have_text(f"0 matching of {CASES}")
+    card.get_by_role("button", name="small").click()
+    expect(card.locator("[data-count]")).to_contain_text(f"20 shown, 46 matching of {CASES}")
+    assert page.locator(".an:visible").count() == 60
 
 
 def test_the_first_fifty_cases_are_there_without_scripts(visit):

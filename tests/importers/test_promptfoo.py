@@ -207,7 +207,9 @@ def test_an_error_beside_a_grade_leaves_the_grade() -> None:
 
 
 def test_pages_have_the_answers_with_what_failed() -> None:
-    (case,) = score(content("promptfoo-error.json")).cases
+    result = score(content("promptfoo-error.json"))
+    (case,) = result.cases
+    assert result.prompts == {"prompt 1": "Hi {{name}}"}
     assert (case.id, case.input, case.expected) == ("name=Ada", "name: Ada", "")
     assert [(answer.model, answer.passed, answer.output, answer.error) for answer in case.answers] == [
         ("echo", 1.0, "Hi Ada", ""),

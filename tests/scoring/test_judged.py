@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from sitegen.data_files.reading import DUPLICATE_KEY
 from sitegen.importers.case import JudgedCase, Opinion
@@ -98,6 +99,11 @@ def test_a_redaction_hides_every_answer_because_it_may_hold_the_values_of_any_at
     assert hiding
     sides = [(row.expected, row.actual) for row in hiding.applied(judged_table()).judgements]
     assert sides == [(REDACTED, REDACTED)] * 4
+    answered = {"id": "a", "output": "call 555 0100", "input": "whom?", "expected": "555", "error": "5"}
+    result = score(lines(*({"score": passed, "model": "m", "reason": "5", **answered} for passed in (0, 1))))
+    (case,), (hidden,) = result.cases, hiding.applied(result).cases
+    assert "555" not in repr(hidden)
+    assert [answer.passed for answer in hidden.answers] == [answer.passed for answer in case.answers]
 
 
 def test_a_redaction_removes_the_reasons_of_a_judge_which_may_quote_an_answer() -> None:
@@ -106,7 +112,8 @@ def test_a_redaction_removes_the_reasons_of_a_judge_which_may_quote_an_answer() 
     assert [judgement.note for judgement in result.judgements] == ["it says 555 0100"]
     hiding = redaction(("phone",))
     assert hiding
-    assert [judgement.note for judgement in hiding.applied(result).judgements] == [""]
+    hidden = hiding.applied(replace(result, prompts={"short": "call 555 0100"}))
+    assert ([judgement.note for judgement in hidden.judgements], hidden.prompts) == ([""], {})
 
 
 def test_what_is_odd_is_said_with_its_line() -> None:

@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_692,
+    "lines of sitegen/": 63_775,
     "modules of sitegen/": 298,
     "classes": 520,
     "classes in pages/": 73,
-    "fields of classes": 2_357,
-    "functions": 3_638,
+    "fields of classes": 2_359,
+    "functions": 3_641,
     "parameters": 5_199,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 81,
+    "private functions of at most 6 lines used once": 82,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_475,
+    "lines of templates, styles and scripts": 8_489,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_335,
+    "lines of tests": 50_410,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }

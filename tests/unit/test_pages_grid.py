@@ -77,8 +77,35 @@ def test_every_case_has_a_cell_for_each_model_and_repeats_share_one() -> None:
     assert found == ["given 2 of 3 times, passed", "given 1 of 3 times, failed"]
     assert shown.address_of("flaky") == "#flaky=1"
     assert re.findall(r"<(?:li|div)[^>]* data-y[^>]*>", shown.rows) == [
-        "<li data-f data-d data-y>",
-        '<div class="an a0" data-f data-d data-y>',
+        "<li data-f data-y>",
+        '<div class="an a0" data-f data-y>',
+    ]
+
+
+def test_columns_differ_if_they_say_something_else_or_only_some_of_their_answers_pass() -> None:
+    now = cases(
+        *(("said", model, text, True) for model, text in (("a", "red"), ("b", "Red"), ("c", "blue"))),
+        *(("judged", model, "red", passed) for model, passed in (("a", True), ("b", False), ("c", True))),
+        *(("same", model, "red", True) for model in "abc"),
+        *(("repeats", "a", text, True) for text in ("red", "blue")),
+    )
+    found = re.findall(r"<li([^>]*)><p class=case><b>(\w+)</b>(.*)", grid(now).rows)
+    assert {name: re.findall(r'class="an a\d"[^>]* data-d=(\d)', cells) for _, name, cells in found} == {
+        "said": ["0", "0", "1"],
+        "judged": ["0", "1", "0"],
+        "same": [],
+        "repeats": [],
+    }
+    assert {name for marks, name, _ in found if "data-d" in marks} == {"said", "judged"}
+
+
+def test_a_column_has_the_name_the_share_that_passed_and_the_prompt() -> None:
+    now = cases(("p", "a", "red", True), ("q", "a", "red", False), ("p", "b", "red", True))
+    assert [head[:2] for head in grid(now).heads] == [("a", "1 of 2 passed"), ("b", "1 of 1 passed")]
+    alone = cases(("p", "a", "red", True))
+    assert grid(alone).heads == []
+    assert replace(grid(alone), prompts={"": ("Answer {{q}}", None)}).heads == [
+        ("a", "1 of 1 passed", "", "Answer {{q}}", None)
     ]
 
 
@@ -136,7 +163,7 @@ def test_cases_that_the_page_does_not_hold_are_in_files_beside_it() -> None:
     for html in (shown.rows, *bodies):
         assert "<script" not in html
         assert str(escape(HOSTILE[:30])) in html
-    assert list(CaseGrid(place=("qa", "0002"), cases=now, is_alone=True).files()) == []
+    assert list(CaseGrid(place=None, cases=now).files()) == []
 
 
 def test_the_page_holds_fewer_cases_if_their_texts_are_long() -> None:

@@ -9,15 +9,18 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from sitegen.importers.case import JudgedCase, Opinion
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import DocumentScore, Scorecard, VariantScore
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
 from sitegen.pages import variants as drawing
 from sitegen.pages.html import charts
+from sitegen.pages.report.grid import CaseGrid
 from sitegen.pages.trend import trend_chart
 from sitegen.pages.trend.page import VARIANTS, TrendView, trend_page
 from sitegen.pages.variants import ALL_FLIPS, FLIPS, VariantsView, variants_page
+from sitegen.scoring.answers import answered_cases
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differs_from_cold, renderer_of
@@ -72,7 +75,12 @@ def page_of(found: Scorecard, **info: object) -> VariantsView:
     about = EvalInfo("faq", "Questions", kind="responses", **info)  # type: ignore[arg-type]
     of_two = sample.series(2)
     points = (of_two.points[0], replace(of_two.points[1], scorecard=found))
-    page = variants_page(replace(of_two, info=about, points=points), (ACCURACY, QUALITY), ["case-0000"])
+    judged = [
+        JudgedCase(id="case-0000", opinion=Opinion("", None), judges=(), variant=each.name, output=each.name)
+        for each in found.variants
+    ]
+    grid = CaseGrid(place=None, cases=answered_cases(judged), with_page=frozenset({"case-0000"}))
+    page = variants_page(replace(of_two, info=about, points=points), (ACCURACY, QUALITY), grid)
     assert (page.path, page.template) == ("evals/faq/variants.html", "pages/variants.html")
     assert isinstance(page.view, VariantsView)
     return page.view
@@ -100,7 +108,8 @@ def test_pairs_know_the_places_of_their_variants_and_list_a_bounded_number_of_fl
     html = renderer_of(sample.SITE).render(Page("evals/faq/variants.html", "pages/variants.html", view)).decode()
     assert "40 more are not listed here" in " ".join(html.split())
     assert re.findall(r'<a href="(cases/[^"]*)">', html) == ["cases/case-0000.html"] * 2
-    assert 'href="0002.html#different=1"' in html
+    beside = re.findall(r'href="0002.html#columns=([^"]*)"', html)
+    assert beside == [f"{places}&amp;different=1" for places in ("0,1", "0,2", "1,2")]
 
 
 def test_many_pairs_share_the_flips_that_a_page_lists():

@@ -3,7 +3,8 @@
    (sitegen/pages/report/report_rows.py, sitegen/pages/trend/trend_rows.py), loaded when they are asked for; with `data-parts` it is
    the beginning of the names of so many scripts (sitegen/pages/report/grid.py), of which no more are loaded than it takes. `data-beyond` rows
    are neither here nor there. A button with `data-flag` leaves the rows with this attribute, of which there are `data-all`; with `data-column`
-   it leaves this column, and the attribute is looked for in it; columns stand in the order in which they were chosen. */
+   it leaves this column, and the attribute is looked for in it; columns stand in the order in which they were chosen. Of `d`, whose values number
+   the different answers of a row, two have to be left. */
 /* Files that are loaded before a filter looks at their rows. */
 const AT_ONCE = 20;
 
@@ -67,7 +68,7 @@ class FilteredTable {
     const button = element("button", "btn js-only", "Copy link to this view");
     button.type = "button";
     button.addEventListener("click", () => copyBy(button, location.href, () => "Copy the page's address"));
-    (this.columns.at(-1) ?? this.flags.at(-1) ?? this.types.at(-1) ?? this.words ?? this.section).after(button);
+    (this.flags.at(-1) ?? this.types.at(-1) ?? this.words ?? this.section ?? this.columns.at(-1)).after(button);
     return button;
   }
 
@@ -165,7 +166,8 @@ class FilteredTable {
     const flags = this.flags.filter(isPressed), columns = this.chosen;
     const filtered = words.length || types.length || section || flags.length;
     const place = ({ dataset: { flag } }) => columns.map(column => `.a${column}[data-${flag}]`).join();
-    const flagged = (row, flag) => (columns.length ? $(place(flag), row) : flag.dataset.flag in row.dataset);
+    const marks = (row, flag) => $$(place(flag), row).map(cell => cell.dataset[flag.dataset.flag]);
+    const flagged = (row, flag) => (columns.length ? new Set(marks(row, flag)).size > (flag.dataset.flag === "d") : flag.dataset.flag in row.dataset);
     if ((filtered && this.parts.length === 1) || this.limit > Math.max(this.first, this.rows.length)) this.load();
     if (words.length) this.name();
     for (const row of this.columns.length ? this.rows : []) {

@@ -6,9 +6,9 @@ have the others (``site_templates/assets/js/tables.js``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import chain, starmap
+from itertools import chain, islice, starmap
 from typing import Final
 from urllib.parse import urlencode
 
@@ -22,6 +22,7 @@ from sitegen.pages import links
 from sitegen.pages.data.search import script_file
 from sitegen.pages.html.cells import escape
 from sitegen.pages.html.formats import bounded, printable
+from sitegen.pages.instructions import FileEdit
 from sitegen.text.plain import counted, cut
 from sitegen.text.values import amount
 from sitegen.text.words import tokens
@@ -44,7 +45,10 @@ _FLAGS: Final = (
     ("d", "different", "Only different"),
     ("y", "flaky", "Only flaky"),
 )
-"""What rows and answers are marked with: the mark, its name in the address of a filtered grid, and the button."""
+"""What rows and answers are marked with: the mark, its name in the address of a filtered grid, and the button.
+
+Answers to one case whose marks ``d`` have the same value are the same, with the same verdict.
+"""
 
 _ENTRIES: Final = {"message": "", "call": "call of ", "result": "result of "}
 """What stands before the name of an entry of a transcript."""
@@ -55,8 +59,8 @@ _Answers = Mapping[str, Sequence[CaseAnswer]]
 class CaseGrid(Frozen, dict=True, gc=True):
     """The cases of an output, those first that need attention."""
 
-    place: tuple[str, str]
-    """The id of the eval and the slug of the snapshot."""
+    place: tuple[str, str] | None
+    """The id of the eval and the slug of the snapshot; None for a page that has no files beside it."""
     cases: tuple[AnsweredCase, ...]
     earlier: tuple[AnsweredCase, ...] = ()
     """Those of the newest output before it that is another one."""
@@ -66,8 +70,8 @@ class CaseGrid(Frozen, dict=True, gc=True):
     """The ids of the cases that have a page."""
     tags: Mapping[str, Set[tuple[str, str]]] = {}
     """The tags of each case, by its id, as axis and value."""
-    is_alone: bool = False
-    """Whether there are no files beside the page."""
+    prompts: Mapping[str, tuple[str, FileEdit | None]] = {}
+    """The text of the prompt of each variant, if the output states it, and the last edit of its file until then."""
     longest: int = _TEXT
     """The most characters of a text; with more than the default, transcripts are written too."""
 
@@ -87,9 +91,9 @@ class CaseGrid(Frozen, dict=True, gc=True):
         return _by_document(self.earlier)
 
     @cached_property
-    def sorted(self) -> list[tuple[AnsweredCase, frozenset[str]]]:
+    def sorted(self) -> list[tuple[AnsweredCase, dict[str, str]]]:
         """The cases with their marks: first what newly fails, then what fails, what changed and what differs."""
-        marked = [(case, frozenset("".join(_marks(case, self.before).values()))) for case in self.cases]
+        marked = [(case, dict.fromkeys(chain(*_marks(case, self.before).values()), "")) for case in self.cases]
         marked.sort(key=lambda row: [mark not in row[1] for mark in "nfcd"])
         return marked
 
@@ -108,7 +112,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
         """The rows on the page."""
         rows: list[str] = []
         room = _PAGE
-        for row in self._rows(0, DRAWN):
+        for row in islice(self._rows(0), DRAWN):
             room -= len(row)
             if rows and room < 0:
                 break
@@ -123,7 +127,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
     @property
     def loadable(self) -> int:
         """Number of further cases that the page can load."""
-        return 0 if self.is_alone else len(self.cases) - len(self.drawn)
+        return len(self.cases) - len(self.drawn) if self.place else 0
 
     @property
     def parts(self) -> int:
@@ -133,14 +137,14 @@ class CaseGrid(Frozen, dict=True, gc=True):
     @property
     def part_name(self) -> str:
         """The address of these files relative to the page, without number and ending."""
-        return links.file_name(links.report_cases(*self.place, 0)).removesuffix("0.js")
+        return links.file_name(links.report_cases(*self.place, 0)).removesuffix("0.js") if self.place else ""
 
     def files(self) -> Iterator[RawFile]:
         """Yield the files with the rows that are not on the page."""
         start = len(self.drawn)
         for number in range(self.parts):
-            rows = self._rows(start + number * PART, PART)
-            yield script_file(links.report_cases(*self.place, number + 1), "CASES", "".join(rows))
+            rows, place = islice(self._rows(start + number * PART), PART), self.place or ("", "")
+            yield script_file(links.report_cases(*place, number + 1), "CASES", "".join(rows))
 
     @property
     def has_texts(self) -> bool:
@@ -150,6 +154,22 @@ class CaseGrid(Frozen, dict=True, gc=True):
             for case in self.cases
             for answer in case.answers
         )
+
+    @property
+    def heads(self) -> list[tuple[str, str, str, str, FileEdit | None]]:
+        """What stands above each column: its name, how many answers passed, what one took, and its prompt.
+
+        Empty if there is one column, and nothing is known of a prompt.
+        """
+        if len(self.columns) < 2 and not any(map(any, self.prompts.values())):
+            return []
+        answers: dict[tuple[str, str], list[CaseAnswer]] = {column: [] for column in self.columns}
+        for answer in chain.from_iterable(case.answers for case in self.cases):
+            answers[answer.variant, answer.model].append(answer)
+        return [
+            (name, passed(own) or verdict(own), ", ".join(usage_of(own)), *self.prompts.get(variant, ("", None)))
+            for ((variant, _), name), own in zip(self.columns.items(), answers.values(), strict=True)
+        ]
 
     @property
     def listed_tags(self) -> list[str]:
@@ -167,48 +187,46 @@ class CaseGrid(Frozen, dict=True, gc=True):
         """
         if not set(axes) <= set(ANSWERERS):
             return f"#{urlencode({'tag': tag_name(axes[0], values[0])})}" if self.tags and len(axes) == 1 else ""
-        wanted = dict(zip(axes, values, strict=True))
-        columns = [
+        columns = self.columns_of(dict(zip(axes, values, strict=True)))
+        return f"#columns={','.join(columns)}" if 0 < len(columns) < len(self.columns) else ""
+
+    def columns_of(self, wanted: Mapping[str, str]) -> list[str]:
+        """The places of the columns of a variant, a model or both."""
+        return [
             str(place)
             for place, (variant, model) in enumerate(self.columns)
             if wanted.items() <= {"variant": variant, "model": model}.items()
         ]
-        return f"#columns={','.join(columns)}" if 0 < len(columns) < len(self.columns) else ""
 
-    def _rows(self, start: int, most: int) -> Iterator[str]:
-        for case, marks in self.sorted[start : start + most]:
+    def _rows(self, start: int) -> Iterator[str]:
+        for case, marks in islice(self.sorted, start, None):
             tags = "\n".join(sorted(starmap(tag_name, self.tags.get(case.id, ()))))
             group = f' data-g="{escape(tags)}"' if tags else ""
-            yield f"<li{_data(marks)}{group}>{self._head(case)}{self.cells(case)}\n"
-
-    def _head(self, case: AnsweredCase) -> str:
-        name = f"<b>{bounded(case.id, 200)}</b>"
-        if case.id in self.with_page:
-            name = f'<a href="{links.case_in_eval(case.id)}">{name}</a>'
-        return f"<p class=case>{name}</p>{self.asked(case)}"
+            name = f"<b>{bounded(case.id, 200)}</b>"
+            if case.id in self.with_page:
+                name = f'<a href="{links.case_in_eval(case.id)}">{name}</a>'
+            yield f"<li{_data(marks)}{group}><p class=case>{name}</p>{self.asked(case)}{self.cells(case)}\n"
 
     def cells(self, case: AnsweredCase) -> Markup:
         """Write the answers of each column with the words marked that are not expected.
 
         If nothing is expected, those are marked that the first answer that did not fail lacks.
         """
-        return Markup(f"<div class=ans>{''.join(self._cells(case))}</div>")
-
-    def _cells(self, case: AnsweredCase) -> Iterator[str]:
         of_column: dict[tuple[str, str], list[CaseAnswer]] = {column: [] for column in self.columns}
         for answer in case.answers:
             of_column.setdefault((answer.variant, answer.model), []).append(answer)
         stated = sorted((answer for answer in case.answers if answer.output), key=lambda answer: answer.has_failed)
         reference = case.expected or (stated[0].output if stated else "")
-        marks = _marks(case, self.before)
+        marks, cells = _marks(case, self.before), []
         for place, (column, answers) in enumerate(of_column.items()):
             if not answers:
-                yield f'<div class="an a{place}">{_who(self.columns[column])}<i>no answer</i></div>'
+                cells.append(f'<div class="an a{place}">{_who(self.columns[column])}<i>no answer</i></div>')
                 continue
             own, earlier = marks[answers[0].document], self.before.get(answers[0].document, ())
             was = self._earlier(earlier, answers) if "c" in own and self.longest == _TEXT else ""
             shown = "".join(self._distinct(self.columns.get(column, ""), answers, reference))
-            yield f'<div class="an a{place}"{_data(own)}>{shown}{was}</div>'
+            cells.append(f'<div class="an a{place}"{_data(own)}>{shown}{was}</div>')
+        return Markup(f"<div class=ans>{''.join(cells)}</div>")
 
     def _earlier(self, earlier: Sequence[CaseAnswer], now: Sequence[CaseAnswer]) -> str:
         """Write what was answered before, folded; words that the answer now does not have are marked."""
@@ -217,14 +235,13 @@ class CaseGrid(Frozen, dict=True, gc=True):
 
     def asked(self, case: AnsweredCase) -> Markup:
         """What was asked and what was expected."""
-        input = "" if case.input == case.id else self._text_box("Input", case.input)
-        expected = self._text_box("Expected", case.expected)
-        return Markup(f"<div class=asked>{input}{expected}</div>" if input or expected else "")
-
-    def _text_box(self, label: str, content: str) -> str:
-        """A text under its label; nothing for an empty one."""
-        shown = bounded(content, self.longest)
-        return f"<div><h3>{label}</h3><div class=out dir=auto>{shown}</div></div>" if content else ""
+        texts = {"Input": "" if case.input == case.id else case.input, "Expected": case.expected}
+        shown = "".join(
+            f"<div><h3>{label}</h3><div class=out dir=auto>{bounded(content, self.longest)}</div></div>"
+            for label, content in texts.items()
+            if content
+        )
+        return Markup(f"<div class=asked>{shown}</div>" if shown else "")
 
     def _distinct(self, name: str, answers: Sequence[CaseAnswer], reference: str) -> Iterator[str]:
         """Write the different answers of one column, each with how many repeats gave it."""
@@ -267,8 +284,9 @@ class CaseGrid(Frozen, dict=True, gc=True):
 
     def _judges(self, judges: Sequence[JudgeWords]) -> str:
         """What judges said, a paragraph each; those that gave no reasons share one. Their details are folded."""
+        scored = ((judge, "" if judge.score is None else f"{judge.score:.3f}") for judge in judges)
         named = [
-            (judge, f"<b>{bounded(judge.name, 80)}</b> {_score(judge)}".removeprefix("<b></b> ")) for judge in judges
+            (judge, f"<b>{bounded(judge.name, 80)}</b> {score}".removeprefix("<b></b> ")) for judge, score in scored
         ]
         said = [
             f"<p class=said>{name} {bounded(judge.reasons, self.longest)}" for judge, name in named if judge.reasons
@@ -310,30 +328,36 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _marks(case: AnsweredCase, before: _Answers) -> dict[str, str]:
-    """The marks of each document of a case: of ``_FLAGS``, and ``n`` if it fails newly.
+def _marks(case: AnsweredCase, before: _Answers) -> dict[str, dict[str, str]]:
+    """The marks of each document of a case with their values: of ``_FLAGS``, and ``n`` if it fails newly.
 
     Its answers are flaky if some passed and others did not.
     """
     marks = {}
-    first = _plain(case.answers[0].output)
+    said = {
+        document: frozenset((_plain(answer.output), answer.has_failed) for answer in answers)
+        for document, answers in _by_document([case]).items()
+    }
+    different = list(dict.fromkeys(said.values()))
     for document, answers in _by_document([case]).items():
-        earlier, texts = before.get(document, ()), {_plain(answer.output) for answer in answers}
+        earlier, texts = before.get(document, ()), {text for text, _ in said[document]}
         failed = any(answer.has_failed for answer in answers)
         verdicts = [answer.passed for answer in answers if answer.passed is not None]
         found = {
             "n": failed and bool(earlier) and not any(answer.has_failed for answer in earlier),
             "f": failed,
             "c": bool(earlier) and texts != {_plain(answer.output) for answer in earlier},
-            "d": texts != {first},
+            "d": len(different) > 1,
             "y": len(verdicts) > 1 and 0 < sum(verdicts) < len(verdicts),
         }
-        marks[document] = "".join(mark for mark, is_set in found.items() if is_set)
+        values = {"d": str(different.index(said[document]))}
+        marks[document] = {mark: values.get(mark, "") for mark, is_set in found.items() if is_set}
     return marks
 
 
-def _data(marks: frozenset[str] | str) -> str:
-    return "".join(f" data-{mark}" for mark, *_ in _FLAGS if mark in marks)
+def _data(marks: Mapping[str, str]) -> str:
+    values = ((mark, marks[mark]) for mark, *_ in _FLAGS if mark in marks)
+    return "".join(f" data-{mark}={value}" if value else f" data-{mark}" for mark, value in values)
 
 
 def _who(name: str, answers: Sequence[CaseAnswer] = ()) -> str:
@@ -346,6 +370,12 @@ def _who(name: str, answers: Sequence[CaseAnswer] = ()) -> str:
         f"<i>{took}</i>" if took else "",
     )
     return f"<p class=who>{' '.join(filter(None, parts))}</p>" if any(parts) else ""
+
+
+def passed(answers: Iterable[CaseAnswer]) -> str:
+    """Say how many answers passed; empty if the file states no verdicts."""
+    verdicts = [answer.passed for answer in answers if answer.passed is not None]
+    return f"{verdicts.count(1.0):,} of {len(verdicts):,} passed" if verdicts else ""
 
 
 def verdict(answers: Sequence[CaseAnswer]) -> str:
@@ -394,7 +424,3 @@ def marked(text: str, other: str) -> str:
         else escape(printable(piece))
         for is_new, piece in pieces
     )
-
-
-def _score(judge: JudgeWords) -> str:
-    return "" if judge.score is None else f"{judge.score:.3f}"

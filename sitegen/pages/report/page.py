@@ -45,7 +45,7 @@ from sitegen.pages.report.discrepancies import (
     placed_error,
     sections,
 )
-from sitegen.pages.report.grid import CaseGrid
+from sitegen.pages.report.grid import CaseGrid, passed
 from sitegen.pages.report.patterns import PatternRow, headline_without, pattern_rows
 from sitegen.pages.report.tree import has_tree
 from sitegen.pages.report.why_rows import RecordedRow, agrees, recorded_rows, why_otherwise
@@ -377,14 +377,12 @@ class ReportView(Frozen, dict=True, gc=True):
         if not self.grid or not part or not address:
             return Markup("")
         wanted = dict(zip(split.axes, part.values, strict=True)).items()
-        answers = chain.from_iterable(case.answers for case in self.grid.cases)
-        passed = [
-            answer.passed
-            for answer in answers
-            if answer.passed is not None and wanted <= {"variant": answer.variant, "model": answer.model}.items()
-        ]
-        said = f"{passed.count(1.0):,} of {len(passed):,} passed" if passed else "answers"
-        return Markup(f'<a href="{address}">{said}</a>')
+        said = passed(
+            answer
+            for answer in chain.from_iterable(case.answers for case in self.grid.cases)
+            if wanted <= {"variant": answer.variant, "model": answer.model}.items()
+        )
+        return Markup(f'<a href="{address}">{said or "answers"}</a>')
 
     def cases_of(self, part: Slice, split: Split, spec: MetricSpec) -> Text:
         """The number of cases of a slice, with a link to the answers to them."""
