@@ -19,8 +19,7 @@ import pytest
 
 from sitegen.engine.built_site import Site
 from sitegen.engine.output_folder import LIST
-from sitegen.engine.template_files import find_templates
-from sitegen.engine.worker_context import Renderer, bytecode_folder
+from sitegen.engine.worker_context import Renderer
 from sitegen.model.site import Page, SiteInfo
 from sitegen.project import MARKER, Options
 from sitegen.update import build
@@ -58,7 +57,7 @@ def clone_bare(repo: Path, clone: Path) -> Path:
 @cache
 def renderer_of(site: SiteInfo) -> Renderer:
     """Renders with the templates of sitegen. One for all tests of a process, because it loads each template once."""
-    return Renderer([find_templates()], site, bytecode_folder())
+    return Renderer(site)
 
 
 def written(renderer: Renderer, page: Page) -> str:

@@ -33,8 +33,8 @@ from msgspec.structs import replace
 from sitegen import __version__
 from sitegen.config import extensions
 from sitegen.data_files.project_files import open_file
-from sitegen.engine.template_files import find_templates, own_files, read_template, template_digest, template_folders
-from sitegen.engine.worker_context import COLLECTION, WorkerContext, bytecode_folder
+from sitegen.engine.template_files import find_templates, own_files, read_template, template_digest
+from sitegen.engine.worker_context import COLLECTION, WorkerContext
 from sitegen.engine.writer import QUICK
 from sitegen.errors import ConfigurationError, SitegenError, WorkerError
 from sitegen.history.process import share_processes
@@ -120,12 +120,12 @@ class BuildFiles:
     @classmethod
     def of(cls, context: WorkerContext) -> BuildFiles:
         """Collect the files for tasks with this context."""
-        own = context.template_folders[:-1]
+        own = context.own_templates
         return cls(
             build=f"sitegen-{token_hex(8)}",
             installed=installed_here(),
             history=packed(context.place, context.commits),
-            templates_place=str(own[0]) if own else "",
+            templates_place=str(own or ""),
             templates={name: read_template(file) for name, file in own_files(own).items()} if own else None,
             worktree=tuple(
                 _worktree_file(oid, file, context.limits.max_blob_bytes) for oid, file in context.overlay.items()
@@ -155,8 +155,7 @@ class BuildFiles:
             context,
             place=self._place or context.place,
             overlay={oid: folder / oid for oid, _, _ in self.worktree},
-            template_folders=template_folders(None if self.templates is None else folder / "templates"),
-            bytecode=bytecode_folder(),
+            own_templates=None if self.templates is None else folder / "templates",
             out=None,
         )
 

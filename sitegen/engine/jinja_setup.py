@@ -49,13 +49,14 @@ from sitegen.stats import confidence
 from sitegen.text.plain import counted, day
 
 
-def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo, bytecode: Path | None) -> jinja2.Environment:
+def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo) -> jinja2.Environment:
     """Jinja with autoescape on, undefined names an error, and the filters that every template may use.
 
     ``own``: templates of a project. If there are any, all of them run in a sandbox, for they include each other.
     """
     kind: type[jinja2.Environment] = Environment
     loader: jinja2.BaseLoader = jinja2.FileSystemLoader(str(ours))
+    bytecode = bytecode_folder()
     if own:
         from sitegen.engine.own_templates import Sandbox, own_loader
 
@@ -94,6 +95,18 @@ def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo, byteco
     vars(of_site).update(links.of_edits(site.pages))
     environment.globals.update(GLOBALS, site=site, frame=frame, links=of_site)
     return environment
+
+
+def bytecode_folder() -> Path | None:
+    """The folder for compiled templates. It belongs to the user, because its content is run without further checks.
+
+    It is never in the project, which anybody may have written. None if the user has no home directory.
+    """
+    try:
+        cache = os.environ.get("XDG_CACHE_HOME")
+        return (Path(cache) if cache else Path.home() / ".cache") / "sitegen" / "templates"
+    except RuntimeError:
+        return None
 
 
 def _is_writable(folder: Path) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -29,12 +28,6 @@ def find_templates() -> Path:
     return installed if installed.is_dir() else package.parent / "site_templates"
 
 
-def template_folders(own: Path | None) -> tuple[Path, ...]:
-    """The project's folder, if it has one, then ours. In sitegen's own repository they are the same."""
-    ours = find_templates()
-    return (ours,) if own is None or own.resolve() == ours.resolve() else (own, ours)
-
-
 def template_digest(folder: Path) -> str:
     """A digest of the version of sitegen and of all templates and assets in a folder of ours, of 16 hex digits."""
     digest = hashlib.sha256(__version__.encode())
@@ -55,12 +48,14 @@ def shipped_names(folder: Path) -> list[str]:
     return [f"{parent}{name}" for parent, names in parents for name in names if os.path.splitext(name)[1] in KINDS]
 
 
-def own_files(folders: Sequence[Path]) -> dict[str, Path]:
-    """Map names to files. If several folders have a file, the first folder counts. Links are ignored."""
-    files: dict[str, Path] = {}
-    for folder in reversed(folders):
-        files |= {name: folder / name for name in files_below(folder) if Path(name).suffix in KINDS}
-    return files
+def own_files(folder: Path | None) -> dict[str, Path]:
+    """Map the names of a project's templates and assets to files. Links are ignored.
+
+    In sitegen's own repository the folder is ours, which overrides nothing.
+    """
+    if folder is None or folder.resolve() == find_templates().resolve():
+        return {}
+    return {name: folder / name for name in files_below(folder) if os.path.splitext(name)[1] in KINDS}
 
 
 def read_template(file: Path) -> bytes:

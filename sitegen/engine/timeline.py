@@ -35,8 +35,7 @@ from sitegen.engine.memo import Memo
 from sitegen.engine.missing_files import MissingFiles
 from sitegen.engine.pool import Pool
 from sitegen.engine.site_files import SiteFiles
-from sitegen.engine.template_files import template_folders
-from sitegen.engine.worker_context import WorkerContext, bytecode_folder
+from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.blobs import Answers
@@ -383,10 +382,9 @@ def _worker_context(
         place=project.place,
         limits=config.limits,
         site=site,
-        template_folders=template_folders(project.own_templates),
+        own_templates=project.own_templates,
         overlay=overlay,
         templates=digest(project.templates, repr(site)),
-        bytecode=bytecode_folder(),
         out=project.out,
         redact=config.redact,
         instructions=literal_prefixes(config.instructions),

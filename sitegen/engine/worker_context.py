@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from sitegen.config.models import BuildLimits
 from sitegen.engine.memo import PageRow
-from sitegen.engine.template_files import THEME, own_files, read_template, shipped_names
+from sitegen.engine.template_files import THEME, find_templates, own_files, read_template, shipped_names
 from sitegen.engine.writer import Writer
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
@@ -69,15 +68,13 @@ _SCRIPTS: Final = (
 class Renderer:
     """Turns pages into bytes.
 
-    A template or asset is taken from the first folder that has it, so that a project's own folder, given first,
-    overrides file by file. The last folder is ours; the templates of the others are run in a sandbox.
+    A project's own folder overrides templates and assets file by file. If it has any, templates run in a sandbox.
     """
 
-    def __init__(self, template_folders: Sequence[Path], site: SiteInfo, bytecode: Path | None = None) -> None:
-        self._own = own_files(template_folders[:-1])
-        self._ours = template_folders[-1]
+    def __init__(self, site: SiteInfo, own_templates: Path | None = None) -> None:
+        self._own = own_files(own_templates)
+        self._ours = find_templates()
         self._site = site
-        self._bytecode = bytecode
         self._environment: jinja2.Environment | None = None
         self._templates: dict[str, jinja2.Template] = {}
 
@@ -136,20 +133,8 @@ class Renderer:
         if self._environment is None:
             from sitegen.engine.jinja_setup import make_environment
 
-            self._environment = make_environment(self._own, self._ours, self._site, self._bytecode)
+            self._environment = make_environment(self._own, self._ours, self._site)
         return self._environment
-
-
-def bytecode_folder() -> Path | None:
-    """The folder for compiled templates. It belongs to the user, because its content is run without further checks.
-
-    It is never in the project, which anybody may have written. None if the user has no home directory.
-    """
-    try:
-        cache = os.environ.get("XDG_CACHE_HOME")
-        return (Path(cache) if cache else Path.home() / ".cache") / "sitegen" / "templates"
-    except RuntimeError:
-        return None
 
 
 COLLECTION: Final = 1_000_000
@@ -165,10 +150,10 @@ class WorkerContext(Frozen):
     """Files of the work tree whose contents are not in git, by the ids of these."""
     limits: BuildLimits
     site: SiteInfo
-    template_folders: tuple[Path, ...]
+    own_templates: Path | None
+    """The project's folder of templates."""
     templates: str
     """Digest of the templates: part of every page's key."""
-    bytecode: Path | None
     out: Path | None
     """The output folder; None on a remote worker, which returns the contents of files as part of its results."""
     redact: tuple[str, ...] = ()
@@ -202,9 +187,9 @@ class WorkerContext(Frozen):
 
     def renderer(self) -> Renderer:
         """Return the renderer, whose templates are compiled once in each process; forked processes inherit them."""
-        return _renderer(self.template_folders, self.site, self.bytecode, self.templates)
+        return _renderer(self.site, self.own_templates, self.templates)
 
 
 @lru_cache(maxsize=1)
-def _renderer(folders: tuple[Path, ...], site: SiteInfo, bytecode: Path | None, templates: str) -> Renderer:
-    return Renderer(folders, site, bytecode)
+def _renderer(site: SiteInfo, own_templates: Path | None, templates: str) -> Renderer:
+    return Renderer(site, own_templates)

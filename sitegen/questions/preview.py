@@ -19,7 +19,6 @@ from sitegen import __version__
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.slices import tags_of
 from sitegen.data_files.project_files import named_place
-from sitegen.engine.template_files import template_folders
 from sitegen.engine.worker_context import Renderer
 from sitegen.engine.writer import Writer
 from sitegen.history.cache_folder import begin_cache_folder, cache_folder
@@ -144,7 +143,7 @@ def report_file(verified: Verified, metadata: Metadata, data: str) -> bytes:
 
 def _preview_renderer(project: WorktreeProject) -> Renderer:
     site = SiteInfo(project.config.title or project.root.name, __version__)
-    return Renderer(template_folders(own_templates(project.root)), site)
+    return Renderer(site, own_templates(project.root))
 
 
 def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: str | None = None) -> Page:

@@ -25,7 +25,6 @@ from sitegen.config.models import BuildLimits
 from sitegen.engine import cluster
 from sitegen.engine.cluster import BuildFiles, cluster_workers, result_of_task
 from sitegen.engine.pool import Pool
-from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.errors import ConfigurationError, WorkerError
 from sitegen.history.files_at_commit import FilesAt
@@ -186,9 +185,8 @@ def context(project: GitRepo, tmp_path: Path) -> WorkerContext:
         place=find_repository(project.path)[0],
         overlay={},
         site=SiteInfo("", ""),
-        template_folders=(find_templates(),),
+        own_templates=None,
         templates="",
-        bytecode=None,
         out=tmp_path / "out",
         limits=BuildLimits(max_blob_bytes=1000, discrepancies_per_type=1),
         commits=(project.git("rev-parse", "HEAD"),),

@@ -13,8 +13,8 @@ import jinja2
 import pytest
 from jinja2.bccache import bc_magic
 
+from sitegen.engine.jinja_setup import bytecode_folder
 from sitegen.engine.template_files import find_templates
-from sitegen.engine.worker_context import bytecode_folder
 from tests.gitrepo import GitRepo
 from tests.sites import build_site
 
@@ -54,7 +54,7 @@ def test_those_of_the_user_are_which_shows_that_the_poison_works(project, tmp_pa
     assert bytecode_folder() == folder
     _poison(folder, ran)
     with pytest.raises(KeyError):
-        build_site(project, tmp_path / "public", jobs=1)
+        build_site(project, tmp_path / "public", jobs=1, base_url="https://example.org")  # renders for no other test
     assert ran.exists()
 
 

@@ -10,7 +10,6 @@ import pytest
 import sitegen
 from sitegen.engine import own_templates
 from sitegen.engine.own_templates import own_template_error
-from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import Renderer
 from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page
@@ -72,7 +71,7 @@ def rendered(folder: Path, text: str) -> str:
     (folder / NAME).parent.mkdir(parents=True, exist_ok=True)
     (folder / NAME).write_text(text, encoding="utf-8")
     page = Page("methods.html", NAME, sample.view_of(methods_page(())))
-    return Renderer([folder, find_templates()], sample.SITE).render(page).decode()
+    return Renderer(sample.SITE, folder).render(page).decode()
 
 
 @pytest.fixture

@@ -52,9 +52,8 @@ def _scorecards(cache: TaskCache, outputs: Sequence[int]) -> EvalScorecards:
         place=RepositoryPlace(git_dir=Path(), common_dir=Path(), root=None, shallow=False),
         overlay={},
         site=SiteInfo("", ""),
-        template_folders=(),
+        own_templates=None,
         templates="",
-        bytecode=None,
         out=None,
         limits=BuildLimits(max_blob_bytes=0, discrepancies_per_type=1),
     )

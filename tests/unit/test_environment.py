@@ -11,7 +11,7 @@ from jinja2.runtime import Context
 from msgspec.structs import replace
 
 from sitegen.engine import worker_context
-from sitegen.engine.template_files import find_templates, template_digest
+from sitegen.engine.template_files import template_digest
 from sitegen.engine.worker_context import Renderer
 from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page
@@ -24,7 +24,7 @@ from tests.sites import build_site, renderer_of
 
 @pytest.fixture
 def renderer():
-    return Renderer([find_templates()], sample.SITE)
+    return Renderer(sample.SITE)
 
 
 def contexts() -> Counter[str | None]:
@@ -71,18 +71,22 @@ def test_a_page_that_a_site_has_more_than_once_is_no_garbage(tmp_path):
     assert {name for name, number in held.items() if number > 1} == set(), "templates that pages include, too"
 
 
-def test_compiled_templates_are_read_and_incomplete_ones_are_compiled_again(renderer: Renderer, tmp_path: Path) -> None:
+def test_compiled_templates_are_read_and_incomplete_ones_are_compiled_again(
+    renderer: Renderer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = not_found_page(None)
+    folder = tmp_path / "sitegen" / "templates"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
     def compiled() -> dict[str, tuple[bytes, int]]:
         """The files of compiled templates after the page was rendered, with the times at which they were written."""
-        assert Renderer([find_templates()], sample.SITE, tmp_path).render(page) == renderer.render(page)
-        return {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in tmp_path.iterdir()}
+        assert Renderer(sample.SITE).render(page) == renderer.render(page)
+        return {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in folder.iterdir()}
 
     first = compiled()
     assert compiled() == first
     for added, end in ((b"", -20), (b"of another version", None)):
-        for file in tmp_path.iterdir():
+        for file in folder.iterdir():
             file.write_bytes(added + file.read_bytes()[:end])
         again = compiled()
         assert {name: body for name, (body, _) in again.items()} == {name: body for name, (body, _) in first.items()}
@@ -93,7 +97,7 @@ def test_an_own_folder_overrides_file_by_file(renderer, tmp_path):
     own = tmp_path / "pages" / "methods.html"
     own.parent.mkdir()
     own.write_text('{% extends "base.html" %}{% block title %}Ours{% endblock %}', encoding="utf-8")
-    ours = Renderer([tmp_path, find_templates()], sample.SITE)
+    ours = Renderer(sample.SITE, tmp_path)
     assert b"<title>Ours \xc2\xb7 Freight desk</title>" in ours.render(methods_page(()))
     assert ours.render(not_found_page(None)) == renderer.render(not_found_page(None))
 
@@ -102,7 +106,7 @@ def test_an_own_asset_is_part_of_the_style_sheet(tmp_path):
     asset = tmp_path / "assets" / "css" / "tokens.css"
     asset.parent.mkdir(parents=True)
     asset.write_text(":root { --bg: red; }", encoding="utf-8")
-    ours = Renderer([tmp_path, find_templates()], sample.SITE)
+    ours = Renderer(sample.SITE, tmp_path)
     assert b"--bg: red" in ours.assets()[0].content
 
 
@@ -131,7 +135,7 @@ def test_assets_are_one_style_sheet_two_scripts_and_a_picture(renderer):
 
 def test_a_name_that_a_template_does_not_know_is_an_error(tmp_path):
     (tmp_path / "x.html").write_text("{{ path }}{{ nothing }}", encoding="utf-8")
-    renderer = Renderer([tmp_path, find_templates()], sample.SITE)
+    renderer = Renderer(sample.SITE, tmp_path)
     with pytest.raises(ConfigurationError, match="'nothing' is undefined"):
         renderer.render(Page("x.html", "x.html", sample.view_of(methods_page(()))))
 
@@ -142,7 +146,7 @@ def test_a_missing_page_finds_its_styles_from_any_depth_if_the_address_of_the_si
 
 
 def test_a_site_that_is_not_to_be_found_says_so_on_every_page(renderer):
-    hidden = Renderer([find_templates()], replace(sample.SITE, noindex=True))
+    hidden = Renderer(replace(sample.SITE, noindex=True))
     robots = b'<meta name="robots" content="noindex, nofollow">'
     assert [robots in each.render(not_found_page(None)) for each in (hidden, renderer)] == [True, False]
 

@@ -4,7 +4,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from sitegen.analysis.effects import BestInstructions, EffectIndex, FileThen
-from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import Renderer
 from sitegen.model.changes import ChangeVerdict
 from sitegen.model.commits import WORKTREE, Commit
@@ -133,7 +132,7 @@ def test_the_page_names_the_best_versions_with_the_command_and_its_price():
     newest = summary("y", (0.5, 0.25, 0.5), 2, *WINDOWS)
     record = FileRecord(history=sample.FILE, counts=(None,) * 3, grades=())
     page = instructions_page([record], [], versions(best, newest))
-    html = " ".join(Renderer([find_templates()], sample.SITE).render(page).decode().split())
+    html = " ".join(Renderer(sample.SITE).render(page).decode().split())
     assert '<li><a href="../evals/x/index.html">X</a>' in html
     assert "git checkout 0000002 -- a.md d.md same.md" in html
     assert '<a href="../evals/x/index.html">X</a> +0.250 <span class="muted">(better)</span></li>' in html
@@ -168,6 +167,6 @@ def test_the_best_version_is_in_doubt_if_its_output_may_have_been_made_with_an_e
     doubtful = replace(best, best_output=replace(best.best_output, or_edit=commit(1)))
     record = FileRecord(history=sample.FILE, counts=(None,) * 3, grades=())
     page = instructions_page([record], [], versions(doubtful))
-    html = " ".join(Renderer([find_templates()], sample.SITE).render(page).decode().split())
+    html = " ".join(Renderer(sample.SITE).render(page).decode().split())
     assert "made with this or <a" in html
     assert "in use now, if the outputs were made with them" in html

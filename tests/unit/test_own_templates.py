@@ -53,7 +53,7 @@ def rendered(folder: Path, text: str, name: str = "pages/methods.html") -> str:
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(text, encoding="utf-8")
     page = Page("methods.html", "pages/methods.html", sample.view_of(methods_page(())))
-    return Renderer([folder, find_templates()], sample.SITE).render(page).decode()
+    return Renderer(sample.SITE, folder).render(page).decode()
 
 
 def test_pages_styles_and_pictures_of_a_project_are_part_of_the_site_and_may_build_on_ours(project, tmp_path):
@@ -141,7 +141,7 @@ def test_a_template_that_fails_in_another_process_says_where_as_well(tmp_path):
 
 def test_a_failure_of_ours_is_not_called_one_of_the_project(tmp_path):
     with pytest.raises(TypeError):
-        Renderer([tmp_path, find_templates()], sample.SITE).render(Page("x.html", "pages/methods.html", object()))
+        Renderer(sample.SITE, tmp_path).render(Page("x.html", "pages/methods.html", object()))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import re
 from msgspec.structs import replace
 
 from sitegen.analysis.blame import field_summaries
-from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import Renderer
 from sitegen.model.outcomes import Cell, Flips, Period
 from sitegen.model.series import Effect, EvalSummary, FailingValue, FieldSummary, Series, Window
@@ -69,7 +68,7 @@ def test_fields_of_all_evals_with_the_same_path_stand_together_those_with_most_e
     assert [(of_evals[0][1].attribute, wrong_in(of_evals)) for of_evals in shown] == [("w[].u", 5), ("name", 1)]
     assert [summary.info.id for summary, _ in shown[0]] == ["b", "a"]
     assert [of_evals[0][1].attribute for of_evals in named] == ["gone"]
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = Renderer(sample.SITE).render(page).decode()
     head = evals[0].headlines
     words = " ".join(html.split())
     assert f'<a href="evals/b/{head[1].slug}.html">{head[1].label}</a>: 2 fixed' in words
@@ -103,7 +102,7 @@ def test_each_edit_has_what_it_fixed_and_broke_by_section_over_all_evals():
         (5, {"walls": [3, 4], "name": [1, 0]}),
         (3, {"roof.area": [0, 2]}),
     ]
-    html = Renderer([find_templates()], sample.SITE).render(fields_page([], edits)).decode()
+    html = Renderer(sample.SITE).render(fields_page([], edits)).decode()
     table = html.partition('id="h-e"')[2].partition("</table>")[0]
     words = " ".join(re.sub("<[^>]*>", " ", table).split())
     assert "All of these edits ▲ 3 fixed ▼ 4 broken ▼ 2 broken ▲ 1 fixed" in words
@@ -120,11 +119,11 @@ def test_of_very_many_fields_the_rest_is_named_and_what_goes_beyond_is_counted()
     page = fields_page([_eval("a", *[_field(f"f{number:04}", 1) for number in range(ROWS + NAMED + 2)])])
     shown, named, more, _ = sample.view_of(page)
     assert (len(shown), len(named), more) == (ROWS, NAMED, 2)
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = Renderer(sample.SITE).render(page).decode()
     assert f'<li id="f{ROWS:04}"><a href="evals/a/fields/f{ROWS:04}.html">' in html
     line = f"Here are the {ROWS + NAMED:,} fields with most errors. Links to the other 2 lead to this line"
     assert line in " ".join(html.split("<table")[0].split())
 
 
 def test_without_a_wrong_value_the_page_says_so():
-    assert "No field was ever wrong" in Renderer([find_templates()], sample.SITE).render(fields_page([])).decode()
+    assert "No field was ever wrong" in Renderer(sample.SITE).render(fields_page([])).decode()

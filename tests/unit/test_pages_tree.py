@@ -4,7 +4,6 @@ import re
 
 from msgspec.structs import replace
 
-from sitegen.engine.template_files import find_templates
 from sitegen.engine.worker_context import Renderer
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.scorecards import AlignmentPanel, AlignmentRow
@@ -87,7 +86,7 @@ def test_the_page_is_bounded_and_shows_hostile_names_as_text():
     result = replace(sample.result([hostile, *many]), panels=(PAIRED,))
     series = sample.series(2)
     page = tree_page(series.info, series.points[1].snapshot, result)
-    html = Renderer([find_templates()], sample.SITE).render(page).decode()
+    html = Renderer(sample.SITE).render(page).decode()
     assert sample.view_of(page).more == 1
     assert "1 more values are not shown" in html
     assert "<script>alert" not in html
