@@ -41,10 +41,9 @@ from sitegen.errors import ConfigurationError, NothingToReportError, SitegenErro
 from sitegen.history.blobs import Answers
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.layout import Layout
-from sitegen.history.problems import shallow_history
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
-from sitegen.history.timeline import VERSION, FoldedHistory, FoldEnd, advance
+from sitegen.history.timeline import VERSION, FoldedHistory, FoldEnd, advance, shallow_history
 from sitegen.model.changes import EditedFile
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import traits_of
@@ -269,7 +268,7 @@ def fold(
     remarks += [finding.in_file(f"{config.evals_dir}/manifest.yaml") for finding in of_redactions]
     layout = Layout(config, manifest)
     if repository.shallow_boundary and not project.options.allow_shallow:
-        raise shallow_history(project.place.top)
+        raise shallow_history(repository)
     if not configured_as:
         kept = CONFIGURATION.get(memo, "search")
         before = kept.search if kept else None

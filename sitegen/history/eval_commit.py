@@ -21,7 +21,6 @@ from msgspec.structs import replace
 from sitegen.config.findings import ANSWERED_IN
 from sitegen.config.models import EvalConfig, Kind, case_settings, files_of
 from sitegen.data_files.reading import installed_for
-from sitegen.history import problems
 from sitegen.history.eval_state import (
     EvalInputs,
     EvalState,
@@ -189,7 +188,8 @@ class EvalCommit(Frozen):
         slug = f"{number:04d}"
         if slug in state.iterations.slugs:
             path = f"{state.active}/{RESULTS}/{name}"
-            self.report(problems.same_number(path, number))
+            message = f"{name!r} has the number of another iteration, {number}; both are kept."
+            self.report(Problem.of_type("same_number", message, "Give each iteration a number of its own.", path))
             slug = f"{slug}-{name.lower()}"
         return state.iterations.new_iteration(number, slug)
 
@@ -217,7 +217,10 @@ class EvalCommit(Frozen):
             if place.role == "stranger":
                 if change.new is not None and place.iteration not in state.strangers:
                     state.strangers.add(place.iteration)
-                    self.report(problems.stranger_folder(place))
+                    path = f"{place.folder}/{RESULTS}/{place.iteration}"
+                    message = f"{place.iteration!r} among the results is not an iteration, and is passed over."
+                    fix = "Name it iteration-NNN if it should count; otherwise nothing has to be done."
+                    self.report(Problem.of_type("stranger_folder", message, fix, path))
                 continue
             if place.role == "run":
                 state.with_runs.add(place.iteration)
@@ -241,7 +244,13 @@ class EvalCommit(Frozen):
 
         runs = int(self.repository.answer(f"runs since {before} in {path}", oid, count) or 0)
         if runs > 1:
-            self.report(problems.runs_left_out(path, runs))
+            left_out = "1 run of this commit is" if runs == 2 else f"{runs - 1:,} runs of this commit are"
+            message = (
+                f"{left_out} left out: it adds {runs:,} rows with runs, and only the newest run of the file is a point "
+                "of the series."
+            )
+            fix = "Commit the file after each run, or write each run to a file of its own."
+            self.report(Problem("note", message, fix, path=path))
 
     def start_snapshots(
         self, series: SeriesState, touched: Sequence[str], files_by_name: Mapping[str, IterationFiles]
@@ -331,7 +340,9 @@ class EvalCommit(Frozen):
         stated = self.repository.answer("record", blob.oid, lambda content: _as_text(read_recorded(content)))
         if not stated:
             reason = self.repository.read_blob(blob.oid).reason or "no JSON object"
-            self.report(problems.unreadable_record(blob.path, reason))
+            message = f"The recorded results cannot be read: {reason}."
+            fix = "Only the recorded time and numbers are lost; write the file again to restore them."
+            self.report(Problem("warning", message, fix, path=blob.path))
             return Recorded()
         return self._checked_statement(stated)
 
@@ -348,7 +359,11 @@ class EvalCommit(Frozen):
             try:
                 stated = statement(blob)
             except Exception as error:  # a fault of sitegen at one output must not stop the build
-                self.report(problems.fault_at_output(blob.path, error))
+                fault = type(error).__name__
+                message = f"sitegen failed while reading what this output states about its run: {fault}."
+                fix = "Please report it. The numbers do not depend on it, but the output may be linked to other "
+                fix += "instructions."
+                self.report(Problem.of_type("unlinked_output", message, fix, blob.path))
                 continue
             if stated:
                 return self._checked_statement(stated)

@@ -142,11 +142,6 @@ def first_file_named(glob: str, folders: Folders) -> str | None:
     return None
 
 
-def content_at(repository: Repository, commit: str, path: str) -> bytes | None:
-    """Return the bytes of a single file at a commit, as ``FilesAt`` reads it."""
-    return FilesAt(repository.place, commit).read(path, repository.max_blob_bytes)
-
-
 MOST_FILES: Final = 2_000
 """The most files of a pattern at one commit; only the first by path count."""
 

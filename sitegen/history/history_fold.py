@@ -16,7 +16,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig
-from sitegen.history import problems
 from sitegen.history.eval_commit import EvalCommit, FileChange
 from sitegen.history.eval_fold import fold_eval, history_of
 from sitegen.history.eval_state import EvalState
@@ -162,7 +161,12 @@ class HistoryFold:
         edits = self.instructions.fold(commit, instructions) if instructions else ()
         added = sum(change.old is None for change in instructions)
         if added > max(MOST_ADDED, len(edits)):
-            self.problems.append(problems.many_instructions(commit, added))
+            message = (
+                f"{added:,} instruction files in one commit: {MOST_ADDED:,} are followed, the others since their next "
+                "edits."
+            )
+            fix = "If not all of these files instruct a model, name those that do under instructions in sitegen.toml."
+            self.problems.append(Problem("note", message, fix, commit=commit.sha))
         if len(edits) < len(instructions):
             followed = set(edits)
             instructions = [change for change in instructions if change.path in followed or change.new is None]

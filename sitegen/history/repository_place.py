@@ -98,7 +98,14 @@ class RepositoryPlace(NamedTuple):
 
     def refs(self) -> str:
         """Digest of the inputs of a site besides commits: the repository's configuration and its shallow boundary."""
-        return digest_files(self.common_dir / "config", self.common_dir / "shallow")
+        state = hashlib.sha256()
+        for name in ("config", "shallow"):
+            try:
+                content = read_file(self.common_dir / name, LARGEST_FILE)
+            except OSError:
+                content = b"\0 no such file"
+            state.update(len(content).to_bytes(8, "little") + content)
+        return state.hexdigest()
 
     def branches_and_tags(self) -> str:
         """Digest of the commits of all branches and tags, by one process of some 4 ms."""
@@ -392,15 +399,3 @@ def _refusal(folder: Path, stderr: bytes) -> RepositoryError:
         )
     fix = " ".join(rest.split()) or "Run git status here, which explains the reason in full."
     return RepositoryError(f"git does not read this repository: {message}", where=str(folder), fix=fix)
-
-
-def digest_files(*files: Path) -> str:
-    """Return the digest of the current contents of files; a missing file counts as a distinct content."""
-    state = hashlib.sha256()
-    for file in files:
-        try:
-            content = read_file(file, LARGEST_FILE)
-        except OSError:
-            content = b"\0 no such file"
-        state.update(len(content).to_bytes(8, "little") + content)
-    return state.hexdigest()

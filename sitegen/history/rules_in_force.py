@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig, Manifest, case_settings, files_of
 from sitegen.data_files.folders import may_hold_document
-from sitegen.history import problems
+from sitegen.errors import POINTER, MissingObjectsError
 from sitegen.history.eval_commit import EvalCommit, with_built_sides
 from sitegen.history.eval_state import EvalInputs, EvalState
 from sitegen.history.folder_tree import first_blob
@@ -22,6 +22,7 @@ from sitegen.model.problems import Parsed, Problem
 from sitegen.model.timeline import Blob
 
 _DEFAULT_RULES: Final = EntryRules()
+_NOTHING_TO_DO: Final = "Nothing has to be done if a later commit corrected it."
 
 
 ManifestReader: TypeAlias = Callable[[bytes, str], Parsed[Manifest | None]]
@@ -131,12 +132,17 @@ class RulesInForce:
             return
         read = self._repository.read_blob(change.new)
         if read.content is None:
-            self._report(problems.bad_manifest(commit, change, f"The manifest cannot be read: {read.reason}."))
+            fix = (read.reason == POINTER and MissingObjectsError(in_lfs=True).fix) or _NOTHING_TO_DO
+            message = f"The manifest cannot be read: {read.reason}."
+            self._report(Problem("warning", message, fix, path=change.path, commit=commit.sha))
             return
         manifest, findings = self._read_manifest(read.content, self._layout.site.evals_dir)
         for finding in findings:
             if finding.severity == "error":  # nobody can correct an old commit
-                self._report(problems.bad_manifest(commit, change, finding.message, finding.line))
+                line, path = finding.line, change.path
+                self._report(
+                    Problem("warning", finding.message, _NOTHING_TO_DO, path=path, line=line, commit=commit.sha)
+                )
         if manifest is None:
             return
         watched = self._layout.named_by(manifest)

@@ -15,8 +15,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.config.manifest import read_manifest
+from sitegen.config.models import GROUND_TRUTHS
 from sitegen.data_files.reading import installed_for
-from sitegen.history import problems
+from sitegen.errors import NothingToReportError, RepositoryError
 from sitegen.history.history_fold import HistoryFold, Reached
 from sitegen.history.layout import Layout, StartOverError
 from sitegen.history.process import share_processes
@@ -30,6 +31,7 @@ from sitegen.scoring.kinds import installed_versions
 
 VERSION: Final = 20
 """Increased whenever the same history would fold to another result, or another answer be read in a content."""
+_UNSHALLOW: Final = "Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0."
 
 
 class FoldEnd(Frozen):
@@ -81,7 +83,7 @@ def advance(
     renamed = tuple[RenamedEval, ...]()
     # Without the first-parent line, the commits before another one are not the same at any head.
     known = since.head if since and layout.site.first_parent else None
-    repository = repository.overlaid({})
+    repository = repository.overlaid({})  # its overlay becomes that of the history
     while True:
         fold = HistoryFold(repository, layout, renamed, manifests, known)
         try:
@@ -97,7 +99,9 @@ def advance(
     evals = {eval_id: history for eval_id, history in fold.histories().items() if fold.evals[eval_id].was_scorable}
     instructions = fold.instructions.histories()
     if not evals and not instructions:
-        raise problems.nothing_to_report(repository.place.top, layout)
+        message, fix = _no_eval(layout)
+        where = str(repository.place.top)
+        raise NothingToReportError(f"{message} There is no instruction file either.", where=where, fix=fix)
     boundary, watched = repository.shallow_boundary, layout.watched
     decided = (layout.site, layout.manifest, sorted(watched.shared), sorted(watched.ground_truths), renamed, boundary)
     configuration = repr(decided).encode("utf-8", "surrogateescape")
@@ -172,12 +176,34 @@ def _eval_update(before: EvalHistory | None, history: EvalHistory) -> EvalUpdate
 
 def _shown_problems(fold: HistoryFold, evals: dict[str, EvalHistory], boundary: tuple[str, ...]) -> Iterator[Problem]:
     """Yield the problems of displayed evals, of files that belong to no eval, and of the history as a whole."""
-    for problem in problems.first_of_each(fold.problems):
-        if problem.eval_id is None or problem.eval_id in evals:
-            yield problem
+    first: dict[Problem, Problem] = {}  # of each, that of the first commit that has it
+    for problem in fold.problems:
+        first.setdefault(replace(problem, commit=None), problem)
+    yield from (problem for problem in first.values() if problem.eval_id is None or problem.eval_id in evals)
     if not evals:
-        yield problems.no_eval(fold.layout)
-    if fold.backward_dates:
-        yield problems.backward_dates(fold.backward_dates)
+        yield Problem("note", *_no_eval(fold.layout))
+    if number := fold.backward_dates:
+        message = f"{number:,} {'commit is' if number == 1 else 'commits are'} dated before the commit they follow."
+        fix = "Nothing has to be done: commits are in the order of the history, not of their dates."
+        yield Problem("note", message, fix)
     if boundary:
-        yield problems.cut_off_history(boundary[0])
+        message = "The history of this clone is cut off: its oldest commit seems to have made everything."
+        yield Problem("warning", message, _UNSHALLOW, commit=boundary[0])
+
+
+def shallow_history(repository: Repository) -> RepositoryError:
+    """Return the error for a history that is shallow, if that was not allowed."""
+    reason = "The history of this clone is cut off: its oldest commit would seem to have made everything."
+    return RepositoryError(reason, where=str(repository.place.top), fix=_UNSHALLOW)
+
+
+def _no_eval(layout: Layout) -> tuple[str, str]:
+    """Return which places were searched for evals, and how to add one."""
+    folder = layout.manifest_path.rpartition("/")[0] or "."
+    return (
+        f"There is no eval: no folder in {folder}/ ever had a ground truth ({', '.join(GROUND_TRUTHS)}), "
+        f"and no committed {layout.manifest_path} names another: what is not committed is not read.",
+        f"If {layout.manifest_path} is written but not committed, commit it, or run sitegen build --worktree. Else "
+        f"commit {folder}/NAME/ground_truth.csv and {folder}/NAME/results/iteration-001/extracted.json. To look for "
+        "files of other names, run: sitegen init",
+    )

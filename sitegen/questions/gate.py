@@ -13,9 +13,9 @@ from sitegen.config.models import GateSettings, SlicedLimits
 from sitegen.engine.memo import Memo
 from sitegen.engine.timeline import fold
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
-from sitegen.history import problems
 from sitegen.history.eval_fold import with_common_grades
 from sitegen.history.repository import Repository
+from sitegen.history.timeline import shallow_history
 from sitegen.model.gate import GateEval, GateReport, MetricLimits, Reason
 from sitegen.project import Options, Project, open_project
 from sitegen.questions.gate_pair import GatedPair, GateSide, held_specs
@@ -68,7 +68,7 @@ def check(options: Options, base: str, *, exact: bool = False, strict_floors: bo
 def _base_commit(head: Project, base: str, *, exact: bool) -> str:
     repository = Repository(head.place)
     if repository.shallow_boundary:
-        raise problems.shallow_history(head.place.top)
+        raise shallow_history(repository)
     named = repository.resolve(base)
     start = named if exact else repository.merge_base(named, head.head or repository.resolve(head.revision))
     if start is None:

@@ -18,7 +18,7 @@ from sitegen.engine.memo import Memo
 from sitegen.engine.output_folder import LIST, claimed, files_not_in_memo, remove
 from sitegen.engine.writer import digest
 from sitegen.errors import SecretsError
-from sitegen.history.files_at_commit import content_at
+from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
 from sitegen.project import MARKER, Options, open_project
 from sitegen.text.secrets import Detector, Secret
@@ -35,7 +35,7 @@ class PublicCheck:
         self._project = project = open_project(options, "")
         repository = Repository(project.place)
         head = project.head or repository.resolve(project.revision)
-        config = read_site(project.place.root, read=lambda path: content_at(repository, head, path)).value
+        config = read_site(project.place.root, read=FilesAt(repository.place, head).read).value
         self._detector = Detector(config.public.allow)
 
     def check(self, unmatched_redactions: tuple[str, ...]) -> None:

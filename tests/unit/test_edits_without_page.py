@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.engine import timeline
-from sitegen.history import history_fold, instructions, problems
+from sitegen.history import history_fold, instructions
 from sitegen.pages import links
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, content, differs_from_cold
@@ -18,7 +18,7 @@ NEW = [f"prompts/new/{number:03}.md" for number in range(EDITS_KEPT - 4)]
 @pytest.fixture(autouse=True)
 def few_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same bounds, but smaller."""
-    bounds = {timeline: "EDITS_KEPT", history_fold: "MOST_ADDED", instructions: "MOST_ADDED", problems: "MOST_ADDED"}
+    bounds = {timeline: "EDITS_KEPT", history_fold: "MOST_ADDED", instructions: "MOST_ADDED"}
     for module, name in bounds.items():
         monkeypatch.setattr(module, name, EDITS_KEPT)
 
