@@ -4,7 +4,7 @@ Its modules, from the bottom up:
 
 - ``repository_place`` finds a repository and ``process`` runs git.
 - ``blobs``, ``files_at_commit``, ``revisions`` and ``patches`` each read the output of one git command.
-- ``repository`` offers blobs and patches as one object, and requests blobs before they are needed.
+- ``repository`` offers blobs and patches as one object.
 - ``layout`` and ``globs`` determine the meaning of a path, and hold an eval's rules in a manifest.
 - ``timeline`` folds revisions. ``history_fold`` handles one commit after the other, ``rules_in_force`` the files that
   evals share, ``instructions`` the instruction files, and ``eval_fold`` a single eval: its files (``folder_tree``), its

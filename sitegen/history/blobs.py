@@ -32,10 +32,6 @@ _AHEAD: Final = 16
 smallest buffer of a pipe, so that the processes cannot wait for each other for ever. When half of them are answered,
 as many more are requested at once: to wake git for each blob takes as long as to read it."""
 
-_REQUESTED: Final = 2 * _AHEAD
-"""Number of blobs that may be held until they are read. Their ids, too, fit the smallest buffer of a pipe."""
-LONGEST_HELD: Final = 2_000_000
-"""Size in bytes of the longest content that is held until it is read. git is asked again for a longer one."""
 _TREE: Final = "no file but a tree"
 _ENTRY: Final = rb"([0-7]+) ([^\0]+)\0(.{%d})"
 """Matches an entry of a tree: its mode, its name, and its id of so many bytes."""
@@ -56,11 +52,6 @@ class Answers:
         self.given: dict[str, str] = {}
         """The answers that were asked for. Others are of contents that history has no more."""
         self._before = before
-        self._known = {key.partition(" ")[0] for key in before}
-
-    def __contains__(self, oid: str) -> bool:
-        """Whether the last build had an answer about a blob, which is probably asked for again."""
-        return oid in self._known
 
     def about(self, oid: str | None, question: str, examine: Callable[[], str | None]) -> str | None:
         """Return the answer about a blob, from ``examine`` if it is not known yet. None is not kept.
@@ -113,7 +104,6 @@ class CatFile:
         self._place = repository
         self._process: Process | None = None
         self._unanswered: deque[_Question] = deque()
-        self._requested: dict[str, _Question] = {}
 
     def read(self, name: bytes, kind: str, limit: int) -> BlobRead:
         """Return the object with a name (no line ends), with its content if it is of the kind and within the limit."""
@@ -122,22 +112,11 @@ class CatFile:
         answer = self._answer(question)
         return self._blob(answer.oid, question) if kind == "blob" else answer
 
-    def request(self, oids: Iterable[str], limit: int) -> None:
-        """Ask for the first of these blobs, which ``read_blob`` is about to read, in place of those asked for before.
-
-        Long contents are passed over, because they would be held until they are read.
-        """
-        for question in tuple(self._unanswered):  # git must not wait for a reader while it is asked for more
-            self._answer(question)
-        several = islice(dict.fromkeys(oids), _REQUESTED)
-        self._requested = {oid: _question(oid, min(limit, LONGEST_HELD)) for oid in several}
-        self._ask(self._requested.values())
-
     def read_blob(self, oid: str, limit: int) -> BlobRead:
         """Return the answer for one id, as ``Repository.read_blobs`` does."""
-        requested = self._requested.get(oid)
-        answer = self._blob(oid, requested) if requested else NOTHING
-        return answer if answer.content is not None else next(self.read_blobs([oid], limit))
+        question = _question(oid, limit)
+        self._ask([question])
+        return self._blob(oid, question)
 
     def read_blobs(self, oids: Iterable[str], limit: int) -> Iterator[BlobRead]:
         """Yield an answer for each id, in order, as ``Repository.read_blobs`` does."""
@@ -157,7 +136,6 @@ class CatFile:
         if self._process is not None:
             self._process.close()
             self._process = None
-            self._requested = {}
 
     def _blob(self, oid: str, question: _Question) -> BlobRead:
         answer = self._answer(question)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from itertools import islice
 from typing import Final
 
 from msgspec.structs import replace
@@ -20,18 +19,15 @@ from sitegen.history.eval_commit import EvalCommit, FileChange
 from sitegen.history.eval_fold import fold_eval, history_of
 from sitegen.history.eval_state import EvalState
 from sitegen.history.instructions import MOST_ADDED, InstructionHistories
-from sitegen.history.layout import FileRole, Layout, StartOverError
+from sitegen.history.layout import Layout, StartOverError
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, folder_renames, walk
 from sitegen.history.rules_in_force import ManifestReader, RulesInForce
-from sitegen.model.commits import ChangedPath, Commit, Revision
+from sitegen.model.commits import Commit, Revision
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory, RenamedEval, last_id
 
-_TOGETHER: Final = 8
-"""Number of commits whose outputs are requested from git at once."""
-_READ_ROLES: Final[tuple[FileRole, ...]] = ("output", "overwritten", "recorded")
 OTHERS: Final = 50
 """The most changed paths in the record of a commit that sitegen does not read."""
 
@@ -82,8 +78,6 @@ class HistoryFold:
         # No bound method of this object is passed on: the cycle would keep all states until garbage collection.
         read = repository.read_blob
         self.instructions = InstructionHistories(lambda oid: read(oid).content)
-        self._irregular: dict[str, list[Problem]] = {}
-        """Problems of commits that are read and not folded yet, by the ids of the commits."""
         self._rules = RulesInForce(layout, repository, self.problems.append, read_manifest)
 
     @property
@@ -113,20 +107,8 @@ class HistoryFold:
         Raises StartOverError if a manifest names files that were not followed, or if an eval is renamed whose entry
         under the new id states other outputs.
         """
-        remaining = iter(revisions)
-        while several := tuple(islice(remaining, _TOGETHER)):
-            by_eval = [self._changes_by_eval(revision.changes) for revision in several]
-            self.repository.request(
-                change.new
-                for of_commit in by_eval
-                for _, changes in sorted(of_commit.items())
-                for place, change in changes
-                if change.new is not None and place.role in _READ_ROLES
-            )
-            for revision, of_commit in zip(several, by_eval, strict=True):
-                self._fold_revision(revision, of_commit)
-        for irregular in self._irregular.values():  # of the work tree, if nothing else in it has changed
-            self.problems += irregular
+        for revision in revisions:
+            self._fold_revision(revision)
 
     def irregular(self, commit: Commit, path: str, file_type: str) -> None:
         """Report a symbolic link or a submodule at the path of a file that would be read, or of its folder."""
@@ -141,11 +123,15 @@ class HistoryFold:
                 commit=commit.sha,
                 eval_id=places[0].eval_id if places else None,
             )
-            self._irregular.setdefault(commit.sha, []).append(problem)
+            self.problems.append(problem)
 
-    def _fold_revision(self, revision: Revision, by_eval: dict[str, list[FileChange]]) -> None:
+    def _fold_revision(self, revision: Revision) -> None:
         commit = revision.commit
-        self.problems += self._irregular.pop(commit.sha, ())
+        # By eval, including strangers: folders beside iterations without such a name.
+        by_eval: dict[str, list[FileChange]] = {}
+        for change in revision.changes:
+            for place in self.layout.places(change.path):
+                by_eval.setdefault(place.eval_id, []).append((place, change))
         if self._head is not None and _commit_time(commit) < _commit_time(self._head):
             self.backward_dates += 1
         self._head = commit
@@ -200,14 +186,6 @@ class HistoryFold:
                 records=len(self.records),
             )
 
-    def _changes_by_eval(self, changes: Iterable[ChangedPath]) -> dict[str, list[FileChange]]:
-        """Sort a commit's changes by eval, including strangers: folders beside iterations without such a name."""
-        by_eval: dict[str, list[FileChange]] = {}
-        for change in changes:
-            for place in self.layout.places(change.path):
-                by_eval.setdefault(place.eval_id, []).append((place, change))
-        return by_eval
-
     def _continue_renamed_evals(self, by_eval: dict[str, list[FileChange]]) -> None:
         """Continue an eval under its new id if most of its files moved to a new folder."""
         if len(by_eval) < 2:
@@ -232,7 +210,7 @@ class HistoryFold:
             state.id = new
             state.folders = list(dict.fromkeys([*self.layout.folders(new), *state.folders]))
             self.renamed.append(RenamedEval(old=old, position=self.head.position, new=new))
-            self.problems = [replace(each, eval_id=new) if each.eval_id == old else each for each in self.problems]
+            self.problems[:] = [replace(each, eval_id=new) if each.eval_id == old else each for each in self.problems]
             by_eval[new] = [*by_eval.pop(old), *by_eval[new]]
 
     def _entry_of(self, eval_id: str) -> EvalConfig:

@@ -194,12 +194,6 @@ class Repository:
             self.overlay[oid] = content
         return oid
 
-    def request(self, oids: Iterable[str]) -> None:
-        """Ask git for blobs that ``answer`` is about to read: it answers faster, in about this order."""
-        with cat_file(self.place) as objects:
-            unknown = (oid for oid in oids if oid not in self.overlay and oid not in self.answers)
-            objects.request(unknown, self.max_blob_bytes)
-
     def patches(self, edits: Sequence[Edit], folders: tuple[str, ...] = ()) -> Iterator[bytes]:
         """Yield the patch of each edit, in order, from one process; empty if only line ends changed.
 
