@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sitegen.engine.built_site import Progress, Site
 from sitegen.engine.commits import write_commits
-from sitegen.engine.evals import score_evals, write_evals, write_older_reports
+from sitegen.engine.evals import score_evals, write_evals
 from sitegen.engine.instructions import count_effects, write_instructions
 from sitegen.engine.pool import build_pool
 from sitegen.engine.site import SiteWriter
@@ -38,7 +38,7 @@ def publish(project: Project, files: SiteFiles, progress: Progress) -> Site:
         progress.stage("Writing commits", 0)
         commits = write_commits(evals, instructions.effects)
         progress.stage("Writing older reports", sum(len(task.reports) for task in older))
-        failures += write_older_reports(older, build)
+        failures += write_evals(older, build)[1]
 
         progress.stage("Writing the site", 0)
         outcome = site.finish(instructions, commits, failures)

@@ -25,7 +25,6 @@ from sitegen.model.problems import Parsed, Problem
 from sitegen.model.scorecards import Kappa, Panel, Result, Scorecard
 from sitegen.model.series import Correction, EvalSummary
 from sitegen.pages.commit import CommitPageInputs, ListedCommit
-from sitegen.pages.data.search import SearchEntry
 from sitegen.pages.instruction import CountedEdit
 from sitegen.pages.report.tree import PagePicture
 from sitegen.recognition import Searched
@@ -175,10 +174,6 @@ class EndOfWalk(Frozen):
     listed: tuple[ListedCommit, ...]
     """The commits of the newest page, and of the full page before it, oldest first. The page of the next commit links
     to the last one."""
-    search_entries: int
-    """Number of entries of the whole search log."""
-    entries: tuple[SearchEntry, ...]
-    """The entries of its last shard, if it is not full."""
     rows: int
     """Number of the oldest edits of instruction files that have no page."""
 

@@ -6,9 +6,9 @@ these. A new entry of a list changes its newest part, and full parts never chang
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from heapq import merge
 from itertools import chain, islice
 from operator import attrgetter, itemgetter
 from typing import Final, TypeAlias
@@ -29,8 +29,6 @@ from sitegen.engine.writer import WrittenFiles, digest_of_inputs
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
-from sitegen.model.series import EvalInfo
-from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links
 from sitegen.pages.commit import (
     CommitPageInputs,
@@ -40,7 +38,7 @@ from sitegen.pages.commit import (
     listed_commit,
     older_than_page,
 )
-from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_entry, shard, shard_of
+from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_entry, shards
 from sitegen.pages.edit import FILES, draw_few
 from sitegen.pages.effects import sort_out
 from sitegen.pages.instruction import apart_since, thickens
@@ -102,58 +100,35 @@ class CommitList:
         self._end = first
 
 
-def write_search_log(evals: Evals) -> tuple[int, tuple[SearchEntry, ...]]:
-    """Append the entries of this build. Returns the length of the log and its end, to which the next build appends.
+def write_search_log(evals: Evals) -> int:
+    """Write the shards of the log with entries of new commits, and those after it. Returns the number of all entries.
 
-    The memo holds the entries of the last shard, so that one more commit reads and writes nothing else.
+    The log has points and edits by commit; in a commit, points by eval before edits by path. Evals that sitegen failed
+    to make are skipped, because they have no reports.
     """
     build, timeline = evals.build, evals.build.timeline
-    last = timeline.before.entries if timeline.before else ()
-    log = chain(last, _new_entries(evals))
-    count = (timeline.before.search_entries if timeline.before else 0) - len(last)
+    log: list[_Entry] = []
+    for history in timeline.evals:
+        if history.id in evals.records:
+            info, originals = timeline.info(history), first_points_with_output(history.snapshots, history.kind)
+            for at, original in zip(history.snapshots, originals, strict=True):
+                copied = None if original is None or "outputs" not in at.cause else history.snapshots[original].label
+                log.append((at.commit.position, partial(iteration_entry, info, at, copied)))
+    edits = [edit for file in timeline.instructions for edit in file.edits]
+    edits.sort(key=attrgetter("path"))
+    log += [(edit.commit.position, partial(edit_entry, edit)) for edit in edits]
+    log.sort(key=itemgetter(0))
+    records = timeline.update.records
+    number = bisect_left(log, records[0].commit.position, key=itemgetter(0)) // SHARD if records else len(log)
     writer = build.files.writer(_SEARCH_LOG)
-    while entries := list(islice(log, SHARD)):
-        file = shard(shard_of(count), entries)
+    for file in shards([entry() for _, entry in log[number * SHARD :]], number):
         writer.write(file.path, file.content)
-        count += len(entries)
-        last = tuple(entries) if len(entries) < SHARD else ()
     build.files.record(_SEARCH_LOG, writer.files, whole=timeline.update.complete)
-    return count, last
+    return len(log)
 
 
 _Entry: TypeAlias = tuple[int, Callable[[], SearchEntry]]
 """The position of a commit, and what makes an entry of it."""
-
-
-def _new_entries(evals: Evals) -> Iterator[SearchEntry]:
-    """Yield points and edits of the new commits, by commit; in a commit, points by eval before edits by path.
-
-    Evals that sitegen failed to make are skipped, because they have no reports.
-    """
-    timeline = evals.build.timeline
-    update = timeline.update
-    failed = {problem.eval_id for problem in evals.failures}
-    # A new point, such as a deletion, can be of an older commit.
-    new = {record.commit.position for record in update.records}
-    points = (
-        _points(timeline.info(changed.history), changed.history, changed.first_new)
-        for changed in update.evals
-        if changed.history.id not in failed
-    )
-    edits = [edit for file in update.instructions for edit in file.edits if edit.commit.position in new]
-    edits.sort(key=attrgetter("commit.position", "path"))
-    of_edits: Iterator[_Entry] = ((edit.commit.position, partial(edit_entry, edit)) for edit in edits)
-    of_points = sorted(chain.from_iterable(points), key=itemgetter(0))
-    return (entry() for position, entry in merge(of_points, of_edits, key=itemgetter(0)) if position in new)
-
-
-def _points(info: EvalInfo, history: EvalHistory, first_new: int) -> Iterator[_Entry]:
-    originals = first_points_with_output(history.snapshots, history.kind)
-    for index in range(first_new, len(history.snapshots)):
-        at, original = history.snapshots[index], originals[index]
-        copied = None if original is None or "outputs" not in at.cause else history.snapshots[original].label
-        entry = partial(iteration_entry, info, at, copied)
-        yield at.commit.position, entry
 
 
 OWNER: Final = "commits"
@@ -164,8 +139,6 @@ AT_ONCE: Final = 100
 class Commits(Frozen):
     """The facts about commits that the last stage needs."""
 
-    newest: str | None
-    """Id of the newest commit that has a page."""
     uncommitted: CommitView | None
     """The view of the page of uncommitted changes, if there is such a page."""
     failures: tuple[Problem, ...] = ()
@@ -221,13 +194,7 @@ def write_commits(evals: Evals, effects: EffectIndex) -> Commits:
         uncommitted = done.uncommitted or uncommitted
         failures += done.failures
     older, listed = commit_list.finish()
-    return Commits(
-        newest=newest_commit(timeline),
-        uncommitted=uncommitted,
-        failures=tuple(reversed(failures)),
-        older=older,
-        listed=listed,
-    )
+    return Commits(uncommitted=uncommitted, failures=tuple(reversed(failures)), older=older, listed=listed)
 
 
 def newest_commit(timeline: Timeline) -> str | None:

@@ -176,14 +176,11 @@ def tree_with_source(
     return replace(page, view=view), pictures, problems
 
 
-def write_eval(task: PagesTask) -> PagesDone | Problem:
-    """Write every page of an eval but its older reports. Returns a problem if sitegen fails."""
+def write_pages(task: PagesTask) -> PagesDone | Problem:
+    """Write the reports of a task, or every page of its eval but older reports. Returns a problem if sitegen fails."""
+    if task.reports:
+        return attempt("the reports of this eval", lambda: _EvalPages(task).write_reports(), eval_id=task.info.id)
     return attempt("the pages of this eval", lambda: _EvalPages(task).write(), eval_id=task.info.id)
-
-
-def write_reports(task: PagesTask) -> PagesDone | Problem:
-    """Write the reports of a task. Returns a problem if sitegen fails at more than single reports."""
-    return attempt("the reports of this eval", lambda: _EvalPages(task).write_reports(), eval_id=task.info.id)
 
 
 class _EvalPages:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec.structs import asdict, replace
@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord
 from sitegen.engine.commit_effects import EncodedEffects
 from sitegen.engine.eval_job import score_eval
-from sitegen.engine.eval_pages import write_eval, write_reports
+from sitegen.engine.eval_pages import write_pages
 from sitegen.engine.eval_task import DrivingEdits, PagesDone, PagesTask, SentOnce, owner, task_for
 from sitegen.engine.timeline import Build, Timeline
 from sitegen.engine.writer import digest
@@ -20,7 +20,6 @@ from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.pages import links
 from sitegen.pages.other_pages import failed_page
-from sitegen.scoring.mapping_use import MappingUse
 
 AT_ONCE: Final = 200
 """Number of older reports in one task, which reads all scorecards of its eval."""
@@ -31,22 +30,21 @@ class Evals(Frozen):
 
     build: Build
     """The build that found them."""
-    summaries: tuple[EvalSummary, ...]
-    """Summaries of all evals, by id."""
-    fields: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
-    """The attributes and the cases of each eval that have a page."""
-    problems: tuple[Problem, ...]
-    """Problems of all evals, by the id of the eval."""
+    records: Mapping[str, EvalRecord]
+    """Those of all evals, by id."""
     failures: tuple[Problem, ...]
     """One problem for each eval that sitegen failed to make, by id. No other field contains these evals."""
-    mapping_uses: Mapping[str, MappingUse]
-    """For evals whose rules name fields, by id: the entries of the mapping that the newest point does not use."""
     lost_contents: int
     """Number of outputs whose contents this clone lacks. They are among the problems."""
     commit_effects: Mapping[str, EncodedEffects]
     """For each scored eval, by id, the effects of commits with new points."""
     new_best: frozenset[str]
     """Ids of the evals whose best output, or the value of it, differs from the previous build."""
+
+    @property
+    def summaries(self) -> tuple[EvalSummary, ...]:
+        """The summaries of all evals, by id."""
+        return tuple(record.summary for record in self.records.values())
 
 
 def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
@@ -83,14 +81,10 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
         records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, record)
         of_eval = asdict(replace(task, history=done.history, cached=()))
         to_write.append(PagesTask(**of_eval, record=record, keys=done.keys, derived=SentOnce(done.derived), pages=()))
-    every = [(eval_id, records[eval_id]) for eval_id in sorted(records)]
     evals = Evals(
         build=build,
-        summaries=tuple(record.summary for _, record in every),
-        fields=tuple((eval_id, record.attributes, record.cases) for eval_id, record in every),
-        problems=tuple(problem for _, record in every for problem in record.problems),
+        records={eval_id: records[eval_id] for eval_id in sorted(records)},
         failures=tuple(sorted(failures, key=lambda problem: problem.eval_id or "")),
-        mapping_uses={eval_id: record.mapping_use for eval_id, record in every if record.mapping_use},
         lost_contents=lost_contents,
         commit_effects=commit_effects,
         new_best=frozenset(new_best),
@@ -100,41 +94,29 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
     return evals, tuple(to_write)
 
 
-def write_evals(scored: Iterable[PagesTask], build: Build) -> tuple[tuple[PagesTask, ...], tuple[Problem, ...]]:
-    """Write the pages of the scored evals, except older reports that are out of date.
+def write_evals(tasks: Iterable[PagesTask], build: Build) -> tuple[tuple[PagesTask, ...], tuple[Problem, ...]]:
+    """Write the pages of the scored evals, except older reports that are out of date, or with their tasks these.
 
-    Returns the older reports, the newest first, and a problem for each eval whose pages could not be made.
+    Returns the tasks of the older reports, the newest first, and a problem for each eval or report that failed.
     """
     older: list[PagesTask] = []
     failures: list[Problem] = []
-    tasks = (_with_rows(replace(task, pages=build.files.present_files(owner(task.info.id))), build) for task in scored)
-    for task, done in build.pool.map(write_eval, tasks):
-        build.step(1)
+    for task, done in build.pool.map(write_pages, (_with_rows(task, build) for task in tasks)):
+        build.step(len(task.reports) or 1)
+        eval_id, snapshots = task.info.id, task.history.snapshots
         if isinstance(done, Problem):
             failures.append(done)
-            write_failed(build, owner(task.info.id), addresses(task.record), done)
-            continue
-        _keep(task, done, build)
-        for start in range(0, len(done.older_reports), AT_ONCE):
-            reports = done.older_reports[start : start + AT_ONCE]
-            older.append(replace(task, cached=(), pages=(), reports=reports))
-    older.sort(key=lambda task: -task.history.snapshots[task.reports[0]].commit.position)
-    return tuple(older), tuple(failures)
-
-
-def write_older_reports(older: Sequence[PagesTask], build: Build) -> tuple[Problem, ...]:
-    """Write older reports, about from the newest to the oldest. Returns a problem for each that could not be made."""
-    failures: list[Problem] = []
-    for task, done in build.pool.map(write_reports, (_with_rows(task, build) for task in older)):
-        build.step(len(task.reports))
-        if isinstance(done, Problem):
-            failures.append(done)
-            slugs = (task.history.snapshots[index].slug for index in task.reports)
-            write_failed(build, owner(task.info.id), (links.report(task.info.id, slug) for slug in slugs), done)
+            reports = [links.report(eval_id, snapshots[index].slug) for index in task.reports]
+            write_failed(build, owner(eval_id), reports or addresses(task.record), done)
             continue
         failures += done.failures
         _keep(task, done, build)
-    return tuple(failures)
+        left = done.older_reports
+        older += (
+            replace(task, cached=(), pages=(), reports=left[at : at + AT_ONCE]) for at in range(0, len(left), AT_ONCE)
+        )
+    older.sort(key=lambda task: -task.history.snapshots[task.reports[0]].commit.position)
+    return tuple(older), tuple(failures)
 
 
 def addresses(record: EvalRecord) -> Iterator[str]:
@@ -155,9 +137,10 @@ def addresses(record: EvalRecord) -> Iterator[str]:
 
 
 def _with_rows(task: PagesTask, build: Build) -> PagesTask:
-    """Add what the memo has of the eval, shortly before the task runs."""
+    """Add what the memo has of the eval and of its pages, shortly before the task runs."""
     reports = task.reports or range(len(task.history.snapshots))[-1:]
-    return replace(task, cached=tuple(task.cached_rows(build.memo, reports)))
+    pages = () if task.reports else build.files.present_files(owner(task.info.id))
+    return replace(task, cached=tuple(task.cached_rows(build.memo, reports)), pages=pages)
 
 
 def _keep(task: PagesTask, done: PagesDone, build: Build) -> None:

@@ -82,10 +82,10 @@ class SiteWriter:
         self._timeline = build.timeline
         self._evals = evals
         self._instructions = expected
-        self._commits = Commits(newest=newest_commit(build.timeline), uncommitted=None)
+        self._commits = Commits(uncommitted=None)
         self._renderer = build.timeline.context.renderer()
         self._writer = build.files.writer(OWNER)
-        self._search_entries, self._entries = write_search_log(evals)
+        self._search_entries = write_search_log(evals)
         self._problems = self._problems_of(evals.failures)
         self._is_complete = bool(evals.summaries) and not build.timeline.project.options.worktree
         """Whether everything that the overview shows is known at first. If not: sizes of edits, which it shows without
@@ -137,8 +137,6 @@ class SiteWriter:
             fold=self._timeline.end,
             older_commits=commits.older,
             listed=commits.listed,
-            search_entries=self._search_entries,
-            entries=self._entries,
             rows=self._timeline.edits_without_page,
         )
         END_OF_WALK.keep(self._build.memo, "", end)
@@ -156,7 +154,7 @@ class SiteWriter:
             problems=count_causes(causes),
         )
         has_worktree = timeline.project.options.worktree and timeline.project.place.root is not None
-        newest, mutes = self._commits.newest, timeline.config.regressions.mute
+        newest, mutes = newest_commit(timeline), timeline.config.regressions.mute
         infos = tuple(summary.info for summary in summaries)
 
         def overview() -> Page:
@@ -231,8 +229,9 @@ class SiteWriter:
             if not summary.deleted:
                 yield from badge_files(summary)
         files = (file for file in timeline.instructions if timeline.context.pages_of(file))
-        yield search.list_file(summaries, files, self._evals.fields, self._search_entries)
-        named = (names for _, *both in self._evals.fields for names in both)
+        fields = [(eval_id, record.attributes, record.cases) for eval_id, record in self._evals.records.items()]
+        yield search.list_file(summaries, files, fields, self._search_entries)
+        named = (names for _, *both in fields for names in both)
         yield from map(search.fields_file, dict.fromkeys(filter(None, named)))
         yield NO_JEKYLL
 
@@ -299,7 +298,7 @@ class SiteWriter:
     def _problems_of_evals(self) -> Iterator[Problem]:
         """Yield the problems of the evals; those of today's settings with their line in the manifest."""
         lines: Mapping[Location, int] | None = None
-        for problem in self._evals.problems:
+        for problem in chain.from_iterable(record.problems for record in self._evals.records.values()):
             if problem.past or problem.path != f"{self._timeline.config.evals_dir}/manifest.yaml":
                 yield problem
                 continue

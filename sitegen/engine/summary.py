@@ -25,8 +25,6 @@ from sitegen.text.plain import counted, day
 from sitegen.text.values import MINUS, amount
 
 _REGRESSIONS: Final = 20  # regressions that are listed
-EDITS: Final = 6
-"""Number of commits with edits of instructions that are listed."""
 EFFECTS: Final = 3
 """Number of evals listed with a commit: the ones that moved most."""
 FILES: Final = 3  # edited files that are named
@@ -71,7 +69,7 @@ def edits_of_instructions(latest: Iterable[EditEffects]) -> Iterator[str]:
     yield ""
     yield "Association in time, not causation; changes due to ground truth and rules are left out."
     yield ""
-    for commit_edits, _ in zip(latest, range(EDITS), strict=False):
+    for commit_edits in latest:
         files = first_few(commit_edits.edits, lambda edit: code(edit.edit.path, NAME))
         commit = commit_edits.commit
         yield f"- {code(commit.short)} {name(day(commit.committed_at))} {code(commit.subject, NAME)}: {files}"

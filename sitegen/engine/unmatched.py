@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from math import inf
 from typing import Final
 
@@ -76,8 +77,8 @@ def unmatched_redactions(evals: Evals) -> Iterator[tuple[str, Problem]]:
     Each is with the problem to report.
     """
     timeline = evals.build.timeline
-    names: dict[str | None, set[str]] = {eval_id: set(fields) for eval_id, fields, _ in evals.fields}
-    for problem in evals.problems:
+    names: dict[str | None, set[str]] = {eval_id: set(record.attributes) for eval_id, record in evals.records.items()}
+    for problem in chain.from_iterable(record.problems for record in evals.records.values()):
         if problem.field and problem.path != timeline.layout.manifest_path:
             names.setdefault(problem.eval_id, set()).add(problem.field)
     everywhere = set().union(*names.values())
@@ -169,8 +170,8 @@ def _unknown_metrics(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -
 
 def _unused_entries(evals: Evals) -> Iterator[Problem]:
     """Report entries of mappings and settings that match no field; for a shared mapping, entries that no eval uses."""
-    deleted = {summary.info.id for summary in evals.summaries if summary.deleted}
-    uses = [(eval_id, use) for eval_id, use in evals.mapping_uses.items() if eval_id not in deleted]
+    present = ((eval_id, record) for eval_id, record in evals.records.items() if not record.summary.deleted)
+    uses = [(eval_id, record.mapping_use) for eval_id, record in present if record.mapping_use]
     by_file: dict[str, dict[str, tuple[UnusedEntry, ...] | None]] = {}
     for eval_id, use in uses:
         if use.path is not None:

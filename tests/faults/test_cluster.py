@@ -147,7 +147,7 @@ def test_workers_without_anything_in_common_with_the_builder_write_the_bytes_of_
 
         monkeypatch.setattr(stages, name, hidden)
 
-    for stage in ("score_evals", "write_evals", "write_older_reports"):
+    for stage in ("score_evals", "write_evals"):
         hide(stage, project.path)
     hide("write_instructions", project.path / ".git")
     hide("write_commits", project.path / ".git")

@@ -42,7 +42,7 @@ def test_a_full_shard_does_not_change_when_the_log_grows():
 
 def test_the_last_shard_can_be_written_alone():
     log = _log(4500)
-    assert search.shards(log[4000:], first=search.shard_of(4499)) == search.shards(log)[2:]
+    assert search.shards(log[4000:], first=4499 // search.SHARD) == search.shards(log)[2:]
 
 
 def test_an_entry_of_an_edit_leads_to_its_commit():

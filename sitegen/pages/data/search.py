@@ -80,23 +80,17 @@ def edit_entry(edit: Edit) -> SearchEntry:
     )
 
 
-def shard_of(index: int) -> int:
-    """Which shard holds the entry with an index in the log."""
-    return index // SHARD
-
-
 def shards(log: Sequence[SearchEntry], first: int = 0) -> tuple[RawFile, ...]:
     """The shards from number ``first`` on; ``log`` begins with the first entry of that shard.
 
     The log is in commit order and only grows. After one more commit, the entries of the last shard and the new entries
     are sufficient.
     """
-    return tuple(shard(first + at // SHARD, log[at : at + SHARD]) for at in range(0, len(log), SHARD))
-
-
-def shard(number: int, entries: Iterable[SearchEntry]) -> RawFile:
-    """Make one shard."""
-    return script_file(f"search/{number}.js", "SEARCH", ["log", number, [list(entry) for entry in entries]])
+    pieces = enumerate((log[at : at + SHARD] for at in range(0, len(log), SHARD)), first)
+    return tuple(
+        script_file(f"search/{number}.js", "SEARCH", ["log", number, list(map(list, entries))])
+        for number, entries in pieces
+    )
 
 
 def fields_file(attributes: tuple[str, ...]) -> RawFile:
