@@ -1,4 +1,4 @@
-"""The entry point. Version, help and plain builds start without typer, whose import takes longer than they do."""
+"""The entry point. The version and plain builds start without typer, whose import takes longer than they do."""
 
 from __future__ import annotations
 
@@ -35,9 +35,6 @@ def run() -> None:
     """
     if sys.argv[1:] in (["--version"], ["-V"]):  # without typer, because scripts ask for it often
         print(f"sitegen {__version__}")
-        return
-    if sys.argv[1:] == ["--help"]:
-        print(HELP, end="")
         return
     gc.set_threshold(50_000)  # imports make many objects, and hardly any of them is garbage
     from sitegen.errors import Notice, SitegenError, file_system_error
@@ -116,33 +113,3 @@ def plain_build(arguments: Sequence[str]) -> tuple[Options, bool, bool] | None:
     make = {"repo": Path, "out": Path, "rev": str, "cache": Path, "base_url": str, "jobs": int}
     options = {name: make.get(name, bool)(value) for name, value in values.items() if name in Options._fields}
     return Options(**options), "strict" in values, "public" in values
-
-
-HELP: Final = """\
-Usage: sitegen [OPTIONS] COMMAND [ARGS]...
-
-  Reports of every iteration of your LLM instructions, computed from git
-  history. Start with: sitegen build
-
-Options:
-  -V, --version  Print the version.
-  --help         Show this message and exit.
-
-Commands:
-  build       Walk the history, score every commit, and write the site.
-  watch       Serve the site locally, and rebuild it after every change.
-  verify-one  Score one output of the work tree now.
-  verify-all  Score the newest output of every eval now.
-  history     List all iterations of an eval.
-  blame       Show when a field was right and wrong, and what changed it.
-  compare     Compare variants, models, tags, iterations, or revisions.
-  check       Compare every eval with its limits and its base: the gate.
-  respond     Let a model answer the test cases of an eval.
-  judge       Let a model grade responses from 1 to 5.
-  code-judge  Judge one candidate for another runner.
-  init        Look for evals and instructions, and write a manifest of them.
-  extract     Write one run of a log of highlights as raw-llm-run.json.
-  export      Write all scores and outcomes of the history as tables.
-  schema      Print the JSON Schemas of all files read and written.
-  demo        Write a repository with history, to try sitegen on.
-"""

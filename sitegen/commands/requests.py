@@ -52,39 +52,30 @@ TestCases = Annotated[
 ]
 
 
-def _option(name: str, default: Any, annotation: Any) -> Parameter:
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-_OF_PROJECT: Final = {
-    "REPO": _option("repo", Path(), Repo),
-    "out": _option(
-        "out",
+_OF_PROJECT: Final[dict[str, tuple[Any, Any]]] = {
+    "REPO": (Path(), Repo),
+    "out": (
         None,
         Annotated[
             Path | None,
             typer.Option("--out", "-o", help="Output folder. Default: site in the project, which git ignores."),
         ],
     ),
-    "jobs": _option(
-        "jobs",
+    "jobs": (
         None,
         Annotated[
             int | None, typer.Option(min=1, help="Number of processes, at most four per core. Default: one per core.")
         ],
     ),
-    "worktree": _option(
-        "worktree",
+    "worktree": (
         False,
         Annotated[bool, typer.Option("--worktree", help="Take the uncommitted state as the newest iteration.")],
     ),
-    "allow_shallow": _option(
-        "allow_shallow",
+    "allow_shallow": (
         False,
         Annotated[bool, typer.Option("--allow-shallow", help="Build from a shallow clone, with a banner.")],
     ),
-    "force": _option(
-        "force",
+    "force": (
         False,
         Annotated[
             bool,
@@ -94,8 +85,7 @@ _OF_PROJECT: Final = {
             ),
         ],
     ),
-    "base_url": _option(
-        "base_url",
+    "base_url": (
         None,
         Annotated[
             str | None,
@@ -104,16 +94,14 @@ _OF_PROJECT: Final = {
             ),
         ],
     ),
-    "own_templates": _option(
-        "own_templates",
+    "own_templates": (
         True,
         Annotated[
             bool,
             typer.Option("--templates/--no-templates", help="Let site_templates/ of the project override templates."),
         ],
     ),
-    "dask": _option(
-        "dask",
+    "dask": (
         None,
         Annotated[
             str | None,
@@ -124,17 +112,17 @@ _OF_PROJECT: Final = {
             ),
         ],
     ),
-    "rev": _option("rev", None, Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")]),
-    "repo": _option("repo", Path(), RepoOption),
-    "cache": _option(
-        "cache",
+    "rev": (None, Annotated[str | None, typer.Option(help="Revision. Default: HEAD.")]),
+    "repo": (Path(), RepoOption),
+    "cache": (
         None,
         Annotated[
             Path | None, typer.Option(help="Folder of the memo, safe to delete. Default: .sitegen in the project.")
         ],
     ),
 }
-"""The options that are fields of ``Options``, whose import takes longer than the help; REPO is an argument."""
+"""Default and annotation of each option that is a field of ``Options``, whose import takes longer than the help. REPO
+is ``repo`` as an argument."""
 
 
 def spelled_out(*of_project: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -153,7 +141,14 @@ def _taking_words(of_project: tuple[str, ...], make: Callable[..., Any]) -> Call
     parameters: list[Parameter] = []
     for name, parameter in signature(make).parameters.items():
         if name == "options":
-            makers[name] = _options, [_OF_PROJECT[option] for option in of_project]
+            stated = ((option.lower(), *_OF_PROJECT[option]) for option in of_project)
+            makers[name] = (
+                _options,
+                [
+                    Parameter(word, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+                    for word, default, annotation in stated
+                ],
+            )
         elif is_dataclass(hints[name]):
             maker = _taking_words(of_project, hints[name])
             makers[name] = maker, [*signature(maker).parameters.values()]

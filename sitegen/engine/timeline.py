@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from heapq import nsmallest
 from operator import itemgetter
 from pathlib import Path
@@ -63,7 +63,7 @@ from sitegen.text.globs import compiled, literal_prefixes
 from sitegen.text.plain import is_web_address
 
 
-class Timeline(FoldedHistory):
+class Timeline(FoldedHistory, dict=True):
     """The history of the built commit and its configuration, for all later stages."""
 
     project: Project
@@ -133,7 +133,7 @@ class Timeline(FoldedHistory):
         edits = [edit for file in self.drivers(eval_id) for edit in file.edits if not edit.only_moves]
         return tuple(sorted(edits, key=lambda edit: (edit.commit.position, edit.path)))
 
-    @property
+    @cached_property
     def layout(self) -> Layout:
         """Return where the files of the evals are."""
         return Layout(self.config, self.manifest)

@@ -68,11 +68,6 @@ class Repository:
         return Repository(self.place, max_blob_bytes=self.max_blob_bytes, overlay=overlay, answers=self.answers)
 
     @property
-    def root(self) -> Path | None:
-        """The top of the work tree; None in a bare repository."""
-        return self.place.root
-
-    @property
     def name(self) -> str:
         """The name of the folder, without ``.git``."""
         return self.place.root.name if self.place.root else self.place.git_dir.name.removesuffix(".git")

@@ -22,7 +22,6 @@ from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR, raw_record_fields, tokens
 from sitegen.model.commits import WORKTREE, ChangedPath, Commit, Revision
-from sitegen.model.frozen import Frozen
 
 _STATE: Final = (
     rb"  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: (\d+)\n  uid: (\d+)\tgid: (\d+)\n"
@@ -39,21 +38,8 @@ _SUBMODULE: Final = "160000"
 _32_BITS: Final = 0xFFFF_FFFF
 
 
-class _Recorded(Frozen):
-    """A file's state when git last saw that it was unchanged; numbers are cut to 32 bits."""
-
-    changed: tuple[int, int]
-    """Seconds and nanoseconds; the latter are 0 if the program that wrote the index does not record them."""
-    modified: tuple[int, int]
-    inode: int
-    owner: int
-    group: int
-    size: int
-    flags: int
-
-
-_Entry: TypeAlias = tuple[str, str, str, _Recorded | None]
-"""Path, mode, blob id, recorded state."""
+_Entry: TypeAlias = tuple[str, str, str, tuple[int, ...] | None]
+"""Path, mode, blob id, and the numbers of ``_STATE``: what was so when git last saw that the file was unchanged."""
 
 
 def unproven(place: RepositoryPlace, head: str, pathspecs: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
@@ -67,12 +53,12 @@ def unproven(place: RepositoryPlace, head: str, pathspecs: tuple[str, ...]) -> I
     written = _modified_at(os.stat(index)) if index.exists() else (0, 0)
     in_folder = _folder_test(root)
     for path, mode, oid, recorded in _index_entries(place, pathspecs):
-        if path in staged or mode == _SUBMODULE or (recorded and recorded.flags & _ASSUMED):
+        flags = recorded[-1] if recorded else 0
+        if path in staged or mode == _SUBMODULE or flags & _ASSUMED:
             continue
         folder, file = path.rpartition("/")[0], f"{root}/{path}"
         if recorded is None or not in_folder(folder) or not _is_same(file, recorded, written):
-            has_content = mode in REGULAR and not (recorded and recorded.flags & _ONLY_INTENDED)
-            yield path, oid if has_content else None
+            yield path, oid if mode in REGULAR and not flags & _ONLY_INTENDED else None
 
 
 def _staged(place: RepositoryPlace, head: str, pathspecs: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
@@ -105,29 +91,17 @@ def _index_entries(place: RepositoryPlace, pathspecs: tuple[str, ...]) -> Iterat
             for alone in _answer(place, ["ls-files", "--stage", "-z", "--", *pathspecs]):
                 yield from _index_entry(alone, None)
             return
-        yield from _index_entry(name, _recorded(state))
+        *numbers, flags = state.groups()
+        yield from _index_entry(name, (*map(int, numbers), int(flags, 16)))
         name = part[state.end() :]
 
 
-def _index_entry(name: bytes, recorded: _Recorded | None) -> Iterator[_Entry]:
+def _index_entry(name: bytes, recorded: tuple[int, ...] | None) -> Iterator[_Entry]:
     """Parse ``mode id stage<tab>path``; yields no entry if the stage shows a conflict."""
     about, _, path = name.partition(b"\t")
     mode, oid, stage = about.decode("ascii").split(" ")
     if stage == "0":
         yield os.fsdecode(path), mode, oid, recorded
-
-
-def _recorded(state: re.Match[bytes]) -> _Recorded:
-    ctime, ctime_ns, mtime, mtime_ns, inode, owner, group, size = map(int, state.groups()[:-1])
-    return _Recorded(
-        changed=(ctime, ctime_ns),
-        modified=(mtime, mtime_ns),
-        inode=inode,
-        owner=owner,
-        group=group,
-        size=size,
-        flags=int(state[9], 16),
-    )
 
 
 def _folder_test(root: str) -> Callable[[str], bool]:
@@ -146,8 +120,10 @@ def _folder_test(root: str) -> Callable[[str], bool]:
     return is_folder
 
 
-def _is_same(file: str, recorded: _Recorded, written: tuple[int, int]) -> bool:
-    """Whether a file certainly has the content that the index has.
+def _is_same(file: str, recorded: tuple[int, ...], written: tuple[int, ...]) -> bool:
+    """Whether a file certainly has the content that the index has, which was written at a time.
+
+    Git records numbers cut to 32 bits. Nanoseconds are 0 if the program that wrote the index does not record them.
 
     A file that was changed when the index was written, or later, is uncertain: another content can have the same times
     and size ("racy git" in git's technical documentation).
@@ -156,22 +132,21 @@ def _is_same(file: str, recorded: _Recorded, written: tuple[int, int]) -> bool:
         now = os.lstat(file)
     except OSError:
         return False
-    exact = slice(None) if recorded.modified[1] else slice(1)
+    changed, modified, identity = recorded[:2], recorded[2:4], recorded[4:8]
+    exact = slice(2 if modified[1] else 1)
     return (
-        recorded.modified[exact] == _modified_at(now)[exact]
-        and recorded.modified[exact] < written[exact]
-        and recorded.changed[exact] == _in_32_bits(now.st_ctime_ns)[exact]
-        and recorded.size == now.st_size & _32_BITS
-        and recorded.inode == now.st_ino & _32_BITS
-        and (recorded.owner, recorded.group) == (now.st_uid & _32_BITS, now.st_gid & _32_BITS)
+        modified[exact] == _modified_at(now)[exact]
+        and modified[exact] < written[exact]
+        and changed[exact] == _in_32_bits(now.st_ctime_ns)[exact]
+        and identity == tuple(number & _32_BITS for number in (now.st_ino, now.st_uid, now.st_gid, now.st_size))
     )
 
 
-def _modified_at(status: os.stat_result) -> tuple[int, int]:
+def _modified_at(status: os.stat_result) -> tuple[int, ...]:
     return _in_32_bits(status.st_mtime_ns)
 
 
-def _in_32_bits(nanoseconds: int) -> tuple[int, int]:
+def _in_32_bits(nanoseconds: int) -> tuple[int, ...]:
     """Return seconds and nanoseconds as git records them."""
     return nanoseconds // 10**9 & _32_BITS, nanoseconds % 10**9
 
@@ -187,7 +162,7 @@ def uncommitted(fold: HistoryFold) -> Iterator[Revision]:
     Contents are read without filters. A bare repository has no uncommitted state.
     """
     repository, last, pathspecs = fold.repository, fold.head, fold.layout.pathspecs
-    root = repository.root
+    root = repository.place.root
     if root is None:
         return
     commit = Commit(
@@ -214,7 +189,7 @@ def uncommitted(fold: HistoryFold) -> Iterator[Revision]:
 
 def is_changed(repository: Repository, head: str) -> bool:
     """Whether any tracked file differs from the commit. A bare repository is never changed."""
-    root = repository.root
+    root = repository.place.root
     return root is not None and any(
         _file_blob_id(root, path, len(head)) != old for path, old in unproven(repository.place, head, ())
     )
@@ -222,7 +197,7 @@ def is_changed(repository: Repository, head: str) -> bool:
 
 def work_tree_paths(repository: Repository) -> tuple[str, ...]:
     """Return the paths of the work tree that git tracks or would add, sorted; a file in conflict once."""
-    if repository.root is None:
+    if repository.place.root is None:
         return ()
     command = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     return tuple(sorted(set(map(os.fsdecode, _answer(repository.place, command)))))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import stat
 import traceback
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Final
@@ -57,10 +57,8 @@ class Followed(Frozen):
     git: frozenset[Path]
     passed_over: frozenset[Path]
     """Folders in which only the paths of ``git`` matter."""
-    trees: tuple[Path, ...]
-    """Folders that are watched recursively."""
-    inodes: tuple[int, ...]
-    """Of the trees, because a folder that was created again must be watched again."""
+    trees: Mapping[Path, int]
+    """Folders that are watched recursively, with their inodes: one that was created again must be watched again."""
     folders: tuple[Path, ...]
     """Folders that are watched without their subfolders, for files in them and for trees that may appear."""
 
@@ -82,8 +80,7 @@ def followed(place: RepositoryPlace, cache: Path) -> Followed:
         project=project,
         git=git,
         passed_over=frozenset((place.git_dir, place.common_dir, cache)),
-        trees=tuple(trees),
-        inodes=tuple(trees.values()),
+        trees=trees,
         folders=tuple(
             sorted({next(filter(Path.is_dir, path.parents)) for path in paths if path not in trees})  # the nearest ones
         ),

@@ -20,7 +20,7 @@ def test_a_repository_is_found_from_any_folder_below_its_root_and_from_inside_it
     sha = repo.commit({"deep/er/a": "1"})
     repo.checkout()
     found = Repository.open(repo.path / "deep/er")
-    assert (found.root, found.place.git_dir, found.name) == (repo.path, repo.path / ".git", "repo")
+    assert (found.place.root, found.place.git_dir, found.name) == (repo.path, repo.path / ".git", "repo")
     place, head = find_repository(repo.path / ".git" / "refs")
     assert (place.root, place.git_dir, head) == (repo.path, repo.path / ".git", sha)
 
@@ -29,7 +29,7 @@ def test_a_bare_repository_has_no_work_tree(tmp_path: Path) -> None:
     repo = GitRepo(tmp_path / "project.git", bare=True)
     sha = repo.commit({"a": "1"})
     found = Repository.open(repo.path)
-    assert (found.root, found.place.git_dir, found.name) == (None, repo.path, "project")
+    assert (found.place.root, found.place.git_dir, found.name) == (None, repo.path, "project")
     place, head = find_repository(repo.path)
     assert (place.root, place.top, head, found.resolve("HEAD")) == (None, repo.path, sha, sha)
 
@@ -38,7 +38,7 @@ def test_a_linked_work_tree_has_its_own_head_and_the_objects_of_all(repo: GitRep
     shas = repo.commits([{"a": "1"}, {"a": "2"}])
     repo.git("worktree", "add", "-q", "--detach", str(tmp_path / "linked"), shas[0])
     found = Repository.open(tmp_path / "linked")
-    assert (found.root, found.resolve("HEAD"), found.resolve("main")) == (tmp_path / "linked", shas[0], shas[1])
+    assert (found.place.root, found.resolve("HEAD"), found.resolve("main")) == (tmp_path / "linked", shas[0], shas[1])
     assert [each.commit.sha for each in walk(found.place, commits_up_to(found.place, shas[1]))] == shas
 
 
