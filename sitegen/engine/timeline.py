@@ -63,7 +63,7 @@ from sitegen.text.globs import compiled, literal_prefixes
 from sitegen.text.plain import is_web_address
 
 
-class Timeline(FoldedHistory, dict=True):
+class Timeline(FoldedHistory, dict=True, gc=True):
     """The history of the built commit and its configuration, for all later stages."""
 
     project: Project

@@ -181,7 +181,8 @@ def _shown_problems(fold: HistoryFold, evals: dict[str, EvalHistory], boundary: 
         first.setdefault(replace(problem, commit=None), problem)
     yield from (problem for problem in first.values() if problem.eval_id is None or problem.eval_id in evals)
     if not evals:
-        yield Problem("note", *_no_eval(fold.layout))
+        message, fix = _no_eval(fold.layout)
+        yield Problem("note", message, fix)
     if number := fold.backward_dates:
         message = f"{number:,} {'commit is' if number == 1 else 'commits are'} dated before the commit they follow."
         fix = "Nothing has to be done: commits are in the order of the history, not of their dates."

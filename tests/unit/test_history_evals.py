@@ -297,6 +297,14 @@ def test_the_manifest_decides_where_outputs_are(repo: GitRepo) -> None:
     assert points(shop(repo, only)) == [(0, "iteration-001", "0001", ("outputs",))]
 
 
+def test_a_manifest_of_a_commit_after_a_rename_is_a_problem_if_it_cannot_be_read(repo: GitRepo) -> None:
+    moved = {path: path.replace("shop", "store") for path in (TRUTH, output(1))}
+    repo.commit(dict.fromkeys(moved, "1"))
+    repo.commit({**dict.fromkeys(moved), **dict.fromkeys(moved.values(), "1")})
+    sha = repo.commit({"evals/manifest.yaml": "evals: ["})
+    assert [problem.commit for problem in fold(repo, Manifest()).problems] == [sha]
+
+
 def test_an_alias_joins_what_no_blob_connects(repo: GitRepo) -> None:
     repo.commits(
         [
