@@ -238,9 +238,9 @@ class EvalCommit(Frozen):
             return
         (path, oid), before = outputs[0], earlier[0].oid if earlier else ""
 
-        def count(content: bytes) -> str:
+        def count(content: bytes) -> str | None:
             then = self.repository.read_blob(before).content if before else b""
-            return str(appended_runs(path, then or b"", content))
+            return None if then is None else str(appended_runs(path, then, content))
 
         runs = int(self.repository.answer(f"runs since {before} in {path}", oid, count) or 0)
         if runs > 1:

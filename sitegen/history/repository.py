@@ -156,7 +156,7 @@ class Repository:
         with cat_file(self.place) as objects:
             return objects.read_blob(oid, self.max_blob_bytes)
 
-    def answer(self, question: str, oid: str, examine: Callable[[bytes], str]) -> str | None:
+    def answer(self, question: str, oid: str, examine: Callable[[bytes], str | None]) -> str | None:
         """Return what a content states, as ``Answers.about`` does, reading it if that is not known; None if it cannot.
 
         ``question`` identifies ``examine`` and all its inputs besides the content.

@@ -491,6 +491,9 @@ def test_commands_decide_verdict_or_grade_for_the_whole_series_as_the_site_does(
         assert (values["pass_rate"] == (None, None)) is not verdicts
 
 
+REGRESS = {"evals/manifest.yaml": "{evals: {regress: {kind: recorded, outputs: metrics.jsonl}}}"}
+
+
 def appended(*rates: float) -> str:
     rows = [
         {"sha": f"s{n}", "date": f"2026-03-{n + 1:02d}", "model": "m", "pass_rate": rate, "total": 20}
@@ -502,12 +505,7 @@ def appended(*rates: float) -> str:
 def test_runs_that_one_commit_appends_are_counted_among_the_problems(tmp_path: Path) -> None:
     rates = (0.5, 0.9, 0.4, 0.6, 0.65)
     versions = [appended(*rates[:number]) for number in (1, 4, 5)]
-    repo = project(
-        tmp_path,
-        "evals/regress/metrics.jsonl",
-        versions,
-        **{"evals/manifest.yaml": "{evals: {regress: {kind: recorded, outputs: metrics.jsonl}}}"},
-    )
+    repo = project(tmp_path, "evals/regress/metrics.jsonl", versions, **REGRESS)
     assert numbers(repo, "regress", "pass_rate") == [(0.5,), (0.6,), (0.65,)]
     build_site(repo.path, tmp_path / "site")
     text = problems_text(tmp_path / "site")
@@ -515,10 +513,22 @@ def test_runs_that_one_commit_appends_are_counted_among_the_problems(tmp_path: P
     assert text.count("left out") == 1
 
 
+def test_appended_runs_are_not_counted_while_the_clone_lacks_the_content_before(tmp_path: Path) -> None:
+    versions = [appended(0.5), appended(0.5, 0.9, 0.4, 0.6)]
+    repo = project(tmp_path, "evals/regress/metrics.jsonl", versions, **REGRESS)
+    oid = repo.git("rev-parse", "HEAD~1:evals/regress/metrics.jsonl")
+    content = repo.path / ".git/objects" / oid[:2] / oid[2:]
+    content.rename(tmp_path / "content")
+    build_site(repo.path, tmp_path / "before", cache=tmp_path / "cache")
+    assert "left out" not in problems_text(tmp_path / "before")
+    (tmp_path / "content").rename(content)
+    build_site(repo.path, tmp_path / "after", cache=tmp_path / "cache")
+    assert "2 runs of this commit are left out" in problems_text(tmp_path / "after")
+
+
 def test_steps_of_one_run_are_no_runs(tmp_path: Path) -> None:
     lines = "\n".join(json.dumps({"step": n, "loss": 1 / (n + 1)}) for n in range(9))
-    manifest = "{evals: {regress: {kind: recorded, outputs: metrics.jsonl}}}"
-    repo = project(tmp_path, "evals/regress/metrics.jsonl", [lines], **{"evals/manifest.yaml": manifest})
+    repo = project(tmp_path, "evals/regress/metrics.jsonl", [lines], **REGRESS)
     build_site(repo.path, tmp_path / "site")
     assert "No problems" in problems_text(tmp_path / "site")
 
