@@ -7,7 +7,7 @@ of its evals and of their results.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from posixpath import splitext
+from posixpath import relpath, splitext
 from typing import Final
 
 from sitegen.config.models import (
@@ -104,18 +104,18 @@ class MissingFiles(Frozen):
                     "missing_rules",
                     f"The manifest names the {role} {path!r} for {entry.id!r}, which is not there; "
                     "it is scored without one.",
-                    f"Commit it, or correct the path, which starts at the top of the repository. {_IGNORED}",
+                    self._correction(role, path, folder),
                     path=self.layout.manifest_path,
                     eval_id=entry.id,
                 )
         if entry.source:
             yield from self._source(entry, summary)
         if is_path(entry.outputs) and not entry.answered_in:
-            if not self._is_there(f"{folder}/{normal(entry.outputs)}"):
+            if entry.outputs.startswith("../") or not self._is_there(f"{folder}/{normal(entry.outputs)}"):
                 yield self._warning(
                     entry.id,
                     f"The manifest names the output {entry.outputs!r} for {entry.id!r}, which is not there.",
-                    f"Commit it, or correct the path, which starts at {_described_folder(folder)}. {_IGNORED}",
+                    self._correction("outputs", entry.outputs, folder),
                 )
             return
         if not is_glob(entry.outputs) and not entry.answered_in:
@@ -124,8 +124,23 @@ class MissingFiles(Frozen):
             yield self._warning(
                 entry.id,
                 f"The manifest names the outputs {entry.outputs!r} for {entry.id!r}, and there is none.",
-                f"Commit one, or correct the path, which starts at {_described_folder(folder)}. {_IGNORED}",
+                self._correction("outputs", entry.outputs, folder),
             )
+
+    def _correction(self, key: str, path: str, folder: str) -> str:
+        """What to do about a path of an entry that leads nowhere, perhaps because it starts at the wrong place."""
+        start, other = ("", folder) if key in ("mapping", "schema") else (folder, "")
+        for place in (normal(_below(other, path)), normal(_below(start, path))):
+            if not folder or not self._is_there(place):
+                continue
+            inside = relpath(place, start or ".")
+            if key == "outputs" and inside.startswith("../"):
+                return (
+                    f"Write `dir: .`, and all paths of the entry from the top of the repository (`outputs: {place}`): "
+                    f"an output lies in the folder of its eval, {folder}/."
+                )
+            return f"Write `{key}: {inside}`: the path starts at {_described_folder(start)}."
+        return f"Commit it, or correct the path, which starts at {_described_folder(start)}. {_IGNORED}"
 
     def _no_truth(self, entry: EvalConfig, summary: EvalSummary | None) -> Problem:
         folder = self._folder(entry.id)
@@ -143,16 +158,19 @@ class MissingFiles(Frozen):
         if names:
             usual = ", ".join(files_of(entry.kind).ground_truths if entry.kind else GROUND_TRUTHS)
             fix = f"There is {_listed(names)}: name it as ground_truth, or give it a known name ({usual})."
+        elif entry.ground_truth:
+            fix = self._correction("ground_truth", entry.ground_truth, folder)
         else:
             fix = f"Commit one to {_described_folder(folder)}, or correct its entry in the manifest."
         return self._warning(entry.id, message, fix)
 
     def _no_results(self, entry: EvalConfig, summary: EvalSummary | None) -> Problem:
         since = "has no results any more" if summary else "never had any results"
-        folder = _described_folder(self._folder(entry.id))
-        message = f"The eval {entry.id!r} of the manifest {since}."
-        fix = f"Commit results below {folder}, or correct or remove its entry in the manifest."
-        return self._warning(entry.id, message, fix)
+        folder = self._folder(entry.id)
+        fix = f"Commit results below {_described_folder(folder)}, or correct or remove its entry in the manifest."
+        if is_path(entry.outputs) and self._is_there(entry.outputs):
+            fix = self._correction("outputs", entry.outputs, folder)
+        return self._warning(entry.id, f"The eval {entry.id!r} of the manifest {since}.", fix)
 
     def _outputs(self, entry: EvalConfig, summary: EvalSummary) -> Iterator[Problem]:
         kind, folder = summary.info.kind, self._folder(entry.id)
