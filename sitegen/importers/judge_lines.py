@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from sys import intern
 from typing import Final
 
 from msgspec.structs import replace
@@ -200,8 +201,8 @@ class _Stated(ToolObject):
             variant=line.variant,
             provider=line.target,
             passed=line.passed,
-            input=line.input,
-            expected=line.expected,
+            input=intern(line.input),  # many answers share one text
+            expected=intern(line.expected),
             output=line.output,
             error=failure,
             unjudged=unjudged,

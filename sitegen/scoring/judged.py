@@ -322,7 +322,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
 
 
 def _call(case: JudgedCase) -> Call:
-    return replace(case.call, failed=bool(case.error))
+    return replace(case.call, failed=True) if case.error else case.call
 
 
 def _lifts(answers: Mapping[str, Sequence[JudgedCase]]) -> dict[str, float]:
