@@ -244,6 +244,8 @@ _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
 _PARTS: Final = msgspec.json.Decoder(_Parts, float_hook=Decimal)
 _JUDGEMENT: Final = msgspec.json.Decoder(Judgement, float_hook=Decimal)
 _NESTED: Final = (list, dict, Unusable)
+_UNUSABLE: Final = b'"":'
+"""What only an object with an empty key is encoded with: an unusable value, or an object that has such a key itself."""
 
 
 def encoded_result(result: Result) -> bytes | None:
@@ -267,14 +269,15 @@ def result_decoder() -> Callable[[bytes, Scorecard], Result]:
     def decoded(content: bytes, scorecard: Scorecard) -> Result:
         nonlocal known
         with decoding():
-            raw, panels, data, agreement, cases, prompts = _PARTS.decode(zlib.decompress(content))
+            plain = zlib.decompress(content)
+            raw, panels, data, agreement, cases, prompts = _PARTS.decode(plain)
             encoded = list(map(bytes, raw))
             known = {each: known.get(each) or _with_values(_JUDGEMENT.decode(each), _from_json) for each in encoded}
         return Result(
             scorecard=scorecard,
             judgements=tuple(map(known.__getitem__, encoded)),
             panels=panels,
-            data=_from_json(data),
+            data=_from_json(data) if _UNUSABLE in plain else data,
             agreement=agreement,
             cases=cases,
             prompts=prompts,
