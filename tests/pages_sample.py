@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 from msgspec.structs import replace
@@ -305,6 +306,7 @@ def unreadable(judged: list[Judgement]) -> Scorecard:
     return scorecard(omitted, "unreadable", (finding,))
 
 
+@cache
 def points(number: int = 60, documents: tuple[str, ...] = ("",)) -> tuple[Point, ...]:
     """Points that get better, with a setback, an unreadable output, a missing ground truth and re-scored iterations.
 
@@ -361,6 +363,7 @@ def cell_map(number: int, some: tuple[Cell, ...]) -> CellMap:
     return CellMap(number, some, documents)
 
 
+@cache
 def cells(number: int = 60, documents: tuple[str, ...] = ("",)) -> CellMap:
     """The cells of ``points``, and of those again and again."""
     follower = CellTracker()
@@ -396,12 +399,14 @@ RECEIPTS = EvalInfo("receipts", "Receipts", "Fuel receipts, photographed")
 CUSTOMS = EvalInfo("customs", "Customs declarations " + EMOJI, "", thresholds={"f1": 0.95})
 
 
+@cache
 def series(number: int = 60) -> Series:
     """The eval that most pages show."""
     some = points(number)
     return Series(info=WAYBILLS, history=history("waybills", some), specs=SPECS, points=some, cells=cells(number))
 
 
+@cache
 def single() -> Series:
     """An eval with one point and three documents."""
     some = points(1, ("f-001", "f-002", "f-003"))
@@ -414,6 +419,7 @@ def single() -> Series:
     )
 
 
+@cache
 def long(number: int = 500) -> Series:
     """An eval with many points: the sixty of ``points`` again and again, in later commits."""
     some = points()
@@ -431,6 +437,7 @@ def long(number: int = 500) -> Series:
     )
 
 
+@cache
 def gone() -> Series:
     """An eval that the newest commit no longer has."""
     some = points(3)

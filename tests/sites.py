@@ -7,9 +7,11 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from html import unescape
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -110,6 +112,26 @@ def broken_links(folder: Path, *, fragments: bool = False) -> list[str]:
         if not target.is_file() or (known is not None and unquote(fragment) not in known):
             broken.append(f"{page.relative_to(folder)}: {link}")
     return broken
+
+
+def faults_of_structure(folder: Path) -> dict[str, list[str]]:
+    """What the pages of a site have that their policy forbids, or that those who hear a page stumble over."""
+    found = {}
+    for path in sorted(folder.rglob("*.html")):
+        html = path.read_text(encoding="utf-8")
+        given = attributes(html)
+        ids = Counter(value for name, value in given if name == "id")
+        named = {word for name, value in given if name in ("for", "aria-labelledby") for word in value.split()}
+        levels = [int(level) for level in re.findall(r"<h([1-6])[\s>]", html)]
+        found[path.relative_to(folder).as_posix()] = [
+            *(f"the id {each} {count} times" for each, count in ids.items() if count > 1),
+            *(f"no id {each}" for each in sorted(named - ids.keys())),
+            *(f"inline {name}" for name, _ in given if name == "style" or name.startswith("on")),
+            *re.findall(r"<style|<script(?![^>]*\s(?:src=|type=.?application/json))", html),
+            *([f"{levels.count(1)} first headings"] if levels.count(1) != 1 else []),
+            *(f"h{lower} below h{upper}" for upper, lower in pairwise(levels) if lower > upper + 1),
+        ]
+    return {page: faults for page, faults in found.items() if faults}
 
 
 def problems_text(folder: Path) -> str:

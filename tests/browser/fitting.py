@@ -5,14 +5,14 @@ Light and dark differ in colours alone (``tokens.css``), so that one of them is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from playwright.sync_api import Page
 
 from tests.browser.fonts import NARROW, WIDE, draw_in
 
-SCREENS: Final = (390, 320)
+SCREENS: Final = ((NARROW, 390), (WIDE, 320))
+"""(per cent of the ordinary font, width of the screen) of each screen that a page is held against."""
 PAPER: Final = 710
 """Pixels between the margins of A4."""
 
@@ -31,38 +31,29 @@ _CUT = """() => {
 class Misfits(NamedTuple):
     """Where a page is too wide."""
 
-    sideways: list[tuple[int, int, int]]
-    """(per cent of the ordinary font, width of the screen, of the page) of each screen that it is wider than."""
-    cut: list[tuple[int, str]]
-    """(per cent of the ordinary font, what) of what runs off the paper or out of a box."""
+    sideways: list[tuple[int, int]]
+    """(width of the screen, of the page) of each screen that it is wider than."""
+    cut: list[str]
+    """What runs off the paper or out of a box."""
 
 
 def misfits(page: Page) -> Misfits:
-    """Hold a page against every screen and against paper, in narrow and in wide fonts."""
-    found = Misfits([], [])
-    for percent in (NARROW, WIDE):
-        draw_in(page, percent)
-        found.sideways.extend((percent, *widths) for widths in _sideways(page))
-        page.set_viewport_size({"width": PAPER, "height": 1000})
-        page.emulate_media(media="print")
-        found.cut.extend((percent, what) for what in page.evaluate(_CUT))
-        page.emulate_media(media="null")
-    return found
+    """Hold a page against every screen, and in the widest font against paper."""
+    found = sideways(page)
+    page.set_viewport_size({"width": PAPER, "height": 1000})
+    page.emulate_media(media="print")
+    cut = page.evaluate(_CUT)
+    page.emulate_media(media="null")
+    return Misfits(found, cut)
 
 
-def sideways(page: Page) -> list[tuple[int, int, int]]:
+def sideways(page: Page) -> list[tuple[int, int]]:
     """As in ``Misfits``, without a look at paper."""
     found = []
-    for percent in (NARROW, WIDE):
+    for percent, screen in SCREENS:
         draw_in(page, percent)
-        found += [(percent, *widths) for widths in _sideways(page)]
-    return found
-
-
-def _sideways(page: Page) -> Iterator[tuple[int, int]]:
-    """(width of the screen, of the page) of each screen that a page is wider than."""
-    for screen in SCREENS:
         page.set_viewport_size({"width": screen, "height": 844})
         width = page.evaluate("() => document.documentElement.scrollWidth")
         if width != screen:
-            yield screen, width
+            found.append((screen, width))
+    return found

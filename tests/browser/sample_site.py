@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -62,11 +63,20 @@ FIXED = tuple(
 SCAN = PagePicture(path=f"evals/{sample.series().info.id}/source/2.png", oid="2", width=1200, height=100)
 
 
-def pages() -> list[Page]:
-    """Every page that this part of the project makes."""
-    series = sample.series()
-    every = (series, sample.single(), sample.none_yet(), sample.long(), sample.gone())
-    head = sample.commit(120)
+@cache
+def _evals() -> tuple[Series, ...]:
+    return (sample.series(), sample.single(), sample.none_yet(), sample.long(), sample.gone())
+
+
+@cache
+def _summaries() -> tuple[EvalSummary, ...]:
+    return tuple(map(sample.summary, _evals()))
+
+
+@cache
+def pages() -> tuple[Page, ...]:
+    """One page of every sort, or several where they differ in more than their data."""
+    series, every, head = sample.series(), _evals(), sample.commit(120)
     latest = tuple(
         EditEffects(edit.commit, (FileEdit(edit, edit.path),), sample.effects(series, edit.commit.position // 2))
         for edit in map(sample.edit, (115, 105, 95, 1))
@@ -74,22 +84,23 @@ def pages() -> list[Page]:
     fallen = _fallen(_falls())
     muted = Mute(eval=fallen.info.id, commit=fallen.steps[0].commit.sha, why=sample.SCRIPT)
     out = [
-        sample.overview_page(
-            tuple(map(sample.summary, every)), head, COUNTS, latest, score_changes=score_changes(sample.PROBLEMS)
-        ),
+        sample.overview_page(_summaries(), head, COUNTS, latest, score_changes=score_changes(sample.PROBLEMS)),
         *_uncommitted(series),
         problems_page(causes_of(sample.PROBLEMS), tuple(one.info for one in every), head, "main"),
-        regressions_page((sample.summary(series), sample.summary(sample.long()), fallen), (muted,), {}),
+        regressions_page((_summaries()[0], _summaries()[3], fallen), (muted,), {}),
         methods_page((("fields", sample.SPECS),)),
         fields_page(
-            [replace(sample.summary(one), fields=field_summaries(one)) for one in (*every, _nasty_cells(series))],
+            [
+                replace(summary, fields=field_summaries(one))
+                for one, summary in (*zip(every, _summaries(), strict=True), (_nasty_cells(series), _summaries()[0]))
+            ],
             latest,
         ),
         not_found_page(None),
         failed_page("failed.html", sample.PROBLEMS[0]),
     ]
     out += [trend_page(one, steps_of(one)) for one in every]
-    out += [_report(series, index) for index in (0, 17, 30, 58, 59)]
+    out += [_report(series, index) for index in (0, 30, 59)]
     out += [_nasty(series), _sourced(series)]
     out.append(_report(sample.single(), 0, ("f-001", "f-002", "f-003")))
     out += [
@@ -97,8 +108,9 @@ def pages() -> list[Page]:
         _compared(sample.long()),
         *_field_pages(series)[:2],
         *_field_pages(_nasty_cells(series)),
+        *diff_pages.pages(),
     ]
-    return out
+    return tuple(out)
 
 
 def _compared(series: Series) -> Page:
@@ -124,7 +136,7 @@ def _uncommitted(series: Series) -> Iterator[Page]:
     )
     view = CommitPageInputs(record=record, moves=(move,), changed=(), files={}, names={}).page({}).view
     assert isinstance(view, CommitView)
-    summaries, head = (sample.summary(series),), sample.commit(120)
+    summaries, head = _summaries()[:1], sample.commit(120)
     for name, uncommitted in (("edited", view), ("unedited", None)):
         page = sample.overview_page(summaries, head, COUNTS, uncommitted=uncommitted, worktree=True)
         yield replace(page, path=f"{name}.html")
@@ -164,6 +176,7 @@ def more_pages() -> list[Page]:
         *(page for one in (*evals, named) for page in _field_pages(one)),
         _compared(_nasty_cells(sample.gone())),
         _compared(falls),
+        *(_report(sample.series(), index) for index in (17, 58)),
     ]
 
 
@@ -182,6 +195,7 @@ def _cells_named(series: Series, attributes: tuple[str, ...]) -> Series:
     return replace(series, cells=sample.cell_map(len(series.points), tuple(cells)))
 
 
+@cache
 def _falls() -> Series:
     """An eval that fell twice and rose once."""
     levels = [0.9] * 20 + [0.6] * 10 + [0.9] * 10 + [0.4] * 20
@@ -206,7 +220,7 @@ def _fallen(falls: Series) -> EvalSummary:
 
 def raw_files() -> list[RawFile]:
     """Files without a template."""
-    every = (sample.series(), sample.single(), sample.none_yet(), sample.long(), sample.gone())
+    every, summaries = _evals(), _summaries()
     log = [search.iteration_entry(one.info, at) for one in every for at in one.history.snapshots] + [
         search.edit_entry(sample.edit(at)) for at in range(1, 120, 5)
     ]
@@ -222,12 +236,12 @@ def raw_files() -> list[RawFile]:
         exports.index_file(
             "0" * 40, "main", tuple(one.info.id for one in every), tuple(file.path for file in files), 4
         ),
-        search.list_file(map(sample.summary, every), files, fields, len(log)),
+        search.list_file(summaries, files, fields, len(log)),
         search.fields_file(sample.FIELDS),
         *search.shards(log),
         *(search.values_file(one.info.id, one.cells) for one in every if one.points),
-        feed_file(sample.SITE, sample.commit(120), tuple(map(sample.summary, every))),
-        summary_file(sample.SITE, sample.commit(120), tuple(map(sample.summary, every)), (), ()),
+        feed_file(sample.SITE, sample.commit(120), summaries),
+        summary_file(sample.SITE, sample.commit(120), summaries, (), ()),
     ]
     for one in every:
         out += series_files(one)
@@ -270,9 +284,9 @@ def _sourced(series: Series) -> Page:
     return Page(page.path, page.template, with_source(page.view, cited, pages))
 
 
-def write(folder: Path, renderer: Renderer) -> None:
-    """Every page and file below ``folder``."""
-    for page in (*more_pages(), *pages(), *diff_pages.pages()):
+def write(folder: Path, renderer: Renderer, with_more: bool = True) -> None:
+    """Every page and file below ``folder``, or those without what they lead to."""
+    for page in (*(more_pages() if with_more else ()), *pages()):
         _write(folder / page.path, renderer.render(page))
         if isinstance(page.view, ReportView) and (rows := rows_file(page.view)):
             _write(folder / rows.path, rows.content)

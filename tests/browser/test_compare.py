@@ -72,7 +72,7 @@ def test_pairs_all_over_a_series_are_compared_as_sitegen_compares_them(
     page = open_context().new_page()
     page.goto((demo_site / f"evals/{eval_id}/compare.html").as_uri() + "#a=none")
     pairs = list(itertools.permutations(range(len(series.points)), 2))
-    agree(page, series, pairs[:: 1 + len(pairs) // 80])
+    agree(page, series, pairs[:: 1 + len(pairs) // 30])
 
 
 def test_many_flips_of_a_field_are_held_against_chance_as_sitegen_does(site: Path, visit):

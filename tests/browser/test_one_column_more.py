@@ -31,7 +31,7 @@ WRITE = """
 from pathlib import Path
 from tests import pages_sample, sites
 from tests.browser import sample_site
-sample_site.write(Path("site"), sites.renderer_of(pages_sample.SITE))
+sample_site.write(Path("site"), sites.renderer_of(pages_sample.SITE), with_more=False)
 """
 
 

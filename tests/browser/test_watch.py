@@ -81,19 +81,21 @@ def flipped(page: Page, kind: str) -> Locator:
     return page.locator("main section").first.locator({"fixed": "td.c-fixed", "broken": "td.c-broken"}[kind])
 
 
-def test_an_edit_of_an_output_is_the_first_thing_on_the_open_page(repo, address, open_page):
-    page = open_page(address)
+def test_an_edit_of_an_output_is_the_first_thing_on_the_open_page_until_it_is_committed(repo, address, open_page):
+    page, report = open_page(address), open_page(f"{address}{REPORT}")
     first = page.locator("main section").first
     expect(first).to_contain_text("None in what the site is made from")
-    put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:10], 8)))
-    expect(flipped(page, "broken")).to_have_text("10")
-    put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:3], 8)))
-    expect(flipped(page, "broken")).to_have_text("3")
-    put(repo, OUTPUT, output({}))
+    expect(report.get_by_role("heading", level=1)).not_to_contain_text("iteration-001")
+    for wrong in (10, 3):
+        put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:wrong], 8)))
+        expect(flipped(page, "broken")).to_have_text(f"{wrong}")
+    expect(report.get_by_role("heading", level=1)).to_contain_text("iteration-001")
+    repo.commit({OUTPUT: output(dict.fromkeys(PLANTS[:3], 8))}, message="Measure again")
     expect(first).to_contain_text("None in what the site is made from")
+    expect(page.locator(".head")).to_contain_text("Measure again")
 
 
-def test_the_page_keeps_its_place_and_its_filters(repo, address, open_page):
+def test_the_page_keeps_its_place_its_filters_and_what_the_reader_unfolded(repo, address, open_page):
     put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:30], 8)))
     page = open_page(address)
     expect(flipped(page, "broken")).to_have_text("30")
@@ -110,68 +112,37 @@ def test_the_page_keeps_its_place_and_its_filters(repo, address, open_page):
     assert page.url == f"{address}{REPORT}#q=plant-1"
     assert page.get_by_label("Search errors").input_value() == "plant-1"
     page.wait_for_function("place => scrollY === place", arg=place)
-
-
-def test_what_the_reader_unfolded_stays_so_and_nothing_else(repo, address, open_page):
-    put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:30], 8)))
-    page = open_page(address)
-    expect(flipped(page, "broken")).to_have_text("30")
     repo.commit({OUTPUT: output(dict.fromkeys(PLANTS[:30], 8))}, message="Measure again")
     put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:10], 8)))
+    page.goto(address)
     expect(flipped(page, "fixed")).to_have_text("20")
     page.goto(f"{address}{REPORT}")
     fixed, lists = page.locator("details", has_text="Fixed since"), page.locator("details.pairing")
     fixed.locator("summary").click()
+    page.evaluate("() => { window.marked = true; }")
+    put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:6], 8)))
+    page.wait_for_function("() => !window.marked")
     expect(fixed).to_have_attribute("open", "")
-    for wrong in (8, 6):
-        page.evaluate("() => { window.marked = true; }")
-        put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:wrong], 8)))
-        page.wait_for_function("() => !window.marked")
-        expect(fixed).to_have_attribute("open", "")
-        expect(fixed).to_contain_text(f"{30 - wrong}")
+    expect(fixed).to_contain_text("24")
     assert lists.evaluate_all("all => all.filter(one => one.open).length") == 0
 
 
-def test_a_page_that_did_not_change_is_not_loaded_again(repo, address, open_page):
-    overview, methods = open_page(address), open_page(f"{address}methods.html")
+def test_a_wrong_configuration_is_said_on_every_page_and_loads_none_until_it_is_mended(repo, address, open_page):
+    page, methods = open_page(address), open_page(f"{address}methods.html")
     methods.evaluate("() => { window.marked = true; }")
     put(repo, OUTPUT, output({PLANTS[0]: 8}))
-    expect(flipped(overview, "broken")).to_have_text("1")
-    put(repo, "sitegen.toml", "redcat = 1\n")
-    expect(methods.get_by_role("alert")).to_contain_text("Did you mean 'redact'?")
-    assert methods.evaluate("() => window.marked")
-
-
-def test_a_wrong_configuration_is_said_on_the_page_until_it_is_mended(repo, address, open_page):
-    page = open_page(address)
-    heading = page.get_by_role("heading", level=1)
-    expect(heading).to_have_text("project")
+    expect(flipped(page, "broken")).to_have_text("1")
+    heading, banner = page.get_by_role("heading", level=1), page.get_by_role("alert")
     put(repo, "sitegen.toml", 'redcat = "<b>Plants</b>"\n')
-    banner = page.get_by_role("alert")
     expect(banner).to_have_text("The key 'redcat' is not known.\n  at: sitegen.toml:1\n  do: Did you mean 'redact'?")
     expect(heading).to_have_text("project")
+    expect(methods.get_by_role("alert")).to_contain_text("Did you mean 'redact'?")
+    assert methods.evaluate("() => window.marked")
     page.reload()
     expect(banner).to_contain_text("Did you mean 'redact'?")
     put(repo, "sitegen.toml", 'title = "<b>Plants</b>"\n')
     expect(heading).to_have_text("<b>Plants</b>")
     expect(banner).to_have_count(0)
-
-
-def test_a_page_that_comes_only_later_is_shown_when_it_is_there(repo, address, open_page):
-    page = open_page(f"{address}{REPORT}")
-    expect(page.get_by_role("heading", level=1)).not_to_contain_text("iteration-001")
-    put(repo, OUTPUT, output({PLANTS[0]: 8}))
-    expect(page.get_by_role("heading", level=1)).to_contain_text("iteration-001")
-
-
-def test_a_commit_of_the_edit_makes_it_history(repo, address, open_page):
-    page = open_page(address)
-    put(repo, OUTPUT, output({PLANTS[0]: 8}))
-    first = page.locator("main section").first
-    expect(flipped(page, "broken")).to_have_text("1")
-    repo.commit({OUTPUT: output({PLANTS[0]: 8})}, message="Measure again")
-    expect(first).to_contain_text("None in what the site is made from")
-    expect(page.locator(".head")).to_contain_text("Measure again")
 
 
 def test_a_page_that_nobody_sees_holds_no_connection_and_catches_up_when_it_is_seen(repo, address, open_page):
