@@ -1,4 +1,4 @@
-"""Fourteen commits in which everything happens once: always the same ids, for ``tests/gitrepo.py`` fixes all dates."""
+"""Thirteen commits in which everything happens once: always the same ids, for ``tests/gitrepo.py`` fixes all dates."""
 
 from __future__ import annotations
 
@@ -247,15 +247,12 @@ def write(folder: Path) -> GitRepo:
         author="&lt;b&gt;Eve \"'/",
         zone="+1400",
     )
-    for number, prompt in ((1, "Hello {{name}}, please answer in {{language}}."), (2, "Welcome, {{name}}!")):
-        repo.commit(
-            {
-                "greetings/promptfooconfig.yaml": "prompts: file://prompts/plain.txt\n",
-                "greetings/prompts/plain.txt": f"{prompt}\n",
-                "greetings/output.json": of_one_prompt(
-                    (RESULTS_OF_TOOLS / f"promptfoo-{number}.json").read_text("utf-8")
-                ),
-            },
-            message=f"Greet, attempt {number}",
-        )
+    repo.commit(
+        {
+            "greetings/promptfooconfig.yaml": "prompts: file://prompts/plain.txt\n",
+            "greetings/prompts/plain.txt": "Hello {{name}}, please answer in {{language}}.\n",
+            "greetings/output.json": of_one_prompt((RESULTS_OF_TOOLS / "promptfoo-1.json").read_text("utf-8")),
+        },
+        message="Greet",
+    )
     return repo
