@@ -220,7 +220,7 @@ def test_the_project_and_what_is_gits_own_are_no_output_folder(small, tmp_path, 
     git(small.path, "init", "-q", "--bare", "bare.git")
     before = git(small.path, "status", "--porcelain"), sorted(content(tmp_path))
     with pytest.raises(OutputFolderError, match=r"the project itself, or holds it|a folder of git's own"):
-        build_site(small.path, small.path / place, force=True, cache=tmp_path / "memo")
+        build_site(small.path, small.path / place, force=force, cache=tmp_path / "memo")
     assert (git(small.path, "status", "--porcelain"), sorted(content(tmp_path))) == before
 
 
