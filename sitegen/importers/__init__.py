@@ -72,7 +72,8 @@ IMPORTERS: Final = (
         name="grading of a skill",
         module="skill_grading",
         ending="json",
-        beginning=rb'\s*\{\s*"(?:expectations|assertion_results)"\s*:\s*\[\s*\{',
+        # What precedes the expectations names the run: no list.
+        beginning=rb'\s*\{(?:[^{}\[\]]|\{[^{}\[\]]*\})*"(?:(?:expectations|assertion_results)"\s*:\s*\[\s*\{|assertions"\s*:\s*\[\s*\{\s*"(?:text|expectation)")',
         names_scores=True,
     ),
     Importer("evalite", ending="json", beginning=rb'(?s)\s*\{\s*"run"\s*:\s*\{[^{}]*\}\s*,\s*"evals"\s*:\s*\['),

@@ -7,6 +7,7 @@ The file does not name its eval. The case is named by the folders of the file th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Final
@@ -20,7 +21,8 @@ from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.usage import Call, Usage
 
-GRADING: Final = "grading.json"
+GRADING: Final = re.compile(r"(?:(.+)[-_])?grading(?:[-_](.+))?\.json")
+"""Matches the name of a grading. Gradings in one folder have the eval or the configuration in their names as well."""
 BESIDE: Final = ("timing.json", "feedback.json")
 _PERSON: Final = "a person"
 """The name of the judge whose opinions are in ``feedback.json``."""
@@ -28,7 +30,8 @@ _PERSON: Final = "a person"
 
 class _Grading(ToolObject):
     expectations = part(list_of(members), "expectations")
-    assertions = part(list_of(members), "assertion_results")
+    results = part(list_of(members), "assertion_results")
+    assertions = part(list_of(members), "assertions")
     pass_rate = part(share, "summary.pass_rate")
     seconds = part(number, "timing.total_duration_seconds")
 
@@ -37,13 +40,17 @@ def read(content: bytes) -> JudgedResults:
     """Read a grading. Raises UnreadableError."""
     value, findings = read_json(content)
     grading = _Grading(value)
-    expectations = [*grading.expectations, *grading.assertions]
+    expectations = [*grading.expectations, *grading.results, *grading.assertions]
     judged = [each for each in expectations if isinstance(each.get("passed"), bool)]
     if odd := len(expectations) - len(judged):
         message = f"Expectations state no verdict, and are left out: {odd} of {len(expectations)}"
         findings = (*findings, Finding("warning", message, "Let the grader judge them again."))
     judges = [
-        graded(text(each.get("text")), (RIGHT if each["passed"] else WRONG,), reasoning=text(each.get("evidence")))
+        graded(
+            text(each.get("text") or each.get("expectation")),
+            (RIGHT if each["passed"] else WRONG,),
+            reasoning=text(each.get("evidence") or each.get("reason")),
+        )
         for each in judged
     ]
     case = JudgedCase(

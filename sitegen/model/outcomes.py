@@ -181,8 +181,9 @@ class Cell(NamedTuple):
         return since
 
     def spans(self, points: int) -> Iterator[tuple[Period, int]]:
-        """Yield each period, with the index of the point after its last."""
-        return zip(self.periods, [*(period.start for period in self.periods[1:]), points], strict=True)
+        """Yield each period of the first ``points``, with the index of the point after its last."""
+        periods = [period for period in self.periods if period.start < points]
+        return zip(periods, [*(period.start for period in periods[1:]), points], strict=True)
 
     def item(self, cases: Mapping[str, str]) -> CellKey:
         """What flips as one event: the list item that the cell belongs to; outside of lists, the cell itself.

@@ -10,7 +10,17 @@ from typing import Final
 from sitegen.analysis.noise.samples import is_counted
 from sitegen.analysis.series import repeats_the_point_before
 from sitegen.importers.case import BETWEEN
-from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Ends, Interval, Overlap, StepStatus, Unit
+from sitegen.model.changes import (
+    Change,
+    ChangeVerdict,
+    DeltaParts,
+    Ends,
+    Interval,
+    MetricDelta,
+    Overlap,
+    StepStatus,
+    Unit,
+)
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
@@ -188,7 +198,9 @@ def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Poi
         filter(None, (_overlap_note(found.overlap, nouns, before, after), exchange("model", found.model)))
     )
     displayed = []
-    for spec, delta in zip(specs, found.metrics, strict=False):
+    deltas = {delta.name: delta for delta in found.metrics}  # without the optional metrics that neither side has
+    for spec in specs:
+        delta = deltas.get(spec.name) or MetricDelta(spec.name, None, None)
         if refused(found):
             displayed.append(DisplayedChange(None, note=shared))
         elif delta.change is None and regraded(found.judge, spec.name):

@@ -19,6 +19,7 @@ from unicodedata import normalize
 
 from msgspec.structs import replace
 
+from sitegen.config.findings import home_of
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.notes import NOTES_FILE
 from sitegen.config.searched_files import Search
@@ -52,7 +53,7 @@ from sitegen.recognition.recognition import Recognition, doubt_about, recognise,
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import scored_with_own_metrics, scorer, specs_of
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.text.globs import compiled, without_answerers
+from sitegen.text.globs import compiled, matches, without_answerers
 from sitegen.text.plain import counted
 from sitegen.text.values import metric_text
 
@@ -443,10 +444,17 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
     existing_ids = frozenset(
         (*(role.eval_id for role in truths), *layout.stated, *(entry.id for entry in manifest.evals))
     )
+    # Of runs that are read with all their folders, what is left, such as their sums, is no other eval.
+    of_runs = tuple(
+        f"{home_of(entry, config.evals_dir)}/{entry.outputs.partition('**/')[0]}"
+        for entry in layout.manifest.evals
+        if "*/**/" in entry.outputs
+    )
     unassigned = [
         file
         for file in tracked
         if basename(file.path) != NOTES_FILE
+        and not matches(file.path, of_runs)
         and not any(place.eval_id in existing_ids for place in layout.places(file.path))
     ]
     found = _proposals(unassigned, read, existing_ids, files)

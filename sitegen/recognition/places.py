@@ -25,6 +25,7 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.importers import importer_of
 from sitegen.importers.recorded_layouts import headline_place, is_measure, numbers_of_layout, read_record
+from sitegen.importers.skill_grading import BESIDE
 from sitegen.recognition.found_cases import (
     candidates_below,
     case_file_evals,
@@ -33,6 +34,7 @@ from sitegen.recognition.found_cases import (
     kind_of_newest,
     test_case_evals,
 )
+from sitegen.text.plain import natural_order
 
 PROMPTFOO_CONFIGURATIONS: Final = ("promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json")
 PROMPTFOO_RESULTS: Final = ("output.json", "results.json")
@@ -186,7 +188,24 @@ _WORKSPACE: Final = r"(?:(.+)-)?workspace"
 """Matches the folder in which the evals of a skill are run, beside the skill or in it."""
 _SUMMARY: Final = '{"headline":"run_summary.with_skill.pass_rate.mean"}'
 """The settings of a benchmark that states no runs."""
-_GRADINGS: Final = ("iteration-*/*/*/grading.json", "iteration-*/*/*/run-*/grading.json")
+_GRADINGS: Final = {
+    "iteration-*/*/*/grading.json": "",
+    "iteration-*/*/*/run-*/grading.json": "",
+    "iteration-*/*/*grading*.json": "*",
+}
+"""Places of the gradings of a skill, and what stands on both sides of this word in their names."""
+_BESIDE: Final = ",".join(name.removesuffix(".json") for name in BESIDE)
+
+
+def _stated_skill(content: bytes) -> str:
+    """Return the name of the skill that a benchmark states; empty if it states none that can name an eval."""
+    match = re.search(rb'"skill_name"\s*:\s*"([A-Za-z0-9][\w.-]{0,80})"', content)
+    return match[1].decode() if match else ""
+
+
+def _stated_summary(content: bytes) -> str:
+    """Return a mark if a benchmark has the usual summary."""
+    return "summary" if re.search(rb'"run_summary"\s*:\s*\{\s*"with_skill"\s*:\s*\{', content) else ""
 
 
 def skill_evals(search: Search) -> Iterator[EvalConfig]:
@@ -195,17 +214,27 @@ def skill_evals(search: Search) -> Iterator[EvalConfig]:
     for folder in folders:
         for name, is_folder in sorted(search.names(folder).items()):
             match, home = re.fullmatch(_WORKSPACE, name), join(folder, name)
-            skill = match and (match[1] or basename(folder))
-            if not skill or not is_folder or home in search.homes:
+            if not match or not is_folder or home in search.homes:
                 continue
             benchmark = next(search.newest_first(home, "iteration-*/benchmark.json"), None)
-            if any(next(search.newest_first(home, glob), None) for glob in _GRADINGS):
-                entry = EvalConfig(id=skill, kind="judged", outputs="iteration-*/**/{grading,timing,feedback}.json")
+            stated = search.answer("name of a skill", benchmark, _stated_skill) if benchmark else ""
+            skill = match[1] or stated or basename(folder) or name
+            newest = {
+                around: natural_order(path)
+                for glob, around in _GRADINGS.items()
+                if (path := next(search.newest_first(home, glob), None))
+            }
+            # A benchmark of a later iteration sums up gradings that are not kept.
+            if newest and (not benchmark or max(newest.values()) >= natural_order(dirname(benchmark))):
+                outputs = f"iteration-*/**/{max(newest)}{{grading,{_BESIDE}}}{max(newest)}.json"
+                entry = EvalConfig(id=skill, kind="judged", outputs=outputs)
             elif benchmark is None:
                 continue
             elif _format_of(search, benchmark) == "agent-skills":
                 entry = EvalConfig(id=skill, kind="judged", outputs="iteration-*/benchmark.json")
-            else:  # the summary alone
+            elif not search.answer("summary of a skill", benchmark, _stated_summary):
+                continue
+            else:
                 entry = EvalConfig(id=skill, kind="recorded", outputs="iteration-*/benchmark.json", settings=_SUMMARY)
             texts = (*(join(above, skill) for above in (folder, "skills", *_SKILLS, "")), folder)
             of_skill = next((text for text in texts if search.is_file(join(text, "SKILL.md"))), None)

@@ -17,7 +17,7 @@ from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.importers import read_results
 from sitegen.importers.case import BASELINES, JudgedCase, Opinion, with_documents
 from sitegen.importers.columns import read_settings
-from sitegen.importers.skill_grading import BESIDE, GRADING, with_files_beside
+from sitegen.importers.skill_grading import GRADING, with_files_beside
 from sitegen.model.answers import Turn
 from sitegen.model.metrics import LIFT, OF_TRANSCRIPTS, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
@@ -95,6 +95,7 @@ METRICS: Final = (
 _OPTIONAL: Final = tuple(spec.name for spec in METRICS if spec.is_optional and spec is not AUROC)
 """The optional metrics that are means over the cases."""
 _BETWEEN: Final = " · "
+_CONFIGURATION: Final = re.compile(r"(?:.+[-_])?(?:with|without|no|old|new)[-_]?skills?", re.IGNORECASE)
 _RUN: Final = re.compile(r"(?:run|repeat|attempt|trial)[-_]?[0-9]+")
 _NOTE: Final = 200  # characters
 _ANSWER: Final = 500
@@ -111,8 +112,8 @@ def _score(inputs: ScoringInputs) -> Result:
         findings.append(missing.finding("The output"))
     answered_in = glob_of_answers(inputs.settings)
     rests = {answer_in(file.path, answered_in)[1] for file in inputs.outputs}
-    is_graded = any(basename(file.path) == GRADING for file in inputs.outputs)
-    outputs = [file for file in inputs.outputs if not is_graded or basename(file.path) not in BESIDE]
+    is_graded = any(GRADING.fullmatch(basename(file.path)) for file in inputs.outputs)
+    outputs = [file for file in inputs.outputs if not is_graded or GRADING.fullmatch(basename(file.path))]
     beside = {file.path: _value_of(file, findings) for file in inputs.outputs if file not in outputs}
     for file, place in zip(outputs, _places([file.path for file in outputs]), strict=True):
         named_file = file.path if answered_in else ""  # which is no part of the key of other results
@@ -188,14 +189,18 @@ def _value_of(file: File, findings: list[Finding]) -> Value:
 
 
 def _places(paths: Sequence[str]) -> list[list[str]]:
-    """Return the folders by which each file is told from the others, without those that number repeated runs.
+    """Return the names by which each file is told from the others, without those that number repeated runs.
 
-    The first is that of the case, the second that of the variant: ``eval-totals/with_skill/run-2``.
+    The first is that of the case, the second that of the variant: ``eval-totals/with_skill/run-2``. They are folders,
+    and what the name of a grading says besides: ``with_skill/eval-totals-grading.json``.
     """
-    folders = [path.split("/")[:-1] for path in paths]
+    names = [(path.split("/")[:-1], GRADING.fullmatch(basename(path))) for path in paths]
+    folders = [[*above, *filter(None, match.groups() if match else ())] for above, match in names]
     least = min(map(len, folders), default=0) if len(folders) > 1 else 0
     same = next((depth for depth in range(least) if len({each[depth] for each in folders}) > 1), least)
     places = [[name for name in each[same:] if len(folders) > 1 and not _RUN.fullmatch(name)] for each in folders]
+    if any(place and _CONFIGURATION.fullmatch(place[0]) for place in places) and len({*map(len, places)}) == 1:
+        places = [[*case, variant] for variant, *case in places]
     return [place or [splitext(basename(path))[0]] for path, place in zip(paths, places, strict=True)]
 
 

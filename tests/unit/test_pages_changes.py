@@ -20,7 +20,9 @@ def _pair(delta: Change) -> tuple[Point, Point]:
 
 
 def _change(delta: Change, spec: MetricSpec = F1) -> DisplayedChange:
-    (found,) = changes((spec,), PARAGRAPHS, *_pair(delta))
+    metrics = tuple(replace(one, name=spec.name) for one in delta.metrics)
+    unknown, found = changes((replace(spec, name="else"), spec), PARAGRAPHS, *_pair(replace(delta, metrics=metrics)))
+    assert unknown.amount is None, "an optional metric that neither side has"
     return found
 
 
