@@ -28,7 +28,7 @@ from sitegen.model.usage import LONGEST, Call
 from sitegen.stats.counts import mean
 from sitegen.text.values import short_digest
 
-BASELINES: Final = re.compile(r"(?:without|no|old|previous)[-_ ]?skill|baseline|control", re.IGNORECASE)
+BASELINES: Final = re.compile(r"(?:without|no|old|previous)[-_ ]?skills?|baseline|control", re.IGNORECASE)
 """Matches names of the variant that others are compared with."""
 
 

@@ -17,7 +17,9 @@ from sitegen.model.outcomes import Value
 OVER: Final = " over "
 """Stands in the name of such a judge between the two sides."""
 _WINNERS: Final = ("winner", "preferred", "preference")
-_SIDES: Final = re.compile(r"(?P<kind>model|generator|variant|prompt|system|agent|skill)_?(?P<side>[abAB12])")
+_SIDES: Final = re.compile(
+    r"(?P<kind>model|generator|variant|prompt|system|agent|skill|candidate|framework|fw|method|name)_?(?P<side>[abAB12])"
+)
 _TIES: Final = re.compile(r"tie\b.*|tied|draw|equal|same|both.*|neither|none", re.IGNORECASE)
 _FIRST: Final = frozenset(("a", "1", "first", "left"))
 _SECOND: Final = frozenset(("b", "2", "second", "right"))

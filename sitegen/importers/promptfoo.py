@@ -1,9 +1,9 @@
 """promptfoo: the JSON that ``promptfoo eval -o output.json`` writes, and the JSON Lines of ``-o output.jsonl``.
 
 In ``results.version`` 3 and 4, ``results.prompts`` has an entry for each prompt of each provider, and
-``results.results`` one for each test of each of these, with the outcome of every assertion. A run that is downloaded
-from its server has the same ``results`` beside a separate ``version``. The JSON Lines are the objects of
-``results.results`` alone.
+``results.results`` one for each test of each of these, with the outcome of every assertion. In version 2 there are no
+``prompts``, and a row tells its prompt by its text alone. A run that is downloaded from its server has the same
+``results`` beside a separate ``version``. The JSON Lines are the objects of ``results.results`` alone.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage, canonical
 from sitegen.text.plain import cut
 
-VERSIONS: Final = (3, 4)
+VERSIONS: Final = (2, 3, 4)
 ROWS: Final = ("results", "results")
 """The keys that lead to the rows."""
 
@@ -153,7 +153,7 @@ class _Row(ToolObject):
     @property
     def listed_prompt(self) -> dict[str, Value]:
         """Its prompt as ``results.prompts`` lists it: there the text is without the variables of the test."""
-        label = text(value_at(self.members, "prompt.label"))
+        label = text(value_at(self.members, "prompt.label") or value_at(self.members, "prompt.display"))
         is_text = "{{" in label or label == self.prompt
         return {"label": label, "raw": label if is_text else "", "provider": self.label or self.provider}
 
@@ -257,13 +257,22 @@ def read(content: bytes) -> JudgedResults:
         version, prompts = value_at(root, "results.version"), list_of(members)(value_at(root, "results.prompts"))
         if version not in VERSIONS or isinstance(version, bool):
             stated = f"version {written(version)[:20]}" if version is not None else "no version"
-            known = " and ".join(map(str, VERSIONS))
+            known = f"{VERSIONS[0]} to {VERSIONS[-1]}"
             raise UnreadableError(
                 f"it has {stated} of promptfoo's results, and only versions {known} are known",
                 "Write the results with a version of promptfoo that writes one of these.",
             )
         in_list = map(Parsed, items(value_at(root, "results.results")))
         found_rows = map(read_json, map(bytes, listed)) if listed else in_list
+        if version < VERSIONS[1]:  # whose rows do not state their column, and which does not list these
+            found_rows = [*found_rows]
+            in_rows = [_Row(members(row.value)).listed_prompt for row in found_rows]
+            places = {key: place for place, key in enumerate(dict.fromkeys(map(written, in_rows)))}
+            prompts = list({written(prompt): prompt for prompt in in_rows}.values())
+            found_rows = [
+                Parsed({**members(row.value), "promptIdx": places[written(prompt)]}, row.findings)
+                for row, prompt in zip(found_rows, in_rows, strict=True)
+            ]
     columns = _columns(prompts)
     # A test that states no options has those of the run.
     options = members(value_at(root, "config.defaultTest.options"))

@@ -77,6 +77,7 @@ _NAMES: Final = (
     *("name", "metric", "check", "criterion", "assertion", "evaluator", "evaluatorName", "title", "id", "type", "text"),
 )
 _MOST_CHECKS: Final = 200  # checks of a case
+_LEAST_VARIANTS: Final = 2  # with a number of each dimension
 _ONE_NUMBER: Final = re.compile(r"\[[-+0-9.eE]{1,40}\]")
 """Matches a cell of CSV with a list of one number."""
 _SPANS: Final = frozenset(("rootspanid", "spanid", "traceid", "observationcount"))
@@ -120,7 +121,8 @@ def case_rows(rows: Iterable[dict[str, Value]]) -> list[dict[str, Value]]:
     return [
         {"scores": won, **row} if (won := preference_in(row)) else with_named_checks(row)
         for case in cases
-        for row in _attempts(case) or [case]
+        for attempt in _attempts(case) or [case]
+        for row in _by_variant(attempt) or [attempt]
     ]
 
 
@@ -132,6 +134,34 @@ def _attempts(case: Mapping[str, Value]) -> list[dict[str, Value]]:
     if not rows or not all(map(states_a_result, rows)) or states_a_result(rest):
         return []
     return [{**{name: cell for name, cell in row.items() if name not in rest}, **rest} for row in rows]
+
+
+def _by_variant(case: dict[str, Value]) -> list[dict[str, Value]]:
+    """Return a row for each number of ``{"scores": {dimension: {variant: number}}}``; none for other scores.
+
+    The dimensions of a case are its scores. Where no name of a case is stated, they are the cases.
+    """
+    name = next((name for name, cell in case.items() if plain_name(name) in OBJECTS and isinstance(cell, dict)), "")
+    dimensions = {dimension: members(graded) for dimension, graded in members(case.get(name)).items()}
+    variants = dict.fromkeys(variant for graded in dimensions.values() for variant in graded)
+    numbers = [graded.get(variant) for graded in dimensions.values() for variant in variants]
+    if (
+        len(variants) < _LEAST_VARIANTS
+        or variants.keys() & {*GRADES}
+        or not all(as_float(each) is not None for each in numbers)
+    ):
+        return []
+    rest = {key: cell for key, cell in case.items() if key != name}
+    if {*map(plain_name, rest)} & {*PARTS["id"], *PARTS["input"]}:
+        return [
+            {**rest, "variant": variant, name: {dimension: graded[variant] for dimension, graded in dimensions.items()}}
+            for variant in variants
+        ]
+    return [
+        {**rest, "id": dimension, "variant": variant, "score": number}
+        for dimension, graded in dimensions.items()
+        for variant, number in graded.items()
+    ]
 
 
 def _trace_of(row: Mapping[str, Value]) -> str:

@@ -29,7 +29,7 @@ MOST_BESIDE: Final = 6
 """The most proposed evals in one folder or below one glob. If there are more, each is probably a case and not an
 eval, or a model."""
 _MOST_MODELS: Final = 60
-"""The most files of models in a folder that are one output: each commit that writes one of them reads all."""
+"""The most files in a folder of which some name no model that is known, and which are those of models nevertheless."""
 _READ: Final = 3
 """Number of folders of which a file is read to see whether each file is one case."""
 

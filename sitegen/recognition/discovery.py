@@ -159,7 +159,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
             remaining.extendleft(reversed(series.parts))
             continue
         if not content or recognition is None:
-            unknown += _of_unknown_form(series, content)
+            unknown += [_of_unknown_form(series)] if content and states_results(series, content) else []
             continue
         del unread[series.newest.path]
         folder = series.path.rpartition("/")[0]
@@ -231,14 +231,11 @@ def _recognised(
     return content, recognition, reason if series.hinted else ""
 
 
-def _of_unknown_form(series: OutputSeries, content: bytes | None) -> Iterator[Proposal]:
-    """Yield what is told of a file that states results and is not recognised."""
-    if content is None or not states_results(series, content):
-        return
-    written = f"{series.path}, written by {counted(series.versions, 'commit')}"
-    why = f"{written}: verdicts in a form that is not known"
+def _of_unknown_form(series: OutputSeries) -> Proposal:
+    """Return what is told of a file that states results and is not recognised."""
+    why = f"{series.path}, written by {counted(series.versions, 'commit')}: verdicts in a form that is not known"
     lacks = "list its cases as rows with an id and a verdict or a score, or name a format that is known"
-    yield Proposal(id=series.path, why=why, lacks=lacks)
+    return Proposal(id=series.path, why=why, lacks=lacks)
 
 
 def _refused(files: Iterable[TrackedFile], unread: Mapping[str, str], at: FilesAt) -> Iterator[Proposal]:

@@ -238,6 +238,8 @@ def why_malformed(file: TrackedFile, content: bytes) -> str:
         return f"{error.message}. {error.fix.removesuffix('.')}"
     except csv.Error as error:
         return f"it is not valid CSV: {error}"
+    if content.lstrip().startswith(b"<promptfoo>"):
+        return "promptfoo's XML is not read. Let promptfoo write JSON: -o output.json"
     header = content.partition(b"\n")[0]
     if file.ending == "csv" and b"," not in header and b";" in header:
         return "its columns are separated by semicolons. Separate them by commas"

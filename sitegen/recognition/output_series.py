@@ -31,7 +31,7 @@ _ORDINAL = re.compile(r"[A-Za-z]{0,4}[-_]?(?=[0-9]{1,6}[-_])")
 
 MODEL = re.compile(
     r"(?<![a-z0-9])(?:chatgpt|gpt|claude|sonnet|haiku|opus|gemini|gemma|llama|mistral|mixtral|ministral|codestral|qwen|"
-    r"deepseek(?:[-.]?[vr][0-9])?|grok|command-r|phi-?[0-9]|o[1-4]|openai|anthropic|kimi|glm|minimax|devstral|nemotron|"
+    r"deepseek(?:[-.]?[vr][0-9]|chat|coder)?|grok|command-r|phi-?[0-9]|o[1-4]|openai|anthropic|kimi|glm|minimax|devstral|nemotron|"
     r"magistral|amazon-nova|nova-(?:micro|lite|pro))(?![a-z])"
     r"(?:(?!-(?:v|run|round|iter(?:ation)?|exp|experiment|attempt|trial)-?[0-9])[a-z0-9.:@-])*",
     re.IGNORECASE,
@@ -42,7 +42,7 @@ _NUMBER = re.compile(r"[0-9]+")
 _GLOB_SIGNS = re.compile(r"[*?\[\]\\]")
 
 _PLACE = re.compile(
-    r"eval|result|output|(?:^|[/_.-])runs?(?:[/_.-]|$)|bench|predict|extract|report|respon|scor|metric|experiment|"
+    r"eval|result|output|(?:^|[/_.-])runs?(?:[/_.-]|$)|(?:^|/)logs?/|bench|predict|extract|report|respon|scor|metric|experiment|"
     r"answer|judg|trace|accura|baseline|regression|(?:^|[/_.-])(?:(?:leader)?board|preds?(?=[/_.-]))",
     re.IGNORECASE,
 )
@@ -56,7 +56,7 @@ _NO_RESULTS = re.compile(
     r"(?:^|/)(?:package(?:-lock)?\.json|tsconfig[^/]*\.json|jsconfig\.json|components\.json|composer\.json|turbo\.json|vercel\.json|"
     r"[^/]*lock[^/]*\.(?:json|ya?ml)|pnpm-workspace\.yaml|mkdocs\.ya?ml|(?:docker-)?compose[^/]*\.ya?ml|[^/]*\.schema\.json|schema\.json|"
     r"[^/]*(?:config|threshold)[^/]*\.(?:json|ya?ml)|(?:manifest|gates?)\.(?:json|ya?ml)|renovate\.json|settings[^/]*\.json|environment\.ya?ml)$"
-    r"|(?:^|/)configs?/(?:[^/]*$|.*\.ya?ml$)|(?:^|/)(?:[^/]*[-_.]manifest|task)\.(?:json|ya?ml)$|[^/]*(?:checkpoint|intermediate|partial|backup)[^/]*$|(?:^|/)(?:fixtures?|testdata|test[_-]data|schemas?|i18n|locales?|translations?)/|(?:^|/)\.",
+    r"|(?:^|/)configs?/(?:[^/]*$|.*\.ya?ml$)|(?:^|/)(?:[^/]*[-_.]manifest|task)\.(?:json|ya?ml)$|[^/]*(?:checkpoint|intermediate|partial|backup)[^/]*$|(?:^|/)[^/]*search[-_]results?(?:/|[^/]*$)|(?:^|/)(?:fixtures?|testdata|test[_-]data|schemas?|i18n|locales?|translations?)/|(?:^|/)\.",
     re.IGNORECASE,
 )
 """Matches settings of tools, test data and hidden files."""
@@ -164,9 +164,11 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
     series: list[OutputSeries] = []
     remaining = [(file, run_globs_of(file.path)) for file in files]
     while remaining:
+        widest = {globs[0] for _, globs in remaining if globs}
         by_glob: dict[str, list[tuple[TrackedFile, tuple[str, ...]]]] = {}
         for file, globs in remaining:
-            if globs:
+            if globs:  # runs without a model beside those of models are runs of one eval
+                globs = globs[1:] if globs[1:] and globs[1] in widest else globs
                 by_glob.setdefault(globs[0], []).append((file, globs[1:]))
             else:
                 series.append(OutputSeries(file.folder, file.name, (file,)))
@@ -179,9 +181,9 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
             wild = next(index for index, segment in enumerate(segments) if "*" in segment)
             in_order = tuple(sorted((file for file, _ in members), key=lambda file: natural_order(file.path)))
             series.append(OutputSeries("/".join(segments[:wild]), "/".join(segments[wild:]), in_order))
-    runs = {(one.folder, one.newest.oid): len(one.files) for one in series if one.is_glob}
-    # A ``latest.json`` that is the newest run again has no runs of its own.
-    series = [one for one in series if one.is_glob or one.versions - 1 > runs.get((one.folder, one.newest.oid), -1)]
+    runs = {file.oid: len(one.files) for one in series if one.is_glob for file in one.files}
+    # A ``latest.json`` that is one of several runs again has no runs of its own.
+    series = [one for one in series if one.is_glob or one.versions - 1 > runs.get(one.newest.oid, -1)]
     return tuple(
         sorted(series, key=lambda one: (not one.is_glob, not one.hinted, -one.versions, one.path.count("/"), one.path))
     )

@@ -154,20 +154,21 @@ _AGENTV_RESULTS: Final = ".agentv/results"
 _RUN_INDEXES: Final = ("*/.internal/index.jsonl", "*/index.jsonl", "runs/*/index.jsonl")
 """Paths of the index of a run, newest layout first."""
 _BASELINE: Final = ".baseline.jsonl"
-_MOST_RUNS: Final = 1_000  # newest folders of runs
+_EXPERIMENTS: Final = f"{_AGENTV_RESULTS}/runs"
+"""The folder with a folder for each experiment, which holds those of its runs."""
 
 
 def agentv_evals(search: Search) -> Iterator[EvalConfig]:
-    """Yield one eval for all runs, because only the lines of a run name its evals, and one for each baseline."""
-    globs = []
-    for glob in _RUN_INDEXES if _AGENTV_RESULTS not in search.homes else ():
-        above, _, inside = f"{_AGENTV_RESULTS}/{glob}".partition("/*/")
-        runs = sorted(run for run, is_folder in search.names(above).items() if is_folder)[-_MOST_RUNS:]
-        if any(search.is_file(f"{above}/{run}/{inside}") for run in runs):
-            globs.append(glob)
+    """Yield one eval for the runs of an experiment, because only their lines name evals, and one for each baseline."""
+    free = () if _AGENTV_RESULTS in search.homes else _RUN_INDEXES
+    globs = [glob for glob in free if any(search.newest_first(_AGENTV_RESULTS, glob))]
     if globs:
         outputs = globs[0] if len(globs) == 1 else "**/index.jsonl"
         yield EvalConfig(id="agentv", kind="judged", dir=_AGENTV_RESULTS, outputs=outputs)
+    for experiment in sorted(search.names(_EXPERIMENTS)) if free else ():
+        home = join(_EXPERIMENTS, experiment)
+        if home not in search.homes and any(search.newest_first(home, "*/index.jsonl")):
+            yield EvalConfig(id=f"agentv-{experiment}", kind="judged", dir=home, outputs="*/index.jsonl")
     for folder in search.folders:
         names = search.names(folder)
         # An eval in a folder above other evals would own their files.
@@ -194,18 +195,9 @@ _GRADINGS: Final = {
     "iteration-*/*/*grading*.json": "*",
 }
 """Places of the gradings of a skill, and what stands on both sides of this word in their names."""
+_SKILL_NAME: Final = re.compile(rb'"skill_name"\s*:\s*"([A-Za-z0-9][\w.-]{0,80})"')
+_WITH_SKILL: Final = re.compile(rb'"run_summary"\s*:\s*\{\s*"with_skill"\s*:\s*\{')
 _BESIDE: Final = ",".join(name.removesuffix(".json") for name in BESIDE)
-
-
-def _stated_skill(content: bytes) -> str:
-    """Return the name of the skill that a benchmark states; empty if it states none that can name an eval."""
-    match = re.search(rb'"skill_name"\s*:\s*"([A-Za-z0-9][\w.-]{0,80})"', content)
-    return match[1].decode() if match else ""
-
-
-def _stated_summary(content: bytes) -> str:
-    """Return a mark if a benchmark has the usual summary."""
-    return "summary" if re.search(rb'"run_summary"\s*:\s*\{\s*"with_skill"\s*:\s*\{', content) else ""
 
 
 def skill_evals(search: Search) -> Iterator[EvalConfig]:
@@ -217,7 +209,9 @@ def skill_evals(search: Search) -> Iterator[EvalConfig]:
             if not match or not is_folder or home in search.homes:
                 continue
             benchmark = next(search.newest_first(home, "iteration-*/benchmark.json"), None)
-            stated = search.answer("name of a skill", benchmark, _stated_skill) if benchmark else ""
+            stated = search.answer(
+                "name of a skill", benchmark or "", lambda content: b"".join(_SKILL_NAME.findall(content)[:1]).decode()
+            )
             skill = match[1] or stated or basename(folder) or name
             newest = {
                 around: natural_order(path)
@@ -232,7 +226,9 @@ def skill_evals(search: Search) -> Iterator[EvalConfig]:
                 continue
             elif _format_of(search, benchmark) == "agent-skills":
                 entry = EvalConfig(id=skill, kind="judged", outputs="iteration-*/benchmark.json")
-            elif not search.answer("summary of a skill", benchmark, _stated_summary):
+            elif not search.answer(
+                "summary of a skill", benchmark, lambda content: "summary" if _WITH_SKILL.search(content) else ""
+            ):
                 continue
             else:
                 entry = EvalConfig(id=skill, kind="recorded", outputs="iteration-*/benchmark.json", settings=_SUMMARY)

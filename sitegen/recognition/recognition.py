@@ -106,10 +106,15 @@ _OF_ERRORS = re.compile(
 """Matches names of files that list only the cases in which something went wrong."""
 _OFTEN: Final = 3
 """The least number of versions of an output in a folder of examples."""
+_MOST_READINGS: Final = 20_000
+"""The most files of models that a build reads in all commits together unless a manifest asks for it: some minutes."""
 
 
 def doubt_about(series: OutputSeries, content: bytes) -> str:
     """Return why an output that was recognised may be something else; empty if there is no doubt."""
+    readings = 0 if series.is_of_cases else len(series.parts) * series.versions
+    if readings > _MOST_READINGS:
+        return f"each commit that writes one of its files reads all, up to {readings:,} in all"
     if _EXAMPLES.search(series.path) and series.versions < _OFTEN:
         return "it may be an example, as its folder says"
     if _OF_ERRORS.search(series.newest.stem):

@@ -66,6 +66,19 @@ def test_json_lines_have_the_cases_of_the_json(name: str) -> None:
     assert of_lines.findings == of_json.findings
 
 
+@pytest.mark.parametrize("name", RUNS)
+def test_rows_of_version_2_tell_their_prompts_by_the_texts_of_these(name: str) -> None:
+    rows = json.loads(content(name))["results"]["results"]
+    prompts = ({"raw": row["prompt"]["raw"], "display": row["prompt"]["label"]} for row in rows)
+    old = [{**row, "prompt": prompt, "promptIdx": None} for row, prompt in zip(rows, prompts, strict=True)]
+    of_old = read_results(name, changed(name, version=2, prompts=None, results=old)).cases
+    cases = [
+        [(each.id, each.variant, each.model, each.score, each.passed) for each in of]
+        for of in (of_old, read_results(name, content(name)).cases)
+    ]
+    assert sorted(cases[0]) == sorted(cases[1])
+
+
 def test_a_case_is_the_test_and_of_the_variant_what_several_have() -> None:
     cases = read_results("output.json", content("promptfoo-1.json")).cases
     columns = [(f"prompts/{prompt}", label) for label in ("first", "second") for prompt in ("plain.txt", "chat.json")]
@@ -113,11 +126,11 @@ def test_a_provider_that_fails_is_said_with_its_case() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "stated"), [(2, "version 2"), (5, "version 5"), ("x", "version x"), (True, "version true")]
+    ("version", "stated"), [(1, "version 1"), (5, "version 5"), ("x", "version x"), (True, "version true")]
 )
 def test_a_version_that_is_not_known_is_a_problem_that_names_those_that_are(version: Any, stated: str) -> None:
     card = score(changed("promptfoo-1.json", version=version)).scorecard
-    what = f"it has {stated} of promptfoo's results, and only versions 3 and 4 are known"
+    what = f"it has {stated} of promptfoo's results, and only versions 2 to 4 are known"
     assert (card.status, card.findings[0].message) == ("unreadable", f"The output cannot be read: {what}")
     assert read_results("o.json", changed("promptfoo-1.json", version=4)).cases
 

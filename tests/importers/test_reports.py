@@ -78,6 +78,27 @@ def test_gradings_of_a_run_are_cases_named_by_their_folders_and_have_the_numbers
     }
 
 
+@pytest.mark.parametrize("path", ["{case}/grading_{variant}.json", "{variant}/{case}-grading.json"])
+@pytest.mark.parametrize("members", [("expectations", "text", "evidence"), ("assertions", "expectation", "reason")])
+def test_gradings_in_one_folder_are_told_apart_by_their_names(path: str, members: tuple[str, str, str]) -> None:
+    listed, text, why = members
+    files = [
+        File(
+            f"iteration-1/{path.format(case=case, variant=variant)}",
+            json.dumps(
+                {"eval_id": 1, "run": {"of": case}, listed: [{text: "It is [short]", "passed": passed, why: "-"}]}
+            ).encode(),
+        )
+        for case in ("eval-a", "eval-b")
+        for variant, passed in (("with_skill", True), ("without_skill", False))
+    ]
+    card = scorer("judged").score(ScoringInputs(outputs=tuple(files))).scorecard
+    assert [document.id for document in card.documents] == [
+        f"{case} · {variant}" for case in ("eval-a", "eval-b") for variant in ("with_skill", "without_skill")
+    ]
+    assert (card.metric("lift"), [field.attribute for field in card.fields]) == (1.0, ["It is [short]"])
+
+
 @pytest.mark.parametrize(
     "feedback",
     [
@@ -211,6 +232,14 @@ def test_a_run_of_evalite_has_the_averages_of_its_evals() -> None:
             ],
             "m-2 over m-1",
             [1.0, 0.0, 0.5, 0.5, 1.0],
+        ),
+        (
+            [
+                {"question": f"q{place}", "framework_a": "m-1", "framework_b": "m-2", "winner": winner}
+                for place, winner in enumerate(["m-1", "m-2", "m-1"])
+            ],
+            "m-2 over m-1",
+            [0.0, 1.0, 0.0],
         ),
         (
             [{"id": place, "prompt": f"q{place}", "winner": winner} for place, winner in enumerate("ABBA")],

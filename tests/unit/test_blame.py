@@ -73,6 +73,13 @@ def test_a_cell_is_followed_from_run_to_run():
     assert [explained.points for explained in found.periods] == [2, 1, 2, 2]
 
 
+def test_the_history_through_the_first_points_has_nothing_of_later_ones():
+    one = cell((0, "wrong_value", "1", "2"), (2, "absent", "", ""))
+    some = snapshots(*[OUTPUTS] * 2)
+    (period,) = Blame(sample.cell_map(len(some), (one,)), some, never).trace(one, 2).periods
+    assert (period.period.start, period.end) == (0, 2)
+
+
 def test_an_error_that_lasts_says_since_when():
     one = cell((0, "correct", "1", "1"), (1, "wrong_value", "1", "2"), (2, "wrong_value", "1", "3"))
     assert blamed(one, snapshots(*[OUTPUTS] * 3)).wrong_since == 1

@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_510,
+    "lines of sitegen/": 63_616,
     "modules of sitegen/": 297,
     "classes": 519,
     "classes in pages/": 73,
     "fields of classes": 2_344,
-    "functions": 3_615,
+    "functions": 3_616,
     "parameters": 5_154,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 82,
+    "private functions of at most 6 lines used once": 83,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_489,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_293,
+    "lines of tests": 50_397,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }

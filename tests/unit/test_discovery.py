@@ -909,6 +909,18 @@ STATED = {
         {"tests": [{"id": n, "query": f"?{n}", "retrievalStatus": "pass", "answer_ok": n > 0} for n in range(4)]},
         "Score 0.875 over 4 cases",
     ),
+    "a grade of each dimension by variant": (
+        {
+            "runs": [
+                {"run_id": n, "scores": {d: {"plain": 2, "guided": 4.5} for d in ("tone", "facts")}} for n in (1, 2)
+            ]
+        },
+        "Score 0.650 over 4 cases",
+    ),
+    "grades of a case by dimension and variant": (
+        [{"id": n, "scores": {"tone": {"plain": 0.5, "guided": 1}, "facts": {"plain": 0, "guided": 1}}} for n in "ab"],
+        "Score 0.625 over 4 cases",
+    ),
     "a classification as right or wrong": (
         [
             {"sample_id": f"s{n}", "classification": word, "category": "benign"}
@@ -997,6 +1009,19 @@ def test_a_copy_of_the_newest_run_is_no_eval_beside_the_runs(tmp_path: Path):
     assert [(one.entry["outputs"], one.points) for one in _look(repo).proposed] == [("20*.json", 3)]
     repo.commit({"evals/results/latest.json": json.dumps({"accuracy": 0.9})})
     assert len(_look(repo).proposed) == 2
+    repo.commit({"kept/results/best.json": json.dumps({"accuracy": 0.2})})
+    assert len(_look(repo).proposed) == 2, "a copy of any run, wherever it is"
+
+
+def test_models_whose_files_would_be_read_too_often_are_told_with_the_line_to_write(tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    files = {f"results/gpt-{number}.json": json.dumps(CASES) for number in range(141)}
+    repo.commit(files)
+    assert len(_look(repo).proposed) == 1
+    repo.commit({"results/gpt-0.json": json.dumps(CASES[:1])})
+    (one,) = _look(repo).doubtful
+    assert one.doubt == "each commit that writes one of its files reads all, up to 20,022 in all"
+    assert '"{model}.json"' in one.line
 
 
 def test_sums_beside_cases_take_no_place_from_other_evals(tmp_path: Path):
@@ -1033,6 +1058,7 @@ ROWS = "id,input,passed\n" + "".join(f"c{n},ask {n},{str(n < 4).lower()}\n" for 
         ("evals/qa/run.yaml", "rows:\n\t- 1\n", "it is not valid YAML: found character that cannot start any token"),
         ("evals/qa/run.json", f'{{"big": "{"x" * 5_000_000}"}}', "larger than 5 MB (5 MB)"),
         ("evals/qa/run.json", LFS_POINTER, f"{POINTER}. Run git lfs pull --include evals/qa/run.json"),
+        ("evals/qa/run.xml", "<promptfoo>\n</promptfoo>", "promptfoo's XML is not read. Let promptfoo write JSON"),
         ("evals/qa/run.xlsx", b"PK", "spreadsheets are not read. Save it as CSV"),
         ("evals/q\ta/run.json", GRADED, "no configuration can name it, because its path holds a control character"),
     ],
@@ -1117,6 +1143,16 @@ MODELS_IN: dict[str, tuple[list[str], object, list[str]]] = {
         [f"runs/2026-01-0{day}_{model}.json" for model in ("gpt-4o", "claude-3") for day in (1, 2)],
         CASES,
         ["runs/20*_{model}.json"],
+    ),
+    "versions of models, of which one has no name that is known": (
+        [f"runs/v{n}_{model}.json" for n in (1, 2) for model in ("gpt-4o", "ours")],
+        CASES,
+        ["runs/v*.json"],
+    ),
+    "files of a tool under a name of one's own, and what a search found": (
+        ["logs/first.json", "paper_search_results/first.json"],
+        CASES,
+        ["logs/first.json"],
     ),
     "models that answered on different days": (
         [f"runs/2026-01-0{day}_{'gpt-4o' if day < 3 else 'claude-3'}.json" for day in (1, 2, 3, 4)],

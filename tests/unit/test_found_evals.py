@@ -234,6 +234,13 @@ def test_runs_of_agentv_are_one_eval(runs: tuple[str, ...], outputs: str) -> Non
     assert found(files) == ((), (entry("agentv", dir=".agentv/results", outputs=outputs),))
 
 
+def test_runs_of_each_experiment_of_agentv_are_an_eval() -> None:
+    files = dict.fromkeys((f".agentv/results/runs/{name}/2026-06-30T08/index.jsonl" for name in ("base", "wide")), "")
+    homes = {name: f".agentv/results/runs/{name}" for name in ("base", "wide")}
+    entries = (entry(f"agentv-{name}", dir=home, outputs="*/index.jsonl") for name, home in homes.items())
+    assert found(files) == ((), tuple(entries))
+
+
 @pytest.mark.parametrize(
     ("home", "skill", "of_skill"),
     [
@@ -242,6 +249,7 @@ def test_runs_of_agentv_are_one_eval(runs: tuple[str, ...], outputs: str) -> Non
         ("a/b/skills/totals-workspace", "totals", "a/b/skills/totals"),
         (".claude/skills/totals-workspace", "totals", ".claude/skills/totals"),
         ("totals/workspace", "totals", "totals"),
+        ("workspace", "workspace", ""),
         ("totals-workspace", "totals", ""),
     ],
 )
@@ -260,8 +268,17 @@ def test_a_workspace_with_benchmarks_alone_is_an_eval_of_these_and_one_without_r
         "a-workspace/iteration-1/benchmark.json": '{"runs": [{"configuration": "with_skill"}]}',
         "b-workspace/iteration-1/eval-1/with_skill/out.txt": "",
         "c-workspace/iteration-1/benchmark.json": '{"run_summary": {"with_skill": {"pass_rate": {"mean": 0.5}}}}',
+        "d-workspace/iteration-1/benchmark.json": '{"with_skill": {"pass_rate": 0.5}}',
+        "e-workspace/iteration-1/eval-1/with_skill/grading.json": "{}",
+        "e-workspace/iteration-2/benchmark.json": '{"runs": [{"configuration": "with_skill"}]}',
+        "f-workspace/iteration-2/with_skill/eval-1-grading.json": "{}",
+        "workspace/iteration-1/benchmark.json": '{"metadata": {"skill_name": "totals"}, "runs": []}',
+        "workspace/iteration-1/eval-1/with_skill/grading.json": "{}",
     }
-    _, (of_runs, of_summary) = found(files)
+    _, (of_runs, of_summary, without_gradings, by_file, named) = found(files)
+    assert without_gradings == entry("e", dir="e-workspace", outputs="iteration-*/benchmark.json")
+    assert by_file.outputs == "iteration-*/**/*{grading,timing,feedback}*.json"
+    assert (named.id, named.outputs) == ("totals", "iteration-*/**/{grading,timing,feedback}.json")
     assert of_runs == entry("a", dir="a-workspace", outputs="iteration-*/benchmark.json")
     assert (of_summary.id, of_summary.kind, of_summary.outputs) == ("c", "recorded", "iteration-*/benchmark.json")
 
