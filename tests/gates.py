@@ -9,8 +9,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from sitegen.analysis.gate import ChanceTest, check_eval, check_report, gate_metric
+from sitegen.config.models import Limit
 from sitegen.model.changes import Comparability, MetricDelta
-from sitegen.model.gate import GateEval, GateMetric, GateOverlap, GateReport, MetricLimits, Presence
+from sitegen.model.gate import GateEval, GateMetric, GateOverlap, GateReport, Presence
 from sitegen.model.metrics import MetricSpec
 
 
@@ -41,7 +42,7 @@ def gate_report(
 
 def check_metric(
     spec: MetricSpec,
-    limits: MetricLimits,
+    limits: Limit,
     before: float | None,
     after: float | None,
     delta: MetricDelta | None,
@@ -53,7 +54,7 @@ def check_metric(
     """A metric of an eval that was checked: the headline or another one."""
     change, parts = (delta.change, delta.parts) if delta else (None, None)
     metric = replace(gate_metric(spec, limits), base=before, head=after, change=change, parts=parts)
-    headline = [] if is_headline else [gate_metric(MetricSpec("headline", "Headline", ""), MetricLimits())]
+    headline = [] if is_headline else [gate_metric(MetricSpec("headline", "Headline", ""), Limit())]
     common = overlap("comparable", 1) if delta else None
     check = gate_eval("a", "both", [*headline, metric], chance=chance, strict_floors=strict_floors, overlap=common)
     return check.metrics[-1]

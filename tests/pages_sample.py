@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import best_points, change_between
-from sitegen.analysis.edits import edits_of_outputs
+from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.effects import best_output
 from sitegen.analysis.flips import flips
 from sitegen.analysis.noise.samples import interval_of
@@ -344,7 +344,7 @@ def points(number: int = 60, documents: tuple[str, ...] = ("",)) -> tuple[Point,
 
 
 def with_edits_beside(points: Sequence[Point]) -> tuple[Point, ...]:
-    edits = edits_of_outputs([point.snapshot for point in points], [edit for point in points for edit in point.edits])
+    edits = OutputEdits([point.snapshot for point in points], [edit for point in points for edit in point.edits])
     return tuple(replace(point, beside=beside) for point, beside in zip(points, edits.beside, strict=True))
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import accumulate, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
@@ -35,42 +36,136 @@ _SHORTEST_ID: Final = 7
 BEFORE_ANY: Final = -1
 """Stands for the position of the edit of an output that was made before all edits."""
 _POSITION: Final = attrgetter("position")
-_EDIT_POSITION: Final = attrgetter("commit.position")
 
 
-class OutputEdits(Frozen):
-    """The snapshots of an eval, and which edits belong to each. Lists have one entry for each snapshot."""
+class OutputEdits(Frozen, gc=True, dict=True):
+    """Which edits belong to each snapshot of an eval. Lists have one entry for each snapshot."""
 
     snapshots: Sequence[Snapshot]
+    """In series order."""
     edits: Sequence[Edit]
     """All edits of the instructions that drive the eval, by commit."""
-    made_with: Sequence[tuple[Commit, ...]]
-    """The commits of the edits that the output can have been made with, oldest first: as a rule one, two if it is open
-    which of them, none if it was made before all edits or if the edit is unknown."""
-    since_previous: Sequence[tuple[Edit, ...]]
-    """The result of ``edits_of_points``: each edit belongs to exactly one point."""
-    beside: Sequence[tuple[Edit, ...]]
-    """The edits that may have changed the output since the previous output, by time alone."""
-    stale: Sequence[bool]
-    """Whether instructions were edited after the output was made, and it was not made again."""
 
+    @cached_property
+    def made_with(self) -> list[tuple[Commit, ...]]:
+        """The commits of the edits that the output can have been made with, oldest first.
 
-def edits_of_outputs(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> OutputEdits:
-    """Find for each snapshot of an eval the edit that its output is attributed to, and the edits beside it.
+        As a rule one; two if it is open which of them; none if it was made before all edits or the edit is unknown.
+        """
+        by_iteration: dict[int, tuple[Commit, ...]] = {}
+        made_with = []
+        for snapshot, end in zip(self.snapshots, self._ends, strict=True):
+            if "outputs" in snapshot.cause or snapshot.iteration not in by_iteration:
+                by_iteration[snapshot.iteration] = self._instructions_of(snapshot, end)
+            made_with.append(by_iteration[snapshot.iteration])
+        return made_with
 
-    Snapshots are in series order; ``edits``, of the instructions that drive the eval, are by commit.
-    """
-    both = _EditsBesideOutputs(snapshots, edits)
-    made_with = both.made_with()
-    made_by = [attributed_to(commits) for commits in made_with]
-    return OutputEdits(
-        snapshots=snapshots,
-        edits=edits,
-        made_with=made_with,
-        since_previous=edits_of_points(snapshots, edits),
-        beside=both.beside(made_by),
-        stale=both.stale(made_by),
-    )
+    def _instructions_of(self, snapshot: Snapshot, end: int) -> tuple[Commit, ...]:
+        """Return the commits of the edits that one output can have been made with. ``end``: number of edits by then."""
+        if recorded := self._with_prefix(snapshot.made_at or ""):
+            end = bisect_right(self._positions, recorded.position)
+            return (self.edits[end - 1].commit,) if end else ()
+        # A commit that neither edited these instructions nor added a point is not indexed. The output may have a time.
+        newest = (self.edits[end - 1].commit,) if end else ()
+        if snapshot.recorded_at is None:
+            return newest
+        earlier = _committed_by(snapshot.recorded_at, self.edits[:end])
+        previous = self._before(snapshot.commit.position)
+        draft = newest if newest and newest[0].position == snapshot.commit.position and newest != earlier else ()
+        stated, committed_at = moment_of(snapshot.recorded_at), moment_of(previous.committed_at if previous else "")
+        is_after_previous = stated is not None and committed_at is not None and stated >= committed_at
+        return (*earlier, *draft) if is_after_previous and not snapshot.made_at else earlier
+
+    @cached_property
+    def since_previous(self) -> list[tuple[Edit, ...]]:
+        """The edits after the commit of the previous snapshot, up to its own: each belongs to exactly one snapshot."""
+        starts = [0, *accumulate(self._ends, max)]
+        return [tuple(self.edits[start:end]) for start, end in pairwise(starts)]
+
+    @cached_property
+    def beside(self) -> list[tuple[Edit, ...]]:
+        """The edits since the previous output; for a re-scored snapshot, since the previous one. By time alone.
+
+        History does not show which of several outputs of one commit were made before an edit. So all of them get
+        the edits since the last output of an earlier commit, and the edits of their own commit. Recorded times and
+        commits narrow this down: edits after this output, and edits that the previous output was already made with,
+        are excluded. If an output is a byte-for-byte copy of the previous one, the next output gets its edits too,
+        because possibly no output was made with them yet.
+        """
+        beside = []
+        previous = BEFORE_ANY  # position of the previous point's commit
+        earlier = newest = BEFORE_ANY  # positions of the last two commits that added outputs
+        made_before: int | None = None  # edit of the previous output, if that records a time or a commit
+        contents: list[str] = []  # blob ids of the previous output
+        for snapshot, edit in zip(self.snapshots, map(attributed_to, self.made_with), strict=True):
+            here = snapshot.commit.position
+            start, end = previous, here
+            if "outputs" in snapshot.cause:
+                records = snapshot.made_at or snapshot.recorded_at
+                made_here = edit if records and edit != BEFORE_ANY else None
+                since = earlier if here == newest else newest
+                start = since if made_before is None else made_before
+                end = here if made_here is None else made_here
+                oids = [blob.oid for blob in snapshot.outputs]
+                if not oids or oids != contents:
+                    earlier, newest, made_before, contents = since, here, made_here, oids
+            linked = self.edits[bisect_right(self._positions, start) : bisect_right(self._positions, end)]
+            if start >= here == end:  # both outputs were made with this edit, the first possibly with a draft
+                linked = self.edits[bisect_right(self._positions, here - 1) : bisect_right(self._positions, here)]
+            beside.append(tuple(linked))
+            previous = here
+        return beside
+
+    @cached_property
+    def stale(self) -> list[bool]:
+        """Whether instructions were edited after the output was made, and it was not made again.
+
+        Only the newest point and re-scored points can be stale. An edit that was committed together with the
+        output, and was in use when the output was made, does not count.
+        """
+        stale = []
+        newest_used = 0  # position of the newest edit, or commit, that the current output was made with
+        for snapshot, commits, until in zip(self.snapshots, self.made_with, self._ends, strict=True):
+            rescored = "outputs" not in snapshot.cause
+            if not rescored:
+                newest_used = commits[-1].position if commits else snapshot.commit.position
+            stale.append(rescored and until > bisect_right(self._positions, newest_used))
+        if stale:
+            stale[-1] = len(self._positions) > bisect_right(self._positions, newest_used)
+        return stale
+
+    @cached_property
+    def _positions(self) -> list[int]:
+        return [edit.commit.position for edit in self.edits]
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Number of edits up to the commit of each snapshot."""
+        return [bisect_right(self._positions, snapshot.commit.position) for snapshot in self.snapshots]
+
+    @cached_property
+    def _outputs(self) -> list[Commit]:
+        return sorted((snapshot.commit for snapshot in self.snapshots), key=_POSITION)
+
+    def _before(self, position: int) -> Commit | None:
+        """Return the last commit before a position on the first-parent line."""
+        edited = bisect_left(self._positions, position)
+        added = bisect_left(self._outputs, position, key=_POSITION)
+        last = [edit.commit for edit in self.edits[max(0, edited - 1) : edited]]
+        return max((*last, *self._outputs[max(0, added - 1) : added]), key=_POSITION, default=None)
+
+    def _with_prefix(self, prefix: str) -> Commit | None:
+        """Return the first commit whose id begins with these digits; None for fewer than ``_SHORTEST_ID`` of them."""
+        candidates = self._by_prefix.get(prefix[:_SHORTEST_ID], ())
+        return next((commit for commit in candidates if commit.sha.startswith(prefix)), None)
+
+    @cached_property
+    def _by_prefix(self) -> dict[str, list[Commit]]:
+        """All commits in their order, by the first digits of their ids. Few evals have outputs that record a commit."""
+        by_prefix: dict[str, list[Commit]] = {}
+        for commit in sorted((*(edit.commit for edit in self.edits), *self._outputs), key=_POSITION):
+            by_prefix.setdefault(commit.sha[:_SHORTEST_ID], []).append(commit)
+        return by_prefix
 
 
 def attributed_to(made_with: Sequence[Commit]) -> int:
@@ -84,18 +179,6 @@ def attributed_to(made_with: Sequence[Commit]) -> int:
 def other_edit(made_with: Sequence[Commit]) -> Commit | None:
     """Return the commit of the earlier edit that an output may have been made with instead; None if that is certain."""
     return made_with[0] if len(made_with) > 1 else None
-
-
-def edits_of_points(snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> list[tuple[Edit, ...]]:
-    """Return for each snapshot the edits after the commit of the previous snapshot, up to its own commit."""
-    ends = [bisect_right(edits, snapshot.commit.position, key=_EDIT_POSITION) for snapshot in snapshots]
-    since_previous = []
-    start = 0
-    for up_to in ends:
-        end = max(start, up_to)
-        since_previous.append(tuple(edits[start:end]))
-        start = end
-    return since_previous
 
 
 def changed_files(before: Sequence[InstructionHistory], after: Sequence[InstructionHistory]) -> list[GateInstruction]:
@@ -125,113 +208,6 @@ def _committed_by(recorded_at: str, edits: Sequence[Edit]) -> tuple[Commit, ...]
         if recorded is not None and committed is not None and committed <= recorded:
             return (edit.commit,)
     return ()
-
-
-class _EditsBesideOutputs:
-    """The snapshots of an eval beside the edits of its instructions, and the commits of both, in their order."""
-
-    def __init__(self, snapshots: Sequence[Snapshot], edits: Sequence[Edit]) -> None:
-        self._snapshots = snapshots
-        self._edits = edits
-        self._positions = tuple(map(_EDIT_POSITION, edits))
-        self._ends = [bisect_right(self._positions, snapshot.commit.position) for snapshot in snapshots]
-        self._outputs = sorted((snapshot.commit for snapshot in snapshots), key=_POSITION)
-
-    def made_with(self) -> list[tuple[Commit, ...]]:
-        """Return ``OutputEdits.made_with``."""
-        by_iteration: dict[int, tuple[Commit, ...]] = {}
-        made_with = []
-        for snapshot, end in zip(self._snapshots, self._ends, strict=True):
-            if "outputs" in snapshot.cause or snapshot.iteration not in by_iteration:
-                by_iteration[snapshot.iteration] = self._instructions_of(snapshot, end)
-            made_with.append(by_iteration[snapshot.iteration])
-        return made_with
-
-    def _instructions_of(self, snapshot: Snapshot, end: int) -> tuple[Commit, ...]:
-        """Return the commits of the edits that one output can have been made with. ``end``: number of edits by then."""
-        if recorded := self._with_prefix(snapshot.made_at or ""):
-            end = bisect_right(self._positions, recorded.position)
-            return (self._edits[end - 1].commit,) if end else ()
-        # A commit that neither edited these instructions nor added a point is not indexed. The output may have a time.
-        newest = (self._edits[end - 1].commit,) if end else ()
-        if snapshot.recorded_at is None:
-            return newest
-        earlier = _committed_by(snapshot.recorded_at, self._edits[:end])
-        previous = self._before(snapshot.commit.position)
-        draft = newest if newest and newest[0].position == snapshot.commit.position and newest != earlier else ()
-        stated, committed_at = moment_of(snapshot.recorded_at), moment_of(previous.committed_at if previous else "")
-        is_after_previous = stated is not None and committed_at is not None and stated >= committed_at
-        return (*earlier, *draft) if is_after_previous and not snapshot.made_at else earlier
-
-    def beside(self, made_by: Sequence[int]) -> list[tuple[Edit, ...]]:
-        """Return for each snapshot the edits since the previous output; for a re-scored one, since the previous point.
-
-        History does not show which of several outputs of one commit were made before an edit. So all of them get
-        the edits since the last output of an earlier commit, and the edits of their own commit. Recorded times and
-        commits narrow this down: edits after this output, and edits that the previous output was already made with,
-        are excluded. If an output is a byte-for-byte copy of the previous one, the next output gets its edits too,
-        because possibly no output was made with them yet.
-        """
-        beside = []
-        previous = BEFORE_ANY  # position of the previous point's commit
-        earlier = newest = BEFORE_ANY  # positions of the last two commits that added outputs
-        made_before: int | None = None  # edit of the previous output, if that records a time or a commit
-        contents: list[str] = []  # blob ids of the previous output
-        for snapshot, edit in zip(self._snapshots, made_by, strict=True):
-            here = snapshot.commit.position
-            start, end = previous, here
-            if "outputs" in snapshot.cause:
-                records = snapshot.made_at or snapshot.recorded_at
-                made_here = edit if records and edit != BEFORE_ANY else None
-                since = earlier if here == newest else newest
-                start = since if made_before is None else made_before
-                end = here if made_here is None else made_here
-                oids = [blob.oid for blob in snapshot.outputs]
-                if not oids or oids != contents:
-                    earlier, newest, made_before, contents = since, here, made_here, oids
-            linked = self._edits[bisect_right(self._positions, start) : bisect_right(self._positions, end)]
-            if start >= here == end:  # both outputs were made with this edit, the first possibly with a draft
-                linked = self._edits[bisect_right(self._positions, here - 1) : bisect_right(self._positions, here)]
-            beside.append(tuple(linked))
-            previous = here
-        return beside
-
-    def stale(self, made_by: Sequence[int]) -> list[bool]:
-        """Return for each point whether instructions were edited after its output was made, and it was not made again.
-
-        Only the newest point and re-scored points can be stale. An edit that was committed together with the
-        output, and was in use when the output was made, does not count.
-        """
-        stale = []
-        newest_used = 0  # position of the newest edit, or commit, that the current output was made with
-        for snapshot, edit, until in zip(self._snapshots, made_by, self._ends, strict=True):
-            rescored = "outputs" not in snapshot.cause
-            if not rescored:
-                newest_used = edit if edit >= 0 else snapshot.commit.position
-            stale.append(rescored and until > bisect_right(self._positions, newest_used))
-        if stale:
-            stale[-1] = len(self._positions) > bisect_right(self._positions, newest_used)
-        return stale
-
-    def _before(self, position: int) -> Commit | None:
-        """Return the last commit before a position on the first-parent line."""
-        edited = bisect_left(self._positions, position)
-        added = bisect_left(self._outputs, position, key=_POSITION)
-        last = [edit.commit for edit in self._edits[max(0, edited - 1) : edited]]
-        return max((*last, *self._outputs[max(0, added - 1) : added]), key=_POSITION, default=None)
-
-    def _with_prefix(self, prefix: str) -> Commit | None:
-        """Return the first commit whose id begins with these digits; None for fewer than ``_SHORTEST_ID`` of them."""
-        candidates = self._by_prefix.get(prefix[:_SHORTEST_ID], ())
-        return next((commit for commit in candidates if commit.sha.startswith(prefix)), None)
-
-    @cached_property
-    def _by_prefix(self) -> dict[str, list[Commit]]:
-        """All commits in their order, by the first digits of their ids. Few evals have outputs that record a commit."""
-        by_prefix: dict[str, list[Commit]] = {}
-        for commit in sorted((*(edit.commit for edit in self._edits), *self._outputs), key=_POSITION):
-            by_prefix.setdefault(commit.sha[:_SHORTEST_ID], []).append(commit)
-        return by_prefix
 
 
 def _newest_blob_id(file: InstructionHistory) -> str | None:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from sitegen.config.models import EvalLimits, GateSettings, Limit
 from sitegen.model.changes import ChangeVerdict
-from sitegen.model.gate import GateEval, GateMetric, GateReport, GateVerdict, MetricLimits, Reason
+from sitegen.model.gate import GateEval, GateMetric, GateReport, GateVerdict, Reason
 from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.series import EvalInfo
 from sitegen.model.usage import regraded
@@ -53,7 +53,7 @@ ChanceTest = Callable[[GateMetric], ChangeVerdict | None]
 """Judges whether the change of a metric is more than chance; returns None if that cannot be judged."""
 
 
-def limits_of(gate: GateSettings, info: EvalInfo, specs: Sequence[MetricSpec]) -> dict[str, MetricLimits]:
+def limits_of(gate: GateSettings, info: EvalInfo, specs: Sequence[MetricSpec]) -> dict[str, Limit]:
     """Return the limits of each metric of an eval by name, the metrics of its kind first.
 
     Limits of the eval take precedence over those of all evals, and limits of a named metric over those of the headline.
@@ -63,27 +63,20 @@ def limits_of(gate: GateSettings, info: EvalInfo, specs: Sequence[MetricSpec]) -
     known = {name for spec in specs for name in spec.names}
     unknown_metrics = [MetricSpec(name, name, "") for name in (*own.metrics, *floors) if name not in known]
 
-    def limits(spec: MetricSpec) -> MetricLimits:
-        named, general = ([of.metrics.get(name, Limit()) for name in spec.names] for of in (own, gate))
-        of_eval, of_all = (own, gate) if spec is specs[0] else (EvalLimits(), EvalLimits())
-        stated = [floors.get(name) for name in spec.names]
-        return MetricLimits(
-            _first_stated(
-                *(limit.floor for limit in named),
-                of_eval.floor,
-                *stated,
-                *(limit.floor for limit in general),
-                of_all.floor,
-            ),
-            _first_stated(
-                *(limit.drop for limit in named), of_eval.drop, *(limit.drop for limit in general), of_all.drop
-            ),
+    def limits(spec: MetricSpec) -> Limit:
+        of_eval, of_all = (
+            [*(of.metrics[name] for name in spec.names if name in of.metrics), *([of] if spec is specs[0] else [])]
+            for of in (own, gate)
         )
+        ranked = (*of_eval, *(Limit(floor=floors[name]) for name in spec.names if name in floors), *of_all)
+        floor = next((limit.floor for limit in ranked if limit.floor is not None), None)
+        drop = next((limit.drop for limit in ranked if limit.drop is not None), None)
+        return Limit(floor=floor, drop=drop)
 
     return {spec.name: limits(spec) for spec in (*specs, *unknown_metrics)}
 
 
-def gate_metric(spec: MetricSpec, limits: MetricLimits) -> GateMetric:
+def gate_metric(spec: MetricSpec, limits: Limit) -> GateMetric:
     """Return a metric with its limits, without values."""
     return GateMetric(
         name=spec.name,
@@ -103,7 +96,7 @@ def gate_metric(spec: MetricSpec, limits: MetricLimits) -> GateMetric:
     )
 
 
-def stranger(name: str, limits: MetricLimits) -> GateMetric:
+def stranger(name: str, limits: Limit) -> GateMetric:
     """Return the metric for limits on a metric that the eval's kind does not have."""
     return replace(gate_metric(MetricSpec(name, name, ""), limits), reasons=("no such metric",))
 
@@ -238,7 +231,3 @@ def _worse_by(metric: GateMetric) -> float:
 
 def _worst_verdict(reasons: Iterable[Reason]) -> GateVerdict:
     return max((VERDICT_OF_REASON[reason] for reason in reasons), key=VERDICTS.index, default="pass")
-
-
-def _first_stated(*values: float | None) -> float | None:
-    return next((value for value in values if value is not None), None)

@@ -218,12 +218,9 @@ class Limit(ConfigTable):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvalLimits(ConfigTable):
-    """The gate's limits for one eval or slice, which take precedence over the limits for every one."""
+class EvalLimits(Limit):
+    """The gate's limits for one eval or slice; its own ``floor`` and ``drop`` are those of the headline."""
 
-    floor: float | None = None
-    """The limit for the headline; ``drop`` likewise."""
-    drop: float | None = None
     max_broken: int | None = None
     """The most values that may be right at the base and wrong at the head; for cases with scores alone, the most cases
     that may get worse."""
@@ -235,25 +232,19 @@ class EvalLimits(ConfigTable):
 
 @dataclass(frozen=True, kw_only=True)
 class SlicedLimits(EvalLimits):
-    """The gate's limits for one eval, and for its slices."""
+    """The gate's limits for one eval and for its slices, which take precedence over the limits for every one."""
 
     slices: dict[str, EvalLimits] = field(default_factory=dict)
-    """Limits by axis, ``language``, or by one value on it, ``language=de``, which takes precedence."""
+    """Limits by axis, ``language``, or by one value on it, ``language=de``, which takes precedence. A slice has no
+    other limits than these."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateSettings(ConfigTable):
-    """The limits of ``sitegen check``. The manifest's ``thresholds`` are floors too."""
+class GateSettings(SlicedLimits):
+    """The limits of ``sitegen check`` for every eval. The manifest's ``thresholds`` are floors too."""
 
-    floor: float | None = None
-    """The floor of the headline of every eval."""
     drop: float | None = 0.0
-    """The greatest drop of the headline of every eval, in hundredths of its range; 100 turns it off."""
-    max_broken: int | None = None
-    """The most values of an eval that may be right at the base and wrong at the head; for cases with scores alone, the
-    most cases that may get worse."""
-    min_cases: int | None = None
-    """The least number of documents or test cases of an eval that have to be judged at the head."""
+    """The greatest drop of the headline, in hundredths of its range; for an amount, in percent. 100 turns it off."""
     strict_floors: bool = False
     """Whether a floor that was missed at the base too fails."""
     noise: bool = True
@@ -262,11 +253,6 @@ class GateSettings(ConfigTable):
     """Whether an eval that cannot be compared passes."""
     removed: tuple[str, ...] = ()
     """Ids of evals that were removed on purpose."""
-    metrics: dict[str, Limit] = field(default_factory=dict)
-    """Limits by name of the metric, for every eval that has it."""
-    slices: dict[str, EvalLimits] = field(default_factory=dict)
-    """Limits by axis, ``language``, or by one value on it, ``language=de``, for every eval that has it. A slice has no
-    other limits than these."""
     evals: dict[str, SlicedLimits] = field(default_factory=dict)
     """Limits by id of the eval."""
 

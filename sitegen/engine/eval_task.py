@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
-from sitegen.analysis.edits import OutputEdits, edits_of_outputs
+from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.series import Derived
 from sitegen.config.notes import Notes, read_notes
 from sitegen.engine.cached_kinds import CELLS, EVAL_RECORDS, RESULTS, SCORECARDS, VECTORS, EvalRecord
@@ -64,7 +64,7 @@ class EvalTask(Frozen, dict=True, gc=True):
     @cached_property
     def output_edits(self) -> OutputEdits:
         """The snapshots of the eval, with the edits that belong to each."""
-        return edits_of_outputs(self.history.snapshots, self.edits.value[0])
+        return OutputEdits(self.history.snapshots, self.edits.value[0])
 
     @property
     def sources(self) -> EvalSources | None:

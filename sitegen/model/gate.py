@@ -1,7 +1,7 @@
 """The gate: the evals of two revisions compared, and checked against limits. These types are its JSON (``SCHEMA``)."""
 
 from math import inf
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from sitegen.model.changes import ChangeVerdict, Comparability, DeltaParts
 from sitegen.model.frozen import FrozenObject
@@ -42,15 +42,6 @@ Presence: TypeAlias = Literal["both", "new", "gone"]
 """Which sides have an output of the eval. new: only the head. gone: only the base."""
 
 
-class MetricLimits(NamedTuple):
-    """The limits of one metric of one eval; None for no limit."""
-
-    floor: float | None = None
-    """The least value that passes, in the unit of the metric; the greatest if lower is better."""
-    drop: float | None = None
-    """How far the metric may get worse: in hundredths of its range, or for an amount in percent of its value."""
-
-
 class GateMetric(FrozenObject):
     """One metric of one eval, compared with its limits."""
 
@@ -84,9 +75,9 @@ class GateMetric(FrozenObject):
     """The unit of an amount, such as `USD` or `s`."""
 
     @property
-    def limits(self) -> MetricLimits:
-        """Its limits."""
-        return MetricLimits(self.floor, self.drop)
+    def has_limit(self) -> bool:
+        """Whether it has a floor, or a drop that is allowed."""
+        return self.floor is not None or self.drop is not None
 
     @property
     def is_amount(self) -> bool:

@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from sitegen.analysis.gate import check_eval, check_report, gate_metric, limits_of, stranger
 from sitegen.config.findings import error_of
-from sitegen.config.models import GateSettings, SlicedLimits
+from sitegen.config.models import GateSettings, Limit, SlicedLimits
 from sitegen.engine.memo import Memo
 from sitegen.engine.timeline import fold
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
 from sitegen.history.eval_fold import with_common_grades
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import shallow_history
-from sitegen.model.gate import GateEval, GateReport, MetricLimits, Reason
+from sitegen.model.gate import GateEval, GateReport, Reason
 from sitegen.project import Options, Project, open_project
 from sitegen.questions.gate_pair import GatedPair, GateSide, held_specs
 from sitegen.questions.study import Study, baseline_commit
@@ -181,7 +181,7 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
     card = after.card
     alone = [
         replace(
-            gate_metric(spec, MetricLimits(floor=limits[spec.name].floor)),
+            gate_metric(spec, Limit(floor=limits[spec.name].floor)),
             head=card.metric(spec.name),
             head_variants=after.averaged(spec),
         )

@@ -39,7 +39,7 @@ def gate_junit(report: GateReport) -> bytes:
         presence = {"both": "compared", "new": "new", "gone": "removed"}[check.presence]
         _add_case(suite, eval_id, presence, verdict, message)
         for metric in check.metrics:
-            if metric.reasons or metric.limits != (None, None):
+            if metric.reasons or metric.has_limit:
                 whole = [eval_sentence(check, reason) for reason in metric.reasons if reason in check.reasons]
                 message = " ".join((*(list(metric_sentences(metric, check)) or whole), *spread_sentences(metric)))
                 verdict = "inconclusive" if metric.reasons and metric.verdict == "pass" else metric.verdict

@@ -214,7 +214,7 @@ def _eval_section(check: GateEval) -> str:
     rows = [
         _metric_row(metric)
         for metric in check.metrics
-        if metric is check.metrics[0] or metric.limits != (None, None) or metric.change
+        if metric is check.metrics[0] or metric.has_limit or metric.change
     ]
     if rows:
         heads = ("Metric", "Base", "Head", "Change", "From", "Limits", "Verdict")

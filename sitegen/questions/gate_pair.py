@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import change
 from sitegen.analysis.deltas import Compared, mixtures
-from sitegen.analysis.edits import OutputEdits, changed_files, edits_of_outputs, edits_of_points, other_edit
+from sitegen.analysis.edits import OutputEdits, changed_files, other_edit
 from sitegen.analysis.flips import cases_of, flipped_cells
 from sitegen.analysis.gate import check_eval, gate_metric
 from sitegen.analysis.noise.changes import moved_cases
@@ -19,11 +19,11 @@ from sitegen.analysis.noise.repeats import RepeatsSoFar
 from sitegen.analysis.noise.samples import is_counted, number_judged
 from sitegen.analysis.series import first_points_with_output, series_of_two, variant_spread
 from sitegen.analysis.slices import part_of, slices_of
-from sitegen.config.models import GateSettings
+from sitegen.config.models import GateSettings, Limit
 from sitegen.errors import POINTER
 from sitegen.model.changes import ChangeVerdict, MetricDelta, Noise, Overlap
 from sitegen.model.frozen import Frozen
-from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap, MetricLimits
+from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap
 from sitegen.model.metrics import ROUNDING, MetricSpec, traits_of
 from sitegen.model.outcomes import CellFlip, Fate
 from sitegen.model.scorecards import Result, Scorecard
@@ -77,7 +77,7 @@ class GateSide(Frozen):
 
     def edits(self) -> OutputEdits:
         """Attribute each output up to the newest to an edit, as pages do."""
-        return edits_of_outputs(self._until_newest, self.study.timeline.driving_edits(self.history.id))
+        return OutputEdits(self._until_newest, self.study.timeline.driving_edits(self.history.id))
 
     @property
     def cases(self) -> int | None:
@@ -102,7 +102,7 @@ class GateSide(Frozen):
         runs = [snapshot.repeated_runs for snapshot in snapshots]
         cards = self.study.scorecards(self.history, (*snapshots, *chain.from_iterable(runs)))
         repeats = RepeatsSoFar()
-        edits = edits_of_points(snapshots, self.study.timeline.driving_edits(self.history.id))
+        edits = OutputEdits(snapshots, self.study.timeline.driving_edits(self.history.id)).since_previous
         first_with_output = first_points_with_output(snapshots, self.history.kind)
         for snapshot, repeated, since, earliest in zip(snapshots, runs, edits, first_with_output, strict=True):
             card, *others = (self.judged_alone(Result(cards[at], ())).scorecard for at in (snapshot, *repeated))
@@ -125,11 +125,11 @@ class GateSide(Frozen):
 
 
 def held_specs(
-    own: Sequence[MetricSpec], cards: Sequence[Scorecard], limits: Mapping[str, MetricLimits]
+    own: Sequence[MetricSpec], cards: Sequence[Scorecard], limits: Mapping[str, Limit]
 ) -> tuple[MetricSpec, ...]:
     """The metrics of an eval, and the usage metrics that an output states or a limit names."""
     stated = specs_with_usage(own, cards)
-    return tuple(spec for spec in all_specs(own) if spec in stated or limits[spec.name] != MetricLimits())
+    return tuple(spec for spec in all_specs(own) if spec in stated or limits[spec.name] != Limit())
 
 
 class GatedPair:
@@ -161,7 +161,7 @@ class GatedPair:
         first, last = self._series.points
         self._cards = first.scorecard, last.scorecard
 
-    def checked(self, draft: GateEval, limits: Mapping[str, MetricLimits]) -> GateEval:
+    def checked(self, draft: GateEval, limits: Mapping[str, Limit]) -> GateEval:
         """Compare the eval, and check it and each of its metrics against their limits.
 
         The draft has the metrics that the kind of the eval lacks.
@@ -178,7 +178,7 @@ class GatedPair:
         metrics[0] = replace(metrics[0], reasons=("worse by the repeats of the base",))
         return check_eval(replace(draft, metrics=tuple(metrics)), chance, strict_floors=strict_floors)
 
-    def _metrics(self, limits: Mapping[str, MetricLimits]) -> Iterator[GateMetric]:
+    def _metrics(self, limits: Mapping[str, Limit]) -> Iterator[GateMetric]:
         before, after = self._cards
         changes = {moved.name: moved for moved in self._change.metrics}
         for spec in held_specs(self._specs, self._cards, limits):

@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from sitegen.analysis.gate import GIVEN, check_eval, check_report, gate_metric, stranger
+from sitegen.config.models import Limit
 from sitegen.errors import SitegenError
 from sitegen.model.commits import WORKTREE
 from sitegen.model.gate import SCHEMA, GateEval, GateMetric, GateReport, Reason
@@ -97,8 +98,9 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
         overlap = replace(overlap, unit=nouns.document, units=nouns.documents)
 
     def derived(metric: GateMetric) -> GateMetric:
+        limits = Limit(floor=metric.floor, drop=metric.drop)
         if "no such metric" in metric.reasons:
-            return stranger(metric.name, metric.limits)
+            return stranger(metric.name, limits)
         spec = by_name.get(metric.name)
         if spec is None:  # no built-in kind has this metric
             low, high = metric.range
@@ -108,7 +110,7 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
             label = line(metric.label or metric.name, 60)
             spec = replace(metric.spec, label=label, unit=unit, recorded=traits_of(gate_eval.kind).is_recorded)
         return replace(
-            gate_metric(spec, metric.limits),
+            gate_metric(spec, limits),
             base=metric.base,
             head=metric.head,
             change=metric.change if overlap else None,

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import change
 from sitegen.analysis.deltas import mixtures
-from sitegen.analysis.edits import edits_of_outputs
+from sitegen.analysis.edits import OutputEdits
 from sitegen.config.findings import error_of
 from sitegen.config.site import missing_baseline, read_site
 from sitegen.engine.memo import Memo
@@ -69,7 +69,7 @@ class Study(Frozen):
     def series(self, history: EvalHistory) -> Series:
         """Compute all points of an eval, under their own rules and the newest rules, and the history of every cell."""
         scorecards = self._scorecards_of(history)
-        edits = edits_of_outputs(history.snapshots, self.timeline.driving_edits(history.id))
+        edits = OutputEdits(history.snapshots, self.timeline.driving_edits(history.id))
         return scorecards.series(self.timeline.info(history), edits, scorecards.cells())
 
     def change(self, series: Series, before: int, after: int) -> Change:

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from sitegen.analysis.gate import VERDICTS
+from sitegen.config.models import Limit
 from sitegen.model.changes import ChangeVerdict, Decision, MetricDelta
-from sitegen.model.gate import GateEval, GateOverlap, MetricLimits
+from sitegen.model.gate import GateEval, GateOverlap
 from sitegen.model.metrics import MetricSpec
 from sitegen.questions.gate_junit import gate_junit
 from sitegen.questions.gate_markdown import LONGEST, gate_markdown
@@ -19,7 +20,7 @@ from tests.gates import check_metric, gate_eval, gate_report, overlap
 
 F1 = MetricSpec("f1", "F1", "")
 VALUES = st.floats(0, 1)
-LIMITS = st.builds(MetricLimits, st.none() | VALUES, st.none() | st.floats(0, 100))
+LIMITS = st.builds(Limit, floor=st.none() | VALUES, drop=st.none() | st.floats(0, 100))
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
 NOISES = st.sampled_from(DECISIONS).map(
     lambda decision: lambda spec: ChangeVerdict(decision=decision, why="beyond chance")
@@ -28,7 +29,7 @@ OVERLAPS = st.sampled_from([overlap("comparable", 2), overlap("bridged", 1, ("a"
 
 
 def compared(
-    limits: MetricLimits, before: float | None, after: float | None, common: GateOverlap, noise=attrgetter("noise")
+    limits: Limit, before: float | None, after: float | None, common: GateOverlap, noise=attrgetter("noise")
 ) -> GateEval:
     refused = before is None or after is None or common.verdict == "refused"
     change = None if refused else (after or 0) - (before or 0)
@@ -38,7 +39,7 @@ def compared(
 
 @given(st.lists(st.tuples(VALUES, VALUES, OVERLAPS)))
 def test_without_limits_it_passes_if_and_only_if_everything_matched_and_there_was_something(sides):
-    evals = [compared(MetricLimits(), *side) for side in sides]
+    evals = [compared(Limit(), *side) for side in sides]
     matched = [one.matched for one in evals]
     assert gate_report("b", "h", evals).passed == (bool(matched) and all(matched))
     assert gate_report("b", "h", evals, allow_incomparable=True).passed == any(matched)
@@ -54,7 +55,7 @@ def test_a_lower_head_never_has_a_better_verdict(limits, before, one, other, noi
 
 @given(LIMITS, LIMITS, st.none() | VALUES, st.none() | VALUES, OVERLAPS, NOISES)
 def test_one_more_limit_never_helps(some, more, before, after, common, noise):
-    both = MetricLimits(*(first if first is not None else second for first, second in zip(some, more, strict=True)))
+    both = Limit(**vars(more) | {name: limit for name, limit in vars(some).items() if limit is not None})
     verdicts = [VERDICTS.index(compared(limits, before, after, common, noise).verdict) for limits in (some, both)]
     assert verdicts[1] >= verdicts[0]
 

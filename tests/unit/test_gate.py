@@ -9,7 +9,7 @@ import pytest
 from sitegen.analysis.gate import VERDICT_OF_REASON, VERDICTS, limits_of
 from sitegen.config.models import GateSettings, Limit, SlicedLimits
 from sitegen.model.changes import ChangeVerdict, Decision, DeltaParts, MetricDelta
-from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateOverlap, GateVerdict, MetricLimits, Reason
+from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateOverlap, GateVerdict, Reason
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Tally
 from sitegen.model.series import EvalInfo
@@ -23,7 +23,7 @@ RECALL = MetricSpec("recall", "Recall", "")
 GRADE = MetricSpec("grade", "Grade", "", low=1, high=5)
 COST = MetricSpec("cost", "Cost", "", high=10, higher_is_better=False)
 SAME = overlap("comparable", 3)
-NONE = MetricLimits()
+NONE = Limit()
 
 
 def chance(decision: Decision, lost_fields: Tally = ()):
@@ -46,42 +46,42 @@ def test_every_verdict_and_every_reason_has_its_place():
     ("spec", "limits", "values", "change", "noise", "reasons"),
     [
         # A floor is inclusive, and held against the head as it is.
-        (F1, MetricLimits(floor=0.9), (0.5, 0.9), 0.4, None, []),
-        (F1, MetricLimits(floor=0.9), (0.9, 0.8999), -0.0001, None, ["below the floor"]),
-        (F1, MetricLimits(floor=0.9), (None, 0.8999), None, None, ["below the floor"]),
+        (F1, Limit(floor=0.9), (0.5, 0.9), 0.4, None, []),
+        (F1, Limit(floor=0.9), (0.9, 0.8999), -0.0001, None, ["below the floor"]),
+        (F1, Limit(floor=0.9), (None, 0.8999), None, None, ["below the floor"]),
         # One that was missed at the base too is told of, and no reason to fail.
-        (F1, MetricLimits(floor=0.9), (0.5, 0.8999), 0.4, None, ["still below the floor"]),
-        (F1, MetricLimits(floor=0.9), (0.5, 0.4), -0.1, None, ["still below the floor"]),
-        (F1, MetricLimits(floor=0.9, drop=0.0), (0.5, 0.4), -0.1, "worse", ["still below the floor", "dropped"]),
-        (COST, MetricLimits(floor=3.0), (3.2, 3.1), -0.1, None, ["still below the floor"]),
-        (F1, MetricLimits(floor=0.9), (0.9, None), None, None, ["undefined"]),
-        (COST, MetricLimits(floor=3.0), (3.0, 3.0), 0.0, None, []),
-        (COST, MetricLimits(floor=3.0), (3.0, 3.1), 0.1, None, ["below the floor"]),
+        (F1, Limit(floor=0.9), (0.5, 0.8999), 0.4, None, ["still below the floor"]),
+        (F1, Limit(floor=0.9), (0.5, 0.4), -0.1, None, ["still below the floor"]),
+        (F1, Limit(floor=0.9, drop=0.0), (0.5, 0.4), -0.1, "worse", ["still below the floor", "dropped"]),
+        (COST, Limit(floor=3.0), (3.2, 3.1), -0.1, None, ["still below the floor"]),
+        (F1, Limit(floor=0.9), (0.9, None), None, None, ["undefined"]),
+        (COST, Limit(floor=3.0), (3.0, 3.0), 0.0, None, []),
+        (COST, Limit(floor=3.0), (3.0, 3.1), 0.1, None, ["below the floor"]),
         # A drop is inclusive, in points of the metric's own range, and the other way round where lower is better.
-        (F1, MetricLimits(drop=1.0), (0.9, 0.89), -0.01, None, []),
-        (F1, MetricLimits(drop=1.0), (0.9, 0.88), -0.02, None, ["dropped"]),
-        (F1, MetricLimits(drop=0.0), (0.8, 0.9), 0.1, None, []),
-        (GRADE, MetricLimits(drop=10.0), (4.0, 3.6), -0.4, None, []),
-        (GRADE, MetricLimits(drop=10.0), (4.0, 3.5), -0.5, None, ["dropped"]),
-        (COST, MetricLimits(drop=0.0), (3.0, 2.0), -1.0, None, []),
-        (COST, MetricLimits(drop=5.0), (3.0, 4.0), 1.0, None, ["dropped"]),
+        (F1, Limit(drop=1.0), (0.9, 0.89), -0.01, None, []),
+        (F1, Limit(drop=1.0), (0.9, 0.88), -0.02, None, ["dropped"]),
+        (F1, Limit(drop=0.0), (0.8, 0.9), 0.1, None, []),
+        (GRADE, Limit(drop=10.0), (4.0, 3.6), -0.4, None, []),
+        (GRADE, Limit(drop=10.0), (4.0, 3.5), -0.5, None, ["dropped"]),
+        (COST, Limit(drop=0.0), (3.0, 2.0), -1.0, None, []),
+        (COST, Limit(drop=5.0), (3.0, 4.0), 1.0, None, ["dropped"]),
         # It fails only beyond noise, unless the noise is unknown.
-        (F1, MetricLimits(drop=0.0), (0.9, 0.8), -0.1, "worse", ["dropped"]),
-        (F1, MetricLimits(drop=0.0), (0.9, 0.8), -0.1, "cannot tell", ["may be chance"]),
+        (F1, Limit(drop=0.0), (0.9, 0.8), -0.1, "worse", ["dropped"]),
+        (F1, Limit(drop=0.0), (0.9, 0.8), -0.1, "cannot tell", ["may be chance"]),
         # A floor knows no noise.
-        (F1, MetricLimits(floor=0.9, drop=0.0), (0.9, 0.8), -0.1, "cannot tell", ["below the floor", "may be chance"]),
+        (F1, Limit(floor=0.9, drop=0.0), (0.9, 0.8), -0.1, "cannot tell", ["below the floor", "may be chance"]),
         # The change over common documents decides, whatever the whole numbers do.
-        (F1, MetricLimits(drop=0.0), (0.9, 0.95), -0.1, "worse", ["dropped"]),
-        (F1, MetricLimits(drop=0.0), (0.9, 0.5), 0.0, "worse", []),
+        (F1, Limit(drop=0.0), (0.9, 0.95), -0.1, "worse", ["dropped"]),
+        (F1, Limit(drop=0.0), (0.9, 0.5), 0.0, "worse", []),
         # What became undefined is not fine; what never was measured is.
-        (F1, MetricLimits(drop=0.0), (0.9, None), None, None, ["undefined"]),
-        (F1, MetricLimits(drop=0.0), (None, 0.9), None, None, []),
-        (F1, MetricLimits(drop=0.0), (None, None), None, None, []),
+        (F1, Limit(drop=0.0), (0.9, None), None, None, ["undefined"]),
+        (F1, Limit(drop=0.0), (None, 0.9), None, None, []),
+        (F1, Limit(drop=0.0), (None, None), None, None, []),
         # Without a limit anything passes.
-        (F1, MetricLimits(), (0.9, 0.1), -0.8, "worse", []),
+        (F1, Limit(), (0.9, 0.1), -0.8, "worse", []),
         # A negative drop wants a gain.
-        (F1, MetricLimits(drop=-1.0), (0.8, 0.8), 0.0, "same", ["dropped"]),
-        (F1, MetricLimits(drop=-1.0), (0.8, 0.82), 0.02, "better", []),
+        (F1, Limit(drop=-1.0), (0.8, 0.8), 0.0, "same", ["dropped"]),
+        (F1, Limit(drop=-1.0), (0.8, 0.82), 0.02, "better", []),
     ],
 )
 def test_a_metric_is_held_against_its_limits(spec, limits, values, change, noise, reasons):
@@ -92,7 +92,7 @@ def test_a_metric_is_held_against_its_limits(spec, limits, values, change, noise
 
 
 def test_with_strict_floors_a_floor_that_was_missed_at_the_base_too_fails():
-    found = check_metric(F1, MetricLimits(floor=0.9), 0.5, 0.6, moved(0.1), strict_floors=True)
+    found = check_metric(F1, Limit(floor=0.9), 0.5, 0.6, moved(0.1), strict_floors=True)
     assert (found.verdict, found.reasons) == ("fail", ("below the floor",))
 
 
@@ -111,7 +111,7 @@ def test_with_strict_floors_a_floor_that_was_missed_at_the_base_too_fails():
     ],
 )
 def test_a_lost_field_fails_whatever_the_value_does_if_it_is_more_than_chance(drop, change, decision, reasons):
-    limits = MetricLimits(drop=drop)
+    limits = Limit(drop=drop)
     judged = chance(decision, (("total", 3),))
     found = check_metric(F1, limits, 0.8, 0.8 + change, moved(change), judged, is_headline=True)
     assert list(found.reasons) == reasons
@@ -158,32 +158,32 @@ def test_what_names_eval_and_metric_goes_before_what_names_less():
     thresholds = {"f1": 0.4, "recall": 0.7}
     specs = (F1, RECALL)
     assert limits_of(gate, EvalInfo(id="a", name="A", thresholds=thresholds), specs) == {
-        "f1": MetricLimits(0.6, 5.0),
-        "recall": MetricLimits(0.7, None),
+        "f1": Limit(floor=0.6, drop=5.0),
+        "recall": Limit(floor=0.7),
     }
     assert limits_of(gate, EvalInfo(id="b", name="B", thresholds=thresholds), specs) == {
-        "f1": MetricLimits(0.5, 2.0),
-        "recall": MetricLimits(0.7, None),
+        "f1": Limit(floor=0.5, drop=2.0),
+        "recall": Limit(floor=0.7),
     }
     assert limits_of(gate, EvalInfo(id="c", name="C"), specs) == {
-        "f1": MetricLimits(0.2, 2.0),
-        "recall": MetricLimits(0.3, None),
-        "colour": MetricLimits(None, 3.0),
+        "f1": Limit(floor=0.2, drop=2.0),
+        "recall": Limit(floor=0.3),
+        "colour": Limit(drop=3.0),
     }
     assert limits_of(GateSettings(floor=0.1), EvalInfo(id="d", name="D"), specs) == {
-        "f1": MetricLimits(0.1, 0.0),
-        "recall": MetricLimits(),
+        "f1": Limit(floor=0.1, drop=0.0),
+        "recall": Limit(),
     }
 
 
-def compared(eval_id: str, change: float = 0.0, common: GateOverlap = SAME, limits: MetricLimits = NONE) -> GateEval:
+def compared(eval_id: str, change: float = 0.0, common: GateOverlap = SAME, limits: Limit = NONE) -> GateEval:
     metric = check_metric(F1, limits, 0.9, 0.9 + change, moved(change))
     return gate_eval(eval_id, "both", [metric], overlap=common)
 
 
 def test_of_several_evals_the_worst_counts_and_stands_first():
     fine, apart = compared("a"), compared("m", common=overlap("refused", 0))
-    bad, worst = (compared(name, change, limits=MetricLimits(drop=0.0)) for name, change in (("x", -0.1), ("z", -0.2)))
+    bad, worst = (compared(name, change, limits=Limit(drop=0.0)) for name, change in (("x", -0.1), ("z", -0.2)))
     gained, lost = compared("b", 0.1), compared("c", -0.1)
     found = gate_report("b", "h", [fine, apart, bad, worst, gained, lost])
     assert [one.eval_id for one in found.evals] == ["z", "x", "m", "c", "a", "b"]
@@ -200,10 +200,10 @@ def test_of_several_evals_the_worst_counts_and_stands_first():
         ([compared("a"), compared("b", common=overlap("refused", 0))], True, "not comparable", True),
         ([gate_eval("a", "gone")], True, "not comparable", False),
         ([compared("a"), gate_eval("b", "gone")], False, "pass", True),
-        ([gate_eval("a", "new", [check_metric(F1, MetricLimits(), None, 1.0, None)])], False, "pass", True),
-        ([gate_eval("a", "new", [check_metric(F1, MetricLimits(0.5), None, 0.4, None)])], True, "fail", False),
+        ([gate_eval("a", "new", [check_metric(F1, Limit(), None, 1.0, None)])], False, "pass", True),
+        ([gate_eval("a", "new", [check_metric(F1, Limit(floor=0.5), None, 0.4, None)])], True, "fail", False),
         ([gate_eval("a", "new"), gate_eval("b", "both", reasons=("another kind",))], True, "not comparable", False),
-        ([gate_eval("a", "new", [check_metric(F1, MetricLimits(0.5), None, 1.0, None)])], True, "pass", True),
+        ([gate_eval("a", "new", [check_metric(F1, Limit(floor=0.5), None, 1.0, None)])], True, "pass", True),
     ],
 )
 def test_it_passes_only_if_something_was_held_against_something_or_is_the_first_output(evals, allowed, verdict, passed):
@@ -230,9 +230,9 @@ def test_the_report_begins_with_what_changed_and_the_worst_values_that_broke():
         *(broken(f"rows[{row}].unit", '"g"', None) for row in range(5)),
         broken("extra", None, "7"),
     ]
-    metric = check_metric(F1, MetricLimits(drop=0.0), 0.9, 0.8, moved(-0.1), chance("worse"))
+    metric = check_metric(F1, Limit(drop=0.0), 0.9, 0.8, moved(-0.1), chance("worse"))
     bad = gate_eval("z", "both", [metric], overlap=SAME, broken=7, fixed=1, cells=cells)
-    still = compared("old", limits=MetricLimits(floor=0.95))
+    still = compared("old", limits=Limit(floor=0.95))
     lines = gate_markdown(gate_report("b" * 40, "h" * 40, [compared("a"), still, bad])).splitlines()
     assert lines[2:7] == [
         "| Eval | Metric |  Base |  Head | Change | On these cases | Broken | Fixed | Verdict  |",
@@ -250,7 +250,7 @@ def test_the_report_begins_with_what_changed_and_the_worst_values_that_broke():
 
 
 def test_a_metric_without_anything_in_common_is_not_called_undefined():
-    metric = check_metric(F1, MetricLimits(drop=0.0), 0.9, 0.4, moved(None))
+    metric = check_metric(F1, Limit(drop=0.0), 0.9, 0.4, moved(None))
     found = gate_report("b", "h", [gate_eval("a", "both", [metric], overlap=SAME)])
     sentence = "F1 cannot be compared: base and head judge no document in common."
     assert sentence in gate_markdown(found).splitlines()
@@ -258,7 +258,7 @@ def test_a_metric_without_anything_in_common_is_not_called_undefined():
 
 
 def test_a_floor_that_was_missed_at_the_base_too_is_skipped_in_junit():
-    found = gate_report("b", "h", [compared("old", limits=MetricLimits(floor=0.95))])
+    found = gate_report("b", "h", [compared("old", limits=Limit(floor=0.95))])
     assert (found.verdict, found.passed) == ("pass", True)
     xml = gate_junit(found)
     assert b'failures="0" skipped="1"' in xml
@@ -273,7 +273,7 @@ def hostile(number: int) -> GateEval:
     )
     edit = GateInstruction(name, ("c" * 40,) * 30)
     strange = MetricSpec(name, name, "")
-    metric = check_metric(strange, MetricLimits(floor=1.0, drop=0.0), 0.9, 0.1, moved(-0.8))
+    metric = check_metric(strange, Limit(floor=1.0, drop=0.0), 0.9, 0.1, moved(-0.8))
     return gate_eval(
         name,
         "both",
@@ -302,7 +302,7 @@ def test_the_report_fits_into_a_comment_however_much_moved(number):
 
 
 def test_undefined_numbers_are_null_in_json_and_dashes_in_markdown():
-    gone = check_metric(F1, MetricLimits(drop=0.0), 0.9, None, moved(None))
+    gone = check_metric(F1, Limit(drop=0.0), 0.9, None, moved(None))
     found = gate_report("b" * 40, "h" * 40, [gate_eval("a", "both", [gone], overlap=SAME)])
     assert b'"head": null' in schema_first(found)
     assert "| F1     | 0.900 |    — |      — |      | drop ≤ 0 | not comparable |" in gate_markdown(found).splitlines()

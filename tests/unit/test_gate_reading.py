@@ -13,9 +13,10 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from sitegen.analysis.gate import stranger
+from sitegen.config.models import Limit
 from sitegen.errors import SitegenError
 from sitegen.model.changes import ChangeVerdict, DeltaParts, MetricDelta
-from sitegen.model.gate import GateCell, GateInstruction, GateReport, MetricLimits
+from sitegen.model.gate import GateCell, GateInstruction, GateReport
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import VariantSpread
 from sitegen.questions.gate_markdown import gate_markdown
@@ -50,24 +51,18 @@ def report(
     moved = MetricDelta("f1", -0.1, DeltaParts(-0.2, 0.1, 0.0))
     fallen = [
         replace(
-            check_metric(F1, MetricLimits(0.9, 0.0), 0.9, 0.8, moved),
+            check_metric(F1, Limit(floor=0.9, drop=0.0), 0.9, 0.8, moved),
             head_variants=VariantSpread(variants=2, worst=0.7, worst_name=name, best=0.9, best_name=path),
         ),
-        check_metric(
-            PRECISION, MetricLimits(None, 0.0), 0.9, 0.89, MetricDelta("precision", -0.01, None), lambda _: CHANCE
-        ),
-        check_metric(RECALL, MetricLimits(), 0.9, None, MetricDelta("recall", None, None)),
-        stranger(name, MetricLimits(0.5)),
+        check_metric(PRECISION, Limit(drop=0.0), 0.9, 0.89, MetricDelta("precision", -0.01, None), lambda _: CHANCE),
+        check_metric(RECALL, Limit(), 0.9, None, MetricDelta("recall", None, None)),
+        stranger(name, Limit(floor=0.5)),
     ]
-    still = [check_metric(F1, MetricLimits(None, 0.0), 0.9, 0.9, MetricDelta("f1", 0.0, DeltaParts(0, 0, 0)))]
-    old = [check_metric(F1, MetricLimits(0.95, 0.0), 0.9, 0.9, MetricDelta("f1", 0.0, DeltaParts(0, 0, 0)))]
+    still = [check_metric(F1, Limit(drop=0.0), 0.9, 0.9, MetricDelta("f1", 0.0, DeltaParts(0, 0, 0)))]
+    old = [check_metric(F1, Limit(floor=0.95, drop=0.0), 0.9, 0.9, MetricDelta("f1", 0.0, DeltaParts(0, 0, 0)))]
     gone = replace(CHANCE, decision="worse", why="a field was lost", lost_fields=(("rows[].unit", 9),))
-    lost = [
-        check_metric(
-            F1, MetricLimits(None, 0.0), 0.9, 0.9, MetricDelta("f1", 0.0, None), lambda _: gone, is_headline=True
-        )
-    ]
-    new = [check_metric(F1, MetricLimits(0.5), None, 0.9, None)]
+    lost = [check_metric(F1, Limit(drop=0.0), 0.9, 0.9, MetricDelta("f1", 0.0, None), lambda _: gone, is_headline=True)]
+    new = [check_metric(F1, Limit(floor=0.5), None, 0.9, None)]
     same = overlap("comparable", 2)
     evals = [
         gate_eval(
@@ -98,7 +93,7 @@ def report(
 
 
 def test_strict_floors_are_read_again():
-    old = check_metric(F1, MetricLimits(0.9), 0.5, 0.5, MetricDelta("f1", 0.0, None), strict_floors=True)
+    old = check_metric(F1, Limit(floor=0.9), 0.5, 0.5, MetricDelta("f1", 0.0, None), strict_floors=True)
     one = gate_eval("a", "both", [old], overlap=overlap("comparable", 2), strict_floors=True)
     strict = gate_report("b" * 40, "a" * 40, [one], strict_floors=True)
     assert (strict.verdict, read_report(schema_first(strict)).verdict) == ("fail", "fail")
@@ -152,7 +147,7 @@ def test_a_report_links_nothing_shows_no_picture_and_calls_nobody(name):
 @pytest.mark.parametrize("kind", BUILTIN_KINDS)
 def test_what_a_kind_calls_its_metrics_is_taken_from_sitegen_and_not_from_the_document(kind):
     specs = (own := scorer(kind).metrics) or (MetricSpec(name="rate", label="rate", explanation="", recorded=True),)
-    metrics = [check_metric(spec, MetricLimits(), 0.5, 0.4, MetricDelta(spec.name, -0.1, None)) for spec in specs]
+    metrics = [check_metric(spec, Limit(), 0.5, 0.4, MetricDelta(spec.name, -0.1, None)) for spec in specs]
     strange = [replace(metric, label="[x](y)", unit="@all", higher_is_better=False) for metric in metrics]
     one = gate_eval("a", "both", strange if own else metrics, kind=kind, overlap=overlap("comparable", 2))
     assert read_report(schema_first(gate_report("b" * 40, "a" * 40, [one]))).evals[0].metrics == tuple(metrics)

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from sitegen.analysis.edits import edits_of_outputs
+from sitegen.analysis.edits import OutputEdits
 from sitegen.model.timeline import Blob, Snapshot
 from tests.unit.test_windows import commit, edit, snapshot
 
@@ -10,7 +10,7 @@ from tests.unit.test_windows import commit, edit, snapshot
 def linked(snapshots: list[Snapshot], *edits: int) -> list[list[int]]:
     """Positions of the commits of the edits beside each point."""
     every = [edit(position) for position in edits]
-    return [[one.commit.position for one in beside] for beside in edits_of_outputs(snapshots, every).beside]
+    return [[one.commit.position for one in beside] for beside in OutputEdits(snapshots, every).beside]
 
 
 def test_an_output_has_the_edits_since_the_output_before():

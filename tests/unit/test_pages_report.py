@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.edits import edits_of_outputs
+from sitegen.analysis.edits import OutputEdits
 from sitegen.importers.case import JudgedCase, Opinion
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
@@ -303,7 +303,7 @@ def test_the_report_says_which_instructions_made_the_output():
 def test_the_instructions_are_those_of_the_newest_edit_that_the_output_can_have_seen(recorded_at, position):
     edits = [sample.edit(at) for at in (10, 20, 30)]
     at = replace(sample.series(1).points[0].snapshot, commit=sample.commit(25), recorded_at=recorded_at)
-    found = edits_of_outputs([at], edits).made_with[0]
+    found = OutputEdits([at], edits).made_with[0]
     assert [commit.position for commit in found] == [position][: position is not None]
 
 

@@ -3,7 +3,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.edits import edits_of_outputs
+from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.effects import BestVersion, EffectIndex, best_output, mean_change, windows
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
@@ -48,7 +48,7 @@ def snapshot(
 def found(snapshots: list[Snapshot], *edits: int) -> list[tuple[int, int | None, int]]:
     every = [edit(position) for position in edits]
     points = [Point(one, card(None), (), change=delta(0, 0, 0)) for one in snapshots]
-    return [window[:3] for window in windows(points, edits_of_outputs(snapshots, every).made_with)]
+    return [window[:3] for window in windows(points, OutputEdits(snapshots, every).made_with)]
 
 
 def delta(outputs: float, truth: float, rules: float) -> Change:
@@ -89,7 +89,7 @@ def test_an_output_recorded_while_an_edit_was_at_work_speaks_for_it_if_both_came
 def test_an_output_committed_with_an_edit_and_recorded_before_may_be_of_the_edit_before_it_as_well():
     outputs = [snapshot(1, 2, recorded="2026-03-02T01:30:00Z"), snapshot(2, 5, recorded="2026-03-02T04:30:00Z")]
     every = [edit(1), edit(5)]
-    made_with = edits_of_outputs(outputs, every).made_with
+    made_with = OutputEdits(outputs, every).made_with
     assert made_with == [(commit(1),), (commit(1), commit(5))]
     points = [
         Point(one, card(value), (), change=delta(0, 0, 0)) for one, value in zip(outputs, (0.5, 0.75), strict=True)
@@ -143,7 +143,7 @@ def test_what_truth_and_rules_made_of_a_change_is_summed_up_to_its_last_point():
     places = [snapshot(1, 2), snapshot(1, 3, "mapping"), snapshot(2, 5), snapshot(3, 7), snapshot(4, 9)]
     points = [Point(at, card(None), (), change=one) for at, one in zip(places, deltas, strict=True)]
     every = [edit(position) for position in (1, 4, 6, 8)]
-    assert windows(points, edits_of_outputs(places, every).made_with) == (
+    assert windows(points, OutputEdits(places, every).made_with) == (
         Window(1, None, 0),
         Window(edit=4, before=1, after=2),
         Window(edit=6, before=2, after=3, by_rules=0.25),
@@ -178,7 +178,7 @@ def test_the_change_across_an_edit_is_over_the_documents_that_both_outputs_have(
 ):
     places = [snapshot(1, 2), snapshot(2, 5)]
     points = [Point(place, one) for place, one in zip(places, (before, after), strict=True)]
-    _, window = windows(points, edits_of_outputs(places, [edit(1), edit(4)]).made_with)
+    _, window = windows(points, OutputEdits(places, [edit(1), edit(4)]).made_with)
     assert window.over_common == over_common
     heads = tuple(headline(point.scorecard.metric("f1")) for point in points)
     index = EffectIndex([replace(summary("x", window), headlines=heads)], {})
