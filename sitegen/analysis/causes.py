@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
-from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import PROBLEM_TYPES, SEVERITIES, Problem, Severity
+from sitegen.text.plain import counted
 
 _NAMES: Final = r"'[^']*'|\"[^\"]*\"|`[^`]*`|\b\d[\d,.]*\b"
 """Names and numbers in a message: two problems of one cause may differ in them."""
@@ -68,6 +68,28 @@ def causes_of(problems: Iterable[Problem]) -> tuple[ProblemCause, ...]:
             key=lambda cause: (cause.past, SEVERITIES.index(cause.severity), -cause.values, -len(cause.problems)),
         )
     )
+
+
+class ProblemCounts(NamedTuple):
+    """Number of causes, by severity."""
+
+    error: int
+    warning: int
+    note: int
+    past: int
+    """Causes that the newest outputs no longer have, whatever their severity."""
+
+    @property
+    def current(self) -> int:
+        """Number of causes that are not past."""
+        return self.error + self.warning + self.note
+
+    @property
+    def text(self) -> str:
+        """The counts as ``1 error, 2 warnings, and 3 on earlier outputs``; ``no problems`` if none is current."""
+        numbers = ((self.error, "error"), (self.warning, "warning"), (self.note, "note"))
+        current = ", ".join(counted(number, noun) for number, noun in numbers if number)
+        return (current or "no problems") + (f", and {self.past:,} on earlier outputs" if self.past else "")
 
 
 def count_causes(causes: Iterable[ProblemCause]) -> ProblemCounts:

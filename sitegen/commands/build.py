@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from sitegen.analysis.problem_counts import ProblemCounts
+from sitegen.analysis.causes import ProblemCounts
 from sitegen.commands.printing import print_line, print_text
 from sitegen.engine.built_site import Progress, Site
 from sitegen.project import Options

@@ -7,7 +7,7 @@ some keys have the same meaning for every kind.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import cache
 from posixpath import normpath
@@ -35,21 +35,19 @@ def error_in(file: str, finding: Finding) -> ConfigurationError:
     return error_of(finding.in_file(file))
 
 
-def finding_of(
-    error: Any, line: Callable[[Location], int | None], table: type[ConfigTable], prefix: str = ""
-) -> Finding:
+def finding_of(error: Any, line: int | None, table: type[ConfigTable], prefix: str = "") -> Finding:
     """Return an error of pydantic, which read a file into ``table``, as a finding."""
     location: Location = tuple(error["loc"])
     name = prefix + key_path(location)
     if error["type"] in UNKNOWN:
-        return unknown_key((*location[:-1], str(location[-1])), keys_at(table, location) or (), line(location), prefix)
+        return unknown_key((*location[:-1], str(location[-1])), keys_at(table, location) or (), line, prefix)
     if error["type"] == "missing":
-        return Finding("error", f"The key {name!r} is missing.", "Write it.", line=line(location[:-1]))
+        return Finding("error", f"The key {name!r} is missing.", "Write it.", line=line)
     expected = error["msg"].removeprefix("Input should be ").partition(", unable to ")[0]
     expected = re.sub("a valid dictionary|a dictionary or an instance of .*", "a mapping", expected)
     expected = expected.replace("a valid tuple", "a list").replace("a valid decimal", "a number")
     message = f"{name} is {describe(error['input'])}, {expected} is wanted."
-    return Finding("error", message, "Correct the value.", line=line(location))
+    return Finding("error", message, "Correct the value.", line=line)
 
 
 @cache
@@ -60,29 +58,31 @@ def adapter_of(table: Any) -> Any:
     return TypeAdapter(table)
 
 
-def valid_part(table: Any, data: Any, report: Callable[[Location, Any], None]) -> dict[str, Any]:
-    """Return the part of ``data`` that fits a table. Each misfit is reported and removed.
+def valid_part(table: Any, data: Any) -> tuple[dict[str, Any], list[tuple[Location, Any]]]:
+    """Return the part of ``data`` that fits a table, and each misfit: where it was removed, and the error of pydantic.
 
-    Empty if the root itself does not fit.
+    The ``loc`` of the error is the place, or the key that is missing there. Nothing fits if the root does not.
     """
     from pydantic import ValidationError
 
     valid: dict[str, Any] = _unshared_copy(data)
+    found: list[tuple[Location, Any]] = []
     while True:  # removing values may reveal errors that pydantic did not reach before
         try:
             adapter_of(table).validate_python(valid)
         except ValidationError as error:
             misfits: dict[Location, Any] = {}
             for complaint in error.errors(include_url=False, include_context=False):
-                misfits.setdefault(_deepest_location(valid, complaint["loc"]), complaint)
+                location = _deepest_location(valid, complaint["loc"])
+                place = complaint["loc"] if complaint["type"] == "missing" else location
+                misfits.setdefault(location, {**complaint, "loc": place})
             if () in misfits:
-                return {}
-            for location, complaint in misfits.items():
-                report(location, complaint)
+                return {}, found
+            found += misfits.items()
             for location in sorted(misfits, key=str, reverse=True):
                 remove(valid, location)
         else:
-            return valid
+            return valid, found
 
 
 def _unshared_copy(data: Any) -> Any:

@@ -148,13 +148,6 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
         fix = FIX if expected.endswith(OUTSIDE) else "Correct the value."
         findings.append(Finding("error", message, fix, line=line(location)).without_effect())
 
-    def report(location: Location, error: Any) -> None:
-        finding = finding_of({**error, "loc": location}, line, EvalConfig, prefix=f"evals.{eval_id}.")
-        if location[0] == "redact":
-            findings.append(replace(finding, message=f"{finding.message} Every value of the eval is hidden."))
-        else:
-            findings.append(finding.without_effect("warning" if location[0] in _SHOWN_ALONE else "error"))
-
     if not isinstance(entry, dict):
         lose((), ", a mapping is wanted", entry)
         entry = {}
@@ -165,7 +158,13 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
     stated = {key: _with_text_keys(value) for key, value in stated.items()}
     settings = stated.pop("settings", {})
     validated = adapter_of(EvalConfig).validate_python
-    valid = valid_part(EvalConfig, {**stated, "id": eval_id, "metadata": metadata}, report)
+    valid, misfits = valid_part(EvalConfig, {**stated, "id": eval_id, "metadata": metadata})
+    for location, misfit in misfits:
+        finding = finding_of(misfit, line(location), EvalConfig, prefix=f"evals.{eval_id}.")
+        if location[0] == "redact":
+            findings.append(replace(finding, message=f"{finding.message} Every value of the eval is hidden."))
+        else:
+            findings.append(finding.without_effect("warning" if location[0] in _SHOWN_ALONE else "error"))
     if not isinstance(settings, dict):
         lose(("settings",), ", a mapping is wanted", settings)
         settings = {}
@@ -290,13 +289,12 @@ def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
     def line(location: Location) -> int | None:
         return lines.get(location[:2]) or lines.get(location[:1])
 
-    def report(location: Location, error: Any) -> None:
-        finding = finding_of({**error, "loc": location}, line, EvaluationConfig)
+    valid, misfits = valid_part(EvaluationConfig, stated)
+    for location, misfit in misfits:
         possible = keys_at(EvaluationConfig, location) or ()
-        is_unknown = error["type"] in UNKNOWN and not misspelt(str(location[-1]), possible)
+        is_unknown = misfit["type"] in UNKNOWN and not misspelt(str(location[-1]), possible)
+        finding = finding_of(misfit, line(location), EvaluationConfig)
         findings.append(finding.without_effect("note" if is_unknown else "error"))
-
-    valid = valid_part(EvaluationConfig, stated, report)
     read: EvaluationConfig = adapter_of(EvaluationConfig).validate_python(valid)
     level = read.significance_level
     if level is not None and not 0 < level < 1:

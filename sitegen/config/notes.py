@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from sitegen.config.findings import adapter_of, describe, finding_of, unreadable, valid_part
 from sitegen.config.models import Note
-from sitegen.data_files.reading import Location, UnreadableError
+from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.model.problems import Finding, Parsed
 
@@ -31,17 +31,15 @@ def read_notes(content: bytes) -> Parsed[Notes]:
     findings: list[Finding] = []
     notes = []
     for index, stated in enumerate(root or ()):
-
-        def report(location: Location, complaint: Any, index: int = index) -> None:
-            finding = finding_of(complaint, lambda _: lines.get((index, *location), lines.get((index,))), Note)
-            findings.append(finding.without_effect("warning"))
-
         if not isinstance(stated, dict):
             line, message = lines.get((index,)), f"A note is {describe(stated)}, a mapping is wanted."
             finding = Finding("warning", message, "Write it as `case: ...`, `note: ...`.", line=line)
             findings.append(finding.without_effect("warning"))
             continue
-        entry = valid_part(Note, stated, report)
+        entry, misfits = valid_part(Note, stated)
+        for location, misfit in misfits:
+            line = lines.get((index, *location), lines.get((index,)))
+            findings.append(finding_of(misfit, line, Note).without_effect("warning"))
         if entry:
             notes.append((lines.get((index,), 1), adapter_of(Note).validate_python(entry)))
     return Parsed(tuple(notes), tuple(findings))

@@ -142,21 +142,17 @@ def _site(name: str, content: bytes, table: Any) -> Parsed[SiteConfig]:
         what = Finding("error", f"[tool.sitegen] is {describe(table)}, a table is wanted.", "Write [tool.sitegen].")
         return Parsed(SiteConfig(), (what.without_effect(),))
     findings: list[Finding] = []
-
-    def report(location: Location, error: Any) -> None:
-        if location in _NOT_OF_A_FILE and error["type"] in UNKNOWN:
+    valid, misfits = valid_part(SiteConfig, table)
+    for location, misfit in misfits:
+        if location in _NOT_OF_A_FILE and misfit["type"] in UNKNOWN:
             reason, fix = _NOT_OF_A_FILE[location]
-            findings.append(
-                Finding("error", f"A file cannot set {key_path(location)}: {reason}.", fix, line=line(location))
-            )
-            return
-        stated = tuple(error["loc"]) if error["type"] == "missing" else location
-        finding = finding_of({**error, "loc": stated}, line, SiteConfig).without_effect()
+            message = f"A file cannot set {key_path(location)}: {reason}."
+            findings.append(Finding("error", message, fix, line=line(location)))
+            continue
+        finding = finding_of(misfit, line(location), SiteConfig)
         if location[0] == "redact" or nearest(str(location[0]), names_of(SiteConfig)) == "redact":
-            raise error_in(name, finding_of({**error, "loc": stated}, line, SiteConfig))
-        findings.append(finding)
-
-    valid = valid_part(SiteConfig, table, report)
+            raise error_in(name, finding)
+        findings.append(finding.without_effect())
     wrong = list(_wrong_values(adapter_of(SiteConfig).validate_python(valid)))
     for location, message, fix in wrong:
         findings.append(Finding("error", message, fix, line=line(location)).without_effect())

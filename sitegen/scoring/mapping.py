@@ -198,8 +198,7 @@ def _valid(written: Any, about: RulesFile, lines: dict[Location, int], findings:
         present["ignore"] = [*ignored, *present.get("ignore", [])]
     elif ignored is not None:
         present.setdefault("ignore", ignored)
-    misfits: list[tuple[Location, Any]] = []
-    valid = valid_part(Mapping, present, lambda *misfit: misfits.append(misfit)) if present else {}
+    valid, misfits = valid_part(Mapping, present) if present else ({}, [])
     for location, error in misfits:
         key = key_path(location) if about == "settings" else ""  # in a mapping, the line is known
         findings.append(replace(_misfit_finding(location, error, lines), about=about, path=key))
@@ -223,7 +222,7 @@ def _misfit_finding(location: Location, error: Any, lines: dict[Location, int]) 
         near = nearest(key, possible)
         fix = fix or (f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}.")
         return Finding(severity="error", message=f"Unknown key {name!r}", fix=fix, line=line)
-    misfit, value = finding_of(error, lambda _: line or lines.get(location[:-1]), Mapping), str(error["input"])
+    misfit, value = finding_of(error, line or lines.get(location[:-1]), Mapping), str(error["input"])
     is_tolerance = value.endswith("%") and location[0] in ("tolerances", "fields")
     fix = f"Write {{percent: {value.rstrip('% ')}}}." if is_tolerance else misfit.fix
     return replace(misfit, message=misfit.message.replace(name, repr(name), 1), fix=fix)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.problem_counts import ProblemCounts
+from sitegen.analysis.causes import ProblemCounts
 from sitegen.analysis.standing import standings
 from sitegen.config.models import Mute
 from sitegen.engine.summary import summary_file

@@ -5,9 +5,9 @@ import re
 import pytest
 from msgspec.structs import replace
 
+from sitegen.analysis.causes import ProblemCounts
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flips
-from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.model.changes import Change, Ends, Interval, MetricDelta, Overlap
 from sitegen.model.outcomes import Judgement
 from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Streak, WeakSection

@@ -9,9 +9,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from sitegen.analysis.causes import ProblemCause
+from sitegen.analysis.causes import ProblemCause, ProblemCounts
 from sitegen.analysis.noise.samples import ends_of_mean
-from sitegen.analysis.problem_counts import ProblemCounts
 from sitegen.analysis.standing import LOST, EvalStanding
 from sitegen.model.changes import Ends
 from sitegen.model.commits import Commit
