@@ -508,10 +508,8 @@ def effects(one: Series, at: int) -> tuple[Effect, ...]:
     """What stands before and after the point with an index."""
     heads = [headline(p) for p in one.points]
     before = heads[at - 1] if at else None
-    return (
-        Effect(eval_id=one.info.id, name=one.info.name, before=before, after=heads[at]),
-        Effect(eval_id="receipts", name="Receipts", before=None, after=None),
-    )
+    of_one = Effect(eval_id=one.info.id, name=one.info.name, before=before, after=heads[at], specs=SPECS[:1])
+    return of_one, replace(of_one, eval_id="receipts", name="Receipts", before=None)
 
 
 def nasty_judgements() -> list[Judgement]:

@@ -79,7 +79,7 @@ def edits_of_instructions(latest: Iterable[EditEffects]) -> Iterator[str]:
         for effect in confounded[:EFFECTS]:
             exchanged = name(exchange("model", effect.window.model))
             yield f"  - {code(effect.eval_id, NAME)}: {exchanged} too, and the two effects cannot be separated"
-        regraded = [effect for effect in commit_edits.effects if effect.regraded and effect.before and effect.after]
+        regraded = [effect for effect in commit_edits.effects if effect.regraded and effect.before]
         for effect in regraded[:EFFECTS]:
             exchanged = name(exchange("judge", effect.window.judge))
             yield f"  - {code(effect.eval_id, NAME)}: {exchanged}, and grades of the two are not compared"
@@ -94,8 +94,7 @@ def edits_of_instructions(latest: Iterable[EditEffects]) -> Iterator[str]:
 
 def _effect_sentence(effect: Effect) -> str:
     assert effect.before is not None
-    assert effect.after is not None
-    spec = effect.specs[0] if effect.specs else MetricSpec("f1", "F1", "")
+    spec = effect.spec
     moved = signed(effect.by_outputs or 0.0, spec.unit)
     ends = f"{number(effect.before.values[0], unit=spec.unit)} to {number(effect.after.values[0], unit=spec.unit)}"
     return f"{code(effect.eval_id, NAME)}: {moved} by the outputs; {metric_label(spec)} {ends}"

@@ -425,10 +425,6 @@ class EvalSummary(Frozen):
         return target, None if target is None or value is None else spec.reaches(value, target)
 
 
-_F1: Final = MetricSpec("f1", "F1", "")
-"""The metric of the first value of an effect without specs."""
-
-
 class Effect(Frozen):
     """An eval before and after an edit of instructions: an association in time, not a cause.
 
@@ -439,10 +435,9 @@ class Effect(Frozen):
     eval_id: str
     name: str
     before: Headline | None
-    after: Headline | None
-    """None if no output was made between this edit and the next."""
-    specs: tuple[MetricSpec, ...] = ()
-    """The metrics of both points; if empty, only the headline is shown, as F1."""
+    after: Headline
+    specs: tuple[MetricSpec, ...]
+    """The metrics of both points."""
     window: Window = Window(edit=0, before=None, after=0)
     """The points that are attributed to the edit, with what else changed among them."""
     nouns: Nouns = Nouns()
@@ -451,13 +446,13 @@ class Effect(Frozen):
     @property
     def changes(self) -> tuple[float | None, ...]:
         """After minus before of each metric, over what both have; None if undefined, or if two judges graded them."""
-        if self.before is None or self.after is None:
-            return (None,) * max(1, len(self.specs))
+        if self.before is None:
+            return (None,) * len(self.specs)
         pairs = zip(self.before.values, self.after.values, strict=False)
         moved = self.window.over_common or [None if a is None or b is None else b - a for a, b in pairs]
-        names = [spec.name for spec in self.specs] or [""]
         return tuple(
-            None if regraded(self.window.judge, name) else change for name, change in zip(names, moved, strict=False)
+            None if regraded(self.window.judge, spec.name) else change
+            for spec, change in zip(self.specs, moved, strict=False)
         )
 
     @property
@@ -468,7 +463,7 @@ class Effect(Frozen):
     @property
     def regraded(self) -> bool:
         """Whether the headline is computed from grades of two judges."""
-        return bool(self.specs) and regraded(self.window.judge, self.specs[0].name)
+        return regraded(self.window.judge, self.spec.name)
 
     @property
     def by_outputs(self) -> float | None:
@@ -485,7 +480,7 @@ class Effect(Frozen):
     @property
     def spec(self) -> MetricSpec:
         """The headline metric."""
-        return self.specs[0] if self.specs else _F1
+        return self.specs[0]
 
     @property
     def shift(self) -> float | None:

@@ -170,7 +170,7 @@ class EffectRow(Frozen):
 
 def effect_rows(effects: Iterable[Effect]) -> tuple[EffectRow, ...]:
     """The evals with an output made with an edit, in the order of tables."""
-    return by_grade(_effect_row(effect, effect.after) for effect in effects if effect.after is not None)
+    return by_grade(map(_effect_row, effects))
 
 
 def by_grade(rows: Iterable[EffectRow]) -> tuple[EffectRow, ...]:
@@ -201,9 +201,8 @@ def most_changed(rows: Iterable[EffectRow]) -> list[EffectRow]:
     return sorted((row for row in rows if row.change), key=lambda row: -row.share)
 
 
-def _effect_row(effect: Effect, after: Headline) -> EffectRow:
-    specs = effect.specs or (effect.spec,)
-    metrics = metrics_of(effect.before, after, specs, effect.changes)
+def _effect_row(effect: Effect) -> EffectRow:
+    metrics = metrics_of(effect.before, effect.after, effect.specs, effect.changes)
     grade = _grade(effect)
     fields = flipped_fields(effect.window.flips) if effect.window.flips else ()
     return EffectRow(
@@ -212,7 +211,7 @@ def _effect_row(effect: Effect, after: Headline) -> EffectRow:
         grade=grade,
         why=_why(effect, grade),
         before=effect.before,
-        after=after,
+        after=effect.after,
         metrics=metrics,
         verdict=effect.window.verdict if grade not in ("not judged", "first output") else None,
         fixed=sum(fixed for _, fixed, _ in fields),

@@ -200,7 +200,7 @@ class InstructionView(Frozen):
         values: dict[str, list[float | None]] = {}
         for index, effects in enumerate(self.effects):
             for effect in effects:
-                if effect.after and effect.after.values[0] is not None:
+                if effect.after.values[0] is not None:
                     newest[effect.eval_id] = effect
                     values.setdefault(effect.eval_id, [None] * len(self.effects))[index] = effect.after.values[0]
         measured = {eval_id: len(track) - track.count(None) for eval_id, track in values.items()}

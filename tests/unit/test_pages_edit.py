@@ -106,7 +106,7 @@ def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
 
 def effect(before: float | None = 0.3, after: float = 0.4, **more: Any) -> Effect:
     sides = sample.headline(1, before), sample.headline(2, after)
-    return Effect(eval_id="a", name="A", before=sides[0], after=sides[1], **more)
+    return Effect(**{"eval_id": "a", "name": "A", "before": sides[0], "after": sides[1], "specs": sample.SPECS, **more})
 
 
 @pytest.mark.parametrize(
@@ -133,10 +133,6 @@ def effect(before: float | None = 0.3, after: float = 0.4, **more: Any) -> Effec
 def test_an_effect_has_one_verdict_and_one_reason(effect: Effect, grade: str, why: str):
     (row,) = effect_rows((effect,))
     assert (row.grade, row.why) == (grade, why)
-
-
-def test_an_effect_that_names_no_metrics_shows_its_headline():
-    assert [spec.label for spec, _ in effect_rows((effect(),))[0].metrics] == ["F1"]
 
 
 def test_a_flipped_field_and_the_passages_that_name_it_lead_to_each_other(renderer: Renderer):

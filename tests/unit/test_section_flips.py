@@ -1,16 +1,11 @@
 from sitegen.analysis.section_flips import FIELDS, FieldFlips, SectionFlips, section_flips
 from sitegen.model.outcomes import Flips, Tally
-from sitegen.model.series import Effect, Window
+from sitegen.model.series import Effect
+from tests import pages_sample_diffs as sample
 
 
 def effect(fixed: Tally = (), broken: Tally = ()) -> Effect:
-    return Effect(
-        eval_id="a",
-        name="A",
-        before=None,
-        after=None,
-        window=Window(edit=0, before=None, after=0, flips=Flips(fixed, broken)),
-    )
+    return sample.judged(sample.EFFECTS[0], flips=Flips(fixed, broken))
 
 
 def test_sections_stand_beside_the_fields_that_flipped_with_them_and_elsewhere():
@@ -59,8 +54,7 @@ def test_sections_stand_beside_the_fields_that_flipped_with_them_and_elsewhere()
 
 
 def test_an_edit_without_output_before_and_after_says_nothing():
-    silent = Effect(eval_id="a", name="A", before=None, after=None)
-    assert section_flips([("Rules",), ()], [(silent,), (effect(fixed=(("x", 1),)),)]) == ((), 0)
+    assert section_flips([("Rules",), ()], [(sample.EFFECTS[3],), (effect(fixed=(("x", 1),)),)]) == ((), 0)
 
 
 def test_fields_beyond_the_first_are_counted():

@@ -213,10 +213,9 @@ def summary(eval_id: str, *windows: Window) -> EvalSummary:
     return EvalSummary(EvalInfo(eval_id, eval_id), (F1,), (headline(0.25), headline(0.75)), windows=windows)
 
 
-def effect(eval_id: str, window: Window) -> Effect:
-    return Effect(
-        eval_id=eval_id, name=eval_id, before=headline(0.25), after=headline(0.75), specs=(F1,), window=window
-    )
+def effect(eval_id: str, window: Window, before: float | None = 0.25, after: float = 0.75) -> Effect:
+    first = None if before is None else headline(before)
+    return Effect(eval_id=eval_id, name=eval_id, before=first, after=headline(after), specs=(F1,), window=window)
 
 
 def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
@@ -233,9 +232,7 @@ def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
     )
     assert index.effects_of(5) == index.effects_of(5, "b.md") == both
     assert index.effects_of(5, "a.md") == both[:1]
-    assert index.effects_of(3) == (
-        replace(effect("a", Window(edit=3, before=None, after=0)), before=None, after=headline(0.25)),
-    )
+    assert index.effects_of(3) == (effect("a", Window(edit=3, before=None, after=0), None, 0.25),)
     assert index.effects_of(4) == ()
     assert index.positions() == (3, 5)
     assert list(index.edits_measured_from("a", 1)) == [5]
@@ -262,15 +259,7 @@ def test_what_outputs_made_of_a_change_is_the_rest():
 
 def test_the_mean_is_over_evals_with_a_change():
     assert mean_change(()) is None
-    assert (
-        mean_change(
-            (
-                Effect(eval_id="a", name="a", before=None, after=headline(0.5)),
-                Effect(eval_id="b", name="b", before=headline(0.5), after=headline(0.75)),
-            )
-        )
-        == 0.25
-    )
+    assert mean_change((effect("a", Window(1, None, 0), None), effect("b", Window(1, 0, 1), 0.5))) == 0.25
 
 
 def test_an_edit_has_no_effect_on_grades_that_two_judges_gave() -> None:
