@@ -6,15 +6,14 @@ Independent tests decide; paired tests are reported beside them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
 from math import fsum
 from typing import Final, Literal, TypeAlias, TypeVar
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from sitegen.model.changes import ChangeVerdict, Decision
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, FrozenObject
 from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import VariantSpread
 from sitegen.model.usage import exchanged
@@ -29,8 +28,7 @@ Confidence: TypeAlias = Literal["high", "medium", "low"]
 PairedFate: TypeAlias = Literal["fixed", "broken", "still_wrong"]
 
 
-@dataclass(frozen=True, slots=True)
-class VariantNumbers:
+class VariantNumbers(FrozenObject):
     """The numbers of one variant; None if not measured."""
 
     name: str
@@ -63,8 +61,7 @@ class VariantNumbers:
     """The worst and the best variant, if the output has several variants whose accuracies are averaged."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tested:
+class Tested(FrozenObject):
     """A test of one pair, and its decision."""
 
     method: str
@@ -78,8 +75,7 @@ class Tested:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricTest:
+class MetricTest(FrozenObject):
     """The tests of one metric of one pair."""
 
     metric: TestedMetric
@@ -106,8 +102,7 @@ class MetricTest:
     """Responses per variant that detect the observed difference with a power of 0.8; None without a difference."""
 
 
-@dataclass(frozen=True, slots=True)
-class CaseFlip:
+class CaseFlip(FrozenObject):
     """A case that at least one side got wrong, and how it changed from the first side to the second."""
 
     case_id: str
@@ -115,8 +110,7 @@ class CaseFlip:
     change: PairedFate
 
 
-@dataclass(frozen=True, slots=True)
-class VariantPair:
+class VariantPair(FrozenObject):
     """The comparison of two variants."""
 
     first: str
@@ -133,8 +127,7 @@ class VariantPair:
     """The verdict on the change of accuracy between two points of an eval; None for two variants or prompts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(FrozenObject):
     """The rank of a variant."""
 
     rank: int | None
@@ -148,8 +141,7 @@ class Ranked:
     """Whether every other ranked variant was measured on the same metrics, and all have cases in common."""
 
 
-@dataclass(frozen=True, slots=True)
-class VariantComparison:
+class VariantComparison(FrozenObject):
     """The comparison of two or more variants."""
 
     eval_id: str
@@ -315,7 +307,7 @@ def _quality_test(couple: Couple, alpha: float) -> MetricTest:
     independent = tests.t_test(*grades)
     paired = tests.paired_t_test(*grades)
     if not comparable:
-        independent, paired = structs.replace(independent, note=_TWO_JUDGES), structs.replace(paired, note=_TWO_JUDGES)
+        independent, paired = replace(independent, note=_TWO_JUDGES), replace(paired, note=_TWO_JUDGES)
     d = tests.cohens_d(grades[1], grades[0])
     lead = mean(grades[1]) - mean(grades[0]) if all(grades) else 0.0
     lead_by_case = fsum(second_grade - first_grade for first_grade, second_grade in by_case)

@@ -5,7 +5,6 @@ The comparison is symmetric: swapping two variants swaps their names in the resu
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import fsum
@@ -178,11 +177,9 @@ def variant_comparison(
     tested = variant_pairs(variants, alpha, verdicts)
     names = [numbers.name for numbers in measured]
     winner = _beats_all(names, [(pair, pair.winner) for pair in tested])
-    rows = ranking([dataclasses.replace(numbers, quality=None) for numbers in measured] if judges else measured)
+    rows = ranking([replace(numbers, quality=None) for numbers in measured] if judges else measured)
     if not all(pair.common for pair in tested):  # scores of different cases have no order
-        rows = tuple(
-            sorted((dataclasses.replace(row, rank=None, comparable=False) for row in rows), key=lambda row: row.name)
-        )
+        rows = tuple(sorted((replace(row, rank=None, comparable=False) for row in rows), key=lambda row: row.name))
     return VariantComparison(
         eval_id=eval_id,
         variants=measured,

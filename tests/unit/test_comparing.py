@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 
 import pytest
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from sitegen.analysis.variant_tests import VariantComparison, VariantSample
 from sitegen.analysis.variants import variant_comparison

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from msgspec import structs
+from msgspec.structs import replace
 
 from sitegen.analysis.variant_tests import CaseFlip, MetricTest, VariantComparison, VariantNumbers, VariantSample
 from sitegen.analysis.variants import ranking, variant_comparison
@@ -172,9 +171,7 @@ def test_with_three_variants_p_values_are_adjusted_over_the_pairs():
 
 def of_cases(one: VariantSample, start: int) -> VariantSample:
     """The same variant, whose cases are numbered from *start* on."""
-    return structs.replace(
-        one, cases={f"case-{number:03}": case for number, case in enumerate(one.cases.values(), start)}
-    )
+    return replace(one, cases={f"case-{number:03}": case for number, case in enumerate(one.cases.values(), start)})
 
 
 def test_variants_without_a_common_case_have_no_test_no_winner_no_rank_and_no_recommendation():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from sitegen.analysis.flips import flipped_cells, number_of_cells
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.variant_tests import ORDER, PairedFate
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Interval
+from sitegen.model.frozen import FrozenObject
 from sitegen.model.outcomes import ABSENT, CellFlip, Outcome, Period
 from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import Series
@@ -20,8 +20,7 @@ from sitegen.stats.significance import Significance, paired_t_test
 from sitegen.text.values import written
 
 
-@dataclass(frozen=True, slots=True)
-class MetricChange:
+class MetricChange(FrozenObject):
     """One metric on both sides."""
 
     name: str
@@ -33,8 +32,7 @@ class MetricChange:
     higher_is_better: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Flip:
+class Flip(FrozenObject):
     """A judgement that was wrong on at least one side."""
 
     document: str
@@ -49,8 +47,7 @@ class Flip:
     """The path with list items by name, `walls[E Wall].area`; empty if it is the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentChange:
+class DocumentChange(FrozenObject):
     """The headline metric of one document on both sides."""
 
     id: str
@@ -58,8 +55,7 @@ class DocumentChange:
     after: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class ResultChange:
+class ResultChange(FrozenObject):
     """A point of an eval compared with another one."""
 
     eval_id: str

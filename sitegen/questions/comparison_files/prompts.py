@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -17,6 +17,7 @@ from sitegen.analysis.variant_tests import Confidence, Tested, VariantComparison
 from sitegen.analysis.variants import sole_leader
 from sitegen.config.manifest import evaluation_methods, significance_level
 from sitegen.errors import NothingToReportError
+from sitegen.model.frozen import FrozenObject
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeEval, WorktreeProject, first_file
@@ -40,8 +41,7 @@ _THRESHOLDS: Final = (
 _NO_NAME = re.compile(r"[^\w.-]")
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationDocument:
+class EvaluationDocument(FrozenObject):
     """The whole file, in the order in which it is written. Undefined numbers are None."""
 
     timestamp: str
@@ -130,8 +130,7 @@ def _config(place: WorktreeEval, methods: Sequence[str]) -> dict[str, Any]:
 _TIE = "tie"
 
 
-@dataclass(frozen=True, slots=True)
-class PromptTest:
+class PromptTest(FrozenObject):
     """A test of a metric; undefined numbers are None."""
 
     test: str
@@ -144,8 +143,7 @@ class PromptTest:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class PromptsMetric:
+class PromptsMetric(FrozenObject):
     """A metric of two prompts with the independent test, which decides, and the paired test for comparison."""
 
     values: dict[str, float | None]
@@ -159,8 +157,7 @@ class PromptsMetric:
     paired_test: PromptTest
 
 
-@dataclass(frozen=True, slots=True)
-class PromptPair:
+class PromptPair(FrozenObject):
     """Two prompts."""
 
     overall_winner: str
@@ -168,8 +165,7 @@ class PromptPair:
     metrics_comparison: dict[str, PromptsMetric]
 
 
-@dataclass(frozen=True, slots=True)
-class StatisticalComparison:
+class StatisticalComparison(FrozenObject):
     """All pairs of prompts and the ranking."""
 
     pairwise_comparisons: dict[str, PromptPair]
@@ -178,8 +174,7 @@ class StatisticalComparison:
     """(prompt, score), the best first."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecommendedPrompt:
+class RecommendedPrompt(FrozenObject):
     """The recommendation."""
 
     recommended_prompt: str | None
@@ -190,8 +185,7 @@ class RecommendedPrompt:
     confidence: Confidence
 
 
-@dataclass(frozen=True, slots=True)
-class PromptsDocument:
+class PromptsDocument(FrozenObject):
     """The whole file, in the order in which it is written."""
 
     timestamp: str
@@ -267,8 +261,7 @@ def prompts_document(
 SCHEMA: Final = "sitegen/comparison/1"
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonDocument:
+class ComparisonDocument(FrozenObject):
     """The comparisons of one call, in the order in which they are written."""
 
     variants: tuple[VariantComparison, ...] = ()
