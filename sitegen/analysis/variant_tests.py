@@ -5,10 +5,10 @@ Independent tests decide; paired tests are reported beside them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import fsum
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
@@ -158,8 +158,6 @@ class VariantComparison(FrozenObject):
     alpha: float
 
 
-T = TypeVar("T")
-
 ORDER: Final[tuple[PairedFate, ...]] = ("broken", "fixed", "still_wrong")
 
 
@@ -207,8 +205,8 @@ def case_flips(first: dict[str, CaseOutcome], second: dict[str, CaseOutcome]) ->
     return tuple(sorted(flips, key=lambda flip: (ORDER.index(flip.change), flip.case_id)))
 
 
-_TWO_JUDGES: Final = "another judge"
-"""The note if grades were not tested."""
+_OF_CASE: Final[dict[TestedMetric, str]] = {"accuracy": "right", "quality": "grade"}
+"""The value of a case that a metric is the mean of."""
 
 
 class VariantSample(Frozen):
@@ -223,7 +221,7 @@ Couple: TypeAlias = tuple[VariantSample, VariantSample]
 
 
 def variant_pairs(
-    samples: Sequence[VariantSample], alpha: float, verdicts: Sequence[ChangeVerdict | None] = ()
+    samples: Sequence[VariantSample], alpha: float, verdicts: Sequence[ChangeVerdict | None]
 ) -> tuple[VariantPair, ...]:
     """Test every pair at the level ``alpha``.
 
@@ -231,7 +229,9 @@ def variant_pairs(
     verdict on the change decides on accuracy: ``verdicts`` has one for each pair, None where there is none.
     """
     couples = list(combinations(samples, 2))
-    accuracy = _decided([_accuracy_test(couple, alpha) for couple in couples], alpha)
+    accuracy, quality = (
+        _decided([_metric_test(metric, couple, alpha) for couple in couples], alpha) for metric in _OF_CASE
+    )
     of_pairs = verdicts or [None] * len(couples)
     for number, ((first, second), verdict) in enumerate(zip(couples, of_pairs, strict=True)):
         if verdict and accuracy[number].difference is not None:
@@ -239,7 +239,6 @@ def variant_pairs(
             p = verdict.p_value
             tested = Tested(method="exact sign test", statistic=None, p_value=p, adjusted_p=p, better=winner)
             accuracy[number] = replace(accuracy[number], independent=tested, paired=tested, disagrees=False)
-    quality = _decided([_quality_test(couple, alpha) for couple in couples], alpha)
     return tuple(
         VariantPair(
             first=first.measured.name,
@@ -260,94 +259,54 @@ def agreed(winners: Iterable[str | None]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _accuracy_test(couple: Couple, alpha: float) -> MetricTest:
-    """Test the accuracy of a pair; ``_decided`` finds who wins, as in ``_quality_test``."""
+def _metric_test(metric: TestedMetric, couple: Couple, alpha: float) -> MetricTest:
+    """Test a metric of a pair over the cases in which both have a value; ``_decided`` finds who wins.
+
+    If two judges gave the grades, both values are reported without any test.
+    """
     first, second = couple
-    before, after = first.measured.accuracy, second.measured.accuracy
-    by_case = _by_case(couple, lambda case: case.right)
-    only_first, only_second = _leads(by_case)
-    h = None
-    if by_case:
-        before_share, after_share = map(mean, zip(*by_case, strict=True))
-        if first.cases.keys() != second.cases.keys():
-            before, after = before_share, after_share
-        h = tests.cohens_h(after_share, before_share)
-    independent = tests.chi_square(
-        *([case[side] > 0.5 for case in by_case].count(right) for side in (0, 1) for right in (True, False))
-    )
-    paired = tests.mcnemar(only_first, only_second, len(by_case))
+    before, after = (getattr(variant.measured, metric) for variant in couple)
+    in_both = [(case, second.cases[name]) for name, case in first.cases.items() if name in second.cases]
+    values = [tuple(getattr(case, _OF_CASE[metric]) for case in pair) for pair in in_both]
+    by_case = [pair for pair in values if None not in pair]
+    sample = len(by_case)
+    is_other_judge = metric == "quality" and exchanged(first.measured.judges, second.measured.judges) is not None
+    if is_other_judge:
+        by_case = []
+    firsts, seconds = [value for value, _ in by_case], [value for _, value in by_case]
+    lead = mean(seconds) - mean(firsts) if by_case else 0.0
+    if by_case and first.cases.keys() != second.cases.keys():
+        before, after = mean(firsts), mean(seconds)
+    only_first, only_second = (sum(sign * (b - a) > 0 for a, b in by_case) for sign in (-1, 1))
+    if metric == "accuracy":
+        table = [[value > 0.5 for value in side].count(right) for side in (firsts, seconds) for right in (True, False)]
+        independent, paired = tests.chi_square(*table), tests.mcnemar(only_first, only_second, sample)
+        paired_lead: float = only_second - only_first
+        effect = tests.cohens_h(mean(seconds), mean(firsts)) if by_case else None
+        least = tests.cases_for_proportions(effect, alpha) if effect else None
+    else:
+        independent, paired = tests.t_test(firsts, seconds), tests.paired_t_test(firsts, seconds)
+        paired_lead = fsum(b - a for a, b in by_case)
+        effect = tests.cohens_d(seconds, firsts)
+        least = tests.cases_for_means(effect, alpha) if effect else None
+    if is_other_judge:
+        independent, paired = (replace(test, note="another judge") for test in (independent, paired))
+    is_comparable = bool(in_both) and not is_other_judge and before is not None and after is not None
     return MetricTest(
-        metric="accuracy",
+        metric=metric,
         first=before,
         second=after,
-        difference=_difference(couple, before, after),
-        independent=_tested(independent, couple, h or 0.0),
-        paired=_tested(paired, couple, only_second - only_first),
-        disagrees=False,
-        first_better=only_first,
-        equal=len(by_case) - only_first - only_second,
-        second_better=only_second,
-        effect_size=h,
-        sample=len(by_case),
-        minimum_sample=tests.cases_for_proportions(h, alpha) if h else None,
-    )
-
-
-def _quality_test(couple: Couple, alpha: float) -> MetricTest:
-    """Test the grades, or report both values without any test if two judges gave the grades."""
-    first, second = couple
-    before, after = first.measured.quality, second.measured.quality
-    comparable = exchanged(first.measured.judges, second.measured.judges) is None
-    by_case = _by_case(couple, lambda case: case.grade)
-    graded = len(by_case)
-    by_case = by_case if comparable else ()
-    grades = [grade for grade, _ in by_case], [grade for _, grade in by_case]
-    if all(grades) and first.cases.keys() != second.cases.keys():
-        before, after = map(mean, grades)
-    independent = tests.t_test(*grades)
-    paired = tests.paired_t_test(*grades)
-    if not comparable:
-        independent, paired = replace(independent, note=_TWO_JUDGES), replace(paired, note=_TWO_JUDGES)
-    d = tests.cohens_d(grades[1], grades[0])
-    lead = mean(grades[1]) - mean(grades[0]) if all(grades) else 0.0
-    lead_by_case = fsum(second_grade - first_grade for first_grade, second_grade in by_case)
-    only_first, only_second = _leads(by_case)
-    return MetricTest(
-        metric="quality",
-        first=before,
-        second=after,
-        difference=_difference(couple, before, after) if comparable else None,
+        difference=after - before if is_comparable else None,
         independent=_tested(independent, couple, lead),
-        paired=_tested(paired, couple, lead_by_case),
+        paired=_tested(paired, couple, paired_lead),
         disagrees=False,
         first_better=only_first,
         equal=len(by_case) - only_first - only_second,
         second_better=only_second,
-        effect_size=d,
-        sample=graded,
-        minimum_sample=tests.cases_for_means(d, alpha) if d else None,
+        effect_size=effect,
+        sample=sample,
+        minimum_sample=least,
     )
-
-
-def _difference(couple: Couple, before: float | None, after: float | None) -> float | None:
-    """Return the second value minus the first; None if one is missing, or if the variants have no case in common."""
-    first, second = couple
-    apart = first.cases.keys().isdisjoint(second.cases)
-    return None if before is None or after is None or apart else after - before
-
-
-def _by_case(couple: Couple, value: Callable[[CaseOutcome], T | None]) -> tuple[tuple[T, T], ...]:
-    first, second = couple
-    pairs = (
-        (value(case), value(second.cases[case_id])) for case_id, case in first.cases.items() if case_id in second.cases
-    )
-    return tuple((before, after) for before, after in pairs if before is not None and after is not None)
-
-
-def _leads(by_case: Iterable[tuple[float, float]]) -> tuple[int, int]:
-    """Return the number of cases in which the first variant is better, and of those in which the second is."""
-    signs = [after - before for before, after in by_case]
-    return sum(sign < 0 for sign in signs), sum(sign > 0 for sign in signs)
 
 
 def _tested(test: Significance, couple: Couple, lead: float) -> Tested:
