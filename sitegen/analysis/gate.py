@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from sitegen.config.models import EvalLimits, GateSettings, Limit
 from sitegen.model.changes import ChangeVerdict
-from sitegen.model.gate import GateEval, GateMetric, GateReport, GateVerdict, Reason
+from sitegen.model.gate import Doubt, Failure, GateEval, GateMetric, GateReport, GateVerdict, Incomparable, Reason
 from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.series import EvalInfo
 from sitegen.model.usage import regraded
@@ -25,22 +25,10 @@ VERDICTS: Final[tuple[GateVerdict, ...]] = get_args(GateVerdict)
 """Verdicts from the best to the worst; of several verdicts the worst counts."""
 
 VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {
-    "below the floor": "fail",
     "still below the floor": "pass",
-    "dropped": "fail",
-    "worse on these cases": "fail",
-    "too many broken": "fail",
-    "too few cases": "fail",
-    "removed": "fail",
-    "worse by the repeats of the base": "fail",
-    "may be chance": "inconclusive",
-    "same output": "inconclusive",
-    "undefined": "not comparable",
-    "no such metric": "not comparable",
-    "nothing in common": "not comparable",
-    "not fetched": "not comparable",
-    "another kind": "not comparable",
-    "another judge": "not comparable",
+    **dict.fromkeys(get_args(Failure), "fail"),
+    **dict.fromkeys(get_args(Doubt), "inconclusive"),
+    **dict.fromkeys(get_args(Incomparable), "not comparable"),
 }
 
 OFF: Final = 100.0

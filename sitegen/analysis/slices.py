@@ -94,18 +94,14 @@ def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> tupl
     wanted += [(axis,) for axis in axes]
     found = []
     for of in wanted:
-        earlier = dict(_parts(before, of)) if before else {}
-        slices = tuple(_slice(values, earlier.get(values), card, spec) for values, card in _parts(after, of))
+        slices = tuple(_slices(before, after, of, spec))
         found.append(Split(of, slices, frozenset(_best(slices, spec)) if of[0] in ANSWERERS else frozenset()))
     return tuple(found)
 
 
 def slices_of(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> Iterator[tuple[str, Slice]]:
-    """Yield every slice of an output along one axis, with its axis. The parameters are those of ``splits``."""
-    for axis in axes_of(after):
-        earlier = dict(_parts(before, (axis,))) if before else {}
-        for values, part in _parts(after, (axis,)):
-            yield axis, _slice(values, earlier.get(values), part, spec)
+    """Return every slice of an output along one axis, with its axis. The parameters are those of ``splits``."""
+    return ((axis, part) for axis in axes_of(after) for part in _slices(before, after, (axis,), spec))
 
 
 def slice_rows(card: Scorecard, spec: MetricSpec) -> list[SliceRow]:
@@ -176,23 +172,25 @@ def tags_of(card: Scorecard) -> dict[str, set[tuple[str, str]]]:
     return found
 
 
-def _slice(values: tuple[str, ...], before: Scorecard | None, card: Scorecard, spec: MetricSpec) -> Slice:
-    usage = card.usage or RunUsage()
-    compared = Compared(before, card) if before else None
-    change = compared.difference(spec.name) if compared else None
-    verdict = None
-    if compared and change is not None and not card.traits.is_recorded:
-        verdict = change_verdict(compared, Flips(), higher_is_better=spec.higher_is_better)
-    return Slice(
-        values=values,
-        card=card,
-        value=card.metric(spec.name),
-        interval=interval_of(card, spec.name),
-        cost=usage.cost,
-        latency=usage.latency_median,
-        change=change,
-        verdict=verdict,
-    )
+def _slices(before: Scorecard | None, after: Scorecard, axes: tuple[str, ...], spec: MetricSpec) -> Iterator[Slice]:
+    earlier = dict(_parts(before, axes)) if before else {}
+    for values, card in _parts(after, axes):
+        usage = card.usage or RunUsage()
+        compared = Compared(earlier[values], card) if values in earlier else None
+        change = compared.difference(spec.name) if compared else None
+        verdict = None
+        if compared and change is not None and not card.traits.is_recorded:
+            verdict = change_verdict(compared, Flips(), higher_is_better=spec.higher_is_better)
+        yield Slice(
+            values=values,
+            card=card,
+            value=card.metric(spec.name),
+            interval=interval_of(card, spec.name),
+            cost=usage.cost,
+            latency=usage.latency_median,
+            change=change,
+            verdict=verdict,
+        )
 
 
 def part_of(result: Result, axis: str, value: str) -> Result:

@@ -15,28 +15,26 @@ SCHEMA: Final = "sitegen/gate/1"
 GateVerdict: TypeAlias = Literal["pass", "inconclusive", "not comparable", "fail"]
 """inconclusive: worse by more than the limit, but perhaps by chance, or with the same output."""
 
-Reason: TypeAlias = Literal[
+Failure: TypeAlias = Literal[
     "below the floor",
-    "still below the floor",
     "dropped",
     "worse on these cases",
     "too many broken",
     "too few cases",
     "removed",
     "worse by the repeats of the base",
-    "may be chance",
-    "same output",
-    "undefined",
-    "no such metric",
-    "nothing in common",
-    "not fetched",
-    "another kind",
-    "another judge",
 ]
-"""Why a metric or an eval does not pass; only *still below the floor*, which it was at the base too, passes.
+"""*worse by the repeats of the base*: only repeats that the branch added make it seem a matter of chance."""
 
-*worse by the repeats of the base*: only repeats that the branch added make it seem a matter of chance.
-*same output*: only ground truth or rules changed, so that it is not the model that got worse."""
+Doubt: TypeAlias = Literal["may be chance", "same output"]
+"""*same output*: only ground truth or rules changed, so that it is not the model that got worse."""
+
+Incomparable: TypeAlias = Literal[
+    "undefined", "no such metric", "nothing in common", "not fetched", "another kind", "another judge"
+]
+
+Reason: TypeAlias = Literal["still below the floor", Failure, Doubt, Incomparable]
+"""Why a metric or an eval does not pass; only *still below the floor*, which it was at the base too, passes."""
 
 Presence: TypeAlias = Literal["both", "new", "gone"]
 """Which sides have an output of the eval. new: only the head. gone: only the base."""
