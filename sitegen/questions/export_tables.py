@@ -5,27 +5,24 @@ No name is a keyword of SQL, so that none needs quotes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
-from typing import Final, Literal, TypeAlias
-
-from msgspec.structs import astuple
+from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
+from typing import Any, Final, Literal, TypeAlias
 
 from sitegen import __version__
 from sitegen.analysis.series import variant_spread
 from sitegen.analysis.slices import slices_of
 from sitegen.engine.timeline import Timeline
+from sitegen.model.changes import Interval, MetricDelta
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ERROR_TYPES, Value
 from sitegen.model.scorecards import ANSWERERS
-from sitegen.model.series import Series
-from sitegen.model.timeline import Edit
+from sitegen.model.series import Point, Series, VariantSpread
+from sitegen.model.timeline import ROLES, Role
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
 from sitegen.questions.comparison_files.changes import document_headline
-from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import encodable
 from sitegen.text.values import as_json
 
@@ -37,17 +34,19 @@ ExportCell: TypeAlias = str | float | bool | None
 ExportRow: TypeAlias = tuple[ExportCell, ...]
 
 
-class ExportColumn(Frozen):
+class ExportColumn(Frozen, gc=True):
     """A column of a table."""
 
     name: str
+    cell: Callable[[Any], ExportCell]
+    """Takes what a row of the table is about."""
     type: ColumnType = "text"
     optional: bool = False
     """Whether cells may be undefined."""
 
 
-class Table(Frozen):
-    """A table, whose rows are tuples in the order of its columns."""
+class Table(Frozen, gc=True):
+    """A table."""
 
     name: str
     columns: tuple[ExportColumn, ...]
@@ -56,50 +55,130 @@ class Table(Frozen):
     """Columns whose values are the key of another table, and the name of that table."""
 
 
-def _columns(*names: str, type: ColumnType = "text", optional: bool = False) -> tuple[ExportColumn, ...]:
-    return tuple(ExportColumn(name, type, optional) for name in names)
+class At(Frozen, gc=True):
+    """What a row of most tables is about: a point of an eval, or a part of it."""
+
+    series: Series
+    index: int
+    part: Any = None
+    """A metric, document, field or slice of the point, or the number of an edit; None for the point itself."""
+
+    @property
+    def point(self) -> Point:
+        """The point."""
+        return self.series.points[self.index]
+
+    @property
+    def delta(self) -> MetricDelta:
+        """The change of the metric ``part`` since the point before."""
+        changes = self.point.change.metrics if self.point.change else ()
+        return next((each for each in changes if each.name == self.part.name), MetricDelta(self.part.name, None, None))
 
 
-_COUNTS: Final = _columns("tp", "fp", "fn", "tn", *ERROR_TYPES, type="integer")
-_COMMIT: Final = (
-    *_columns("commit_id"),
-    *_columns("position", type="integer"),
-    *_columns("committed_at", "author", "subject"),
-)
-_AT: Final = (*_columns("eval_id"), *_columns("point", type="integer"))
+def _integer(name: str, cell: Callable[[Any], int | None], *, optional: bool = False) -> ExportColumn:
+    return ExportColumn(name, cell, "integer", optional)
+
+
+def _real(name: str, cell: Callable[[Any], float | None]) -> ExportColumn:
+    return ExportColumn(name, cell, "real", optional=True)
+
+
+def _counts(path: str) -> tuple[ExportColumn, ...]:
+    """The columns of the counts at a path of attributes."""
+    return tuple(_integer(name, attrgetter(f"{path}.{name}")) for name in ("tp", "fp", "fn", "tn", *ERROR_TYPES))
+
+
+def _commit(of: Callable[[Any], Commit]) -> tuple[ExportColumn, ...]:
+    return (
+        ExportColumn("commit_id", lambda row: of(row).sha),
+        _integer("position", lambda row: of(row).position),
+        ExportColumn("committed_at", lambda row: of(row).committed_at),
+        ExportColumn("author", lambda row: of(row).author),
+        ExportColumn("subject", lambda row: of(row).subject),
+    )
+
+
+def _interval(of: Callable[[Any], Interval | None]) -> tuple[ExportColumn, ...]:
+    return (
+        _real("interval_low", lambda row: getattr(of(row), "low", None)),
+        _real("interval_high", lambda row: getattr(of(row), "high", None)),
+    )
+
+
+def _by_cause(role: Role) -> ExportColumn:
+    """The part of a change; recorded numbers have none."""
+    return _real(f"by_{role}", lambda at: None if at.part.recorded else getattr(at.delta.parts, role, None))
+
+
+def _now(at: At) -> float | None:
+    return at.point.now.metric(at.part.name) if at.point.now and not at.part.recorded else None
+
+
+def _usage(at: At) -> RunUsage:
+    return at.point.scorecard.usage or RunUsage()
+
+
+def _spread(at: At) -> VariantSpread | None:
+    return variant_spread(at.part, at.point.scorecard)
+
+
+def _tags(at: At) -> str | None:
+    """The tags of a document as a JSON object."""
+    tags: Value = {axis: value for axis, value in at.part.axes.items() if axis not in ANSWERERS}
+    return as_json(tags) if tags else None
+
+
+_AT: Final = (ExportColumn("eval_id", lambda at: at.series.info.id), _integer("point", lambda at: at.index))
 _POINT: Final = (("eval_id", "point"), "points")
 
 TABLES: Final = (
-    Table("about", _columns("name", "value"), ("name",)),
     Table(
-        "instructions",
-        (
-            *_columns("edit", type="integer"),
-            *_columns("path", "status"),
-            *_columns("old_path", "old_blob", "new_blob", optional=True),
-            *_COMMIT,
-        ),
-        ("edit",),
+        name="about",
+        columns=(ExportColumn("name", lambda fact: fact[0]), ExportColumn("value", lambda fact: fact[1])),
+        key=("name",),
     ),
     Table(
-        "evals",
-        (*_columns("eval_id", "name", "kind", "description", "headline"), *_columns("deleted", type="boolean")),
-        ("eval_id",),
+        name="instructions",
+        columns=(
+            _integer("edit", lambda row: row[0]),
+            ExportColumn("path", lambda row: row[1].path),
+            ExportColumn("status", lambda row: row[1].status),
+            ExportColumn("old_path", lambda row: row[1].old and row[1].old.path, optional=True),
+            ExportColumn("old_blob", lambda row: row[1].old and row[1].old.oid, optional=True),
+            ExportColumn("new_blob", lambda row: row[1].new and row[1].new.oid, optional=True),
+            *_commit(lambda row: row[1].commit),
+        ),
+        key=("edit",),
+    ),
+    Table(
+        name="evals",
+        columns=(
+            ExportColumn("eval_id", lambda series: series.info.id),
+            ExportColumn("name", lambda series: series.info.name),
+            ExportColumn("kind", lambda series: series.info.kind),
+            ExportColumn("description", lambda series: series.info.description),
+            ExportColumn("headline", lambda series: series.specs[0].name),
+            ExportColumn("deleted", lambda series: series.history.deleted, "boolean"),
+        ),
+        key=("eval_id",),
     ),
     Table(
         name="points",
         columns=(
             *_AT,
-            *_columns("iteration", type="integer"),
-            *_columns("label"),
-            *_COMMIT,
-            *_columns("recorded_at", optional=True),
-            *_columns("cause", "status"),
-            *_columns("stale", type="boolean"),
-            *_COUNTS,
-            *_columns("report"),
-            *_columns("models", "parameters", "judges", optional=True),
-            *_columns("same_as", type="integer", optional=True),
+            _integer("iteration", lambda at: at.point.snapshot.iteration),
+            ExportColumn("label", lambda at: at.point.snapshot.label),
+            *_commit(lambda at: at.point.snapshot.commit),
+            ExportColumn("recorded_at", lambda at: at.point.snapshot.recorded_at, optional=True),
+            ExportColumn("cause", lambda at: " ".join(at.point.snapshot.cause)),
+            ExportColumn("status", lambda at: at.point.scorecard.status),
+            ExportColumn("stale", lambda at: at.point.stale, "boolean"),
+            *_counts("point.scorecard.counts"),
+            ExportColumn("report", lambda at: links.report(at.series.info.id, at.point.snapshot.slug)),
+            ExportColumn("models", lambda at: ", ".join(_usage(at).models) or None, optional=True),
+            ExportColumn("parameters", lambda at: _usage(at).parameters or None, optional=True),
+            ExportColumn("judges", lambda at: ", ".join(_usage(at).judges) or None, optional=True),
+            _integer("same_as", lambda at: at.point.copy_of, optional=True),
         ),
         key=("eval_id", "point"),
         references=((("eval_id",), "evals"),),
@@ -108,11 +187,14 @@ TABLES: Final = (
         name="scores",
         columns=(
             *_AT,
-            *_columns("metric"),
-            *_columns("score_then", "score_now", "change", type="real", optional=True),
-            *_columns("by_outputs", "by_ground_truth", "by_rules", type="real", optional=True),
-            *_columns("interval_low", "interval_high", type="real", optional=True),
-            *_columns("variants_worst", "variants_best", type="real", optional=True),
+            ExportColumn("metric", lambda at: at.part.name),
+            _real("score_then", lambda at: at.point.scorecard.metric(at.part.name)),
+            _real("score_now", _now),
+            _real("change", lambda at: at.delta.change),
+            *map(_by_cause, ROLES),
+            *_interval(lambda at: at.point.interval if at.part is at.series.specs[0] else None),
+            _real("variants_worst", lambda at: getattr(_spread(at), "worst", None)),
+            _real("variants_best", lambda at: getattr(_spread(at), "best", None)),
         ),
         key=("eval_id", "point", "metric"),
         references=(_POINT,),
@@ -121,10 +203,16 @@ TABLES: Final = (
         name="documents",
         columns=(
             *_AT,
-            *_columns("document", "answered_case", "status"),
-            *_columns("variant", "model", "tags", optional=True),
-            *_columns("score", "cost", "latency", type="real", optional=True),
-            *_COUNTS,
+            ExportColumn("document", lambda at: at.part.id),
+            ExportColumn("answered_case", lambda at: at.part.unit),
+            ExportColumn("status", lambda at: at.part.status),
+            ExportColumn("variant", lambda at: at.part.axes.get("variant"), optional=True),
+            ExportColumn("model", lambda at: at.part.axes.get("model"), optional=True),
+            ExportColumn("tags", _tags, optional=True),
+            _real("score", lambda at: document_headline(at.series.specs[0].name, at.part)),
+            _real("cost", lambda at: at.part.cost),
+            _real("latency", lambda at: at.part.latency),
+            *_counts("part.counts"),
         ),
         key=("eval_id", "point", "document"),
         references=(_POINT,),
@@ -133,47 +221,51 @@ TABLES: Final = (
         name="slices",
         columns=(
             *_AT,
-            *_columns("axis", "slice"),
-            *_columns("score", "interval_low", "interval_high", "change", type="real", optional=True),
-            *_columns("verdict", optional=True),
-            *_columns("cases", type="integer"),
-            *_columns("cost", "latency", type="real", optional=True),
+            ExportColumn("axis", lambda at: at.part[0]),
+            ExportColumn("slice", lambda at: at.part[1].values[0]),
+            _real("score", lambda at: at.part[1].value),
+            *_interval(lambda at: at.part[1].interval),
+            _real("change", lambda at: at.part[1].change),
+            ExportColumn("verdict", lambda at: at.part[1].verdict and at.part[1].verdict.decision, optional=True),
+            _integer("cases", lambda at: at.part[1].cases),
+            _real("cost", lambda at: at.part[1].cost),
+            _real("latency", lambda at: at.part[1].latency),
         ),
         key=("eval_id", "point", "axis", "slice"),
         references=(_POINT,),
     ),
     Table(
         name="fields",
-        columns=(*_AT, *_columns("attribute"), *_COUNTS),
+        columns=(*_AT, ExportColumn("attribute", lambda at: at.part.attribute), *_counts("part.counts")),
         key=("eval_id", "point", "attribute"),
         references=(_POINT,),
     ),
     Table(
         name="cells",
         columns=(
-            *_columns("eval_id"),
-            *_columns("cell", type="integer"),
-            *_columns("document", "path", "attribute"),
-            *_columns("extra", type="boolean"),
-            *_columns("from_point", "to_point", type="integer"),
-            *_columns("state"),
-            *_columns("expected", "actual", optional=True),
+            ExportColumn("eval_id", lambda row: row[0].info.id),
+            _integer("cell", lambda row: row[1]),
+            ExportColumn("document", lambda row: row[2].document),
+            ExportColumn("path", lambda row: row[2].path),
+            ExportColumn("attribute", lambda row: row[2].attribute),
+            ExportColumn("extra", lambda row: row[2].extra, "boolean"),
+            _integer("from_point", lambda row: row[3].start),
+            _integer("to_point", lambda row: row[4] - 1),
+            ExportColumn("state", lambda row: row[3].state),
+            ExportColumn("expected", lambda row: row[3].expected or None, optional=True),
+            ExportColumn("actual", lambda row: row[3].actual or None, optional=True),
         ),
         key=("eval_id", "cell", "from_point"),
         references=((("eval_id", "from_point"), "points"), (("eval_id", "to_point"), "points")),
     ),
     Table(
         name="point_edits",
-        columns=(*_AT, *_columns("edit", type="integer")),
+        columns=(*_AT, _integer("edit", lambda at: at.part)),
         key=("eval_id", "point", "edit"),
         references=(_POINT, (("edit",), "instructions")),
     ),
 )
 """A table comes after the tables that it refers to."""
-
-
-_EditKey: TypeAlias = tuple[str, str]
-_EditNumbers: TypeAlias = Mapping[_EditKey, int]
 
 
 Batch: TypeAlias = tuple[str, Iterable[ExportRow]]
@@ -186,187 +278,37 @@ def batches(timeline: Timeline, every_series: Iterable[Series]) -> Iterator[Batc
         (edit for file in timeline.instructions for edit in file.edits),
         key=lambda edit: (edit.commit.position, edit.path, edit.status),
     )
-    about = {"schema": SCHEMA, "sitegen": __version__, "head": timeline.head.sha}
-    yield "about", about.items()
-    yield (
-        "instructions",
-        (
-            _encodable_row(
-                (
-                    number,
-                    edit.path,
-                    edit.status,
-                    edit.old and edit.old.path,
-                    edit.old and edit.old.oid,
-                    edit.new and edit.new.oid,
-                    *_commit_in_columns(edit.commit),
-                )
-            )
-            for number, edit in enumerate(edits)
-        ),
-    )
-    numbers = {_edit_key(edit): number for number, edit in enumerate(edits)}
+    numbers = {(edit.path, edit.commit.sha): number for number, edit in enumerate(edits)}
+    yield _rows("about", {"schema": SCHEMA, "sitegen": __version__, "head": timeline.head.sha}.items())
+    yield _rows("instructions", enumerate(edits))
     for series in every_series:
-        yield from _series_batches(series, numbers)
-
-
-def _series_batches(series: Series, numbers: _EditNumbers) -> Iterator[Batch]:
-    info, points = series.info, tuple(enumerate(series.points))
-    about = (info.id, info.name, info.kind, info.description, series.specs[0].name, series.history.deleted)
-    yield "evals", [_encodable_row(about)]
-    yield "points", _point_rows(series)
-    yield "scores", _score_rows(series)
-    yield (
-        "fields",
-        (
-            _encodable_row((info.id, index, field.attribute, *_counts_in_columns(field.counts)))
-            for index, point in points
-            for field in point.scorecard.fields
-        ),
-    )
-    yield "documents", _document_rows(series)
-    yield "slices", _slice_rows(series)
-    yield "cells", _cell_rows(series)
-    yield (
-        "point_edits",
-        (
-            (encodable(info.id), index, number)
-            for index, point in points
-            for number in sorted({numbers[_edit_key(edit)] for edit in point.edits})
-        ),
-    )
-
-
-def _edit_key(edit: Edit) -> _EditKey:
-    return edit.path, edit.commit.sha
-
-
-def _commit_in_columns(commit: Commit) -> ExportRow:
-    return commit.sha, commit.position, commit.committed_at, commit.author, commit.subject
-
-
-def _point_rows(series: Series) -> Iterator[ExportRow]:
-    for index, point in enumerate(series.points):
-        at, card = point.snapshot, point.scorecard
-        usage = card.usage or RunUsage()
-        yield _encodable_row(
+        points, cells = series.points, series.cells
+        cards = [point.scorecard for point in points]
+        parts: dict[str, list[Iterable[Any]]] = {
+            "points": [(None,) for _ in points],
+            "scores": [series.specs for _ in points],
+            "fields": [card.fields for card in cards],
+            "documents": [card.documents for card in cards],
+            "slices": [
+                slices_of(before, card, series.specs[0]) for before, card in zip((None, *cards), cards, strict=False)
+            ],
+            "point_edits": [sorted({numbers[edit.path, edit.commit.sha] for edit in point.edits}) for point in points],
+        }
+        yield _rows("evals", [series])
+        for name, of_points in parts.items():
+            yield _rows(name, (At(series, index, part) for index, of in enumerate(of_points) for part in of))
+        yield _rows(
+            "cells",
             (
-                series.info.id,
-                index,
-                at.iteration,
-                at.label,
-                *_commit_in_columns(at.commit),
-                at.recorded_at,
-                " ".join(at.cause),
-                card.status,
-                point.stale,
-                *_counts_in_columns(card.counts),
-                links.report(series.info.id, at.slug),
-                ", ".join(usage.models) or None,
-                usage.parameters or None,
-                ", ".join(usage.judges) or None,
-                point.copy_of,
-            )
+                (series, number, cell, period, end)
+                for number, cell in enumerate(cells.cells)
+                for period, end in cell.spans(len(points))
+            ),
         )
 
 
-def _score_rows(series: Series) -> Iterator[ExportRow]:
-    """One row for each metric of the kind at each point. Only the headline has an interval."""
-    for (index, point), spec in product(enumerate(series.points), series.specs):
-        delta = (
-            next((delta for delta in point.change.metrics if delta.name == spec.name), None) if point.change else None
-        )
-        parts = delta and delta.parts if not spec.recorded else None
-        interval = point.interval if spec is series.specs[0] else None
-        spread = variant_spread(spec, point.scorecard)
-        yield (
-            encodable(series.info.id),
-            index,
-            spec.name,
-            point.scorecard.metric(spec.name),
-            point.now.metric(spec.name) if point.now and not spec.recorded else None,
-            delta.change if delta else None,
-            *(astuple(parts) if parts else (None, None, None)),
-            interval.low if interval else None,
-            interval.high if interval else None,
-            spread.worst if spread else None,
-            spread.best if spread else None,
-        )
-
-
-def _document_rows(series: Series) -> Iterator[ExportRow]:
-    """One row for each document of each point: who answered it, and its tags as a JSON object."""
-    headline = series.specs[0].name
-    for index, document in ((at, each) for at, point in enumerate(series.points) for each in point.scorecard.documents):
-        tags: Value = {axis: value for axis, value in document.axes.items() if axis not in ANSWERERS}
-        yield _encodable_row(
-            (
-                series.info.id,
-                index,
-                document.id,
-                document.unit,
-                document.status,
-                *map(document.axes.get, ANSWERERS),
-                as_json(tags) if tags else None,
-                document_headline(headline, document),
-                document.cost,
-                document.latency,
-                *_counts_in_columns(document.counts),
-            )
-        )
-
-
-def _slice_rows(series: Series) -> Iterator[ExportRow]:
-    """One row for each group of answers of a point with one value on an axis."""
-    cards = [point.scorecard for point in series.points]
-    for index, (before, card) in enumerate(zip((None, *cards), cards, strict=False)):
-        for axis, part in slices_of(before, card, series.specs[0]):
-            interval = part.interval
-            yield _encodable_row(
-                (
-                    series.info.id,
-                    index,
-                    axis,
-                    part.values[0],
-                    part.value,
-                    interval.low if interval else None,
-                    interval.high if interval else None,
-                    part.change,
-                    part.verdict.decision if part.verdict else None,
-                    part.cases,
-                    part.cost,
-                    part.latency,
-                )
-            )
-
-
-def _cell_rows(series: Series) -> Iterator[ExportRow]:
-    """One row for each period of a cell, with its first and last point."""
-    last = len(series.points) - 1
-    for number, cell in enumerate(series.cells.cells):
-        ends = [*(period.start - 1 for period in cell.periods[1:]), last]
-        for period, end in zip(cell.periods, ends, strict=True):
-            yield _encodable_row(
-                (
-                    series.info.id,
-                    number,
-                    cell.document,
-                    cell.path,
-                    cell.attribute,
-                    cell.extra,
-                    period.start,
-                    end,
-                    period.state,
-                    period.expected or None,
-                    period.actual or None,
-                )
-            )
-
-
-def _counts_in_columns(counts: Counts) -> tuple[int, ...]:
-    return counts.tp, counts.fp, counts.fn, counts.tn, *error_numbers(counts)
-
-
-def _encodable_row(row: Iterable[ExportCell]) -> ExportRow:
-    """The row with bytes that are not UTF-8 spelled out in its texts."""
-    return tuple(encodable(cell) if isinstance(cell, str) else cell for cell in row)
+def _rows(name: str, about: Iterable[Any]) -> Batch:
+    """The rows of a table about these, with bytes that are not UTF-8 spelled out in texts."""
+    columns = next(table.columns for table in TABLES if table.name == name)
+    rows = ([column.cell(each) for column in columns] for each in about)
+    return name, (tuple(encodable(cell) if isinstance(cell, str) else cell for cell in row) for row in rows)

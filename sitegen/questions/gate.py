@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from msgspec.structs import replace
 
 from sitegen.analysis.gate import check_eval, check_report, gate_metric, limits_of, stranger
+from sitegen.analysis.series import variant_spread
 from sitegen.config.findings import error_of
 from sitegen.config.models import GateSettings, Limit, SlicedLimits
 from sitegen.engine.memo import Memo
@@ -183,7 +184,7 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
         replace(
             gate_metric(spec, Limit(floor=limits[spec.name].floor)),
             head=card.metric(spec.name),
-            head_variants=after.averaged(spec),
+            head_variants=variant_spread(spec, card),
         )
         for spec in held_specs(own, [card], limits)
     ]

@@ -27,7 +27,7 @@ from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap
 from sitegen.model.metrics import ROUNDING, MetricSpec, traits_of
 from sitegen.model.outcomes import CellFlip, Fate
 from sitegen.model.scorecards import Result, Scorecard
-from sitegen.model.series import Point, VariantSpread
+from sitegen.model.series import Point
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.model.usage import regraded
 from sitegen.questions.study import Study
@@ -109,10 +109,6 @@ class GateSide(Frozen):
             repeats.add(Point(snapshot, card, since, first_with_output=earliest), others)
         return repeats.noise()
 
-    def averaged(self, spec: MetricSpec) -> VariantSpread | None:
-        """Return the spread that a metric of the output averages; None with fewer than two variants of the prompt."""
-        return variant_spread(spec, self.card)
-
     def specs(self, base: GateSide | None = None) -> tuple[MetricSpec, ...]:
         """Return the metrics of an eval, the headline first: the metrics of its kind, or else of all its scorecards."""
         eval_scorer = scorer(self.history.kind)
@@ -191,8 +187,8 @@ class GatedPair:
                 head=after.metric(spec.name),
                 change=moved.change,
                 parts=None if spec.recorded else moved.parts,
-                base_variants=self._before.averaged(spec),
-                head_variants=self._after.averaged(spec),
+                base_variants=variant_spread(spec, before),
+                head_variants=variant_spread(spec, after),
             )
 
     def _compared(self, draft: GateEval) -> GateEval:
