@@ -76,11 +76,11 @@ class At(Frozen, gc=True):
 
 
 def _integer(name: str, cell: Callable[[Any], int | None], *, optional: bool = False) -> ExportColumn:
-    return ExportColumn(name, cell, "integer", optional)
+    return ExportColumn(name, cell, type="integer", optional=optional)
 
 
 def _real(name: str, cell: Callable[[Any], float | None]) -> ExportColumn:
-    return ExportColumn(name, cell, "real", optional=True)
+    return ExportColumn(name, cell, type="real", optional=True)
 
 
 def _counts(path: str) -> tuple[ExportColumn, ...]:
