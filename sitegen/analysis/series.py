@@ -17,7 +17,7 @@ from sitegen.analysis.change import change_between
 from sitegen.analysis.deltas import Compared
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.flips import flips_between
-from sitegen.analysis.noise.repeats import RepeatsSoFar
+from sitegen.analysis.noise.repeats import noise_so_far
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.config.models import MAPPINGS
 from sitegen.model.changes import Change, Interval, Noise
@@ -192,14 +192,13 @@ def _derived(
 ) -> Iterator[Derived]:
     """Yield the derived values of the points."""
     pairs = [(index - 1, index) for index in range(1, len(scored))]
-    repeats = RepeatsSoFar()
+    noises = noise_so_far((point, [scorecard_of(run) for run in point.snapshot.repeated_runs]) for point in scored)
     before: Point | None = None
-    for scored_point, flips in zip(scored, (Flips(), *flips_between(cells, pairs)), strict=True):
-        repeats.add(scored_point, [scorecard_of(run) for run in scored_point.snapshot.repeated_runs])
-        point, change = replace(scored_point, noise=repeats.noise()), None
+    for scored_point, flips, noise in zip(scored, (Flips(), *flips_between(cells, pairs)), noises, strict=True):
+        point, change = replace(scored_point, noise=noise), None
         if before:
             change = change_between(before, point, flips, headline=specs[0], scorecard_of=scorecard_of)
-        yield change, interval_of(point.scorecard), point.noise
+        yield change, interval_of(point.scorecard), noise
         before = point
 
 

@@ -15,7 +15,7 @@ from sitegen.analysis.flips import cases_of, flipped_cells
 from sitegen.analysis.gate import check_eval, gate_metric
 from sitegen.analysis.noise.changes import moved_cases
 from sitegen.analysis.noise.metrics import metric_verdict
-from sitegen.analysis.noise.repeats import RepeatsSoFar
+from sitegen.analysis.noise.repeats import noise_so_far
 from sitegen.analysis.noise.samples import is_counted, number_judged
 from sitegen.analysis.series import first_points_with_output, series_of_two, variant_spread
 from sitegen.analysis.slices import part_of, slices_of
@@ -101,13 +101,17 @@ class GateSide(Frozen):
         snapshots = self.history.snapshots
         runs = [snapshot.repeated_runs for snapshot in snapshots]
         cards = self.study.scorecards(self.history, (*snapshots, *chain.from_iterable(runs)))
-        repeats = RepeatsSoFar()
         edits = OutputEdits(snapshots, self.study.timeline.driving_edits(self.history.id)).since_previous
         first_with_output = first_points_with_output(snapshots, self.history.kind)
-        for snapshot, repeated, since, earliest in zip(snapshots, runs, edits, first_with_output, strict=True):
-            card, *others = (self.judged_alone(Result(cards[at], ())).scorecard for at in (snapshot, *repeated))
-            repeats.add(Point(snapshot, card, since, first_with_output=earliest), others)
-        return repeats.noise()
+
+        def card_of(snapshot: Snapshot) -> Scorecard:
+            return self.judged_alone(Result(cards[snapshot], ())).scorecard
+
+        *_, noise = noise_so_far(
+            (Point(snapshot, card_of(snapshot), since, first_with_output=earliest), [*map(card_of, repeated)])
+            for snapshot, repeated, since, earliest in zip(snapshots, runs, edits, first_with_output, strict=True)
+        )
+        return noise
 
     def specs(self, base: GateSide | None = None) -> tuple[MetricSpec, ...]:
         """Return the metrics of an eval, the headline first: the metrics of its kind, or else of all its scorecards."""

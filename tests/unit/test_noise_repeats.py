@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from sitegen.analysis.noise.repeats import (
     Repeat,
     Repeats,
-    RepeatsSoFar,
     difference_of_repeats,
     noise_of,
+    noise_so_far,
     repeat_groups,
     repeats_among,
     repeats_of_runs,
@@ -111,10 +111,7 @@ def with_copies(*points: Point) -> list[Point]:
 def test_a_copy_of_an_output_is_no_repeat(points: list[Point], groups: tuple[tuple[int, ...], ...]):
     points = with_copies(*points)
     assert repeat_groups(points) == groups
-    repeats = RepeatsSoFar()
-    for at in points:
-        repeats.add(at)
-    noise = repeats.noise()
+    *_, noise = noise_so_far((at, ()) for at in points)
     assert (noise.outputs if noise else 0) == sum(map(len, groups))
 
 
@@ -246,43 +243,31 @@ def test_a_rate_of_no_pairs_is_undefined():
 
 def test_point_after_point_the_same_is_known_as_of_all_of_them_together():
     values = (0.5, 0.6, 0.8, 0.1, 0.4, 0.2, 0.9)
-    series = [
-        point("a"),
-        point("b"),
-        point("c"),
-        point("d", edits=(EDIT,)),
-        point("e"),
-        point("f"),
-        point("g", truth="u"),
-    ]
+    series = [*map(point, "abc"), point("d", edits=(EDIT,)), *map(point, "ef"), point("g", truth="u")]
     series = [
         replace(each, scorecard=replace(CARD, metrics=(Metric("f1", value),)))
         for each, value in zip(series, values, strict=True)
     ]
     none = CellMap(0, (), {})
-    so_far = RepeatsSoFar()
     firsts = (0, 0, 0, 3, 3, 3, 6)
-    for number, each in enumerate(series, 1):
-        so_far.add(each)
+    for number, noise in enumerate(noise_so_far((each, ()) for each in series), 1):
         groups = repeat_groups(series[:number])
-        noise = so_far.noise()
         assert (noise and replace(noise, repeats=0, mean=0.0, first=0)) == noise_of(
             Repeats(none, group, outputs(*(values[n] for n in group))) for group in groups
         )
         own = [values[n] for n in range(firsts[number - 1], number)]
         if noise:
             assert (noise.first, noise.repeats, noise.mean) == pytest.approx((firsts[number - 1], len(own), mean(own)))
-    assert so_far.points == 7
     assert repeat_groups(series) == ((0, 1, 2), (3, 4, 5))
 
 
 def test_the_runs_of_a_point_are_repeats_too_but_those_that_cannot_be_read():
     cards = [replace(CARD, metrics=(Metric("f1", value),)) for value in (0.5, 0.6, 0.7)]
-    so_far = RepeatsSoFar()
-    so_far.add(replace(point("a"), scorecard=cards[0]), [*cards, replace(CARD, status="unreadable")])
+    runs = [*cards, replace(CARD, status="unreadable")]
+    (noise,) = noise_so_far([(replace(point("a"), scorecard=cards[0]), runs)])
     of_runs = noise_of([Repeats(CellMap(0, (), {}), (0, 1, 2), outputs(0.5, 0.6, 0.7))])
     assert of_runs
-    assert so_far.noise() == replace(of_runs, repeats=1, mean=0.5)
+    assert noise == replace(of_runs, repeats=1, mean=0.5)
 
 
 def test_the_means_of_repeats_are_compared_and_a_bad_run_is_in_neither():
@@ -301,10 +286,9 @@ def test_the_means_of_repeats_are_compared_and_a_bad_run_is_in_neither():
         assert alone
         assert (alone.value, alone.error) == pytest.approx((-0.06, 0.02 * sqrt(2)), rel=1e-3)
     assert difference_of_repeats(None, replace(after, limit=None), -0.06) is None
-    so_far = RepeatsSoFar()
-    for name, value in zip("abcde", (0.90, 0.91, 0.40, 0.89, 0.90), strict=True):
-        so_far.add(replace(point(name), scorecard=replace(CARD, metrics=(Metric("f1", value),))))
-    noise = so_far.noise()
+    repeated = zip("abcde", (0.90, 0.91, 0.40, 0.89, 0.90), strict=True)
+    cards = ((point(name), replace(CARD, metrics=(Metric("f1", value),))) for name, value in repeated)
+    *_, noise = noise_so_far((replace(at, scorecard=card), ()) for at, card in cards)
     assert noise
     assert (len(noise.bad_runs), noise.repeats, noise.mean) == pytest.approx((1, 4, 0.9))
 

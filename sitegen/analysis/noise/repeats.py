@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import accumulate, groupby
 from math import comb, sqrt
@@ -89,53 +89,33 @@ def repeats_of_runs(results: Sequence[Result]) -> Repeats:
     return Repeats(tracker.cells(), tuple(range(len(outputs))), outputs)
 
 
-class RepeatsSoFar:
-    """Estimates the noise of the headline while the points of a series are added one after the other."""
+def noise_so_far(points: Iterable[tuple[Point, Sequence[Scorecard]]]) -> Iterator[Noise | None]:
+    """Yield the noise of the headline among the repeats up to each point of a series; None without repeats.
 
-    def __init__(self) -> None:
-        self.points = 0
-        """Number of points added so far."""
-        self._last: Point | None = None
-        self._finished = _Groups()
-        """The groups that no later point can join, and all repeated runs."""
-        self._group: list[Repeat] = []
-        """The group that the last point belongs to."""
-        self._first = 0
-        """Index of the first point of this group."""
-        self._noise: Noise | None = None
-        self._is_measured = True
-        """Whether ``_noise`` covers all groups: a point that repeats nothing does not change it."""
-
-    def add(self, point: Point, runs: Sequence[Scorecard] = ()) -> None:
-        """Add a point, with the results of its repeated runs."""
-        if self._last is None or not _repeats(self._last, point):
-            self._finished = self._finished.and_group(self._group)
-            self._group, self._first = [], self.points
-        label = point.snapshot.label
+    ``points``: each with the scorecards of its repeated runs.
+    """
+    finished = _Groups()  # the groups that no later point can join, and all repeated runs
+    group: list[Repeat] = []  # the group that the point belongs to
+    first = 0
+    last: Point | None = None
+    noise: Noise | None = None
+    for index, (point, runs) in enumerate(points):
+        if last is None or not _repeats(last, point):
+            finished, group, first = finished.and_group(group), [], index
+        last, label = point, point.snapshot.label
         if not point.is_copy:
-            self._group.append(_repeat(label, point.scorecard))
-        if runs:  # few points have any
-            runs_of_point = _repeats_of_run_cards(runs, f"{label}, ")
-            self._finished = self._finished.and_group(runs_of_point)
-            self._is_measured &= len(runs_of_point) < 2
-        if len(self._group) > 1:
-            self._is_measured = False
-        self._last = point
-        self.points += 1
-
-    def noise(self) -> Noise | None:
-        """Return the noise of the headline between the repeats among these points; None without repeats."""
-        if not self._is_measured:
-            self._noise = self._finished.and_group(self._group).noise()
-            self._is_measured = True
-        if self._noise is None:
-            return None
-        bad: Sequence[int] = ()
-        if self._noise.bad_runs:  # rare
-            bad = self._finished.and_group(self._group).bad_runs().get(self._finished.number, ())
-        own = [one.headline for place, one in enumerate(self._group) if place not in bad]
-        good = [value for value in own if value is not None]
-        return replace(self._noise, first=self._first, repeats=len(good), mean=mean(good) if good else 0.0)
+            group.append(_repeat(label, point.scorecard))
+        runs_of_point = _repeats_of_run_cards(runs, f"{label}, ")
+        finished = finished.and_group(runs_of_point)
+        every = finished.and_group(group)
+        if len(group) > 1 or len(runs_of_point) > 1:  # a point that repeats nothing does not change the noise
+            noise = every.noise()
+        if noise is None:
+            yield None
+            continue
+        bad = every.bad_runs().get(finished.number, ()) if noise.bad_runs else ()
+        own = [one.headline for place, one in enumerate(group) if place not in bad and one.headline is not None]
+        yield replace(noise, first=first, repeats=len(own), mean=mean(own) if own else 0.0)
 
 
 class _Groups(Frozen):
