@@ -51,6 +51,7 @@ _SCRIPTS: Final = (
     "neighbours",
     "toggle",
     "point",
+    "axes",
     "trend",
     "compare",
     "tables",

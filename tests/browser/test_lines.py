@@ -1,5 +1,6 @@
 """The lines of models and tags on the trend page, which chips choose."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -38,10 +39,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _shown(page: Page) -> list[str]:
-    """The names at the ends of the lines that are shown, each with its line."""
+    """The names at the ends of the lines that are shown, each with its line. None covers another."""
     shown = page.locator("[data-end]:visible").evaluate_all(
-        "texts => texts.map(text => [text.dataset.end, text.textContent])"
+        "ends => ends.map(end => [end.dataset.end, end.textContent.trim().split(' ')[1]])"
     )
+    boxes = [box for text in page.locator("[data-end] text:visible").all() if (box := text.bounding_box())]
+    tops = sorted(box["y"] for box in boxes)
+    assert all(below - above > 11 for above, below in itertools.pairwise(tops))
     lines = set(page.locator("path.ln:not([hidden])").evaluate_all("lines => lines.map(line => line.dataset.line)"))
     assert {line for line, _ in shown} == lines
     return sorted(name for _, name in shown)

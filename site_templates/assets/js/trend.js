@@ -1,4 +1,4 @@
-/* The trend chart: hover, zoom, keyboard, the clock. The server has drawn everything; this changes viewBoxes and reads
+/* The trend chart: hover, zoom, keyboard, the clock, iterations by date. The server has drawn everything; this changes viewBoxes and reads
    values back: numbers from the chart's own data, texts from the rows of the table of iterations. Of a long history the page
    has the newest iterations; the file with the older rows of the table (sitegen/pages/trend/trend_rows.py) has their values too. */
 const CLOCKS = ["then", "now"];
@@ -14,13 +14,6 @@ const CHART_KEYS = [
   ["Escape", "Show the whole history", chart => { chart.reset(); chart.leave(); }, "Esc"],
 ];
 
-/** Multiples within [low, high] of the least of the steps, which are round numbers, that gives no more than wanted. */
-function ticksBetween(low, high, wanted, steps) {
-  const step = steps.find(value => value >= (high - low) / wanted * (1 - 1e-9)) ?? steps.at(-1), out = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) out.push(+(k * step).toFixed(6));
-  return out;
-}
-
 class TrendChart {
   constructor(chart) {
     this.chart = chart;
@@ -33,7 +26,7 @@ class TrendChart {
     for (const columns of [values, now, changes]) columns.forEach(column => column.unshift(...gap));
     for (const column of [by_outputs, spans, numbers ?? []]) column.unshift(...gap);
     this.last = this.rows.length - 1;
-    this.clock = "";
+    this.clock = this.axis = "";
     this.least = -0.5;
     this.most = this.last + 0.5;
     [this.from, this.to] = [this.least, this.most];
@@ -69,7 +62,9 @@ class TrendChart {
     this.rows = [...$$("tbody tr", this.table).filter(row => !there.has(row)).reverse(), ...this.rows.slice(this.older)];
     this.older = 0;
     Object.assign(this.data, values);
-    for (const selector in paths) $$(selector, this.chart).forEach((path, k) => path.setAttribute("d", paths[selector][k]));
+    for (const selector in paths) {
+      $$(selector, this.chart).forEach((path, k) => { path.drawn = paths[selector][k]; path.setAttribute("d", path.drawn); });
+    }
     $(".grouped", this.chart)?.remove();
     this.draw();
   }
@@ -95,7 +90,7 @@ class TrendChart {
     this.selection = element("div", "sel");
     this.canvas.append(this.selection);
     this.window = $(".brush .win", this.chart);
-    this.days = $$(".xa text", this.chart);
+    this.labels = $$(".xa text", this.chart);
     this.chart.tabIndex = 0;
     this.chart.setAttribute("role", "group");
     this.chart.setAttribute("aria-roledescription", "interactive chart");
@@ -103,8 +98,23 @@ class TrendChart {
 
   get size() { return this.last + 1; }
   get whole() { return this.from <= this.least && this.to >= this.most; }
-  get visible() { return [Math.max(0, Math.ceil(this.from)), Math.min(this.last, Math.floor(this.to))]; }
-  across(index) { return (index - this.from) / (this.to - this.from); }
+  /** The indices of the first and the last iteration that are shown: at least the one that is nearest. */
+  get visible() {
+    const first = this.nearest(this.from), last = this.nearest(this.to);
+    return [Math.min(last, first + (this.place(first) < this.from)), Math.max(first, last - (this.place(last) > this.to))];
+  }
+  /** The place of an iteration on the axis, from 0 to the index of the last; by date, between those around it. */
+  place(index) {
+    const k = clamp(Math.floor(index), 0, this.last - 1), { places } = this;
+    return places ? places[k] + (index - k) * (places[k + 1] - places[k]) : index;
+  }
+  /** The index of the iteration that is nearest to a place. */
+  nearest(place) {
+    if (!this.places) return clamp(Math.round(place), 0, this.last);
+    const after = this.places.findIndex(other => other >= place);
+    return after < 0 ? this.last : after && place - this.places[after - 1] < this.places[after] - place ? after - 1 : after;
+  }
+  across(index) { return (this.place(index) - this.from) / (this.to - this.from); }
   down(value) { return 1000 * (this.data.scale[1] - value) / (this.data.scale[1] - this.data.scale[0]); }
   /** Of each line: by the clock that is shown, by the other one, or by both. */
   shown(k) { return this.clock === "now" && this.data.now[k] ? [this.data.now[k]] : this.clock || !this.data.now[k] ? [this.data.values[k]] : [this.data.values[k], this.data.now[k]]; }
@@ -131,7 +141,7 @@ class TrendChart {
     }
     for (const button of $$("[data-range]", this.card)) {
       const all = button.dataset.range === "all";
-      const newest = !this.whole && this.to >= this.most && Math.round(span) === +button.dataset.range;
+      const newest = !this.whole && last - first + 1 === +button.dataset.range && last === this.last;
       setPressed(button, all ? this.whole : newest);
     }
     const reset = $("[data-reset]", this.card);
@@ -142,7 +152,8 @@ class TrendChart {
     [this.bottom, this.top] = this.data.y;
     if (!this.whole) {
       const columns = this.data.names.flatMap((_, k) => (this.words.off.has(k) ? [] : this.shown(k)));
-      const known = columns.flatMap(values => values.slice(first, last + 1)).filter(value => value !== null);
+      const around = this.words.off.has(0) || this.clock === "now" ? [] : this.data.spans;
+      const known = [...columns, around].flatMap(values => values.slice(first, last + 1).flat()).filter(value => value !== null);
       if (known.length) {
         const low = Math.min(...known), high = Math.max(...known), full = this.data.y[1] - this.data.y[0];
         const pad = Math.max(full * 0.02, (high - low) * 0.12);
@@ -163,15 +174,21 @@ class TrendChart {
     this.fitEnds(last);
   }
 
-  /** The names of the lines at their ends, moved apart as on the server. */
+  /** The names of the lines at their ends with the values there, moved apart as on the server. */
   fitEnds(last) {
-    const ends = $$("[data-end]", this.canvas).map(text => [text, this.shown(+text.dataset.end)[0][last] ?? null]);
-    for (const [text, value] of ends) text.toggleAttribute("hidden", value === null || this.words.off.has(+text.dataset.end));
-    const seen = ends.filter(([text]) => !text.hasAttribute("hidden")).sort((one, other) => other[1] - one[1]);
-    const places = seen.map(([, value]) => 100 * (this.top - value) / (this.top - this.bottom)), gap = Math.min(6, 100 / places.length);
+    const ends = $$("[data-end]", this.chart).map((end, k) => [end, this.shown(k)[0][last] ?? null]);
+    ends.forEach(([end, value], k) => end.toggleAttribute("hidden", value === null || this.words.off.has(k)));
+    const seen = ends.filter(([end]) => !end.hasAttribute("hidden")).sort((one, other) => other[1] - one[1]);
+    const levels = seen.map(([, value]) => 100 * (this.top - value) / (this.top - this.bottom)), places = [...levels], gap = Math.min(6, 100 / places.length);
     places.forEach((place, k) => { places[k] = Math.max(place, k ? places[k - 1] + gap : 0); });
     for (let k = places.length - 1, below = 100; k >= 0; k -= 1, below -= gap) places[k] = below = Math.min(places[k], below);
-    seen.forEach(([text], k) => text.setAttribute("y", `${places[k]}%`));
+    seen.forEach(([end, value], k) => {
+      const [line, text] = end.children;
+      line.setAttribute("y1", `${levels[k]}%`);
+      line.setAttribute("y2", `${places[k]}%`);
+      text.setAttribute("y", `${places[k]}%`);
+      text.firstChild.textContent = this.words.metric(+end.dataset.end, value);
+    });
   }
 
   fitSteps() {
@@ -206,8 +223,16 @@ class TrendChart {
   labelDays(first, last, width) {
     const axis = $(".xa", this.chart), chosen = new Set();
     const wanted = Math.max(1, Math.floor(width / 130));
+    if (this.places) {
+      const left = Math.max(0, this.from), right = Math.min(this.last, this.to), day = (this.days.at(-1) - this.days[0]) / this.last;
+      const places = Array.from({ length: wanted + 1 }, (_, k) => left + (right - left) * k / wanted);
+      axis.replaceChildren(...places.map((place, k) => svgElement("text", {
+        x: `${100 * (place - this.from) / (this.to - this.from)}%`, y: 16, "text-anchor": k === 0 ? "start" : k === wanted ? "end" : "middle",
+      }, dayText(this.days[0] + place * day))));
+      return;
+    }
     if (first < this.older) { // the rows that name them are not here: as many of the server's labels as there is room for
-      axis.replaceChildren(...this.days.filter((_, k) => k % Math.ceil((this.days.length - 1) / wanted) === 0));
+      axis.replaceChildren(...this.labels.filter((_, k) => k % Math.ceil((this.labels.length - 1) / wanted) === 0));
       return;
     }
     const span = last - first, parts = span > wanted ? Math.max(1, Math.min(wanted, Math.floor(span / 2))) : Math.max(1, span);
@@ -227,7 +252,7 @@ class TrendChart {
 
   /* ---- zoom ---- */
   zoom(from, to, silent) {
-    const least = Math.min(8, this.size);
+    const least = this.places ? this.size / 200 : Math.min(8, this.size);
     if (to - from < least) { const middle = (from + to) / 2; from = middle - least / 2; to = middle + least / 2; }
     if (from < this.least) { to += this.least - from; from = this.least; }
     if (to > this.most) { from -= to - this.most; to = this.most; }
@@ -246,14 +271,29 @@ class TrendChart {
 
   /** Makes the part that is shown so many times as wide, around the chosen iteration. */
   scale(times) {
-    const middle = this.at < 0 ? (this.from + this.to) / 2 : this.at, half = times * (this.to - this.from) / 2;
+    const middle = this.at < 0 ? (this.from + this.to) / 2 : this.place(this.at), half = times * (this.to - this.from) / 2;
     this.zoom(middle - half, middle + half);
   }
 
   setClock() {
     for (const clock of CLOCKS) this.chart.classList.toggle(`only-${clock}`, this.clock === clock);
     for (const button of $$("[data-clock]", this.card)) setPressed(button, button.dataset.clock === this.clock);
-    this.fillSide(this.at < 0 ? this.last : this.at);
+    this.fillCounts(this.at < 0 ? this.last : this.at);
+  }
+
+  /** Puts iterations one after the other, or by date. */
+  setAxis(name) {
+    if (name === this.axis) return;
+    this.axis = name;
+    this.days = name ? daysOf(this.rows) : null;
+    const [first, days] = name ? [this.days[0], this.days.at(-1) - this.days[0]] : [];
+    this.places = this.days?.map(day => this.last * (day - first) / days);
+    this.chart.classList.toggle("by-date", !!name);
+    for (const path of $$(".cv path, .edits path, .brush path", this.chart)) {
+      path.drawn ??= path.getAttribute("d");
+      path.setAttribute("d", name ? moved(path.drawn, at => this.place(at)) : path.drawn);
+    }
+    for (const button of $$("[data-axis]", this.card)) setPressed(button, button.dataset.axis === name);
   }
 
   restore() {
@@ -261,7 +301,10 @@ class TrendChart {
     this.clock = this.data.now.length && CLOCKS.includes(address.get("clock")) ? address.get("clock") : "";
     this.setClock();
     this.setLines(address.has("lines") ? address.get("lines").split("\n") : null);
-    if (kept) this.zoom(kept[1] - 1.5, kept[2] - 0.5, true); else { this.from = this.least; this.to = this.most; this.draw(); }
+    const axis = $("[data-axis=time]", this.card) && address.get("axis") === "time" ? "time" : "";
+    if (axis && this.older) this.load().then(() => { if (!this.older) this.restore(); });
+    this.setAxis(this.older ? "" : axis);
+    if (kept) this.zoom(this.place(kept[1] - 1) - 0.5, this.place(kept[2] - 1) + 0.5, true); else { this.from = this.least; this.to = this.most; this.draw(); }
   }
 
   /* ---- one point ---- */
@@ -280,7 +323,7 @@ class TrendChart {
       knob.hidden = values[k] === null || this.words.off.has(k);
       if (values[k] !== null) knob.style.top = this.percent(values[k]);
     });
-    this.fillSide(index);
+    this.fillCounts(index);
     this.words.show(index, point);
     const width = this.chart.clientWidth, edge = this.canvas.getBoundingClientRect().left - this.chart.getBoundingClientRect().left;
     const x = edge + place * this.canvas.clientWidth;
@@ -290,8 +333,7 @@ class TrendChart {
     if (spoken) this.live.textContent = this.words.spoken(index, point);
   }
 
-  fillSide(index) {
-    for (const value of $$("[data-v]", this.chart)) value.textContent = this.words.metric(+value.dataset.v, this.shown(value.dataset.v)[0][index]);
+  fillCounts(index) {
     for (const count of $$("[data-e]", this.chart)) count.textContent = countOf(this.rows[index], count.dataset.e);
   }
 
@@ -300,7 +342,7 @@ class TrendChart {
     for (const cursor of this.cursors) cursor.classList.remove("on");
     for (const name of $$(".names li.on", this.chart)) name.classList.remove("on");
     this.at = -1;
-    this.fillSide(this.last);
+    this.fillCounts(this.last);
   }
 
   async visit(index) {
@@ -311,7 +353,7 @@ class TrendChart {
   /* ---- pointer ---- */
   indexAt(event, canvas) {
     const box = canvas.getBoundingClientRect();
-    return clamp(Math.round(this.from + (this.to - this.from) * (event.clientX - box.left) / box.width), 0, this.last);
+    return this.nearest(this.from + (this.to - this.from) * (event.clientX - box.left) / box.width);
   }
 
   listenToPointer() {
@@ -334,7 +376,7 @@ class TrendChart {
         const index = this.indexAt(event, canvas), from = down;
         down = null;
         this.selection.classList.remove("on");
-        if (!from.touch && Math.abs(event.clientX - from.x) > 5) this.zoom(Math.min(index, from.index) - 0.5, Math.max(index, from.index) + 0.5);
+        if (!from.touch && Math.abs(event.clientX - from.x) > 5) this.zoom(this.place(Math.min(index, from.index)) - 0.5, this.place(Math.max(index, from.index)) + 0.5);
         else if (!from.touch || from.was === index) this.visit(index);
       });
       canvas.addEventListener("pointercancel", () => { down = null; this.selection.classList.remove("on"); });
@@ -373,15 +415,15 @@ class TrendChart {
 
   go(index) {
     index = clamp(index, 0, this.last);
-    const width = this.to - this.from;
-    if (index < this.from || index > this.to) this.zoom(index - width / 2, index + width / 2);
+    const half = (this.to - this.from) / 2, place = this.place(index);
+    if (place < this.from || place > this.to) this.zoom(place - half, place + half);
     this.show(index, true);
   }
 
   /* ---- buttons and brush ---- */
   listenToButtons() {
     for (const button of $$("[data-range]", this.card)) {
-      button.addEventListener("click", () => (button.dataset.range === "all" ? this.reset() : this.zoom(this.most - button.dataset.range, this.most)));
+      button.addEventListener("click", () => (button.dataset.range === "all" ? this.reset() : this.zoom(this.place(this.size - button.dataset.range) - 0.5, this.most)));
     }
     for (const button of $$("[data-clock]", this.card)) {
       button.addEventListener("click", () => {
@@ -390,6 +432,9 @@ class TrendChart {
         this.setClock();
         this.draw();
       });
+    }
+    for (const button of $$("[data-axis]", this.card)) {
+      button.addEventListener("click", () => { keepInHash({ axis: button.dataset.axis }); this.restore(); });
     }
     $("[data-reset]", this.card)?.addEventListener("click", () => this.reset());
   }
@@ -401,7 +446,6 @@ class TrendChart {
     all.forEach((name, k) => { if (names ? !names.includes(name) : k >= (this.data.first ?? all.length)) off.add(k); });
     for (const chip of $$("[data-chip]", this.card)) setPressed(chip, !off.has(+chip.dataset.chip));
     for (const part of $$("[data-line]", this.chart)) part.toggleAttribute("hidden", off.has(+part.dataset.line));
-    for (const head of $$(".side ul + h3", this.chart)) head.hidden = !$("li:not([hidden])", head.nextElementSibling);
   }
 
   listenToChips() {

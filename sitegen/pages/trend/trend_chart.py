@@ -98,8 +98,8 @@ class TrendChart(Frozen):
     """The headline that the records of the runs state; empty if they agree with the computed one."""
     variants: tuple[ChartLine, ...]
     """The headline of each variant or model, and of each further value of an axis."""
-    ends: tuple[tuple[int, str, str], ...]
-    """The number of each line that is defined at the last point, its place there from the top, and its name."""
+    ends: tuple[tuple[str, str, float | None, str], ...]
+    """Of each line its place at the last point from the top, the place of its label, the value, and its name."""
     dots: str
     """The single values of the headline, without copies."""
     copies: str
@@ -187,7 +187,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         best_line=plot.staircase(view.best_so_far),
         recorded=plot.line(recorded),
         variants=tuple(map(plot.line, variants)),
-        ends=_ends([*metrics, *variants], line_names(view), axis) if variants else (),
+        ends=_ends([*metrics, *variants], line_names(view), axis),
         dots=dots_where(not point.is_copy for point in points),
         copies=dots_where(point.is_copy for point in points),
         stale=dots_where(point.stale for point in points),
@@ -232,23 +232,18 @@ def line_names(view: TrendView) -> list[str]:
     ]
 
 
-def lines_by_axis(view: TrendView) -> dict[str, list[tuple[int, str, float | None]]]:
-    """The lines of the values of each axis: its place among them, its name and its newest value."""
-    named = [*((view.split_by, name) for name in view.variants), *view.others]
-    by_axis: dict[str, list[tuple[int, str, float | None]]] = {}
-    for place, ((axis, name), values) in enumerate(
-        zip(named, [*view.values_of_variants, *view.values_of_others], strict=True)
-    ):
-        by_axis.setdefault(axis, []).append((place, name, values[-1]))
-    return by_axis
-
-
 def _ends(
     columns: Sequence[Sequence[float | None]], names: Sequence[str], axis: Ends
-) -> tuple[tuple[int, str, str], ...]:
-    last = [(k, column[-1]) for k, column in enumerate(columns) if column[-1] is not None]
-    places = apart([100 * (axis.high - value) / (axis.high - axis.low) for _, value in last if value is not None])
-    return tuple((k, f"{place:.2f}%", short_name(names[k])) for (k, _), place in zip(last, places, strict=True))
+) -> tuple[tuple[str, str, float | None, str], ...]:
+    """A line without a value at the last point takes no room from the labels of the others."""
+    last = [column[-1] for column in columns]
+    downs = [100 * (axis.high - value) / (axis.high - axis.low) for value in last if value is not None]
+    places = iter(zip(downs, apart(downs), strict=True))
+    ends = [(0.0, 0.0) if value is None else next(places) for value in last]
+    return tuple(
+        (f"{down:.2f}%", f"{place:.2f}%", value, short_name(name))
+        for (down, place), value, name in zip(ends, last, names, strict=True)
+    )
 
 
 def variant_mark(place: int) -> str:
