@@ -54,6 +54,7 @@ _SCRIPTS: Final = (
     "axes",
     "trend",
     "compare",
+    "panes",
     "tables",
     "spans",
     "sort",

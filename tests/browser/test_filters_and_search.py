@@ -222,6 +222,25 @@ def test_j_and_k_lead_through_the_errors_that_the_filter_leaves_but_not_while_ty
     expect(chosen).to_be_in_viewport()
 
 
+def test_on_a_wide_screen_the_chosen_error_stands_beside_the_list_until_escape(visit):
+    page = visit(f"{REPORT}#d3")
+    pane = page.get_by_role("group", name="The chosen error")
+    expect(pane.get_by_role("heading")).to_have_text(re.compile(r", error 3$"))
+    page.keyboard.press("j")
+    values = [page.locator(f"#d4 .c-{side}").text_content() for side in ("expected", "actual")]
+    assert [pane.locator(f".c-{side}").text_content() for side in ("expected", "actual")] == values
+    top = page.locator("#d5").bounding_box()["y"]
+    page.locator("#d5 .c-expected").click()
+    expect(pane.get_by_role("heading")).to_have_text(re.compile(r", error 5$"))
+    page.keyboard.press("Escape")
+    expect(pane).to_be_hidden()
+    assert abs(page.locator("#d5").bounding_box()["y"] - top) < 2
+    page = visit(f"{REPORT}#d3", viewport={"width": 390, "height": 800})
+    page.keyboard.press("j")
+    expect(page.locator("#d4")).to_be_focused()
+    expect(page.get_by_role("group", name="The chosen error")).to_be_hidden()
+
+
 def test_j_and_k_go_on_from_the_row_of_the_address(visit):
     page = visit(f"{REPORT}#d3")
     chosen = page.locator("[aria-current=true]:is(tr)")

@@ -19,12 +19,12 @@ for (const button of $$("[data-copy]")) {
 
 /* The lines of a note are about the error whose number was clicked last. */
 addEventListener("hashchange", () => {
-  const lines = $("[data-note]"), row = lines && /^#d\d+$/.test(location.hash) && $(location.hash);
-  if (!row) return;
-  const textOf = (node, selector) => $(selector, node)?.textContent.trim() ?? "";
-  const item = textOf(row.closest("tbody"), ".item b"), place = textOf(row, ".c-place a");
-  const inItem = item && place !== item ? item + (place[0] === "[" ? "" : ".") + place : place;
-  const [, ...rest] = lines.textContent.split(/(?=\n {2}(?:iteration|verdict)(?=:))/);
-  const stated = [["case", textOf(row, ".c-document")], ["field", inItem]].filter(([, value]) => value);
-  lines.textContent = "- " + stated.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join("\n  ") + rest.join("");
+  const row = $("[data-note]") && /^#d\d+$/.test(location.hash) && $(location.hash);
+  if (row) noteOn(row);
 });
+function noteOn(row) {
+  const lines = $("[data-note]");
+  const [, ...rest] = lines.textContent.split(/(?=\n {2}(?:iteration|verdict)(?=:))/);
+  const stated = [["case", $(".c-document", row)?.textContent.trim()], ["field", pathOf(row)]].filter(([, value]) => value);
+  lines.textContent = "- " + stated.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join("\n  ") + rest.join("");
+}

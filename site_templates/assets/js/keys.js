@@ -3,6 +3,7 @@ const KEYS = [
   ["/", "Search the site", () => searchButton?.click()],
   ["j", "Next error on the page", () => stepToError(1)],
   ["k", "Previous error on the page", () => stepToError(-1)],
+  ["Escape", "Close the error beside the list", () => closePane()],
   ["]", "Next iteration, edit or page of commits", () => $(".head a[rel=next]")?.click()],
   ["[", "Previous iteration, edit or page of commits", () => $(".head a[rel=prev]")?.click()],
   ["?", "Show all keys", () => showKeys()],
@@ -15,6 +16,14 @@ const errorsShown = () => $$(ERRORS).filter(row => !row.closest(".cut,.off"));
 const reached = () => $("tr[aria-current=true]");
 const forgetReached = () => reached()?.removeAttribute("aria-current");
 addEventListener("hashchange", () => { if ($("tr:target")) forgetReached(); });
+/** Makes a row the one from which the keys go on, and shows it beside the list. */
+function reach(row) {
+  forgetReached();
+  row.setAttribute("aria-current", "true");
+  row.tabIndex = -1;
+  row.focus({ preventScroll: true });
+  showBeside(row);
+}
 
 /*
  * Moves the focus to the next (1) or previous (-1) error that the filter leaves: from the row that has the focus, else the
@@ -26,13 +35,10 @@ function stepToError(step) {
   const rows = errorsShown(), place = rows.indexOf(at);
   const row = place < 0 ? rows.at(step > 0 ? 0 : -1) : rows[place + step];
   if (!row) return;
-  forgetReached();
   const head = $(".item details", bodyOf(row)); // of the list item whose rows these are
   if (head) head.open = true;
   for (let fold = row.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
-  row.setAttribute("aria-current", "true");
-  row.tabIndex = -1;
-  row.focus({ preventScroll: true });
+  reach(row);
   row.scrollIntoView({ block: "center" });
 }
 

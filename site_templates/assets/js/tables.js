@@ -90,7 +90,7 @@ class FilteredTable {
       const fold = $(".item details", bodyOf(target));
       if (fold) fold.open = true;
       this.limit = Math.max(this.first, this.rows.indexOf(target) + 1);
-      requestAnimationFrame(() => target.scrollIntoView({ block: "center" }));
+      requestAnimationFrame(() => { showBeside(target); target.scrollIntoView({ block: "center" }); });
     }
   }
 
