@@ -235,10 +235,10 @@ def test_on_a_wide_screen_the_chosen_error_stands_beside_the_list_until_escape(v
     page.keyboard.press("Escape")
     expect(pane).to_be_hidden()
     assert abs(page.locator("#d5").bounding_box()["y"] - top) < 2
-    page = visit(f"{REPORT}#d3", viewport={"width": 390, "height": 800})
+    page.set_viewport_size({"width": 1100, "height": 800})
     page.keyboard.press("j")
-    expect(page.locator("#d4")).to_be_focused()
-    expect(page.get_by_role("group", name="The chosen error")).to_be_hidden()
+    expect(page.locator("#d6")).to_be_focused()
+    expect(pane).to_be_hidden()
 
 
 def test_j_and_k_go_on_from_the_row_of_the_address(visit):

@@ -2,10 +2,11 @@
 
 import itertools
 import json
+import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.gitrepo import GitRepo
 from tests.sites import build_site
@@ -33,7 +34,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for model, right in MODELS.items()
         ]
         written = "".join(f"{json.dumps(row)}\n" for row in rows)
-        repo.commit({f"evals/desk/results/iteration-{run + 1:03}/results.jsonl": written}, message=f"Run {run + 1}")
+        path, day = f"evals/desk/results/iteration-{run + 1:03}/results.jsonl", 20_000 + (0, 3, 30)[run]
+        repo.commit({path: written}, message=f"Run {run + 1}", when=day * 86_400)
     build_site(repo.path, folder / "site")
     return folder / "site"
 
@@ -68,7 +70,25 @@ def test_chips_choose_the_lines_and_the_address_keeps_them(visit):
     assert _shown(page) == ["small"]
 
 
+def test_iterations_stand_by_date_if_that_is_chosen_and_the_address_keeps_it(visit):
+    def second() -> float:
+        """The place of the second of three dots between the others."""
+        first, middle, last = (box["x"] for dot in page.locator(".h-main .pt").all() if (box := dot.bounding_box()))
+        return float((middle - first) / (last - first))
+
+    page = visit(f"{TREND}#lines=Passed")
+    assert second() == pytest.approx(1 / 2, abs=0.01)
+    page.get_by_role("button", name="By date").click()
+    page.wait_for_url(re.compile(r"#lines=Passed&axis=time$"))
+    assert second() == pytest.approx(3 / 30, abs=0.01)
+    expect(page.locator(".xa text").first).to_have_text("4 Oct 2024")
+    page.reload()
+    assert second() == pytest.approx(3 / 30, abs=0.01)
+    page.get_by_role("button", name="By iteration").click()
+    assert second() == pytest.approx(1 / 2, abs=0.01)
+
+
 def test_without_scripts_all_lines_are_there_and_named_at_their_ends(visit):
     page = visit(TREND, java_script_enabled=False)
     assert _shown(page) == ["Passed", "bills", "large", "small", "travel"]
-    assert page.get_by_role("button", name="topic: bills").count() == 0
+    assert page.locator("[data-chip], [data-axis]").first.is_hidden()

@@ -1,7 +1,6 @@
 """The chart of the trend page under the hands of a reader."""
 
 import re
-from datetime import datetime
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
@@ -169,36 +168,10 @@ def test_the_end_of_a_line_has_the_value_of_the_last_iteration_shown_by_the_cloc
     expect(value).to_have_text(row.locator(".c-now").text_content())
 
 
-def test_iterations_stand_by_date_if_that_is_chosen_and_the_address_keeps_it(visit):
-    def dots() -> list[float]:
-        return [box["x"] for dot in page.locator(".h-main .pt").all() if (box := dot.bounding_box())]
-
-    page = visit(TREND)
-    evenly = dots()
-    page.get_by_role("button", name="By date").click()
-    page.wait_for_url(re.compile(r"#axis=time$"))
-    days = [
-        datetime.strptime(day.split(" · ")[-1], "%d %b %Y").toordinal()
-        for day in reversed(page.locator(".iters td.c-iteration > span:first-of-type").all_text_contents())
-    ]
-    by_date = dots()
-    assert sorted(by_date) == by_date != evenly
-    assert abs((by_date[20] - by_date[0]) / (by_date[-1] - by_date[0]) - (days[20] - days[0]) / (days[-1] - days[0])) < 0.02
-    expect(page.locator(".xa text").first).to_have_text(re.compile(r"^\d+ \w{3} \d{4}$"))
-    page.reload()
-    assert dots() == by_date
-    page.locator("[data-chart]").focus()
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowRight")
-    expect(_tip(page)).to_contain_text("iteration-002")
-    page.get_by_role("button", name="By iteration").click()
-    assert dots() == evenly
-
-
 def test_without_scripts_both_lines_and_both_values_are_there_and_no_switch(visit):
     page = visit(TREND, java_script_enabled=False)
     assert _lines(page) == {"then": True, "now": True}
-    assert not page.locator("[data-clock=now], [data-axis=time]").first.is_visible()
+    assert not page.locator("[data-clock=now]").is_visible()
     assert page.get_by_role("columnheader", name="Today").is_visible()
     expect(page.locator(".chart ~ .rest").last).to_contain_text(
         "Ground truth and rules are today's since iteration-051 (settings changed)"

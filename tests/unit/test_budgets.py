@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_379,
+    "lines of sitegen/": 63_376,
     "modules of sitegen/": 296,
     "classes": 517,
     "classes in pages/": 73,
     "fields of classes": 2_335,
-    "functions": 3_608,
-    "parameters": 5_129,
+    "functions": 3_607,
+    "parameters": 5_128,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 88,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_489,
+    "lines of templates, styles and scripts": 8_637,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_343,
+    "lines of tests": 50_383,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 19,
 }
