@@ -185,65 +185,56 @@ def output_phrase(summary: EvalSummary, at: Headline) -> Phrase:
     return Phrase(at.label, links.report(summary.info.id, at.slug), at.label)
 
 
+def said(*parts: str | Phrase | Iterable[Phrase]) -> Iterator[Phrase]:
+    """A sentence, or a part of one, from its parts in order. A text is in our words; a part may be empty."""
+    for part in parts:
+        if isinstance(part, str):
+            yield Phrase(part)
+        else:
+            yield from (part,) if isinstance(part, Phrase) else part
+
+
 def next_step(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[Phrase]:
     """The sentence, from the evals with output, the one in most trouble first."""
     worst = scored[0]
-    step = worst.worst_step if worst.worse else None
+    of_eval, step = eval_phrase(worst.summary), worst.worst_step if worst.worse else None
     if worst.trouble == "unscored":
         is_truth = worst.newest.status == "no_ground_truth" and not worst.summary.without_output
-        yield Phrase(f"Repair the {'ground truth' if is_truth else 'newest output'} of ")
-        yield eval_phrase(worst.summary)
-        yield Phrase("; the problems page says ")
-        yield Phrase("what is wrong with it", links.problems())
-    elif step and step.status in ("fell", "open"):
-        yield from _look_at(worst.summary, step)
-    elif step and step.status == "behind" and worst.best:
+        problem = Phrase("what is wrong with it", links.problems())
+        file = "ground truth" if is_truth else "newest output"
+        return said(f"Repair the {file} of ", of_eval, "; the problems page says ", problem, ".")
+    if step and step.status in ("fell", "open"):
+        return _look_at(worst.summary, step)
+    if step and step.status == "behind" and worst.best:
         pair = f"#a={worst.best.slug}&b={worst.newest.slug}"
-        yield Phrase("Compare", links.compare(worst.summary.info.id) + pair)
-        yield Phrase(" the newest output of ")
-        yield eval_phrase(worst.summary)
-        yield Phrase(" with its best, ")
-        yield output_phrase(worst.summary, worst.best)
-        yield Phrase(", and undo what broke it")
-    elif worst.trouble == "too new":
-        yield Phrase("Make another output of ")
-        yield eval_phrase(worst.summary)
-        yield Phrase(" or two: they tell whether the fall is noise")
-    elif stale := [standing for standing in scored if standing.summary.stale]:
-        yield Phrase("Make new outputs of ")
-        yield eval_phrase(stale[0].summary)
-        if len(stale) > 1:
-            yield Phrase(f" and {counted(len(stale) - 1, 'more eval')}")
-        yield Phrase(": instructions were edited since the newest")
-    else:
-        yield from _work(scored, focus)
-    yield Phrase(".")
+        compare, best = Phrase("Compare", links.compare(worst.summary.info.id) + pair), worst.best
+        best_output = output_phrase(worst.summary, best)
+        return said(
+            compare, " the newest output of ", of_eval, " with its best, ", best_output, ", and undo what broke it."
+        )
+    if worst.trouble == "too new":
+        return said("Make another output of ", of_eval, " or two: they tell whether the fall is noise.")
+    if stale := [standing.summary for standing in scored if standing.summary.stale]:
+        others = f" and {counted(len(stale) - 1, 'more eval')}" if len(stale) > 1 else ""
+        return said(
+            "Make new outputs of ", eval_phrase(stale[0]), f"{others}: instructions were edited since the newest."
+        )
+    suspects = [standing.summary for standing in scored if standing.summary.suspects]
+    return said(_work(scored, focus), _suspects(suspects) if suspects else "", ".")
 
 
 def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:
-    at = summary.headlines[step.at]
+    of_eval, output = eval_phrase(summary), output_phrase(summary, summary.headlines[step.at])
     if step.edits:
         path, sha = step.edits[0]
-        yield Phrase("Look at the edit of ")
-        yield Phrase(path, "" if sha == WORKTREE else links.commit(sha), path)
-        yield Phrase(" before ")
-        yield output_phrase(summary, at)
-        yield Phrase(" of ")
-        yield eval_phrase(summary)
+        file = Phrase(path, "" if sha == WORKTREE else links.commit(sha), path)
         number = len(step.edits) + step.more_edits - 1
-        if number:
-            yield Phrase(f", and {counted(number, 'edit')} beside it")
-        return
-    yield Phrase("Look at ")
-    yield output_phrase(summary, at)
-    yield Phrase(" of ")
-    yield eval_phrase(summary)
-    yield Phrase(": ")
-    yield Phrase(" and ".join(CAUSES[cause] for cause in step.causes) + ", ")
-    if step.model:
-        yield Phrase(exchange("model", step.model), "", exchange("model", step.model))
-    else:
-        yield Phrase("and no edit of instructions beside it")
+        others = f", and {counted(number, 'edit')} beside it." if number else "."
+        return said("Look at the edit of ", file, " before ", output, " of ", of_eval, others)
+    causes = " and ".join(CAUSES[cause] for cause in step.causes)
+    model = exchange("model", step.model)
+    beside = Phrase(model, "", model) if model else "and no edit of instructions beside it"
+    return said("Look at ", output, " of ", of_eval, f": {causes}, ", beside, ".")
 
 
 def _could_score_better(standing: EvalStanding) -> bool:
@@ -255,25 +246,22 @@ def _could_score_better(standing: EvalStanding) -> bool:
 def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[Phrase]:
     """Where the errors are: of the eval that is furthest below its target, or else of all evals."""
     missed = next((standing for standing in scored if standing.below_target), None)
-    patterns = ((standing, standing.summary.patterns[0]) for standing in scored if standing.summary.patterns)
-    mostly = [(standing, pattern.errors) for standing, pattern in patterns if 2 * pattern.errors >= pattern.total]
-    alike, _ = max(mostly, key=lambda pair: pair[1], default=(None, 0))
+    with_pattern = [standing.summary for standing in scored if standing.summary.patterns]
+    mostly = [summary for summary in with_pattern if 2 * summary.patterns[0].errors >= summary.patterns[0].total]
+    alike = max(mostly, key=lambda summary: summary.patterns[0].errors, default=None)
     if alike:
-        yield Phrase("Work on ")
-        yield eval_phrase(alike.summary)
-        yield Phrase(": ")
-        yield from _pattern_phrases(alike)
-    elif missed:
-        target = missed.spec.threshold(missed.summary.info.thresholds) or 0.0
-        value = metric_text(missed.newest.values[0] or 0.0, 3, missed.spec.unit)
-        yield Phrase("Bring ")
-        yield eval_phrase(missed.summary)
-        yield Phrase(f" from {value} to its target of {metric_text(target, 3, missed.spec.unit)}")
-        if missed.summary.weak:
-            section = missed.summary.weak[0]
-            yield Phrase(": ")
-            yield from _errors(sum(section.errors), sum(missed.newest.errors), section.name, missed.summary)
-    elif focus:
+        share, where, since, without = words_of(alike)
+        linked = Phrase(share, links.report(alike.info.id, alike.headlines[-1].slug) + "#h-ep")
+        return said("Work on ", eval_phrase(alike), ": ", linked, where, Phrase(since, "", since), without)
+    if missed:
+        summary, weak = missed.summary, missed.summary.weak
+        ends = (missed.newest.values[0], missed.spec.threshold(summary.info.thresholds))
+        value, target = (metric_text(end or 0.0, 3, missed.spec.unit) for end in ends)
+        errors = _errors(sum(weak[0].errors), sum(missed.newest.errors), weak[0].name, summary) if weak else ""
+        return said(
+            "Bring ", eval_phrase(summary), f" from {value} to its target of {target}", ": " * bool(weak), errors
+        )
+    if focus:
         row, _ = focus.sections[0]
         shares = [
             (sum(section.errors), standing.summary)
@@ -284,54 +272,30 @@ def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[P
         most, summary = max(shares, key=lambda share: share[0])
         every = sum(sum(s.newest.errors) for s in scored if not s.summary.info.recorded)
         if len(scored) == 1:
-            yield Phrase("Work on ")
-            yield eval_phrase(summary)
-            yield Phrase(": ")
-            yield from _errors(most, every, row.name, summary)
-        else:
-            yield Phrase("Work on ")
-            yield _section(row.name)
-            yield Phrase(f": {sum(row.errors):,} of {counted(every, 'error')} are there, {most:,} of them in ")
-            yield Phrase(summary.info.name, links.report(summary.info.id, summary.headlines[-1].slug), summary.info.id)
-    elif all(standing.summary.info.recorded for standing in scored):
-        yield Phrase("These numbers suggest no next step: the runs did not record which values were wrong")
-    elif uncounted := next(filter(_could_score_better, scored), None):
-        yield Phrase("Read the cases with the lowest scores in ")
-        yield output_phrase(uncounted.summary, uncounted.newest)
-        yield Phrase(" of ")
-        yield eval_phrase(uncounted.summary)
-    else:
-        yield Phrase("Nothing: no newest output has an error")
-    yield from _suspects([standing.summary for standing in scored if standing.summary.suspects])
-
-
-def _pattern_phrases(standing: EvalStanding) -> Iterator[Phrase]:
-    share, where, since, without = pattern_words(
-        standing.summary.patterns[0], standing.spec, standing.summary.info.nouns
-    )
-    yield Phrase(share, links.report(standing.summary.info.id, standing.newest.slug) + "#h-ep")
-    yield Phrase(where)
-    if since:
-        yield Phrase(since, "", since)
-    yield Phrase(without)
+            return said("Work on ", eval_phrase(summary), ": ", _errors(most, every, row.name, summary))
+        here = f": {sum(row.errors):,} of {counted(every, 'error')} are there, {most:,} of them in "
+        report = links.report(summary.info.id, summary.headlines[-1].slug)
+        return said("Work on ", _section(row.name), here, Phrase(summary.info.name, report, summary.info.id))
+    if all(standing.summary.info.recorded for standing in scored):
+        return said("These numbers suggest no next step: the runs did not record which values were wrong")
+    if uncounted := next(filter(_could_score_better, scored), None):
+        output = output_phrase(uncounted.summary, uncounted.newest)
+        return said("Read the cases with the lowest scores in ", output, " of ", eval_phrase(uncounted.summary))
+    return said("Nothing: no newest output has an error")
 
 
 def _suspects(evals: Sequence[EvalSummary]) -> Iterator[Phrase]:
-    if not evals:
-        return
-    yield Phrase("; settle the ")
     number = counted(sum(len(summary.suspects) for summary in evals), "label")
-    yield Phrase(f"{number} that may be wrong", links.suspect_labels())
-    yield Phrase(" in ")
-    yield eval_phrase(evals[0]) if len(evals) == 1 else Phrase(f"{len(evals)} evals")
-    yield Phrase(" first")
+    labels = Phrase(f"{number} that may be wrong", links.suspect_labels())
+    return said(
+        "; settle the ", labels, " in ", eval_phrase(evals[0]) if len(evals) == 1 else f"{len(evals)} evals", " first"
+    )
 
 
 def _errors(number: int, every: int, section: str, summary: EvalSummary) -> Iterator[Phrase]:
-    at = summary.headlines[-1]
-    yield Phrase(f"{number:,} of its {counted(every, 'error')}", links.report(summary.info.id, at.slug))
-    yield Phrase(f" {'is' if number == 1 else 'are'} in ")
-    yield _section(section)
+    report = links.report(summary.info.id, summary.headlines[-1].slug)
+    errors = Phrase(f"{number:,} of its {counted(every, 'error')}", report)
+    return said(errors, f" {'is' if number == 1 else 'are'} in ", _section(section))
 
 
 def _section(section: str) -> Phrase:

@@ -27,6 +27,7 @@ from sitegen.pages.overview.focus import (
     metric_phrase,
     next_step,
     output_phrase,
+    said,
 )
 from sitegen.text.patch import PatchLine, read_patch
 from sitegen.text.plain import counted, day
@@ -68,35 +69,28 @@ def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phra
     if lost:
         yield from loss(lost[0])
         if len(lost) > 1 and not losses_follow:
-            yield Phrase(" Also worse, or seemingly so: ")
-            yield (
-                eval_phrase(lost[1].summary)
-                if len(lost) == 2
-                else Phrase(f"{len(lost) - 1:,} evals", links.regressions())
-            )
-            yield Phrase(".")
+            others = Phrase(f"{len(lost) - 1:,} evals", links.regressions())
+            others = eval_phrase(lost[1].summary) if len(lost) == 2 else others
+            yield from said(" Also worse, or seemingly so: ", others, ".")
         return
     if all(len(standing.summary.headlines) == 1 for standing in scored):
         yield Phrase("Nothing can be worse yet: no eval has a second output.")
         return
-    behind = sorted((standing for standing in scored if standing.behind), key=lambda standing: -standing.size)
-    fallen = [standing.summary for standing in scored if standing.summary.fallen]
-    for summary in fallen[:1]:
-        axis, value, change = summary.fallen or ("", "", 0.0)
-        yield eval_phrase(summary)
-        size = metric_text(abs(change), unit=summary.specs[0].unit)
-        yield Phrase(f" hides a loss: where {axis} is {value}, {summary.specs[0].label} got worse by {size} with ")
-        yield output_phrase(summary, summary.headlines[-1])
-        yield Phrase(", by more than chance.")
-    if not fallen:
+    fallen = next((standing.summary for standing in scored if standing.summary.fallen), None)
+    if fallen and fallen.fallen:
+        axis, value, change = fallen.fallen
+        size = metric_text(abs(change), unit=fallen.specs[0].unit)
+        hidden = f" hides a loss: where {axis} is {value}, {fallen.specs[0].label} got worse by {size} with "
+        output = output_phrase(fallen, fallen.headlines[-1])
+        yield from said(eval_phrase(fallen), hidden, output, ", by more than chance.")
+    else:
         yield Phrase("Nothing for certain.")
+    behind = sorted((standing for standing in scored if standing.behind), key=lambda standing: -standing.size)
     if behind:
-        yield Phrase(" ")
-        yield from _distance(behind[0], "may be")
+        yield from said(" ", _distance(behind[0], "may be"))
         if len(behind) > 1:
-            yield Phrase(", and ")
-            yield Phrase(_with_noun(len(behind) - 1, "more eval", "more evals"), _BEST)
-            yield Phrase(" behind its best" if len(behind) == 2 else " behind theirs")
+            others = Phrase(counted(len(behind) - 1, "more eval"), _BEST)
+            yield from said(", and ", others, " behind its best" if len(behind) == 2 else " behind theirs")
         yield Phrase(".")
 
 
@@ -106,53 +100,33 @@ _BEST: Final = links.regressions() + "#h-best"
 
 def loss(standing: EvalStanding) -> Iterator[Phrase]:
     """A sentence on the loss of an eval, which must have one."""
-    summary, spec, newest = standing.summary, standing.spec, standing.newest
+    summary, newest, of_eval = standing.summary, standing.newest, eval_phrase(standing.summary)
     if standing.trouble == "unscored":
-        yield eval_phrase(summary)
+        output = output_phrase(summary, newest)
         if summary.without_output:
-            yield Phrase(": its newest output is missing.")
-            return
+            return said(of_eval, ": its newest output is missing.")
         if newest.status == "no_ground_truth":
-            yield Phrase(": its ground truth cannot be read, so that its newest output, ")
-            yield output_phrase(summary, newest)
-            yield Phrase(", is not scored.")
-            return
-        yield Phrase(": its newest output, ")
-        yield output_phrase(summary, newest)
-        yield Phrase(", ")
+            why = ": its ground truth cannot be read, so that its newest output, "
+            return said(of_eval, why, output, ", is not scored.")
         if newest.status == "unreadable":
-            yield Phrase("cannot be read.")
-        else:
-            yield Phrase("has no ")
-            yield metric_phrase(spec)
-            yield Phrase(".")
-        return
+            return said(of_eval, ": its newest output, ", output, ", cannot be read.")
+        return said(of_eval, ": its newest output, ", output, ", has no ", metric_phrase(standing.spec), ".")
     step = standing.worst_step
-    metric = step.metrics[0]
+    output = output_phrase(summary, summary.headlines[step.at])
     if step.status == "behind":
-        yield from _distance(standing)
-        yield Phrase(", by more than chance; most of it was lost at ")
-        yield output_phrase(summary, summary.headlines[step.at])
-        yield from _after_edit(step)
-        yield Phrase(".")
-        return
-    stepped = next(spec for spec in summary.specs if spec.name == metric.name)
-    yield eval_phrase(summary)
-    yield Phrase(": ")
-    if step.verdict and step.verdict.lost_fields:
-        yield Phrase(f"{lost_words(step.verdict)}; ")
-    yield metric_phrase(stepped)
+        most = ", by more than chance; most of it was lost at "
+        return said(_distance(standing), most, output, _after_edit(step), ".")
+    metric, verdict = step.metrics[0], step.verdict
+    spec = next(spec for spec in summary.specs if spec.name == metric.name)
     moved = metric.after - metric.before
-    amount = "" if abs(moved) < ROUNDING else f" by {metric_text(abs(moved), 3, stepped.unit)}"
-    yield Phrase(
-        f" {('fell' if moved < 0 else 'rose') if amount else 'stayed'}{amount}{' to' if amount else ' at'} "
-        f"{metric_text(metric.after, 3, stepped.unit)} at "
-    )
-    yield output_phrase(summary, summary.headlines[step.at])
-    yield from _after_edit(step)
-    if step.verdict and step.verdict.fixed + step.verdict.broken and step.status == "fell":
-        yield Phrase(f": {step.verdict.broken:,} broken, {step.verdict.fixed:,} fixed")
-    yield Phrase({"fell": ".", "open": " and was not regained."}.get(step.status, ", too new to tell from noise."))
+    size = metric_text(abs(moved), 3, spec.unit)
+    how = "stayed at" if abs(moved) < ROUNDING else f"{'fell' if moved < 0 else 'rose'} by {size} to"
+    lost = f"{lost_words(verdict)}; " if verdict and verdict.lost_fields else ""
+    now = f" {how} {metric_text(metric.after, 3, spec.unit)} at "
+    since = {"fell": ".", "open": " and was not regained."}.get(step.status, ", too new to tell from noise.")
+    if verdict and verdict.fixed + verdict.broken and step.status == "fell":
+        since = f": {verdict.broken:,} broken, {verdict.fixed:,} fixed."
+    return said(of_eval, ": ", lost, metric_phrase(spec), now, output, _after_edit(step), since)
 
 
 def _after_edit(step: Step) -> Iterator[Phrase]:
@@ -160,12 +134,10 @@ def _after_edit(step: Step) -> Iterator[Phrase]:
     commit = step.edited
     if commit is None:
         return
-    yield Phrase(" after ")
     page = "" if commit.sha == WORKTREE else links.commit(commit.sha)
-    yield Phrase(f"“{subject_of(commit, 50)}”", page, commit.subject)
-    yield Phrase(" (")
-    yield Phrase(commit.author, "", commit.author)
-    yield Phrase(f", {day(commit.committed_at)})")
+    edit = Phrase(f"“{subject_of(commit, 50)}”", page, commit.subject)
+    author = Phrase(commit.author, "", commit.author)
+    yield from said(" after ", edit, " (", author, f", {day(commit.committed_at)})")
     others = {sha for _, sha in step.edits} - {commit.sha}
     if others or step.more_edits:
         yield Phrase(" or an earlier edit")
@@ -182,77 +154,53 @@ def _better(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
             yield Phrase(f", and {counted(len(gains) - 1, 'more eval')} gained too")
     elif all(len(standing.summary.headlines) == 1 for standing in scored):
         first = min(scored, key=lambda standing: (standing.newest.values[0] is None, standing.summary.info.id))
-        yield from _first_output(first)
-        if len(scored) > 1:
-            yield Phrase(f", and {_with_noun(len(scored) - 1, 'more eval has its', 'more evals have theirs')}")
+        output, value = output_phrase(first.summary, first.newest), first.newest.values[0]
+        yield from said(eval_phrase(first.summary), " has its first output, ", output)
+        if value is not None:
+            yield from said(", with ", metric_phrase(first.spec), f" {metric_text(value, 3, first.spec.unit)}")
+        if others := len(scored) - 1:
+            yield Phrase(f", and {counted(others, 'more eval')} {'has its' if others == 1 else 'have theirs'}")
     elif steps := [
         (step, standing.summary) for standing in scored for step in standing.summary.steps if step.status == "better"
     ]:
+        step, summary = max(steps, key=lambda pair: (pair[0].commit.position, pair[0].metrics[0].points))
+        metric = step.metrics[0]
+        spec = next(spec for spec in summary.specs if spec.name == metric.name)
+        before, after = (metric_text(value, 3, spec.unit) for value in (metric.before, metric.after))
+        output = output_phrase(summary, summary.headlines[step.at])
         yield Phrase("No newest output gained anything; the last lasting gain is that of ")
-        yield from _last_gain(*max(steps, key=lambda pair: (pair[0].commit.position, pair[0].metrics[0].points)))
+        yield from said(eval_phrase(summary), ": ", metric_phrase(spec), f" went from {before} to {after} at ", output)
     else:
         yield Phrase("No newest output gained anything")
     best = sum(standing.behind == 0 for standing in scored)
     if best and any(len(standing.summary.headlines) > 1 for standing in scored):
-        yield Phrase(". ")
         all_of = f"All {best} evals are" if best > 1 else "The eval is"
         words = all_of if best == len(scored) else f"{best} of {len(scored)} evals {'is' if best == 1 else 'are'}"
-        yield Phrase(f"{words} at {'its' if best == 1 else 'their'} best", _BEST)
+        yield from said(". ", Phrase(f"{words} at {'its' if best == 1 else 'their'} best", _BEST))
     yield Phrase(".")
 
 
 def _gained(gain: float, standing: EvalStanding) -> Iterator[Phrase]:
     summary, spec, newest = standing.summary, standing.spec, standing.newest
-    amount = gain / 100 * (spec.high - spec.low)
-    yield eval_phrase(summary)
-    yield Phrase(": ")
-    yield metric_phrase(spec)
-    yield Phrase(f" {'rose' if spec.higher_is_better else 'fell'} by {metric_text(amount, 3, spec.unit)} to ")
-    yield Phrase(f"{metric_text(newest.values[0] or 0.0, 3, spec.unit)} with ")
-    yield output_phrase(summary, newest)
+    amount = metric_text(gain / 100 * (spec.high - spec.low), 3, spec.unit)
+    value = metric_text(newest.values[0] or 0.0, 3, spec.unit)
+    rose = f" {'rose' if spec.higher_is_better else 'fell'} by {amount} to {value} with "
+    yield from said(eval_phrase(summary), ": ", metric_phrase(spec), rose, output_phrase(summary, newest))
     verdict = summary.change.verdict if summary.change else None
     if verdict and verdict.lost_fields:
         yield Phrase(f", though {lost_words(verdict)}")
     elif not _is_sure(summary):
         why = links.report(summary.info.id, newest.slug) + "#h-y" if verdict else ""
-        yield Phrase(", which ")
-        yield Phrase("may be chance", why)
-
-
-def _first_output(standing: EvalStanding) -> Iterator[Phrase]:
-    summary, value = standing.summary, standing.newest.values[0]
-    yield eval_phrase(summary)
-    yield Phrase(" has its first output, ")
-    yield output_phrase(summary, standing.newest)
-    if value is not None:
-        yield Phrase(", with ")
-        yield metric_phrase(standing.spec)
-        yield Phrase(f" {metric_text(value, 3, standing.spec.unit)}")
-
-
-def _last_gain(step: Step, summary: EvalSummary) -> Iterator[Phrase]:
-    metric = step.metrics[0]
-    spec = next(spec for spec in summary.specs if spec.name == metric.name)
-    yield eval_phrase(summary)
-    yield Phrase(": ")
-    yield metric_phrase(spec)
-    before, after = (metric_text(value, 3, spec.unit) for value in (metric.before, metric.after))
-    yield Phrase(f" went from {before} to {after} at ")
-    yield output_phrase(summary, summary.headlines[step.at])
+        yield from said(", which ", Phrase("may be chance", why))
 
 
 def _distance(standing: EvalStanding, verb: str = "is") -> Iterator[Phrase]:
-    yield eval_phrase(standing.summary)
-    yield Phrase(f" {verb} {metric_text(standing.behind or 0.0, 3, standing.spec.unit)} behind its best ")
-    yield metric_phrase(standing.spec)
-    if standing.best:
-        yield Phrase(", ")
-        pair = f"#a={standing.best.slug}&b={standing.newest.slug}"
-        yield Phrase(standing.best.label, links.compare(standing.summary.info.id) + pair, standing.best.label)
-
-
-def _with_noun(number: int, singular: str, plural: str) -> str:
-    return f"{number:,} {singular if number == 1 else plural}"
+    best, amount = standing.best, metric_text(standing.behind or 0.0, 3, standing.spec.unit)
+    behind = f" {verb} {amount} behind its best "
+    yield from said(eval_phrase(standing.summary), behind, metric_phrase(standing.spec))
+    if best:
+        pair = f"#a={best.slug}&b={standing.newest.slug}"
+        yield from said(", ", Phrase(best.label, links.compare(standing.summary.info.id) + pair, best.label))
 
 
 def _gain(summary: EvalSummary) -> float:
