@@ -18,7 +18,7 @@ from sitegen.model.outcomes import Flips
 from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Blob, CommitRecord, Edit, EditStatus, InstructionHistory
-from sitegen.pages.commit import CommitPageInputs, EvalMove
+from sitegen.pages.commit import CommitView, EvalMove
 from sitegen.pages.effects import Touched
 
 SITE = SiteInfo("seed-packets", "0.1.0", repository_url="https://example.org/garden/seed-packets")
@@ -268,12 +268,17 @@ EDIT_RECORD = CommitRecord(
 )
 
 
-def inputs(**changes: Any) -> CommitPageInputs:
-    """What the page of a commit with outputs is made from, with these fields changed."""
+def commit_view(**changes: Any) -> CommitView:
+    """A commit with outputs, with these fields changed."""
     fields = {"record": RECORD, "moves": MOVES, "changed": TOUCHED, "files": FILES, "names": NAMES}
-    return CommitPageInputs(**{**fields, **changes})
+    return CommitView(**{**fields, **changes})
 
 
-def edit_inputs(**changes: Any) -> CommitPageInputs:
-    """What the page of a commit that edits instructions and has no output is made from."""
-    return inputs(**{"record": EDIT_RECORD, "moves": (), "changed": EDIT_TOUCHED, **changes})
+def moved(*moves: EvalMove) -> CommitView:
+    """A commit with these points of evals."""
+    return commit_view(moves=moves)
+
+
+def edit_view(**changes: Any) -> CommitView:
+    """A commit that edits instructions and has no output."""
+    return commit_view(**{"record": EDIT_RECORD, "moves": (), "changed": EDIT_TOUCHED, **changes})

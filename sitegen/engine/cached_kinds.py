@@ -24,7 +24,7 @@ from sitegen.model.outcomes import CellMap, Judgement, Unusable, Value
 from sitegen.model.problems import Parsed, Problem
 from sitegen.model.scorecards import Kappa, Panel, Result, Scorecard
 from sitegen.model.series import Correction, EvalSummary
-from sitegen.pages.commit import CommitPageInputs, ListedCommit
+from sitegen.pages.commit import CommitView, ListedCommit
 from sitegen.pages.instruction import CountedEdit
 from sitegen.pages.report.tree import PagePicture
 from sitegen.recognition import Searched
@@ -206,7 +206,7 @@ COUNTED_EDITS: Final = CachedKind(
 )
 """The edits of an instruction file, by the two contents of each, so that they survive a rewritten history."""
 
-COMMITS_WITHOUT_OUTPUT: Final = CachedKind(name="commit without output", type=CommitPageInputs, until="walk")
+COMMITS_WITHOUT_OUTPUT: Final = CachedKind(name="commit without output", type=CommitView, until="walk")
 """A commit with edits and no new output, by its position: later outputs show the effects of its edits."""
 
 END_OF_WALK: Final = CachedKind(name="end of the walk", type=EndOfWalk, until="walk")

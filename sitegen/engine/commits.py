@@ -30,14 +30,7 @@ from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.pages import links
-from sitegen.pages.commit import (
-    CommitPageInputs,
-    CommitView,
-    ListedCommit,
-    commits_page,
-    listed_commit,
-    older_than_page,
-)
+from sitegen.pages.commit import CommitView, ListedCommit, commits_page, listed_commit, older_than_page
 from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_entry, shards
 from sitegen.pages.edit import FILES, draw_few
 from sitegen.pages.effects import sort_out
@@ -152,7 +145,7 @@ class CommitsTask(Frozen):
     """Several commits whose pages one process writes."""
 
     context: WorkerContext
-    commits: tuple[CommitPageInputs, ...]
+    commits: tuple[CommitView, ...]
     pages: tuple[PageRow, ...]
     """The pages of these commits that are known to be in the output folder."""
 
@@ -180,13 +173,12 @@ def write_commits(evals: Evals, effects: EffectIndex) -> Commits:
     # Older commits without any output, if their edits have other effects now. The newest comes first.
     changed = touched_positions(timeline, effects) - {record.commit.position for record in update.records}
     again = tuple(
-        replace(past, effects=effects.effects_of(position))
+        replace(past, around_edits=effects.effects_of(position))
         for position in sorted(changed, reverse=True)
         if (past := COMMITS_WITHOUT_OUTPUT.get(build.memo, str(position)))
     )
     present = {row.path: row for row in site_files.present_files(OWNER)} if update.complete or again else {}
-    inputs = chain(_page_inputs(evals, effects), again)
-    tasks = _commit_tasks(timeline, inputs, present)
+    tasks = _commit_tasks(timeline, chain(_new_commits(evals, effects), again), present)
     commit_list = CommitList(build)
     for _, done in build.pool.map(write_commit_pages, tasks):
         site_files.record(OWNER, done.files, whole=update.complete)
@@ -210,16 +202,16 @@ def _newest_listed(timeline: Timeline) -> str | None:
 
 
 def _commit_tasks(
-    timeline: Timeline, commits: Iterator[CommitPageInputs], present: Mapping[str, PageRow]
+    timeline: Timeline, commits: Iterator[CommitView], present: Mapping[str, PageRow]
 ) -> Iterator[CommitsTask]:
     while batch := tuple(islice(commits, AT_ONCE)):
-        paths = (links.commit(inputs.record.commit.sha) for inputs in batch)
+        paths = (links.commit(view.commit.sha) for view in batch)
         yield CommitsTask(
             context=timeline.context, commits=batch, pages=tuple(present[path] for path in paths if path in present)
         )
 
 
-def _page_inputs(evals: Evals, effects: EffectIndex) -> Iterator[CommitPageInputs]:
+def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
     """Yield the new commits, newest first."""
     timeline = evals.build.timeline
     layout = timeline.layout
@@ -235,7 +227,7 @@ def _page_inputs(evals: Evals, effects: EffectIndex) -> Iterator[CommitPageInput
         edits = [file_edit.edit for file_edit in own]
         moves = moves_of_commit(record, summaries, histories, evals.commit_effects)
         changed = sort_out(record, layout, timeline.update.renamed, layouts)
-        inputs = CommitPageInputs(
+        view = CommitView(
             record=record,
             moves=moves,
             changed=changed,
@@ -246,9 +238,9 @@ def _page_inputs(evals: Evals, effects: EffectIndex) -> Iterator[CommitPageInput
             edits=tuple(edit for edit in edits if edit.old and edit.new and edit.old.oid != edit.new.oid),
         )
         if edits and not any(move.has_new_output for move in moves):
-            COMMITS_WITHOUT_OUTPUT.keep(evals.build.memo, str(record.commit.position), inputs)
-            inputs = replace(inputs, effects=effects.effects_of(record.commit.position))
-        yield inputs
+            COMMITS_WITHOUT_OUTPUT.keep(evals.build.memo, str(record.commit.position), view)
+            view = replace(view, around_edits=effects.effects_of(record.commit.position))
+        yield view
 
 
 def write_commit_pages(task: CommitsTask) -> CommitsDone:
@@ -257,33 +249,35 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
     uncommitted: CommitView | None = None
     rows: list[ListedCommit] = []
     failures: list[Problem] = []
-    for inputs in task.commits:
-        commit = inputs.record.commit
-        path = links.commit(commit.sha)
-        key = digest_of_inputs("hundred commits", "commit", templates=task.context.templates, commit=inputs)
-        fresh = commit.sha != WORKTREE and writer.is_fresh(path, key)
+    for view in task.commits:
+        sha = view.commit.sha
+        path = links.commit(sha)
+        key = digest_of_inputs("hundred commits", "commit", templates=task.context.templates, commit=view)
+        fresh = sha != WORKTREE and writer.is_fresh(path, key)
         result = attempt(
-            "the page of this commit", partial(_rendered_commit, renderer, task, inputs, fresh=fresh), commit=commit.sha
+            "the page of this commit", partial(_listed_page, renderer, task, view, fresh=fresh), commit=sha
         )
         if isinstance(result, Problem):
             failures.append(result)
-            rows.append(listed_commit(commit, None))
+            rows.append(listed_commit(view.commit, None))
             writer.write(path, renderer.render(failed_page(path, result)))
             continue
-        view, content = result
-        rows.append(listed_commit(commit, view))
-        uncommitted = view if commit.sha == WORKTREE else uncommitted
+        row, content = result
+        rows.append(row)
+        uncommitted = view if sha == WORKTREE else uncommitted
         if content is not None:
             writer.write(path, content, key)
     return CommitsDone(files=writer.files, uncommitted=uncommitted, rows=tuple(rows), failures=tuple(failures))
 
 
-def _rendered_commit(
-    renderer: Renderer, task: CommitsTask, inputs: CommitPageInputs, *, fresh: bool
-) -> tuple[CommitView, bytes | None]:
-    """Return the view of a commit's page, and the page's bytes unless the output folder already has them."""
-    edits = () if fresh else inputs.edits[:FILES]
+def _listed_page(
+    renderer: Renderer, task: CommitsTask, view: CommitView, *, fresh: bool
+) -> tuple[ListedCommit, bytes | None]:
+    """Return a commit as the list has it, and the bytes of its page unless the output folder already has them."""
+    row = listed_commit(view.commit, view)
+    if fresh:
+        return row, None
+    edits = view.edits[:FILES]
     patches = draw_few(edits, task.context.patches(edits)) if edits else {}
-    page = inputs.page(patches)
-    assert isinstance(page.view, CommitView)
-    return page.view, None if fresh else renderer.render(page)
+    shown = {path: patch for path, patch in patches.items() if path in view.files}
+    return row, renderer.render(replace(view, patches=shown).page)

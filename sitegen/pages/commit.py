@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import groupby, zip_longest
 from operator import itemgetter
 from typing import Final
@@ -140,8 +141,8 @@ class EvalMove(Frozen):
         )
 
 
-class CommitPageInputs(Frozen):
-    """The inputs of the page of one commit."""
+class CommitView(Frozen, dict=True, gc=True):
+    """What ``pages/commit.html`` shows of one commit."""
 
     record: CommitRecord
     """The commit and what it changed."""
@@ -158,49 +159,50 @@ class CommitPageInputs(Frozen):
     thickened: tuple[str, ...] = ()
     """Paths of agents' definitions that the commit changed although instructions have separate files."""
     edits: tuple[Edit, ...] = ()
-    """The edits of instruction files whose text changed, which the page shows as diffs."""
-    effects: tuple[Effect, ...] = ()
+    """The edits of instruction files whose text changed."""
+    around_edits: tuple[Effect, ...] = ()
     """How evals changed with the edits of a commit that has no new output itself."""
+    patches: Mapping[str, RenderedPatch] = {}
+    """The edits that the page shows as diffs, by path in ``record.edits``."""
 
-    def page(self, patches: dict[str, RenderedPatch]) -> Page:
-        """Make the page of a commit. ``patches``: as in ``CommitView``."""
-        moved, edited = by_grade(move.row for move in self.moves), effect_rows(self.effects)
-        shown = {path: patch for path, patch in patches.items() if path in self.files}
-        fields = fields_and_passages(edited or moved, {path: patch.hunks for path, patch in shown.items()})
-        view = CommitView(inputs=self, moved=moved, edited=edited, fields=fields, patches=shown)
-        return Page(links.commit(view.commit.sha), "pages/commit.html", view)
-
-
-class CommitView(Frozen):
-    """What ``pages/commit.html`` shows."""
-
-    inputs: CommitPageInputs
-    moved: tuple[EffectRow, ...]
-    """Effects across the commit; empty for a commit without points."""
-    edited: tuple[EffectRow, ...]
-    """Effects across the edits of a commit without new output, the same as on the pages of these edits."""
-    fields: FlippedFields
-    patches: dict[str, RenderedPatch]
-    """The shown diffs, by path in ``record.edits``."""
+    @property
+    def page(self) -> Page:
+        """The page that shows it."""
+        return Page(links.commit(self.commit.sha), "pages/commit.html", self)
 
     @property
     def commit(self) -> Commit:
         """The commit itself."""
-        return self.inputs.record.commit
+        return self.record.commit
+
+    @cached_property
+    def moved(self) -> tuple[EffectRow, ...]:
+        """Effects across the commit; empty for a commit without points."""
+        return by_grade(move.row for move in self.moves)
+
+    @cached_property
+    def edited(self) -> tuple[EffectRow, ...]:
+        """Effects across the edits of a commit without new output, the same as on the pages of these edits."""
+        return effect_rows(self.around_edits)
 
     @property
     def effects(self) -> tuple[EffectRow, ...]:
         """What became of the evals: across the edits if there is no new output, otherwise across the commit."""
         return self.edited or self.moved
 
+    @cached_property
+    def fields(self) -> FlippedFields:
+        """The fields that flipped, and the passages of the shown diffs that name them."""
+        return fields_and_passages(self.effects, {path: patch.hunks for path, patch in self.patches.items()})
+
     @property
     def instructions(self) -> list[str]:
         """Paths of the instruction files that the commit edited."""
-        return [path for path in self.inputs.record.edits if path in self.inputs.files]
+        return [path for path in self.record.edits if path in self.files]
 
     def move(self, eval_id: str) -> EvalMove:
         """The points of an eval at the commit."""
-        return next(move for move in self.inputs.moves if move.info.id == eval_id)
+        return next(move for move in self.moves if move.info.id == eval_id)
 
     @property
     def edits_before(self) -> list[tuple[Commit, int, list[str]]]:
@@ -229,28 +231,27 @@ class CommitView(Frozen):
 
     def paths(self, role: TouchedRole) -> list[Touched]:
         """The changed paths with one role, in their order."""
-        return [item for item in self.inputs.changed if item.role == role]
+        return [item for item in self.changed if item.role == role]
 
     @property
     def other_paths(self) -> list[Touched]:
         """Changed paths on which no number depends: also instruction files that no eval is known to be driven by."""
-        changed, files = self.inputs.changed, self.inputs.files
-        skeletons = [item.change for item in changed if item.role == "instruction" and item.change.new]
-        others = [change for change in skeletons if change.path not in files]
-        return self.paths("other") + [Touched(change, "other") for change in (*others, *self.inputs.record.others)]
+        skeletons = [item.change for item in self.changed if item.role == "instruction" and item.change.new]
+        others = [change for change in skeletons if change.path not in self.files]
+        return self.paths("other") + [Touched(change, "other") for change in (*others, *self.record.others)]
 
     @property
     def more_others(self) -> int:
         """Number of further changed paths, which the site does not read."""
-        return self.inputs.record.other_changes - len(self.inputs.record.others)
+        return self.record.other_changes - len(self.record.others)
 
     @property
     def changed_files(self) -> str:
         """The changed files, in a few words: ``3 instruction files, outputs of Orders``."""
-        files, changed, names = len(self.instructions), self.inputs.changed, self.inputs.names
+        files, names = len(self.instructions), self.names
         parts = [
             "instructions" if files == 1 else f"{files:,} instruction files" if files else "",
-            _of_evals("outputs", [names.get(eval_id, eval_id) for eval_id, _ in effects.outputs(changed, names)]),
+            _of_evals("outputs", [names.get(eval_id, eval_id) for eval_id, _ in effects.outputs(self.changed, names)]),
             _of_evals("ground truth", [names.get(item.eval_id, "") for item in self.paths("ground_truth")]),
             "rules" if self.paths("rules") else "",
         ]

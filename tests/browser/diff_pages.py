@@ -74,6 +74,6 @@ def pages() -> list[Page]:
             (),
         )
     )
-    found.append(sample.inputs().page({}))
-    found.append(sample.edit_inputs(effects=sample.EFFECTS).page({}))
+    found.append(sample.commit_view().page)
+    found.append(sample.edit_view(around_edits=sample.EFFECTS).page)
     return found

@@ -22,7 +22,7 @@ from sitegen.model.outcomes import WRONG, Cell, CellFlip, Flips, Period
 from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import CommitRecord, InstructionHistory
-from sitegen.pages.commit import CommitPageInputs, CommitView, EvalMove, commit_effect
+from sitegen.pages.commit import CommitView, EvalMove, commit_effect
 from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data import exports, search
@@ -134,8 +134,7 @@ def _uncommitted(series: Series) -> Iterator[Page]:
     record = CommitRecord(
         commit=replace(sample.commit(121), sha=WORKTREE), changes=(), other_changes=2, snapshots=(), edits=()
     )
-    view = CommitPageInputs(record=record, moves=(move,), changed=(), files={}, names={}).page({}).view
-    assert isinstance(view, CommitView)
+    view = CommitView(record=record, moves=(move,), changed=(), files={}, names={})
     summaries, head = _summaries()[:1], sample.commit(120)
     for name, uncommitted in (("edited", view), ("unedited", None)):
         page = sample.overview_page(summaries, head, COUNTS, uncommitted=uncommitted, worktree=True)

@@ -8,16 +8,8 @@ from sitegen.model.outcomes import Flips
 from sitegen.model.series import HEADLINES
 from sitegen.model.site import SiteInfo
 from sitegen.pages import effects
-from sitegen.pages.commit import (
-    MOST_POINTS,
-    CommitEffect,
-    CommitPageInputs,
-    CommitView,
-    EvalMove,
-    commit_effect,
-    earlier_edits,
-)
-from sitegen.pages.edit import RenderedPatch, draw_edit
+from sitegen.pages.commit import MOST_POINTS, CommitEffect, CommitView, commit_effect, earlier_edits
+from sitegen.pages.edit import draw_edit
 from sitegen.pages.effects import Touched, effect_rows, outputs
 from tests import pages_sample as points
 from tests import pages_sample_diffs as sample
@@ -45,31 +37,14 @@ BROUGHT = CommitEffect(change=CHANGED, origin="outputs −0.030, ground truth +0
 SAME = CommitEffect(change=replace(CHANGED, metrics=(), flips=Flips(), verdict=None), origin="")
 
 
-def view_of(inputs: CommitPageInputs) -> CommitView:
-    view = inputs.page({}).view
-    assert isinstance(view, CommitView)
-    return view
-
-
-def view_with(*moves: EvalMove) -> CommitView:
-    return view_of(sample.inputs(moves=moves))
-
-
-def html_of(
-    inputs: CommitPageInputs | None = None,
-    patches: dict[str, RenderedPatch] | None = None,
-    site: SiteInfo = sample.SITE,
-) -> str:
-    return written(renderer_of(site), (inputs or sample.inputs()).page(patches or {}))
+def html_of(view: CommitView | None = None, site: SiteInfo = sample.SITE) -> str:
+    return written(renderer_of(site), (view or sample.commit_view()).page)
 
 
 def test_what_changed_is_grouped_and_iterations_are_counted():
-    view = view_of(sample.inputs())
+    view = sample.commit_view()
     assert view.how_edited == {sample.PATH: "modified"}
-    assert outputs(view.inputs.changed, view.inputs.names) == [
-        ("herbs", "1 output changed"),
-        ("vegetables", "40 iterations added"),
-    ]
+    assert outputs(view.changed, view.names) == [("herbs", "1 output changed"), ("vegetables", "40 iterations added")]
     assert [item.change.path for item in view.paths("ground_truth")] == ["evals/herbs/ground_truth.csv"]
     assert [item.change.path for item in view.paths("rules")] == ["evals/manifest.yaml", "schemas/field_mapping.yaml"]
     assert (view.other_paths, view.more_others) == ([], 3)
@@ -79,10 +54,9 @@ def test_what_changed_is_grouped_and_iterations_are_counted():
 
 def test_other_files_are_named_as_far_as_the_record_holds_them_and_the_rest_is_counted():
     record = replace(sample.RECORD, others=(ChangedPath("src/<b>.py", None, "1"),))
-    inputs = sample.inputs(record=record, moves=())
-    view = view_of(inputs)
+    view = sample.commit_view(record=record, moves=())
     assert ([item.change for item in view.other_paths], view.more_others) == (list(record.others), 2)
-    html = html_of(inputs)
+    html = html_of(view)
     assert "src/<wbr>&lt;b&gt;.<wbr>py</span>" in html
     assert "2 other files changed that no number depends on" in html
 
@@ -124,7 +98,7 @@ def test_copies_are_named_and_not_counted_as_outputs_of_the_commit():
 def test_moves_stand_by_size_with_the_best_of_several_points():
     vegetables, herbs, bulbs, mosses = sample.MOVES
     more = replace(BROUGHT, change=replace(CHANGED, metrics=(MetricDelta("f1", -0.03, None),)))
-    rows = view_with(bulbs, vegetables, replace(mosses, effect=BROUGHT), replace(herbs, effect=more)).moved
+    rows = sample.moved(bulbs, vegetables, replace(mosses, effect=BROUGHT), replace(herbs, effect=more)).moved
     assert [(row.eval_id, row.grade, row.change) for row in rows] == [
         ("herbs", "worse", -0.03),
         ("mosses", "worse", -0.02),
@@ -132,7 +106,7 @@ def test_moves_stand_by_size_with_the_best_of_several_points():
         ("vegetables", "first output", None),
     ]
     assert effects.grades(rows) == (("worse", 2), ("first output", 2))
-    assert [row.why for row in view_with(herbs).moved] == ["new output, ground truth changed"]
+    assert [row.why for row in sample.moved(herbs).moved] == ["new output, ground truth changed"]
     best = vegetables.best
     assert best
     assert (best.slug, best.label, best.values[0], best.interval) == ("0011", "iteration-011", 0.86, None)
@@ -147,10 +121,10 @@ def test_edits_of_earlier_commits_stand_once_with_the_evals_that_they_may_have_t
     old, new = (trim, 1), (grow, 2)
     first, second = (replace(move, effect=replace(BROUGHT, edits=(new,))) for move in sample.MOVES[:2])
     again = replace(sample.MOVES[3], effect=replace(SAME, edits=(old,)))
-    assert view_with(first, second, again).edits_before == [(grow, 2, [])]
+    assert sample.moved(first, second, again).edits_before == [(grow, 2, [])]
     first = replace(first, effect=replace(BROUGHT, edits=(new, old)))
-    assert view_with(first, second).edits_before == [(grow, 2, []), (trim, 1, ["Vegetables"])]
-    html = html_of(sample.inputs(moves=(first, second)))
+    assert sample.moved(first, second).edits_before == [(grow, 2, []), (trim, 1, ["Vegetables"])]
+    html = html_of(sample.commit_view(moves=(first, second)))
     assert f'<a href="../commits/{"a" * 12}.html">Trim</a>' in html
     assert "1 file; for Vegetables</span>" in html
 
@@ -164,7 +138,7 @@ def test_an_earlier_edit_names_three_evals():
     assert (
         f'<li><a href="../commits/{"b" * 12}.html">Grow &lt;i&gt;</a><span class="muted">'
         '<span class="sha">bbbbbbb</span> 1,200 files; for A&amp;B, C, D and 2 more</span></li>'
-    ) in html_of(sample.inputs(moves=(*moves, unedited)))
+    ) in html_of(sample.commit_view(moves=(*moves, unedited)))
 
 
 def test_the_edits_of_the_commit_itself_are_no_earlier_ones():
@@ -176,19 +150,18 @@ def test_the_edits_of_the_commit_itself_are_no_earlier_ones():
 
 def test_points_beyond_the_bound_are_counted_not_listed():
     move = replace(sample.MOVES[0], points=tuple(sample.headline(6, 0.5, f"{n:04}") for n in range(MOST_POINTS + 7)))
-    html = html_of(sample.inputs(moves=(move,))).partition('<ol class="pts-l">')[2].partition("</ol>")[0]
+    html = html_of(sample.commit_view(moves=(move,))).partition('<ol class="pts-l">')[2].partition("</ol>")[0]
     assert html.count("<li><a href=") == MOST_POINTS
     assert "<li>and 7 more</li>" in html
 
 
 def test_a_commit_that_only_edits_instructions_shows_how_evals_changed_with_its_edits():
-    inputs = sample.edit_inputs(effects=sample.EFFECTS)
-    view = view_of(inputs)
+    view = sample.edit_view(around_edits=sample.EFFECTS)
     assert (view.effects, view.moved) == (effect_rows(sample.EFFECTS), ())
-    html = html_of(inputs)
+    html = html_of(view)
     assert "Last output before this edit, against the last one before the next edit" in html
     assert [f'<a class="name" href="../evals/{row.eval_id}/index.html">' in html for row in view.effects] == [True] * 5
-    assert "has an output made between this edit and the next one" in html_of(sample.edit_inputs())
+    assert "has an output made between this edit and the next one" in html_of(sample.edit_view())
 
 
 def test_the_message_is_plain_text_and_the_commit_links_to_the_repository():
@@ -207,12 +180,12 @@ def test_only_a_web_address_becomes_a_link():
 
 def test_the_uncommitted_state_links_to_no_repository():
     record = replace(sample.RECORD, commit=replace(sample.RECORD.commit, sha=WORKTREE))
-    assert "In the repository" not in html_of(sample.inputs(record=record))
+    assert "In the repository" not in html_of(sample.commit_view(record=record))
 
 
 def test_a_long_message_is_cut():
     record = replace(sample.RECORD, commit=replace(sample.RECORD.commit, subject="", body="x" * 20_000))
-    html = html_of(sample.inputs(record=record, moves=(), files={}))
+    html = html_of(sample.commit_view(record=record, moves=(), files={}))
     assert "<h1>(no subject)</h1>" in html
     assert f'<p class="message">{"x" * 10_000} … (10,000 more characters)</p>' in html
 
@@ -226,16 +199,16 @@ def test_an_eval_without_a_page_is_named_and_not_linked():
             iteration="x",
         ),
     )
-    html = html_of(sample.edit_inputs(changed=changed, names={}))
+    html = html_of(sample.edit_view(changed=changed, names={}))
     assert "<span>gone</span>" in html
     assert "evals/gone/" not in html
 
 
 def test_a_move_says_why_the_number_moved_and_what_flipped():
     move = replace(sample.MOVES[1], effect=BROUGHT)
-    (row,) = view_with(move).moved
+    (row,) = sample.moved(move).moved
     assert [change for _, change in row.metrics] == [-0.02, None, 0.01]
-    html = html_of(sample.inputs(moves=(move,)))
+    html = html_of(sample.commit_view(moves=(move,)))
     assert '<p class="by">Outputs −0.030, ground truth +0.010; over 3 common documents.</p>' in html
     assert '<p class="by">1 error appeared and 0 went with documents or expected values.</p>' in html
     assert '<span class="pill bad">1 worse</span>' in html
@@ -250,7 +223,7 @@ def test_a_commit_shows_its_diffs_and_links_their_passages_with_the_fields_that_
     flips = Flips(fixed=(("price", 3),), broken=(("variety", 2),))
     move = replace(sample.MOVES[1], effect=replace(BROUGHT, change=replace(CHANGED, flips=flips)))
     drawn = draw_edit(sample.FILE.edits[1], sample.patch_of(sample.V1, sample.V2), with_passages=False)
-    html = html_of(sample.inputs(moves=(move,)), {sample.PATH: drawn})
+    html = html_of(sample.commit_view(moves=(move,), patches={sample.PATH: drawn}))
     assert '<td class=c-passages data-h="Passages"><a href="#p2">2</a>' in html
     assert '<tr class="hk" id="p2">' in html
     assert '<a href="#d1"><code>price</code></a> +3' in html
@@ -260,16 +233,16 @@ def test_a_commit_shows_its_diffs_and_links_their_passages_with_the_fields_that_
 def test_a_change_that_may_be_chance_leads_to_how_it_can_be_a_step():
     verdict = replace(VERDICT, decision="cannot tell", why="flips may be chance")
     unsure = replace(BROUGHT, change=replace(CHANGED, verdict=verdict))
-    html = html_of(sample.inputs(moves=(replace(sample.MOVES[1], effect=unsure),)))
+    html = html_of(sample.commit_view(moves=(replace(sample.MOVES[1], effect=unsure),)))
     assert '<a href="../methods.html#steps-verdict">why it may be a step all the same</a>' in html
 
 
 def test_a_commit_that_only_scores_again_is_not_judged_for_chance():
     move, copied = (replace(move, effect=SAME) for move in sample.MOVES[1::-1])
-    html = html_of(sample.inputs(moves=(move, copied)))
+    html = html_of(sample.commit_view(moves=(move, copied)))
     assert '<span class="pill">same output</span><div class="by">ground truth changed</div>' in html
     assert '<span class="pill">same output</span><div class="by">identical to an earlier one</div>' in html
-    rows = view_with(move, replace(sample.MOVES[2], effect=BROUGHT)).effects
+    rows = sample.moved(move, replace(sample.MOVES[2], effect=BROUGHT)).effects
     assert effects.grades(rows) == (("worse", 1), ("same output", 1))
 
 

@@ -4,15 +4,7 @@ from msgspec.structs import replace
 
 from sitegen.model.site import Page
 from sitegen.pages import links
-from sitegen.pages.commit import (
-    COMMITS,
-    CommitsView,
-    CommitView,
-    ListedCommit,
-    commits_page,
-    listed_commit,
-    older_than_page,
-)
+from sitegen.pages.commit import COMMITS, CommitsView, ListedCommit, commits_page, listed_commit, older_than_page
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of
 from tests.unit.test_for_machines import commit
@@ -39,10 +31,8 @@ def view(page: Page) -> CommitsView:
 
 
 def test_a_row_says_what_a_commit_changed_and_how_evals_changed_with_it():
-    of_commit = sample.inputs().page({}).view
-    assert isinstance(of_commit, CommitView)
     commit = sample.RECORD.commit
-    assert listed_commit(commit, of_commit) == ListedCommit(
+    assert listed_commit(commit, sample.commit_view()) == ListedCommit(
         commit=replace(commit, body=""),
         changed="instructions, outputs of 2 evals, ground truth of Herbs, rules",
         grades=(("first output", 4),),
