@@ -15,7 +15,7 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.commits import Commit
 from sitegen.model.outcomes import Cell
 from sitegen.model.series import Series
-from sitegen.pages.labels import FATES, ROLES, bad_runs, same_output
+from sitegen.pages.labels import ROLES, bad_runs, same_output
 from sitegen.project import Options
 from sitegen.questions.study import open_study, read_series
 from sitegen.text.plain import counted, day, line
@@ -224,7 +224,7 @@ def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
             columns = [
                 f"  {line(at.label, 20):16} {at.commit.short:8} {day(at.commit.committed_at):11}  {state:13}",
                 "" if period.state == "absent" else f"expected {expected}, got {got}",
-                ": ".join(part for part in (FATES[explained.fate] if explained.fate else "", because) if part),
+                ": ".join(part for part in ((explained.fate or "").replace("_", " "), because) if part),
                 same_output(series.copied_label(period.start)),
             ]
             yield "  ".join(part for part in columns if part).rstrip()

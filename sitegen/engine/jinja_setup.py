@@ -186,5 +186,4 @@ GLOBALS: Final[dict[str, object]] = {
     "number_of_cells": number_of_cells,
     "states": labels.STATES,
     "statuses": labels.STATUSES,
-    "edit_statuses": labels.EDITS,
 }

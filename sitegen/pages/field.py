@@ -24,7 +24,7 @@ from sitegen.pages import links
 from sitegen.pages.html.cells import shown_run, text, value, where
 from sitegen.pages.html.tables import Column
 from sitegen.pages.instructions import EditEffects
-from sitegen.pages.labels import FATES, ROLES
+from sitegen.pages.labels import ROLES
 from sitegen.pages.report.discrepancies import TOP_LEVEL, section
 from sitegen.pages.report.grid import LONG, CaseGrid
 from sitegen.pages.report.report_rows import type_name
@@ -231,7 +231,7 @@ class FieldView(Frozen):
         sides = _sides(state, explained.period.expected, explained.period.actual)
         name = type_name(state, self.info.nouns) if state in ERROR_TYPES else f'<span class="ok">{_RIGHT[state]}</span>'
         fate, causes = explained.fate, _causes(explained.causes)
-        why = f'<span class="pill {_TONES[fate]}">{FATES[fate]}</span> ' if fate in _TONES else ""
+        why = f'<span class="pill {_TONES[fate]}">{fate}</span> ' if fate in _TONES else ""
         why += f"{causes} " if causes else ""
         start = f"<tr><td class=c-from>{self._report(at)}{lasted}<td>{name}{sides}"
         return f"{start}<td class=c-why>{why}{_sha(at)}\n"

@@ -24,10 +24,10 @@ from sitegen.model.changes import (
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
-from sitegen.model.outcomes import ErrorType, Fate
+from sitegen.model.outcomes import ErrorType
 from sitegen.model.scorecards import Status
 from sitegen.model.series import Point, VariantSpread
-from sitegen.model.timeline import Cause, EditStatus, Role
+from sitegen.model.timeline import Cause, Role
 from sitegen.model.usage import Exchange, regraded
 from sitegen.text.plain import counted, line
 from sitegen.text.values import MINUS, NO_CHANGE, SMALL, metric_text
@@ -61,22 +61,8 @@ STATES: Final[dict[StepStatus, str]] = {
 }
 """What became of a step."""
 
-EDITS: Final[dict[EditStatus, str]] = {
-    "added": "added",
-    "modified": "modified",
-    "deleted": "deleted",
-    "renamed": "renamed",
-}
 ROLES: Final[dict[Role, str]] = {"outputs": "new output", "ground_truth": "ground truth", "rules": "rules"}
 """The causes of a change; the rules are mapping, schema and settings."""
-
-FATES: Final[dict[Fate, str]] = {
-    "fixed": "fixed",
-    "broken": "broken",
-    "still_wrong": "still wrong",
-    "appeared": "appeared",
-    "vanished": "vanished",
-}
 
 
 def exchange(who: str, replaced: Exchange | None) -> str:
