@@ -68,7 +68,7 @@ def slice_columns(series: Series, axis: str) -> list[str]:
     rows = [f"{'iteration':20} {' '.join(f'{label:>{width}}' for label, width in zip(labels, widths, strict=True))}"]
     for point, of_point in zip(points, heads, strict=True):
         numbers = [point.scorecard.metric(spec.name), *map(of_point.get, shown)]
-        cells = ("—" if number is None else metric_text(number, unit=spec.unit) for number in numbers)
+        cells = ("—" if number is None else metric_text(number, spec.unit) for number in numbers)
         columns = " ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
         at = point.snapshot
         rows.append(f"{line(at.label, 20):20} {columns}  {_commit_words(at.commit)}")
@@ -125,7 +125,7 @@ def _point_lines(series: Series, index: int, widths: Sequence[int], *, both: boo
         values.insert(1, ((point.now or card).metric(spec.name), spec.unit))
     change = next(iter(changes((spec,), series.info.nouns, before, point) if before else ()), None)
     moved = "" if change is None else signed(change.amount, spec)
-    texts = ["—" if value is None else metric_text(value, unit=unit) for value, unit in values]
+    texts = ["—" if value is None else metric_text(value, unit) for value, unit in values]
     texts.insert(1, span(point.interval))
     numbers = " ".join(f"{text:>{width}}" for text, width in zip(texts, widths, strict=True))
     label = line(at.label, 16) + ("" if "outputs" in at.cause else " rescored")

@@ -125,6 +125,7 @@ _FILTERS: Final[dict[str, Callable[..., str]]] = {
     "counted": counted,
     "percent": formats.percent,
     "signed": formats.signed,
+    "signed_errors": formats.signed_errors,
     "subject": labels.subject_of,
     "day": day,
     "date": formats.date,

@@ -46,7 +46,7 @@ def worse(evals: Iterable[EvalStanding]) -> Iterator[str]:
 
 def _loss(row: ListedStep) -> str:
     (spec, metric), step, at = row.metrics[0], row.step, row.at
-    before, after = number(metric.before, unit=spec.unit), number(metric.after, unit=spec.unit)
+    before, after = number(metric.before, spec.unit), number(metric.after, spec.unit)
     edits = [f"{code(path, NAME)} in {code(sha[:7])}" for path, sha in step.edits[:FILES]]
     words = f"{code(row.summary.info.id, NAME)}, {STATES[step.status]}: {metric_label(spec)} {before} to {after}"
     words += ", most of it at" if step.status == "behind" else " at"
@@ -96,7 +96,7 @@ def _effect_sentence(effect: Effect) -> str:
     assert effect.before is not None
     spec = effect.spec
     moved = signed(effect.by_outputs or 0.0, spec.unit)
-    ends = f"{number(effect.before.values[0], unit=spec.unit)} to {number(effect.after.values[0], unit=spec.unit)}"
+    ends = f"{number(effect.before.values[0], spec.unit)} to {number(effect.after.values[0], spec.unit)}"
     return f"{code(effect.eval_id, NAME)}: {moved} by the outputs; {metric_label(spec)} {ends}"
 
 
@@ -200,7 +200,7 @@ def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
     return (
         code(summary.info.id, NAME),
         metric_label(spec),
-        number(newest.values[0], unit=spec.unit) + around,
+        number(newest.values[0], spec.unit) + around,
         signed(change, spec.unit),
         ", ".join(f"{cause} {signed(part, spec.unit)}" for cause, part in moved.items()) or NIL,
         count(sum(newest.errors)),

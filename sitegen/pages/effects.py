@@ -103,7 +103,7 @@ class EffectRow(Frozen):
     def name_cell(self, root: str, _: float, below: str) -> Markup:
         """Its name, further metrics, remarks, and what stands below."""
         further = [
-            f"\n<span>{text(spec.label)} {signed_change(spec, by) or '—'}</span>"
+            f"\n<span>{text(spec.label)} {'—' if by is None else formats.signed(by, spec)}</span>"
             for spec, by in self.metrics[1 : METRICS + 1]
         ]
         remarks = [f'<p class="by">{text(remark)}</p>' for remark in self.remarks]
@@ -136,7 +136,7 @@ class EffectRow(Frozen):
         ends = f"; 95 %: {span(point.interval)}" if point.interval else ""
         return Markup(
             f'<a href="{root}{links.report(self.eval_id, point.slug)}" title="Report of {text(point.label)}{ends}">'
-            f"{'—' if value is None else formats.number(value, 3, self.spec.unit)}</a>"
+            f"{'—' if value is None else formats.number(value, self.spec.unit)}</a>"
         )
 
     def interval_cell(self, _: str, scale: float, *__: str) -> Markup:
@@ -305,11 +305,6 @@ def pills(counts: Iterable[tuple[Grade, int]]) -> Markup:
     return Markup(" ".join([pill(grade, evals) for grade, evals in counts]))
 
 
-def signed_change(spec: MetricSpec, change: float | None) -> Markup:
-    """The coloured change of a metric; nothing if it is undefined."""
-    return Markup("") if change is None else formats.signed(change, 3, not spec.higher_is_better, spec.unit)
-
-
 def _flip_count(values: int, tone: str) -> Markup:
     return Markup(f'<span class="delta {tone}">{values:,}</span>') if values else _NO_FLIP
 
@@ -320,7 +315,12 @@ COLUMNS: Final = (
     Column(name="eval", head="Eval", cell=EffectRow.name_cell),
     Column(name="before", head="Before", cell=lambda row, root, *_: row.value_at(row.before, root), classes="num"),
     Column(name="after", head="After", cell=lambda row, root, *_: row.value_at(row.after, root), classes="num"),
-    Column(name="change", head="Change", cell=lambda row, *_: signed_change(row.spec, row.change), classes="num"),
+    Column(
+        name="change",
+        head="Change",
+        cell=lambda row, *_: "" if row.change is None else formats.signed(row.change, row.spec),
+        classes="num",
+    ),
     Column(name="interval", head="Its 95 % interval, around 0", label="95 %", cell=EffectRow.interval_cell),
     Column(name="verdict", head="Verdict", cell=EffectRow.verdict_cell),
     Column(name="fixed", head="Fixed", cell=lambda row, root, *_: row.flips(row.fixed, "up", root), classes="num"),

@@ -251,9 +251,7 @@ def own_unit(change: float, spec: MetricSpec) -> str:
     size = abs(change)
     # Without an exponent, which is hard to compare with +0.036.
     digits = (
-        f"{float(f'{size:.2g}'):.9f}".rstrip("0")
-        if size < SMALL and not spec.unit
-        else metric_text(size, unit=spec.unit)
+        f"{float(f'{size:.2g}'):.9f}".rstrip("0") if size < SMALL and not spec.unit else metric_text(size, spec.unit)
     )
     return f"{'+' if change > 0 else MINUS}{digits}"
 
@@ -338,7 +336,7 @@ def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:
         return ""
     if verdict.detectable > spec.size:
         return "too few values: no change can be told from chance"
-    least = metric_text(verdict.detectable, unit=spec.unit)
+    least = metric_text(verdict.detectable, spec.unit)
     return f"too few values: only changes above about {least} can be told from chance"
 
 

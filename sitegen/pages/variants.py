@@ -58,7 +58,7 @@ def columns(metrics: Sequence[OfVariants]) -> list[Column]:
         Column(
             name=class_name(spec.label),
             head=spec.label,
-            cell=lambda index, values=values, unit=spec.unit: number(values[index], unit=unit),
+            cell=lambda index, values=values, unit=spec.unit: number(values[index], unit),
             classes="num",
         )
         for spec, values in metrics

@@ -141,8 +141,8 @@ def _change_row(check: GateEval) -> tuple[str, ...]:
     return (
         _id_of_eval(check),
         _without_mentions(name(metric.label, 40)) if metric else NIL,
-        number(metric.base, unit=metric.unit) if metric else NIL,
-        number(metric.head, unit=metric.unit) if metric else NIL,
+        number(metric.base, metric.unit) if metric else NIL,
+        number(metric.head, metric.unit) if metric else NIL,
         change_text(metric) if metric else NIL,
         grade_word(metric.noise.decision) if metric and metric.noise else "same output" if check.same_output else NIL,
         count(check.broken) if check.overlap else NIL,
@@ -242,8 +242,8 @@ def _metric_row(metric: GateMetric) -> tuple[str, ...]:
         verdict = NIL
     return (
         _without_mentions(name(metric.label, 40)),
-        number(metric.base, unit=unit),
-        number(metric.head, unit=unit),
+        number(metric.base, unit),
+        number(metric.head, unit),
         change_text(metric),
         ", ".join(f"{cause} {signed(amount)}" for cause, amount in parts.items()),
         ", ".join(limits) or NIL,

@@ -362,7 +362,7 @@ def _with_newest_score(repository: Repository, history: EvalHistory) -> Proposal
         sample = counted(card.expected_values, "expected answer")
     spec = specs_of(history.kind, [card])[0]
     since = f" at {snapshot.label}; since then: {broken}" if broken else ""
-    return replace(found, newest=f"{spec.label} {metric_text(value, unit=spec.unit)} over {sample}{since}")
+    return replace(found, newest=f"{spec.label} {metric_text(value, spec.unit)} over {sample}{since}")
 
 
 def _points(history: EvalHistory) -> int:

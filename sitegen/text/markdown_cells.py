@@ -35,9 +35,9 @@ def prose(text: str) -> str:
     return name(text, 10 * LONGEST)
 
 
-def number(value: float | None, digits: int = 3, unit: str = "") -> str:
+def number(value: float | None, unit: str = "") -> str:
     """Write a metric as ``metric_text`` does; an undefined one as ``NIL``."""
-    return NIL if value is None else metric_text(value, digits, unit)
+    return NIL if value is None else metric_text(value, unit)
 
 
 def signed(value: float | None, unit: str = "") -> str:
@@ -46,7 +46,7 @@ def signed(value: float | None, unit: str = "") -> str:
         return NIL
     if abs(value) < ROUNDING:
         return NO_CHANGE
-    return f"{'+' if value > 0 else MINUS}{metric_text(abs(value), unit=unit)}"
+    return f"{'+' if value > 0 else MINUS}{metric_text(abs(value), unit)}"
 
 
 def code(text: str, longest: int = LONGEST) -> str:

@@ -114,7 +114,7 @@ _VAST: Final = 1e12
 """The number from which one digit after the point, or only the first digits, are enough."""
 
 
-def metric_text(value: float, digits: int = 3, unit: str = "") -> str:
+def metric_text(value: float, unit: str = "") -> str:
     """Return the value of a metric for pages, files and the terminal, with three digits after the point.
 
     An amount has its unit. Numbers that are very small or very large have their significant digits instead. Counts have
@@ -122,13 +122,13 @@ def metric_text(value: float, digits: int = 3, unit: str = "") -> str:
     """
     if unit and (unit != COUNT or is_whole(value)):
         return amount(value, unit)
-    if digits == 3 and 0 < abs(value) < SMALL:
+    if 0 < abs(value) < SMALL:
         return f"{value:.2g}"
     if abs(value) >= _VAST:
         return f"{value:.6g}"
-    if digits == 3 and abs(value) >= LARGE:
+    if abs(value) >= LARGE:
         return f"{value:,.1f}".removesuffix(".0")
-    return f"{value:.{digits}f}"
+    return f"{value:.3f}"
 
 
 def is_whole(value: float) -> bool:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from sitegen.model.metrics import MetricSpec
 from sitegen.pages.html import formats
 from sitegen.text import markdown_cells
 from sitegen.text.plain import day
@@ -50,21 +51,22 @@ def test_numbers_and_texts_are_escaped_bounded_and_visible(written: str, expecte
     ],
 )
 def test_pages_and_the_terminal_write_a_metric_alike(value, unit, text):
-    assert (formats.number(value, unit=unit), markdown_cells.number(value, unit=unit)) == (text, text)
+    assert (formats.number(value, unit), markdown_cells.number(value, unit)) == (text, text)
 
 
 @pytest.mark.parametrize(
-    ("value", "digits", "lower", "tone", "arrow", "word", "text"),
+    ("change", "tone", "arrow", "word", "text"),
     [
-        (0.0421, 3, False, "up", "▲", "up", "0.042"),
-        (-7, 0, True, "up", "▼", "down", "7"),
-        (1234, 0, True, "dn", "▲", "up", "1,234"),
-        (-1e-5, 3, False, "dn", "▼", "down", "&lt; 0.001"),
+        (formats.signed(0.0421), "up", "▲", "up", "0.042"),
+        (formats.signed(-1e-5), "dn", "▼", "down", "&lt; 0.001"),
+        (formats.signed(-2.1, MetricSpec("s", "S", "", higher_is_better=False, unit="s")), "up", "▼", "down", "2.10 s"),
+        (formats.signed_errors(-7), "up", "▼", "down", "7"),
+        (formats.signed_errors(1234), "dn", "▲", "up", "1,234"),
     ],
 )
-def test_a_change_has_an_arrow_a_word_and_the_colour_of_better_or_worse(value, digits, lower, tone, arrow, word, text):
+def test_a_change_has_an_arrow_a_word_and_the_colour_of_better_or_worse(change, tone, arrow, word, text):
     mark = f'<span aria-hidden="true">{arrow}</span><span class="vh">{word} </span>'
-    assert formats.signed(value, digits, lower) == f'<span class="delta {tone}">{mark} {text}</span>'
+    assert change == f'<span class="delta {tone}">{mark} {text}</span>'
 
 
 @pytest.mark.parametrize(

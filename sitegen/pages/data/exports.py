@@ -274,7 +274,7 @@ def badge(summary: EvalSummary) -> BadgeEndpoint:
     color = UNDEFINED
     if value is not None:
         color = NEUTRAL if target is None else MET if spec.reaches(value, target) else MISSED
-    message = _NO_SCORE if value is None else metric_text(value, unit=spec.unit)
+    message = _NO_SCORE if value is None else metric_text(value, spec.unit)
     if summary.headlines and not summary.without_output and summary.headlines[-1].status == "no_ground_truth":
         message = STATUSES["no_ground_truth"]
     return {"schemaVersion": 1, "label": label, "message": message, "color": color}

@@ -62,7 +62,7 @@ class FeedEntry(Frozen):
         report = root + links.report(info.id, at.slug)
         how = " (recorded)" if info.recorded else ""
         ends = (self.after,) if self.before is None else (self.before, self.after)
-        moved = " to ".join(metric_text(value, unit=self.spec.unit) for value in ends)
+        moved = " to ".join(metric_text(value, self.spec.unit) for value in ends)
         yield "<entry>"
         yield f"<id>{_TAG}:{self.kind}:{links.slug(info.id)}:{at.sha}:{at.slug}</id>"
         yield f"<title>{_xml_text(f'{_TITLES[self.kind]}: {info.name}, {self.spec.label} {moved}{how}')}</title>"

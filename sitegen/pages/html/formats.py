@@ -10,6 +10,7 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
+from sitegen.model.metrics import MetricSpec
 from sitegen.text.plain import DATE, day, line, visible
 from sitegen.text.values import COUNT, LARGE, NO_CHANGE, amount, is_whole, metric_text
 
@@ -27,9 +28,9 @@ RECORDED: Final = Markup(
 _CODE: Final = "`([^`]+)`"
 
 
-def number(value: float | None, digits: int = 3, unit: str = "") -> Markup:
+def number(value: float | None, unit: str = "") -> Markup:
     """A metric, formatted by ``metric_text``; undefined is an em dash."""
-    return NIL if value is None else escape(metric_text(value, digits, unit))
+    return NIL if value is None else escape(metric_text(value, unit))
 
 
 def probability(value: float | None) -> Markup:
@@ -49,24 +50,35 @@ def percent(part: int, whole: int, digits: int = 0) -> Markup:
     return NIL if not whole else Markup(f"{100 * part / whole:.{digits}f}\u202f%")
 
 
-def signed(value: float | None, digits: int = 3, lower_is_better: bool = False, unit: str = "") -> Markup:
-    """A change with arrow, colour and a word for screen readers; undefined is an em dash.
+def signed(value: float | None, spec: MetricSpec | None = None) -> Markup:
+    """A change of a metric with arrow, colour and a word for screen readers; undefined is an em dash.
 
-    A change that rounds to zero is written ``▲ < 0.001``, to distinguish it from no change.
+    Without ``spec`` it is one of a share that should be high. A change that rounds to zero is written ``▲ < 0.001``, to
+    distinguish it from no change.
     """
     if value is None:
         return NIL
+    unit, size = spec.unit if spec else "", abs(value)
+    text = f"{size:,.{1 if size >= LARGE else 3}f}"
+    if unit and (unit != COUNT or is_whole(value)):
+        text = escape(amount(size, unit))
+    elif float(text.replace(",", "")) == 0:
+        text = "&lt; 0.001"
+    return _moved(value, text, spec is None or spec.higher_is_better)
+
+
+def signed_errors(value: int) -> Markup:
+    """A change of a number of errors, as ``signed`` writes one of a metric."""
+    return _moved(value, f"{abs(value):,}", False)
+
+
+def _moved(value: float, size: str, higher_is_better: bool) -> Markup:
     if value == 0:
         return Markup(f'<span class="delta">{NO_CHANGE}</span>')
-    tone = "up" if (value > 0) != lower_is_better else "dn"
+    tone = "up" if (value > 0) is higher_is_better else "dn"
     arrow, word = ("▲", "up") if value > 0 else ("▼", "down")
-    text = f"{abs(value):,.{1 if digits == 3 and abs(value) >= LARGE else digits}f}"
-    if unit and (unit != COUNT or is_whole(value)):
-        text = escape(amount(abs(value), unit))
-    elif float(text.replace(",", "")) == 0:
-        text = f"&lt; {10**-digits:.{digits}f}"
     mark = f'<span aria-hidden="true">{arrow}</span><span class="vh">{word} </span>'
-    return Markup(f'<span class="delta {tone}">{mark} {text}</span>')
+    return Markup(f'<span class="delta {tone}">{mark} {size}</span>')
 
 
 def date(iso: str | None) -> Markup:

@@ -256,7 +256,7 @@ def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[P
     if missed:
         summary, weak = missed.summary, missed.summary.weak
         ends = (missed.newest.values[0], missed.spec.threshold(summary.info.thresholds))
-        value, target = (metric_text(end or 0.0, 3, missed.spec.unit) for end in ends)
+        value, target = (metric_text(end or 0.0, missed.spec.unit) for end in ends)
         errors = _errors(sum(weak[0].errors), sum(missed.newest.errors), weak[0].name, summary) if weak else ""
         return said(
             "Bring ", eval_phrase(summary), f" from {value} to its target of {target}", ": " * bool(weak), errors

@@ -79,7 +79,7 @@ def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phra
     fallen = next((standing.summary for standing in scored if standing.summary.fallen), None)
     if fallen and fallen.fallen:
         axis, value, change = fallen.fallen
-        size = metric_text(abs(change), unit=fallen.specs[0].unit)
+        size = metric_text(abs(change), fallen.specs[0].unit)
         hidden = f" hides a loss: where {axis} is {value}, {fallen.specs[0].label} got worse by {size} with "
         output = output_phrase(fallen, fallen.headlines[-1])
         yield from said(eval_phrase(fallen), hidden, output, ", by more than chance.")
@@ -119,10 +119,10 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     metric, verdict = step.metrics[0], step.verdict
     spec = next(spec for spec in summary.specs if spec.name == metric.name)
     moved = metric.after - metric.before
-    size = metric_text(abs(moved), 3, spec.unit)
+    size = metric_text(abs(moved), spec.unit)
     how = "stayed at" if abs(moved) < ROUNDING else f"{'fell' if moved < 0 else 'rose'} by {size} to"
     lost = f"{lost_words(verdict)}; " if verdict and verdict.lost_fields else ""
-    now = f" {how} {metric_text(metric.after, 3, spec.unit)} at "
+    now = f" {how} {metric_text(metric.after, spec.unit)} at "
     since = {"fell": ".", "open": " and was not regained."}.get(step.status, ", too new to tell from noise.")
     if verdict and verdict.fixed + verdict.broken and step.status == "fell":
         since = f": {verdict.broken:,} broken, {verdict.fixed:,} fixed."
@@ -157,7 +157,7 @@ def _better(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
         output, value = output_phrase(first.summary, first.newest), first.newest.values[0]
         yield from said(eval_phrase(first.summary), " has its first output, ", output)
         if value is not None:
-            yield from said(", with ", metric_phrase(first.spec), f" {metric_text(value, 3, first.spec.unit)}")
+            yield from said(", with ", metric_phrase(first.spec), f" {metric_text(value, first.spec.unit)}")
         if others := len(scored) - 1:
             yield Phrase(f", and {counted(others, 'more eval')} {'has its' if others == 1 else 'have theirs'}")
     elif steps := [
@@ -166,7 +166,7 @@ def _better(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
         step, summary = max(steps, key=lambda pair: (pair[0].commit.position, pair[0].metrics[0].points))
         metric = step.metrics[0]
         spec = next(spec for spec in summary.specs if spec.name == metric.name)
-        before, after = (metric_text(value, 3, spec.unit) for value in (metric.before, metric.after))
+        before, after = (metric_text(value, spec.unit) for value in (metric.before, metric.after))
         output = output_phrase(summary, summary.headlines[step.at])
         yield Phrase("No newest output gained anything; the last lasting gain is that of ")
         yield from said(eval_phrase(summary), ": ", metric_phrase(spec), f" went from {before} to {after} at ", output)
@@ -182,8 +182,8 @@ def _better(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
 
 def _gained(gain: float, standing: EvalStanding) -> Iterator[Phrase]:
     summary, spec, newest = standing.summary, standing.spec, standing.newest
-    amount = metric_text(gain / 100 * (spec.high - spec.low), 3, spec.unit)
-    value = metric_text(newest.values[0] or 0.0, 3, spec.unit)
+    amount = metric_text(gain / 100 * (spec.high - spec.low), spec.unit)
+    value = metric_text(newest.values[0] or 0.0, spec.unit)
     rose = f" {'rose' if spec.higher_is_better else 'fell'} by {amount} to {value} with "
     yield from said(eval_phrase(summary), ": ", metric_phrase(spec), rose, output_phrase(summary, newest))
     verdict = summary.change.verdict if summary.change else None
@@ -195,7 +195,7 @@ def _gained(gain: float, standing: EvalStanding) -> Iterator[Phrase]:
 
 
 def _distance(standing: EvalStanding, verb: str = "is") -> Iterator[Phrase]:
-    best, amount = standing.best, metric_text(standing.behind or 0.0, 3, standing.spec.unit)
+    best, amount = standing.best, metric_text(standing.behind or 0.0, standing.spec.unit)
     behind = f" {verb} {amount} behind its best "
     yield from said(eval_phrase(standing.summary), behind, metric_phrase(standing.spec))
     if best:

@@ -107,7 +107,7 @@ def pattern_words(pattern: PatternSummary, spec: MetricSpec, nouns: Nouns) -> tu
     since = ", " + ("" if pattern.all_since else "most of them ") + "since " if pattern.since else ""
     without = ""
     if pattern.without is not None and pattern.value is not None:
-        now, after = (metric_text(value, 3, spec.unit) for value in (pattern.value, pattern.without))
+        now, after = (metric_text(value, spec.unit) for value in (pattern.value, pattern.without))
         without = f": if these were right, {spec.label} {now} would be {after}"
     return (
         f"{pattern.errors:,} of {counted(pattern.total, 'error')} come down to {pattern.name}",

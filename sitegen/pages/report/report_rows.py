@@ -136,7 +136,7 @@ def metric_columns(recorded: bool) -> tuple[Column, ...]:
 
 def _value(spec: MetricSpec, view: ReportView) -> Text:
     """The value, with a link to the cases that it counts if the report can list them."""
-    value = number(view.card.metric(spec.name), unit=spec.unit)
+    value = number(view.card.metric(spec.name), spec.unit)
     address = view.grid.address_of(spec.name) if view.grid else ""
     return Markup(f'<a href="{address}">{value}</a>') if address else value
 
@@ -144,7 +144,7 @@ def _value(spec: MetricSpec, view: ReportView) -> Text:
 def _change(spec: MetricSpec, view: ReportView) -> Markup:
     if view.previous is None:
         return Markup("")
-    return signed(view.change_of(spec), 3, not spec.higher_is_better, spec.unit)
+    return signed(view.change_of(spec), spec)
 
 
 def documents(
@@ -169,7 +169,7 @@ def _linked(document: str, pages: Mapping[str, str]) -> str:
 def _document_row(score: DocumentScore, metrics: Sequence[MetricSpec], pages: Mapping[str, str]) -> str:
     values = dict(score.metrics)
     shown = (
-        number(values.get(spec.name), unit=spec.unit) if spec.unit else _ratio_cell(values.get(spec.name))
+        number(values.get(spec.name), spec.unit) if spec.unit else _ratio_cell(values.get(spec.name))
         for spec in metrics
     )
     own = "".join([f"<td>{value}" for value in shown])

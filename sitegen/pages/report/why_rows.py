@@ -377,7 +377,7 @@ def runs(repeats: Repeats, noise: Noise | None, spec: MetricSpec) -> Markup:
         level = "95\u202f%"
         words += f"; the mean of such runs from {labels.span(interval)} ({level})"
     if noise and noise.deviation is not None:
-        words += f". Standard deviation: {text(metric_text(noise.deviation, unit=spec.unit))}"
+        words += f". Standard deviation: {text(metric_text(noise.deviation, spec.unit))}"
     if noise and noise.pooled.rate is not None:
         words += f". Of {noise.pooled.pairs:,} pairs of values {100 * noise.pooled.rate:.1f}\u202f% differ in outcome"
     return Markup(f"{words}. {text(bad_runs(noise.bad_runs if noise else ()))}".rstrip())

@@ -161,7 +161,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     def tick_text(tick: float) -> str:
         """Two decimals, more or fewer depending on the range of the axis; none for a count."""
         if spec.unit == COUNT:
-            return metric_text(tick, unit=COUNT)
+            return metric_text(tick, COUNT)
         span = top - bottom
         digits = 2 if 0.05 <= span < 20 else max(0, min(8, 1 - floor(log10(span / 5)))) if span > 0 else 2
         return f"{tick:,.{digits}f}"

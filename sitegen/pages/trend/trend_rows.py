@@ -230,12 +230,12 @@ def moved(change: DisplayedChange | None, spec: MetricSpec) -> str:
         return ""
     if change.amount is None:
         return Markup('<span class="nil" title="{}">—</span>').format(printable(change.note))
-    return signed(change.amount, 3, not spec.higher_is_better, spec.unit)
+    return signed(change.amount, spec)
 
 
 def _trend_ratio_cell(value: float | None, unit: str = "") -> str:
     is_share = not unit and value is not None and SMALL <= value <= 1  # as most are
-    return f"{value:.3f}" if is_share else number(value, unit=unit)
+    return f"{value:.3f}" if is_share else number(value, unit)
 
 
 _PARTS: Final = (

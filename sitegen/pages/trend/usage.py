@@ -80,7 +80,7 @@ class Tradeoff(Frozen):
 
     def dot_text(self, view: TrendView, dot: Dot) -> str:
         """The output of a dot, the headline, what it took, and who answered."""
-        label, headline = view.points[dot.at].snapshot.label, metric_text(dot.value, unit=view.specs[0].unit)
+        label, headline = view.points[dot.at].snapshot.label, metric_text(dot.value, view.specs[0].unit)
         words = f"{label}: {view.specs[0].label} {headline}, {amount(dot.amount, self.against.unit)}"
         return f"{words}, {dot.name}" if dot.name else words
 

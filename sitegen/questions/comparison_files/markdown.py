@@ -89,7 +89,7 @@ def _usage_lines(comparison: VariantComparison) -> Iterator[str]:
             name(variant.name),
             ", ".join(map(name, variant.models)) or NIL,
             ", ".join(map(name, variant.judges)) or NIL,
-            *(number(getattr(variant, spec.name), unit=spec.unit) for spec in specs),
+            *(number(getattr(variant, spec.name), spec.unit) for spec in specs),
         )
         for variant in comparison.variants
     )
@@ -160,7 +160,7 @@ def _test_numbers(test: MetricTest) -> tuple[str, ...]:
         number(test.second),
         signed(test.difference),
         *map(count, (test.first_better, test.equal, test.second_better)),
-        number(test.effect_size, 2),
+        NIL if test.effect_size is None else f"{test.effect_size:.2f}",
         count(test.sample),
         count(test.minimum_sample),
     )
@@ -191,8 +191,8 @@ def change_lines(change: ResultChange) -> Iterator[str]:
     metrics = (
         (
             metric.label,
-            number(metric.before, unit=(unit := UNITS.get(metric.name, ""))),
-            number(metric.after, unit=unit),
+            number(metric.before, (unit := UNITS.get(metric.name, ""))),
+            number(metric.after, unit),
             signed(metric.change, unit),
         )
         for place, metric in enumerate(change.metrics)
@@ -250,8 +250,8 @@ def sides_lines(changes: Sequence[ResultChange]) -> Iterator[str]:
         sides = [next((side for side in change.metrics if side.name == metric.name), None) for change in changes]
         values = [(side.after, side.change) if side else (None, None) for side in sides]
         if not place or metric.before is not None or any(after is not None for after, _ in values):
-            moved = (f"{number(after, unit=unit)} ({signed(by, unit)})" for after, by in values)
-            rows.append((metric.label, number(metric.before, unit=unit), *moved))
+            moved = (f"{number(after, unit)} ({signed(by, unit)})" for after, by in values)
+            rows.append((metric.label, number(metric.before, unit), *moved))
     intervals = [first.interval_before, *(change.interval_after for change in changes)]
     ends = (f"{number(around.low)} to {number(around.high)}" if around else NIL for around in intervals)
     rows.append((f"95 % interval of {first.metrics[0].label}", *ends))
