@@ -241,11 +241,6 @@ class CommitView(Frozen, dict=True, gc=True):
         return self.paths("other") + [Touched(change, "other") for change in (*others, *self.record.others)]
 
     @property
-    def more_others(self) -> int:
-        """Number of further changed paths, which the site does not read."""
-        return self.record.other_changes - len(self.record.others)
-
-    @property
     def changed_files(self) -> str:
         """The changed files, in a few words: ``3 instruction files, outputs of Orders``."""
         files, names = len(self.instructions), self.names

@@ -22,7 +22,7 @@ from sitegen.analysis.suspect_truth import (
 )
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import State
-from sitegen.model.series import EvalInfo, EvalSummary, Headline, SuspectTruth
+from sitegen.model.series import EvalInfo, EvalSummary, SuspectTruth
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.html.cells import shown_run, value
@@ -55,10 +55,6 @@ class SuspectTruthView(Frozen):
     def labels(self) -> tuple[SuspectLabel, ...]:
         """All listed labels, in the order of the page."""
         return tuple(label for cause in self.causes for label in cause.labels)
-
-    def last_given(self, label: SuspectLabel) -> Headline:
-        """The newest point that gave the value."""
-        return self.summaries[label.eval_id].headlines[label.suspect.last]
 
 
 def suspect_labels_page(summaries: Iterable[EvalSummary]) -> Page:

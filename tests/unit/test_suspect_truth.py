@@ -303,7 +303,6 @@ def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_a
         ("a", "w[0].name", "low"),
         ("a", "w[0].name", "low"),
     ]
-    assert view.last_given(view.labels[0]) == evals[0].headlines[1]
     assert [(cause.rule, cause.fields, cause.evals) for cause in view.causes] == [
         ("alone", ["area"], 1),
         ("alone", ["fuel"], 1),

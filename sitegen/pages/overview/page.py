@@ -93,11 +93,6 @@ class OverviewView(Frozen):
         return [summary for summary in self.summaries if not summary.deleted]
 
     @property
-    def problems(self) -> str:
-        """The counts of problems, in the words that a build prints."""
-        return self.counts.problems.text
-
-    @property
     def focus(self) -> FocusView | None:
         """The errors to work on; None if no value is wrong."""
         return focus_view(self.alive)
@@ -133,11 +128,6 @@ class OverviewView(Frozen):
         """Name of the metric that is averaged."""
         names = {tuple(spec.label for spec in summary.specs[:3]) for summary in self.summaries}
         return self.summaries[0].specs[0].label if len(names) == 1 else "headline"
-
-    @property
-    def errors_in_all(self) -> int:
-        """The errors of the newest outputs of the evals that are in the means."""
-        return sum(summary.errors for summary in self.scored)
 
     @property
     def most_errors(self) -> int:

@@ -28,7 +28,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.scorecards import AlignmentPanel, DocumentScore, Panel, Result, Scorecard
 from sitegen.model.series import HEADLINES, EvalInfo, Point, VariantSpread, WeakSection
 from sitegen.model.site import Page
-from sitegen.model.timeline import Blob, Role, Snapshot
+from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
 from sitegen.pages.html.formats import count
 from sitegen.pages.html.tables import Text
@@ -277,16 +277,6 @@ class ReportView(Frozen, dict=True, gc=True):
         )
 
     @property
-    def warnings(self) -> list[Problem]:
-        """Problems that are listed before the numbers."""
-        return [problem for problem in self.problems if problem.severity != "note"]
-
-    @property
-    def notes(self) -> list[Problem]:
-        """Problems that are only worth knowing."""
-        return [problem for problem in self.problems if problem.severity == "note"]
-
-    @property
     def recorded(self) -> tuple[list[RecordedRow], int]:
         """The metrics that the run recorded otherwise than they are computed, and the number of those that agree."""
         known = {} if self.card.status == "no_ground_truth" else self.snapshot.recorded_metrics
@@ -408,11 +398,6 @@ class ReportView(Frozen, dict=True, gc=True):
     def spread(self) -> VariantSpread | None:
         """The range of the headline over variants, whose average it is."""
         return variant_spread(self.specs[0], self.card)
-
-    @property
-    def differing(self) -> tuple[Role, ...]:
-        """Roles whose contents differ between the two points; none without a previous point."""
-        return self.previous.snapshot.roles_changed_in(self.snapshot) if self.previous else ()
 
     @property
     def edits_by_commit(self) -> list[list[FileEdit]]:
