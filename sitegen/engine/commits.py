@@ -30,7 +30,7 @@ from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.pages import links
-from sitegen.pages.commit import CommitView, ListedCommit, commits_page, listed_commit, older_than_page
+from sitegen.pages.commit import CommitView, ListedCommit, commits_page, older_than_page
 from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_entry, shards
 from sitegen.pages.edit import FILES, draw_few
 from sitegen.pages.effects import sort_out
@@ -259,7 +259,7 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
         )
         if isinstance(result, Problem):
             failures.append(result)
-            rows.append(listed_commit(view.commit, None))
+            rows.append(ListedCommit(commit=replace(view.commit, body="")))
             writer.write(path, renderer.render(failed_page(path, result)))
             continue
         row, content = result
@@ -274,10 +274,9 @@ def _listed_page(
     renderer: Renderer, task: CommitsTask, view: CommitView, *, fresh: bool
 ) -> tuple[ListedCommit, bytes | None]:
     """Return a commit as the list has it, and the bytes of its page unless the output folder already has them."""
-    row = listed_commit(view.commit, view)
     if fresh:
-        return row, None
+        return view.listed, None
     edits = view.edits[:FILES]
     patches = draw_few(edits, task.context.patches(edits)) if edits else {}
     shown = {path: patch for path, patch in patches.items() if path in view.files}
-    return row, renderer.render(replace(view, patches=shown).page)
+    return view.listed, renderer.render(replace(view, patches=shown).page)

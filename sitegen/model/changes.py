@@ -201,6 +201,10 @@ class Change(Frozen):
         """The change of the headline metric."""
         return self.metrics[0]
 
+    def of(self, metric: str) -> float | None:
+        """The change of a metric by its name; None if it is undefined."""
+        return next((delta.change for delta in self.metrics if delta.name == metric), None)
+
 
 StepStatus: TypeAlias = Literal["fell", "open", "behind", "new", "fixed", "better", "blip"]
 """open: a regression whose loss was not regained. fixed: a regression, or another loss, that was regained. better: a

@@ -113,7 +113,6 @@ class EvalMove(Frozen):
     def row(self) -> EffectRow:
         """What became of the eval."""
         effect, spec, last = self.effect, self.specs[0], self.points[-1]
-        changed = {metric.name: metric.change for metric in effect.change.metrics} if effect else {}
         grade: Grade = "first output"
         why = ", ".join(CAUSES[cause] for cause in self.causes)
         if effect and effect.change.verdict:
@@ -132,7 +131,9 @@ class EvalMove(Frozen):
             why=why,
             before=self.before,
             after=last,
-            metrics=metrics_of(self.before, last, self.specs, (changed.get(spec.name) for spec in self.specs)),
+            metrics=metrics_of(
+                self.before, last, self.specs, (effect.change.of(spec.name) if effect else None for spec in self.specs)
+            ),
             verdict=effect.change.verdict if effect else None,
             fixed=sum(fixed for _, fixed, _ in fields),
             broken=sum(broken for _, _, broken in fields),
@@ -252,6 +253,17 @@ class CommitView(Frozen, dict=True, gc=True):
         ]
         return ", ".join(filter(None, parts)) or "other files"
 
+    @property
+    def listed(self) -> ListedCommit:
+        """The commit as the list has it: with its own effects, which later outputs do not change."""
+        largest = max(self.moved, key=lambda move: move.share, default=None)
+        return ListedCommit(
+            commit=replace(self.commit, body=""),
+            changed=self.changed_files,
+            grades=grades(self.moved),
+            largest=(largest.name, largest.spec, largest.change) if largest else None,
+        )
+
 
 def commit_effect(series: Series, before: Point, after: Point, change: Change) -> CommitEffect:
     """The effect of a commit on the eval: ``change`` is what became of it between these points."""
@@ -291,7 +303,7 @@ class ListedCommit(Frozen):
 
     commit: Commit
     """Without the body of its message."""
-    changed: str
+    changed: str = ""
     """``CommitView.changed_files``; empty without a page."""
     grades: tuple[tuple[Grade, int], ...] = ()
     """Number of evals with each grade, losses first."""
@@ -326,15 +338,6 @@ class CommitsView(Frozen):
     def days(self) -> list[tuple[str, list[ListedCommit]]]:
         """The rows of each day, in their order."""
         return [(on, list(rows)) for on, rows in groupby(self.rows, lambda row: day(row.commit.committed_at))]
-
-
-def listed_commit(commit: Commit, view: CommitView | None) -> ListedCommit:
-    """Make the row of a commit from the view of its page. ``view``: None if sitegen failed to make that page."""
-    row = ListedCommit(commit=replace(commit, body=""), changed=view.changed_files if view else "")
-    if view is None or not view.moved:
-        return row
-    largest = max(view.moved, key=lambda move: move.share)  # later outputs do not change it, unlike effects of edits
-    return replace(row, grades=grades(view.moved), largest=(largest.name, largest.spec, largest.change))
 
 
 def older_than_page(end: int, commits: int) -> int:

@@ -184,11 +184,6 @@ def errors(point: Point) -> tuple[int, ...]:
     return error_numbers(point.scorecard.counts)
 
 
-def change_of(change: Change, metric: str) -> float | None:
-    """The change of a metric over the documents that both points have."""
-    return next((delta.change for delta in change.metrics if delta.name == metric), None)
-
-
 def by_fate(flips: list[CellFlip]) -> dict[Fate, list[CellFlip]]:
     """The cells of each fate, in the order of ``FATES``."""
     return {fate: [flip for flip in flips if flip.fate == fate] for fate in FATES}

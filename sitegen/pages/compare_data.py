@@ -189,12 +189,11 @@ def _answers(series: Series, judged: Mapping[tuple[int, int], Change]) -> dict[s
     for pair, change in judged.items():
         before, after = (series.points[place].snapshot for place in pair)
         html = answer(series, pair, change.verdict)
-        moved = {delta.name: delta.change for delta in change.metrics}
         answers[f"{before.slug} {after.slug}"] = [html]
         if change.overlap.verdict != "comparable":
             answers[f"{before.slug} {after.slug}"] += [
                 in_both(change.overlap, series.info.nouns),
-                *(moved.get(spec.name) for spec in series.specs),
+                *(change.of(spec.name) for spec in series.specs),
             ]
     return answers
 

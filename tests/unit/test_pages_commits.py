@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from sitegen.model.site import Page
 from sitegen.pages import links
-from sitegen.pages.commit import COMMITS, CommitsView, ListedCommit, commits_page, listed_commit, older_than_page
+from sitegen.pages.commit import COMMITS, CommitsView, ListedCommit, commits_page, older_than_page
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of
 from tests.unit.test_for_machines import commit
@@ -32,17 +32,12 @@ def view(page: Page) -> CommitsView:
 
 def test_a_row_says_what_a_commit_changed_and_how_evals_changed_with_it():
     commit = sample.RECORD.commit
-    assert listed_commit(commit, sample.commit_view()) == ListedCommit(
+    assert sample.commit_view().listed == ListedCommit(
         commit=replace(commit, body=""),
         changed="instructions, outputs of 2 evals, ground truth of Herbs, rules",
         grades=(("first output", 4),),
         largest=("Bulbs", sample.SPECS[0], None),
     )
-
-
-def test_a_commit_whose_page_failed_is_listed_all_the_same():
-    row = listed_commit(sample.RECORD.commit, None)
-    assert (row.commit.sha, row.changed, row.largest) == (sample.RECORD.commit.sha, "", None)
 
 
 def test_the_newest_page_is_never_short_and_a_full_page_holds_the_same_commits_for_good():

@@ -18,16 +18,7 @@ from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import Series
 from sitegen.model.site import SiteInfo
 from sitegen.pages import compare_cells
-from sitegen.pages.compare import (
-    ROWS,
-    ComparedField,
-    CompareView,
-    by_fate,
-    change_of,
-    compare_page,
-    edits_since,
-    errors,
-)
+from sitegen.pages.compare import ROWS, ComparedField, CompareView, by_fate, compare_page, edits_since, errors
 from sitegen.pages.compare_data import (
     FATES,
     CompareData,
@@ -177,9 +168,7 @@ def test_the_newest_point_is_held_against_the_one_before_it():
         "vanished": [flip("vanished", GONE)],
     }
     assert found.edits_between(1) == list(editing_commits(one))
-    assert [change_of(found.change(1), spec.name) for spec in one.specs] == [
-        delta.change for delta in found.change(1).metrics
-    ]
+    assert [found.change(1).of(spec.name) for spec in one.specs] == [delta.change for delta in found.change(1).metrics]
     assert errors(one.points[1]) == one.points[1].scorecard.counts[4:]
     assert found.change(1).flips.by_truth == 1
     html = html_of(one)

@@ -316,12 +316,7 @@ class ReportView(Frozen, dict=True, gc=True):
 
     def change_of(self, spec: MetricSpec) -> float | None:
         """The change of a metric since the previous point."""
-        found = (
-            metric.change
-            for metric in (self.point.change.metrics if self.point.change else ())
-            if metric.name == spec.name
-        )
-        return next(found, None)
+        return self.point.change.of(spec.name) if self.point.change else None
 
     def note_of(self, spec: MetricSpec) -> str:
         """What a ratio was computed from: ``45 of 50 values correct``."""
