@@ -79,7 +79,6 @@ class EvalMove(Frozen):
     info: EvalInfo
     specs: tuple[MetricSpec, ...]
     before: Headline | None
-    """The last point before the commit."""
     points: tuple[Headline, ...]
     """The points of this commit, in series order; at least one."""
     causes: tuple[Cause, ...]
@@ -148,7 +147,6 @@ class CommitView(Frozen, dict=True, gc=True):
     record: CommitRecord
     """The commit and what it changed."""
     moves: tuple[EvalMove, ...]
-    """The evals that have points of the commit."""
     changed: tuple[Touched, ...]
     """``record.changes`` with the role of each path."""
     files: dict[str, str]

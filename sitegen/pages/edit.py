@@ -56,7 +56,6 @@ class EditView(Frozen):
     """Which of the edits of the file it is."""
     patch: RenderedPatch
     effects: tuple[EffectRow, ...]
-    """How each eval that the file drives changed around the edit."""
     before: TextStats | None = None
     """Size of the file before the edit; None if unknown, and not shown."""
     after: TextStats | None = None

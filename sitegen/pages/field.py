@@ -61,9 +61,7 @@ class FieldView(Frozen):
 
     info: EvalInfo
     attribute: str
-    """Its name."""
     points: Sequence[Point]
-    """The points that the page shows."""
     cells: tuple[CellBlame, ...]
     """The history of every cell."""
     wrong: tuple[CellBlame, ...]

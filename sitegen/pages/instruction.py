@@ -133,7 +133,6 @@ class InstructionView(Frozen):
     text: DisplayedFile | None
     """The present text, or the last text of a deleted file; None if there is none to show."""
     best: tuple[BestVersion, ...]
-    """The best version for each eval."""
 
     @property
     def page(self) -> Page:

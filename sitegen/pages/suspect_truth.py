@@ -44,7 +44,6 @@ class SuspectTruthView(Frozen):
     share: int
     """Number of labels of each eval that are listed."""
     causes: tuple[SharedCause, ...]
-    """A row each."""
 
     @property
     def total(self) -> int:

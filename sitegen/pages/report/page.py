@@ -76,11 +76,8 @@ class ReportView(Frozen, dict=True, gc=True):
 
     info: EvalInfo
     specs: tuple[MetricSpec, ...]
-    """The metrics, the headline first."""
     point: Point
-    """The snapshot with its scores."""
     previous: Point | None
-    """The point before it in the series, if there is one."""
     result: Result
     snapshots: Sequence[Snapshot]
     """Those of the series up to its own."""
@@ -89,9 +86,7 @@ class ReportView(Frozen, dict=True, gc=True):
     wrong_since: Mapping[CellKey, int] = {}
     """For wrong cells, the index of the first point of their streak of errors; if missing, the report's own."""
     fixed: Sequence[CellFlip] = ()
-    """The cells that were fixed since the previous point."""
     runs: Repeats | None = None
-    """The repeated runs of this point, if it has any."""
     moved: Mapping[EditedFile, str] = {}
     """Maps each edit whose instruction file was moved later to the file's last path."""
     problems: tuple[Problem, ...] = ()

@@ -38,7 +38,6 @@ class PatternRow(Frozen):
     since: Since
     """The point at which most of its errors began; of equal points the earliest."""
     since_errors: int
-    """Number of errors that began there."""
     without: float | None
     """The headline if these errors were right; None if the headline is not a ratio of the counts."""
     setting: str = ""

@@ -35,7 +35,6 @@ class TreePlace(Frozen):
     items: tuple[int, ...]
     """Indices of the nodes that are list items."""
     item_name: str
-    """The name of the innermost list item."""
     whole: str
     """``missing`` or ``extra`` if only one side has that item."""
 
@@ -48,7 +47,6 @@ class TreeValue(Frozen):
     """Its name below the innermost node."""
     is_wrong: bool
     row: str
-    """The row of the table."""
     stated: str
     """The row of the evidence that the output states for it; empty if it states none."""
 
@@ -188,7 +186,6 @@ class SourceNote(Frozen):
     quote: str
     """The quote; empty if there is none, or if ``passage`` contains it."""
     passage: QuotedPassage | None
-    """The quote in the text of the source."""
     anchor: str
     """Anchor of the picture; empty without a picture."""
     remark: str
@@ -238,7 +235,6 @@ class TreeView(Frozen):
     report: str
     """Address of the report, relative to this page."""
     more: int
-    """Number of values that are left out."""
     notes: Mapping[tuple[TreeNode, str], SourceNote] = MappingProxyType({})
     """By node and name of a value below the node; the name is empty for the node itself."""
     doubtful: frozenset[TreeNode] = frozenset()
