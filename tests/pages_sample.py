@@ -547,7 +547,7 @@ def result(judged: list[Judgement], panels: tuple[Panel, ...] = ()) -> Result:
     )
     own: tuple[Panel, ...] = (
         AlignmentPanel(document="", path="cargo", algorithm="greedy", threshold=0.8, rows=rows),
-        NotePanel("warning", "Two columns of the ground truth are not mapped."),
+        NotePanel("Two columns of the ground truth are not mapped."),
         TablePanel(
             title="Unmapped columns",
             note="not scored",

@@ -57,6 +57,8 @@ def installed_for(paths: Iterable[str]) -> str:
     return UNPACKER if any(fnmatchcase("eval", ending(path)) for path in paths) and find_spec(UNPACKER) else ""
 
 
+LINES: Final = ("jsonl", "ndjson")
+"""Endings of JSON Lines."""
 TWO_LINES: Final = rb"\s*\{[^\n]*\}\s*\n\s*\{"
 """Matches JSON Lines, whatever the ending of the file."""
 

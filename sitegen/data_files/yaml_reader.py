@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from sitegen.data_files.reading import (
     DUPLICATE_KEY,
+    LINES,
     MAX_CONFIGURING_BYTES,
     MAX_DEPTH,
     MAX_DIGITS,
@@ -23,6 +24,7 @@ from sitegen.data_files.reading import (
     UnreadableError,
     check_depth,
     constant,
+    each_line,
     fraction,
     integer,
     read_json,
@@ -65,12 +67,24 @@ def read_yaml(content: bytes) -> tuple[tuple[Value, ...], KeyLines, tuple[Findin
     return values, builder.lines, tuple(builder.findings)
 
 
-def read_json_or_yaml(ending: str, content: bytes) -> Parsed[Value]:
-    """Parse YAML if the name ends so, else JSON; several YAML documents become a list. Raises UnreadableError."""
-    if ending not in ("yaml", "yml"):
-        return read_json(content)
-    values, _, findings = read_yaml(content)
-    return Parsed(values[0] if len(values) == 1 else list(values), findings)
+def read_data(ending: str, content: bytes) -> Parsed[Value]:
+    """Parse JSON Lines or YAML if the name ends so, else JSON. Raises UnreadableError, also for a single line.
+
+    JSON Lines become a list, and so do several YAML documents.
+    """
+    findings: list[Finding] = []
+    values: list[Value] = []
+    if ending in LINES:
+        for _, parsed in each_line(content):
+            if isinstance(parsed, UnreadableError):
+                raise parsed
+            values.append(parsed.value)
+            findings += parsed.findings
+        return Parsed(values, tuple(findings))
+    if ending in ("yaml", "yml"):
+        documents, _, odd = read_yaml(content)
+        return Parsed(documents[0] if len(documents) == 1 else [*documents], odd)
+    return read_json(content)
 
 
 def read_configuring_yaml(content: bytes) -> tuple[Any, KeyLines]:

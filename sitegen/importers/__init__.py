@@ -36,7 +36,7 @@ class Importer(NamedTuple):
 _HEAD: Final = 4096
 """Number of bytes at the beginning of a file by which it is recognised."""
 
-LINES: Final = Importer("JSON Lines", "judge_lines")
+ANY_LINES: Final = Importer("JSON Lines", "judge_lines")
 IMPORTERS: Final = (
     Importer(
         name="promptfoo",
@@ -85,7 +85,7 @@ IMPORTERS: Final = (
         name="Langfuse's scores",
         beginning=rb'(?:\s*\{\s*"data"\s*:)?\s*(?:\[\s*)?\{?[^{}]*\b(?:traceId|trace_id)\b[^{}]*\b(?:dataType|data_type)\b',
     ),
-    LINES,
+    ANY_LINES,
 )
 """The first one that recognises a file reads it. The last one recognises any file, and names the lines that it cannot
 read."""
@@ -115,9 +115,9 @@ def read_results(path: str, content: bytes, settings: str = "{}", *, without_cas
     if columns is not None:
         return read_table(suffix, content, columns, grades)
     module = import_module(f"sitegen.importers.{importer.module}")
-    if importer is LINES and suffix in ("csv", "json") and not re.match(TWO_LINES, content[:_HEAD]):
+    if importer is ANY_LINES and suffix in ("csv", "json") and not re.match(TWO_LINES, content[:_HEAD]):
         return read_table(suffix, content, None, grades)
-    if importer is LINES and not module.is_of_a_judge(content):
+    if importer is ANY_LINES and not module.is_of_a_judge(content):
         with suppress(UnreadableError):  # the format reports each line that cannot be read
             return read_table("jsonl", content, None, grades)
     results: JudgedResults = module.read(content)

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError, each_line
 from sitegen.importers.case import (
+    BETWEEN,
     VERDICTS,
     WORDS,
     Grader,
@@ -64,7 +65,6 @@ _CELLS: Final = ("tp", "fp", "fn", "tn")
 _MOST: Final = 10**9  # from this number on, a count is not believed
 _COUNTED: Final = frozenset({"tp", "fp", "fn"})
 _OF_TOTALS: Final = frozenset({"metrics", "summary"})
-_BETWEEN: Final = " · "
 _FAILED: Final = "execution_error"
 """AgentV's status of a sample that could not be run or judged. Neither AgentV nor sitegen counts its score of 0."""
 _VERDICTS: Final = {"ok": True, "quality_failure": False}
@@ -231,7 +231,7 @@ def read(content: bytes) -> JudgedResults:
             line = _Stated(parsed.value)
             name = next((name for key in _IDS if (name := name_of(line.members.get(key)))), f"line {number}")
             case = line.case(name, of_line)
-            key = line.eval_path, name, f"{case.provider}{_BETWEEN}{case.variant}", line.sample or -number
+            key = line.eval_path, name, f"{case.provider}{BETWEEN}{case.variant}", line.sample or -number
             if key in cases:
                 message = f"A sample of the case {name[:80]!r} occurs twice; the last one counts"
                 of_line.insert(0, Finding("warning", message, _FIX))
@@ -244,7 +244,7 @@ def read(content: bytes) -> JudgedResults:
     if not cases and not findings:
         raise UnreadableError("it is empty", "Write one JSON object a line.")
     if len({path for path, *_ in cases}) > 1:  # tests are named with their eval
-        named = [replace(case, id=_BETWEEN.join(filter(None, (path, case.id)))) for (path, *_), case in cases.items()]
+        named = [replace(case, id=BETWEEN.join(filter(None, (path, case.id)))) for (path, *_), case in cases.items()]
     else:
         named = [*cases.values()]
     results = JudgedResults(with_verdicts_as_fields(named), tuple(findings), Recorded(timestamp=at.strip() or None))

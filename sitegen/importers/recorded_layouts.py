@@ -18,12 +18,11 @@ from itertools import chain, combinations
 from math import floor, log10
 from operator import itemgetter
 from pathlib import PurePosixPath
-from posixpath import splitext
 from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.reading import UnreadableError, csv_dicts, parse_json, read_json, text_of
+from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, ending, parse_json, read_json, text_of
 from sitegen.data_files.yaml_reader import read_yaml
 from sitegen.importers.tool_values import as_float
 from sitegen.model.changes import Ends
@@ -161,16 +160,16 @@ _BIGGER: Final = frozenset(("benchmarkjs", "pytest", "custombiggerisbetter"))
 
 def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Value]]:
     """Read a file of numbers; of several lines, the last. Raises UnreadableError if it is not an object or list."""
-    ending = splitext(path)[1].lower()
+    suffix = ending(path)
     root: Value = None
     findings: tuple[Finding, ...] = ()
-    if ending in (".yaml", ".yml"):
+    if suffix in ("yaml", "yml"):
         values, _, findings = read_yaml(content)
         root = values[0] if values else None
-    elif ending in (".jsonl", ".ndjson"):
+    elif suffix in LINES:
         lines = [line for line in text_of(content).splitlines() if line.strip()]
         root, findings = parse_json(lines[-1]) if lines else Parsed(None)
-    elif ending == ".csv":
+    elif suffix == "csv":
         root = [
             {
                 name: Decimal(cell) if len(cell) <= _LONGEST_TEXT and _NUMBER.fullmatch(cell.strip()) else cell
@@ -178,7 +177,7 @@ def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Val
             }
             for row in csv_dicts(content)
         ]
-    elif ending == ".js":
+    elif suffix == "js":
         text = text_of(content)
         start = _SCRIPT.match(text)
         root, findings = parse_json(text[start.end() if start else 0 :].rstrip().rstrip(";"))

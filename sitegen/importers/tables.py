@@ -14,7 +14,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.config.findings import settings_finding
-from sitegen.data_files.reading import MOST_ROWS, UnreadableError, csv_dicts, json_lines, read_json
+from sitegen.data_files.reading import LINES, MOST_ROWS, UnreadableError, csv_dicts, json_lines, read_json
 from sitegen.importers.case import (
     RIGHT,
     WORDS,
@@ -109,7 +109,7 @@ def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Pars
         rows += ({**row} for row in csv_dicts(content, _MOST_CELLS))
         if not rows:
             raise UnreadableError("it has no rows", "Write a row for each case below the names of the columns.")
-    elif ending in ("jsonl", "ndjson"):
+    elif ending in LINES:
         for line, value in json_lines(content, findings, "Write valid JSON."):
             if isinstance(value, dict):
                 rows.append(value)

@@ -12,7 +12,7 @@ from sitegen.model.answers import AnsweredCase
 from sitegen.model.frozen import Frozen, FrozenObject, field
 from sitegen.model.metrics import Convention, Counts, KindTraits, Metric, MetricSpec, traits_of
 from sitegen.model.outcomes import ERROR_TYPES, Judgement, Value
-from sitegen.model.problems import Finding, Severity
+from sitegen.model.problems import Finding
 from sitegen.model.usage import RunUsage
 
 PairedBy: TypeAlias = Literal["key", "position", "agreement"]
@@ -74,7 +74,6 @@ class AlignmentPanel(Frozen, tag="alignment"):
 class NotePanel(Frozen, tag="note"):
     """A remark on the whole result."""
 
-    severity: Severity
     text: str
     kind: Literal["note"] = "note"
 

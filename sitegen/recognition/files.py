@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -13,8 +11,8 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.data_files.folders import DATA
-from sitegen.data_files.reading import UnreadableError, each_line, read_json, text_of
-from sitegen.data_files.yaml_reader import read_json_or_yaml
+from sitegen.data_files.reading import UnreadableError, csv_dicts
+from sitegen.data_files.yaml_reader import read_data
 from sitegen.errors import SitegenError
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, file_renames, walk
@@ -22,7 +20,6 @@ from sitegen.importers import IMPORTERS
 from sitegen.importers.usual_names import named_rows
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
-from sitegen.model.problems import Parsed
 from sitegen.project import MARKER
 
 _MOST_COMMITS: Final = 20_000
@@ -236,13 +233,8 @@ def why_malformed(file: TrackedFile, content: bytes) -> str:
         value = _value(file.ending, content)
     except UnreadableError as error:
         return f"{error.message}. {error.fix.removesuffix('.')}"
-    except csv.Error as error:
-        return f"it is not valid CSV: {error}"
     if content.lstrip().startswith(b"<promptfoo>"):
         return "promptfoo's XML is not read. Let promptfoo write JSON: -o output.json"
-    header = content.partition(b"\n")[0]
-    if file.ending == "csv" and b"," not in header and b";" in header:
-        return "its columns are separated by semicolons. Separate them by commas"
     if value == []:
         return "it has no rows"
     return "" if value is None or isinstance(value, dict | list) else "it is a single value"
@@ -252,26 +244,15 @@ def value_of(ending: str, content: bytes) -> Value:
     """Return the value of a JSON, JSON Lines or YAML file, or the rows of a CSV file; None if it is malformed."""
     try:
         return _value(ending, content)
-    except (UnreadableError, csv.Error):
+    except UnreadableError:
         return None
 
 
 def _value(ending: str, content: bytes) -> Value:
-    """Do the same; raise UnreadableError or csv.Error if it is malformed."""
-    if ending == "json":
-        return read_json(content).value
-    if ending in ("jsonl", "ndjson"):
-        lines = [line for _, line in each_line(content)]
-        for line in lines:
-            if not isinstance(line, Parsed):
-                raise line
-        return [line.value for line in lines if isinstance(line, Parsed)]
-    if ending in ("yaml", "yml"):
-        return read_json_or_yaml(ending, content).value
+    """Do the same; raise UnreadableError if it is malformed."""
     if ending == "csv":
-        rows = csv.DictReader(io.StringIO(text_of(content), newline=""))
-        return [{key: cell for key, cell in row.items() if key is not None} for row in rows]
-    return None
+        return [{**row} for row in csv_dicts(content)]
+    return read_data(ending, content).value if ending in DATA else None
 
 
 def table_of(value: Value) -> FoundTable | None:

@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.config.models import files_of
-from sitegen.data_files.reading import UnreadableError, ending
-from sitegen.importers import LINES, importer_of, read_results
+from sitegen.data_files.reading import LINES, UnreadableError, ending
+from sitegen.importers import ANY_LINES, importer_of, read_results
 from sitegen.importers.case import VERDICTS, is_no_score
 from sitegen.importers.recorded_layouts import (
     headline_place,
@@ -75,7 +75,7 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
     if cases and traits_of(cases[0]["kind"]).is_structured:
         return cases
     of_tool, table = _tool_results(path, content), _graded_table(series, content)
-    if of_tool and table and importer_of(path, content) is LINES:
+    if of_tool and table and importer_of(path, content) is ANY_LINES:
         variant = plain_name(table[0]["settings"]["columns"].get("variant", ""))
         of_tool = of_tool if not variant or variant in PARTS["variant"] else None
     if graded := of_tool or table or cases:
@@ -127,7 +127,7 @@ def doubt_about(series: OutputSeries, content: bytes) -> str:
 def _tool_results(path: str, content: bytes) -> Recognition | None:
     """Recognise a known format of results in which most cases have a verdict or a score."""
     form = importer_of(path, content)
-    if form is LINES and ending(path) not in ("jsonl", "ndjson"):
+    if form is ANY_LINES and ending(path) not in LINES:
         return None
     try:
         cases = read_results(path, content).cases
@@ -135,7 +135,7 @@ def _tool_results(path: str, content: bytes) -> Recognition | None:
         return None
     judged = [case for case in cases if case.passed is not None or case.score is not None]
     # A line without a name and with only a score may be the total of a run.
-    if form is LINES and not any(case.judges or not re.fullmatch(r"line [0-9]+", case.id) for case in judged):
+    if form is ANY_LINES and not any(case.judges or not re.fullmatch(r"line [0-9]+", case.id) for case in judged):
         return None
     if not judged or len(judged) * 2 < len(cases):
         return None

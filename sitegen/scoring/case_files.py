@@ -18,9 +18,9 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from msgspec.structs import replace
 
 from sitegen.config.models import case_settings, files_of
-from sitegen.data_files.reading import UnreadableError, csv_dicts, each_line, json_lines
-from sitegen.data_files.yaml_reader import read_json_or_yaml
-from sitegen.importers import LINES, importer_of
+from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, each_line, ending, json_lines, read_json
+from sitegen.data_files.yaml_reader import read_data
+from sitegen.importers import ANY_LINES, importer_of
 from sitegen.importers.case import VERDICTS
 from sitegen.importers.usual_names import (
     CHECKS,
@@ -138,7 +138,7 @@ def kind_of_case_file(path: str, content: bytes) -> ScoredKind | Literal["judged
     try:
         if content.strip() in _EMPTY:
             raise UnreadableError("it is empty", "Run the cases again.")
-        if importer_of(path, content) is not LINES:
+        if importer_of(path, content) is not ANY_LINES:
             return "judged"
         file = read_case_file(path, content, CaseKeys())
     except NoCasesError:
@@ -159,7 +159,7 @@ def _responses_state_results(path: str, content: bytes) -> bool:
     if path.endswith(".jsonl"):
         rows: Value = [row.value for _, row in each_line(content) if isinstance(row, Parsed)]
     else:
-        rows, _ = read_json_or_yaml("json", content)
+        rows, _ = read_json(content)
     if isinstance(rows, dict):
         rows = rows.get("responses")
     if not rows:
@@ -222,23 +222,23 @@ def _digest_of_cases(keys: CaseKeys, rows: list[tuple[Any, ...]]) -> str:
 @lru_cache(maxsize=8)
 def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
     """Read both sides of all cases. Raises UnreadableError if there is no list of cases; other errors are findings."""
-    ending = path.rpartition(".")[2].lower()
+    suffix = ending(path)
     findings: list[Finding] = []
     beside = None
     members: list[tuple[Value, int | None]] = []
-    if ending in ("jsonl", "ndjson"):
+    if suffix in LINES:
         members = [(value, number) for number, value in json_lines(content, findings, "Run the cases again.")]
         newest, remarks = newest_run([member for member, _ in members])
         findings += remarks
         members = [members[index] for index in newest]
-    elif ending == "csv":
+    elif suffix == "csv":
         rows = list(csv_dicts(content))
         # An empty cell has no value; an empty output is an empty answer.
         answer = keys.output or usual_key([dict.fromkeys(row) for row in rows[:1]], OUTPUT)
         for row in rows:
             members.append(({name: cell if cell or name == answer else None for name, cell in row.items()}, None))
     else:
-        root, odd = read_json_or_yaml(ending, content)
+        root, odd = read_data(suffix, content)
         findings += odd
         members = [(member, None) for member in list_of_cases(root, keys)]
         if isinstance(root, dict) and not (len(members) == 1 and members[0][0] is root):

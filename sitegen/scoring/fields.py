@@ -25,6 +25,7 @@ from sitegen.scoring.rules import FieldRules, rules_of
 from sitegen.scoring.scorer import File, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.stats import counts as stats
 from sitegen.stats.confidence import AUROC, auroc_metric
+from sitegen.text.values import first_names
 
 _RATIOS: Final = (*stats.RATIOS, stats.FIELD_ACCURACY)
 METRICS: Final = (
@@ -97,17 +98,17 @@ class FieldsScorer:
         Beyond ``MAX_REMEMBERED`` values the least recently used are dropped, except the last one.
         """
         content = content_of(file, "the file is missing", "Add the ground truth.")
-        ending = file.path.rpartition(".")[2] if file else ""
-        compiled = self._truths.pop((ending, content, rules), None)
+        suffix = file.path.rpartition(".")[2] if file else ""
+        compiled = self._truths.pop((suffix, content, rules), None)
         if compiled is None:
-            reading = ending, content, rules.of_files
+            reading = suffix, content, rules.of_files
             if self._truth is None or self._truth[0] != reading:
-                self._truth = reading, read_ground_truth(f".{ending}", content, rules.of_files)
+                self._truth = reading, read_ground_truth(f"truth.{suffix}", content, rules.of_files)
             compiled = CompiledTruth(self._truth[1], rules, self._last_used)
             remembered = compiled.values + sum(truth.values for truth in self._truths.values())
             while remembered > MAX_REMEMBERED and self._truths:
                 remembered -= self._truths.pop(next(iter(self._truths))).values
-        self._truths[ending, content, rules] = compiled  # the most recently used comes last
+        self._truths[suffix, content, rules] = compiled  # the most recently used comes last
         self._last_used = compiled
         return compiled
 
@@ -199,7 +200,7 @@ class _FieldsScoring:
             ("Macro F1 over fields", by_field.count(None), "1 field" if len(fields) == 1 else f"{len(fields)} fields"),
         )
         notes = [
-            NotePanel("note", f"{mean} leaves out {left_out} of {of_all}: nothing was expected or given there.")
+            NotePanel(f"{mean} leaves out {left_out} of {of_all}: nothing was expected or given there.")
             for mean, left_out, of_all in means
             if left_out
         ]
@@ -256,7 +257,7 @@ class _FieldsScoring:
             return {}  # no document is the expected one, which is reported once for all
         unexpected = [name for name in actual if name not in names and name not in truth.files]
         if unexpected:
-            listed = ", ".join(name[:60] or "(without a name)" for name in unexpected[:20])
+            listed = first_names([name or "(without a name)" for name in unexpected], 20)
             number = len(unexpected)
             they = f"1 document of {of} is" if number == 1 else f"{number} documents of {of} are"
             message = f"{they} not in the ground truth and not scored: {listed}"
@@ -284,7 +285,7 @@ class _FieldsScoring:
             if len(actual) == 1:
                 actual = [key for root in output.documents.values() for key in root]
         if expected and actual and not {*expected} & {*actual}:
-            sides = f"It has {_first_names(actual)}; the ground truth has {_first_names(expected)}"
+            sides = f"It has {first_names(actual, 8)}; the ground truth has {first_names(expected, 8)}"
             message = f"No {what} of the output is expected. {sides}"
             path = output.path_of_documents(truth)
             fix = "Map the columns to the fields of the output, in csv_to_json or by their names."
@@ -293,8 +294,3 @@ class _FieldsScoring:
             if path:
                 fix = f"Write `documents: {{path: {path}}}` into the mapping, which is where they are."
             yield Finding.of_type("nothing_in_common", message, fix)
-
-
-def _first_names(attributes: Sequence[str]) -> str:
-    names = ", ".join(name[:60] for name in attributes[:8])
-    return f"{names} and {len(attributes) - 8} more" if len(attributes) > 8 else names

@@ -6,13 +6,13 @@ these files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import LINES, UnreadableError, ending
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding, Parsed
@@ -23,7 +23,6 @@ from sitegen.model.scorecards import (
     Mark,
     MarkedText,
     NotePanel,
-    Panel,
     Result,
     Scorecard,
     SpansPanel,
@@ -31,18 +30,11 @@ from sitegen.model.scorecards import (
 )
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.highlights_chunks import Chunk, Paragraph
-from sitegen.scoring.highlights_files import (
-    LINES,
-    existing_runs,
-    read_chunks,
-    read_gold,
-    read_settings,
-    united_paragraphs,
-)
+from sitegen.scoring.highlights_files import existing_runs, read_chunks, read_gold, read_settings, united_paragraphs
 from sitegen.scoring.scorer import File, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import missing_usage, run_usage, with_usage
 from sitegen.stats import counts as stats
-from sitegen.text.values import bounded_json
+from sitegen.text.values import bounded_json, first_names
 
 METRICS: Final = (
     MetricSpec(
@@ -137,7 +129,8 @@ class _HighlightsScoring:
         for file in files or (File("", None),):
             try:
                 content = content_of(file, "the output is missing", "Make the output again.")
-                of_file, odd, self._beside = read_chunks(file.path.lower().endswith(LINES), content, "output")
+                is_lines = ending(file.path) in LINES
+                of_file, odd, self._beside = read_chunks(is_lines, content, "output")
             except UnreadableError as error:
                 errors.append(error.finding("The output"))
             else:
@@ -194,14 +187,11 @@ class _HighlightsScoring:
         categories = (*self._settings.categories, *filter(self._settings.has_category, annotated))
         by_category = stats.by_attribute(judgements, categories)
         fields = tuple(FieldScore(category, stats.tally(judged)) for category, judged in by_category.items())
-        panels: list[Panel] = [NotePanel("note", text) for text in self._notes()]
-        panels.append(
-            SpansPanel(
-                title="Highlights in the text",
-                note="",
-                categories=tuple(field.attribute for field in fields),
-                texts=tuple(texts),
-            )
+        spans = SpansPanel(
+            title="Highlights in the text",
+            note="",
+            categories=tuple(field.attribute for field in fields),
+            texts=tuple(texts),
         )
         scorecard = Scorecard(
             status="scored" if self._is_readable else "unreadable",
@@ -216,46 +206,40 @@ class _HighlightsScoring:
         )
         data: Value = {"run_id": self._run, "not_annotated": list(self._not_annotated)}
         usage = run_usage([chunk.call for chunk in self._chunks], self._beside)
-        return Result(with_usage(scorecard, usage), tuple(judgements), panels=tuple(panels), data=data)
+        notes = map(NotePanel, self._notes())
+        return Result(with_usage(scorecard, usage), tuple(judgements), panels=(*notes, spans), data=data)
 
     def _report_comparison(self) -> None:
         if self._repeated:
             message = f"{_paragraphs_are(self._repeated)} in more than one chunk, highlights united"
             fix = "Write each paragraph once."
-            self._findings.append(Finding("note", f"{message}: {_first_names(self._repeated)}", fix))
+            self._findings.append(Finding("note", f"{message}: {first_names(self._repeated, _LISTED)}", fix))
         missing = [paragraph.id for paragraph in self._annotated if paragraph.id not in self._actual]
         if missing and self._is_readable:
             message = f"{_paragraphs_are(missing)} missing from the output, all highlights missed"
-            self._findings.append(Finding("warning", f"{message}: {_first_names(missing)}", "Make the output of them."))
+            fix = "Make the output of them."
+            self._findings.append(Finding("warning", f"{message}: {first_names(missing, _LISTED)}", fix))
         self._findings += missing_usage([chunk.call for chunk in self._chunks])
         if not self._annotated:
             finding = Finding("warning", "No annotated paragraph lies in the range", "Correct 'range'.")
             self._findings.append(replace(finding, about="settings", path="range"))
 
-    def _notes(self) -> list[str]:
-        notes = []
+    def _notes(self) -> Iterator[str]:
         settings = self._settings
         if len(self._runs) > 1 and self._is_readable:
             reason = "that was asked for" if settings.run is not None else "the newest"
             run = f"The run {self._run[:80]!r}" if self._run is not None else "The run without an id"
-            notes.append(f"The output holds {len(self._runs)} runs. {run}, {reason}, counts.")
+            yield f"The output holds {len(self._runs)} runs. {run}, {reason}, counts."
         if settings.range:
-            notes.append("Only paragraphs {} to {} are in scope.".format(*settings.range))
+            yield "Only paragraphs {} to {} are in scope.".format(*settings.range)
         if settings.categories:
-            notes.append(f"Only these categories are in scope: {_first_names(settings.categories)}.")
-        if self._not_annotated:
-            message = f"{_paragraphs_are(self._not_annotated)} not annotated, and not scored"
-            notes.append(f"{message}: {_first_names(self._not_annotated)}.")
-        return notes
+            yield f"Only these categories are in scope: {first_names(settings.categories, _LISTED)}."
+        if names := self._not_annotated:
+            yield f"{_paragraphs_are(names)} not annotated, and not scored: {first_names(names, _LISTED)}."
 
 
-def _paragraphs_are(names: tuple[str, ...] | list[str]) -> str:
+def _paragraphs_are(names: Sequence[str]) -> str:
     return "1 paragraph is" if len(names) == 1 else f"{len(names)} paragraphs are"
-
-
-def _first_names(names: tuple[str, ...] | list[str]) -> str:
-    listed = ", ".join(name[:60] for name in names[:_LISTED])
-    return f"{listed} and {len(names) - _LISTED} more" if len(names) > _LISTED else listed
 
 
 def marked_text(name: str, text: str, highlights: Iterable[Highlight]) -> MarkedText:

@@ -53,7 +53,7 @@ class Paragraph(NamedTuple):
 class Paragraphs:
     """Collects paragraphs, and unites the highlights of those that occur several times (rule 27)."""
 
-    def __init__(self, report: Callable[[str], None], keys: tuple[str, ...] = ("highlights",)) -> None:
+    def __init__(self, report: Callable[[str], None] = lambda message: None, keys: tuple[str, ...] = ()) -> None:
         """``keys``: the keys that may hold the highlights of a paragraph; the first one present counts."""
         self._report = report
         self._keys = keys

@@ -15,7 +15,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from sitegen.config.findings import read_keys, settings_finding
-from sitegen.data_files.reading import UnreadableError, parse_json, read_json, text_of
+from sitegen.data_files.reading import LINES, UnreadableError, ending, parse_json, read_json, text_of
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
@@ -24,20 +24,15 @@ from sitegen.scoring.highlights_chunks import Chunk, ChunkReader, Paragraph, Par
 from sitegen.scoring.scorer import File, content_of
 from sitegen.text.plain import counted
 
-LINES: Final = (".ndjson", ".jsonl")
 
-
+@lru_cache(maxsize=16)  # many outputs usually have the same gold standard
 def read_gold(file: File | None) -> Parsed[tuple[Paragraph, ...]]:
     """Read all paragraphs of the gold standard, also those that are not annotated, in the order of the file.
 
     Raises UnreadableError if it cannot be read, or annotates no paragraph yet.
     """
     content = content_of(file, "the file is missing", "Add the gold standard.")
-    return _parse_gold(file is not None and file.path.lower().endswith(LINES), content)
-
-
-@lru_cache(maxsize=16)  # many outputs usually have the same gold standard
-def _parse_gold(is_lines: bool, content: bytes) -> Parsed[tuple[Paragraph, ...]]:
+    is_lines = file is not None and ending(file.path) in LINES
     chunks, findings, _ = read_chunks(is_lines, content, "ground_truth")
     paragraphs, _ = united_paragraphs(chunks)
     if all(paragraph.highlights is None for paragraph in paragraphs):
@@ -47,7 +42,7 @@ def _parse_gold(is_lines: bool, content: bytes) -> Parsed[tuple[Paragraph, ...]]
 
 def united_paragraphs(chunks: Iterable[Chunk]) -> tuple[tuple[Paragraph, ...], tuple[str, ...]]:
     """Return every paragraph of the chunks once, with united highlights (rule 27), and the ids of repeated ones."""
-    united = Paragraphs(lambda message: None)
+    united = Paragraphs()
     counts: Counter[str] = Counter()
     for chunk in chunks:
         for name, text, highlights in chunk.paragraphs:
@@ -143,7 +138,7 @@ def _grouped(chunks: list[Chunk]) -> list[tuple[int | str, Paragraphs]]:
     grouped: dict[int | str, Paragraphs] = {}
     homes: dict[str, Paragraphs] = {}
     for place, chunk in enumerate(chunks):
-        home = grouped.setdefault(place if chunk.number is None else chunk.number, Paragraphs(lambda message: None))
+        home = grouped.setdefault(place if chunk.number is None else chunk.number, Paragraphs())
         for name, text, highlights in chunk.paragraphs:
             homes.setdefault(name, home).add(name, highlights, text)
     return list(grouped.items())

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sitegen.config.models import files_of
 from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.importers import read_results
-from sitegen.importers.case import BASELINES, JudgedCase, Opinion, with_documents
+from sitegen.importers.case import BASELINES, BETWEEN, JudgedCase, Opinion, with_documents
 from sitegen.importers.columns import read_settings
 from sitegen.importers.skill_grading import GRADING, with_files_beside
 from sitegen.model.answers import Turn
@@ -94,7 +94,6 @@ METRICS: Final = (
 )
 _OPTIONAL: Final = tuple(spec.name for spec in METRICS if spec.is_optional and spec is not AUROC)
 """The optional metrics that are means over the cases."""
-_BETWEEN: Final = " · "
 _CONFIGURATION: Final = re.compile(r"(?:.+[-_])?(?:with|without|no|old|new)[-_]?skills?", re.IGNORECASE)
 _RUN: Final = re.compile(r"(?:run|repeat|attempt|trial)[-_]?[0-9]+")
 _NOTE: Final = 200  # characters
@@ -131,7 +130,7 @@ def _score(inputs: ScoringInputs) -> Result:
                 part = rest if len(rests) > 1 or len(results.cases) == 1 else ""
                 named = _answered(named, who, part, is_alone=len(results.cases) == 1)
             elif not case.id:
-                named = replace(named, id=place[0], variant=_BETWEEN.join(place[1:]))
+                named = replace(named, id=place[0], variant=BETWEEN.join(place[1:]))
                 named = with_files_beside(named, file.path, beside)
             cases.append(named)
         findings += [replace(finding, file=named_file) for finding in results.findings]
@@ -348,16 +347,14 @@ def _lifts(answers: Mapping[str, Sequence[JudgedCase]]) -> dict[str, float]:
 def _notes(cases: Sequence[JudgedCase], documents: int, without: int) -> Iterator[NotePanel]:
     """Yield what the reader has to know about the sample. ``without``: number of cases without a score."""
     if without:
-        yield NotePanel("note", f"The mean leaves out {without} of {documents} cases that have no score.")
+        yield NotePanel(f"The mean leaves out {without} of {documents} cases that have no score.")
     if unjudged := sum(bool(case.unjudged) for case in cases):
         nouns = "answers" if len(cases) > documents else "cases"
         text = f"A judge failed at {unjudged} of {len(cases)} {nouns}. They are not judged, and count in no number."
-        yield NotePanel("note", text)
+        yield NotePanel(text)
     if len(cases) > documents:
-        text = (
-            f"There are {len(cases):,} answers to {documents:,} cases. The value of a case is the mean of its answers."
-        )
-        yield NotePanel("note", text)
+        text = f"There are {len(cases):,} answers to {documents:,} cases."
+        yield NotePanel(f"{text} The value of a case is the mean of its answers.")
 
 
 def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase], metrics: Iterable[Metric]) -> RunUsage | None:
@@ -382,10 +379,9 @@ def _mixed_judges_note(cases: Iterable[JudgedCase], graded: Sequence[str]) -> No
         return None
     labels = [spec.label for spec in METRICS if spec.name in graded]
     return NotePanel(
-        "note",
         f"A model gave {by_model:,} of these {len(opinions):,} opinions, rules or people the others. "
         f"{', '.join(labels)}: made from both, so they are compared only with outputs that the same model judged, by "
-        "the same prompt.",
+        "the same prompt."
     )
 
 

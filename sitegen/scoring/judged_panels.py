@@ -100,9 +100,8 @@ def _number_cell(value: Value) -> str:
 def agreement_note(agreement: Kappa, documents: str) -> NotePanel:
     """State Cohen's kappa with its interval and counts. ``documents``: the plural noun for the graded items."""
     return NotePanel(
-        "note",
         f"The judge and people graded {agreement.agreed:,} of {agreement.judged:,} {documents} alike: Cohen's kappa "
-        f"{agreement.value:.3f}, 95 % interval {agreement.low:.3f} to {agreement.high:.3f}.",
+        f"{agreement.value:.3f}, 95 % interval {agreement.low:.3f} to {agreement.high:.3f}."
     )
 
 
@@ -114,7 +113,7 @@ def lift_note(lifts: Sequence[float]) -> Iterator[NotePanel]:
         interval = f", 95 % interval {max(-1.0, ends.low):+.3f} to {min(1.0, ends.high):+.3f}" if ends else ""
         cases = f"{len(lifts):,} {'case' if len(lifts) == 1 else 'cases'}"
         text = f"Lift of the score over the {cases} that the baseline answered as well: {fmean(lifts):+.3f}{interval}."
-        yield NotePanel("note", text)
+        yield NotePanel(text)
 
 
 def preference_notes(cases: Sequence[JudgedCase]) -> Iterator[NotePanel]:
@@ -127,4 +126,4 @@ def preference_notes(cases: Sequence[JudgedCase]) -> Iterator[NotePanel]:
     for name, of_pair in shares.items():
         won, tied = sum(share > 0.5 for share in of_pair), sum(share == 0.5 for share in of_pair)
         lost = len(of_pair) - won - tied
-        yield NotePanel("note", f"{cut(name, _LABEL)}: {won:,} won, {tied:,} tied, {lost:,} lost.")
+        yield NotePanel(f"{cut(name, _LABEL)}: {won:,} won, {tied:,} tied, {lost:,} lost.")

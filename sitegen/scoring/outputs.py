@@ -9,8 +9,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.data_files.folders import document_in
-from sitegen.data_files.reading import UnreadableError, csv_dicts, each_line, parse_json
-from sitegen.data_files.yaml_reader import read_json_or_yaml
+from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, each_line, ending, parse_json
+from sitegen.data_files.yaml_reader import read_data
 from sitegen.importers.usual_names import OUTPUT, usual_key
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
@@ -118,9 +118,9 @@ class ReadOutput:
 
     def _read_file(self, path: str, content: bytes, stem: str) -> None:
         """Add the documents of one file. Raises UnreadableError."""
-        ending = path.rpartition(".")[2].lower()
-        if ending in ("jsonl", "ndjson", "csv"):
-            rows = list(self._rows(ending, content))
+        suffix = ending(path)
+        if suffix in ("csv", *LINES):
+            rows = list(self._rows(suffix, content))
             ((row, _), *more) = rows or [(None, None)]
             if stem and self._is_by_file and isinstance(row, dict) and not more:
                 self._add(stem, row)
@@ -128,7 +128,7 @@ class ReadOutput:
             for number, (row, line) in enumerate(rows, 1):
                 self._add_listed(row, number, line)
             return
-        value, findings = read_json_or_yaml(ending, content)
+        value, findings = read_data(suffix, content)
         self.findings.extend(findings)
         list_path = self._mapping.documents.path if self._mapping.documents else None
         if list_path and isinstance(value, dict):
@@ -155,9 +155,9 @@ class ReadOutput:
         else:
             raise UnreadableError("its root is not an object", "Write one JSON object.")
 
-    def _rows(self, ending: str, content: bytes) -> Iterator[tuple[Value, int | None]]:
+    def _rows(self, suffix: str, content: bytes) -> Iterator[tuple[Value, int | None]]:
         """Yield the documents of a file that has one in each row, with their lines if these are known."""
-        if ending == "csv":  # in which an empty cell gives no value
+        if suffix == "csv":  # in which an empty cell gives no value
             for cells in csv_dicts(content):
                 given = {name: (plain_number(cell), cell) for name, cell in cells.items() if cell.strip()}
                 yield {name: cell if number is None else number for name, (number, cell) in given.items()}, None

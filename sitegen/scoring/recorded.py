@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from sitegen.config.findings import read_keys, settings_finding
 from sitegen.data_files.reading import UnreadableError
-from sitegen.importers.case import BETWEEN
+from sitegen.importers.case import document_of
 from sitegen.importers.recorded_layouts import (
     RecordedNumber,
     headline_rank,
@@ -195,7 +195,7 @@ def _score(inputs: ScoringInputs) -> Result:
         by_name: dict[str, RecordedNumber] = {}
         for number in numbers_of_layout(root, settings.where):
             by_name.setdefault(number.name, number)  # the key ``a.b`` has the same name as the key ``b`` below ``a``
-        runs.append((who, BETWEEN.join(filter(None, (who.variant, who.model))) or _run_over(root), by_name))
+        runs.append((who, document_of("", *who) or _run_over(root), by_name))
         findings += remarks
         judges |= set(map(stated_judge, root if isinstance(root, list) else [root])) - {""}
     if not inputs.outputs:

@@ -61,7 +61,7 @@ class Redaction:
             elif isinstance(panel, NotePanel) or kind == "fields":
                 panels.append(panel)
         if len(panels) < len(result.panels) or result.cases:
-            panels.append(NotePanel("note", "Texts of this eval are redacted."))
+            panels.append(NotePanel("Texts of this eval are redacted."))
         return replace(
             result,
             scorecard=replace(

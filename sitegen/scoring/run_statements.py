@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.reading import UnreadableError, split_json
+from sitegen.data_files.reading import LINES, UnreadableError, ending, split_json
 from sitegen.importers.recorded_layouts import read_record, runs_in
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
@@ -51,7 +51,7 @@ def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded
     if not any(key in content for key in keys):
         return None
     objects: Iterator[dict[str, Any]]
-    if path.lower().endswith((".jsonl", ".ndjson")):
+    if ending(path) in LINES:
         # The last line comes first because newer ones are appended, and the first line last as a header.
         lines = content.rstrip().split(b"\n")
         parsed = (_parsed_json(line) for line in (*lines[:-_LINES:-1], *lines[:1]) if any(key in line for key in keys))
@@ -88,7 +88,7 @@ def _head(path: str, content: bytes, settings: str) -> bytes:
     This is the first lines of a judge, or a file of promptfoo without its rows. There may be hundreds of thousands of
     these, and none of their scores is a grade.
     """
-    from sitegen.importers import LINES, importer_of
+    from sitegen.importers import ANY_LINES, importer_of
     from sitegen.importers.columns import read_settings
     from sitegen.importers.judge_lines import is_of_a_judge
     from sitegen.importers.promptfoo import ROWS
@@ -100,7 +100,9 @@ def _head(path: str, content: bytes, settings: str) -> bytes:
         end = content.find(b"\n", end + 1)
         if end < 0:
             return content
-    is_table = not path.endswith(".jsonl") or importer_of(path, content) is not LINES or read_settings(settings).value
+    is_table = (
+        not path.endswith(".jsonl") or importer_of(path, content) is not ANY_LINES or read_settings(settings).value
+    )
     if is_table or not is_of_a_judge(content):
         return content
     says_when = content.find(_WHEN, 0, end) >= 0 or content.find(_WHEN, end) < 0
@@ -140,7 +142,7 @@ def appended_runs(path: str, before: bytes, content: bytes) -> int:
 
     A line that states neither a time, a commit nor a run is not counted: it may be a step.
     """
-    if not path.lower().endswith((".jsonl", ".ndjson")):
+    if ending(path) not in LINES:
         with suppress(UnreadableError):
             roots = (read_record(path, each).value if each else [] for each in (before, content))
             earlier, now = ({*map(str, runs_in(root))} for root in roots)

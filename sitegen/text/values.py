@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from decimal import Decimal
 from math import floor, log10
 from typing import Any, Final
@@ -148,8 +149,6 @@ def amount(value: float, unit: str) -> str:
 
 def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
     """Return UTF-8 JSON, on one line without an indent. Numbers keep their spelling (``600.0``); undefined is null."""
-    from decimal import Decimal
-
     encoder = msgspec.json.Encoder(decimal_format="number")
     try:
         content = encoder.encode(document)
@@ -160,8 +159,6 @@ def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
 
 def schema_first(document: object) -> bytes:
     """Return a document as UTF-8 JSON that begins with its ``schema``. Numbers have full precision; None is null."""
-    import json
-
     body = msgspec.to_builtins(document)
     body = {"schema": body.pop("schema"), **body}
     text = json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False)
@@ -198,7 +195,7 @@ def id_text(value: Value) -> str:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
-def first_names(names: list[str]) -> str:
-    """List the first ten names for a message."""
-    listed = ", ".join(name[:60] for name in names[:10])
-    return f"{listed}, ..." if len(names) > 10 else listed
+def first_names(names: Sequence[str], most: int = 10) -> str:
+    """List the first names for a message, and the number of the others."""
+    listed = ", ".join(name[:60] for name in names[:most])
+    return f"{listed} and {len(names) - most} more" if len(names) > most else listed

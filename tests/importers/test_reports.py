@@ -275,7 +275,7 @@ def test_pairwise_preferences_are_the_share_of_wins_of_the_side_that_is_compared
     result = scorer("judged").score(ScoringInputs(outputs=(File(f"r.{ending}", content),)))
     assert result.scorecard.metric("score") == pytest.approx(sum(shares) / len(shares))
     won, tied = shares.count(1.0), shares.count(0.5)
-    assert NotePanel("note", f"{judge}: {won} won, {tied} tied, {shares.count(0.0)} lost.") in result.panels
+    assert NotePanel(f"{judge}: {won} won, {tied} tied, {shares.count(0.0)} lost.") in result.panels
 
 
 @pytest.mark.parametrize("winner", ["maybe", "", None, 7, {"a": 1}])

@@ -35,7 +35,7 @@ PANELS: tuple[Panel, ...] = (
         threshold=0.5,
         rows=(AlignmentRow(expected=0, similarity=0.25, paired_by="key", label="a"),),
     ),
-    NotePanel(severity="warning", text="w"),
+    NotePanel(text="w"),
 )
 FRACTIONS = st.decimals(allow_nan=False, allow_infinity=False).filter(lambda number: "." in str(number))
 SCALARS = st.one_of(

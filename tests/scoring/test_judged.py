@@ -263,7 +263,7 @@ def test_the_more_text_there_is_the_shorter_each_is_cut() -> None:
 
 def test_cases_without_a_score_are_counted() -> None:
     panels = score(lines({"id": "a", "score": 1}, {"id": "b"})).panels
-    assert panels[0] == NotePanel("note", "The mean leaves out 1 of 2 cases that have no score.")
+    assert panels[0] == NotePanel("The mean leaves out 1 of 2 cases that have no score.")
 
 
 def test_the_document_holds_the_numbers_and_the_details_as_they_were_written() -> None:

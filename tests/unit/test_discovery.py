@@ -1054,7 +1054,7 @@ ROWS = "id,input,passed\n" + "".join(f"c{n},ask {n},{str(n < 4).lower()}\n" for 
         ("evals/qa/run.csv", "id,output,passed\n", "it has no rows"),
         ("evals/qa/run.json", "42", "it is a single value"),
         ("evals/qa/run.json", GRADED.encode("utf-16"), "it is not UTF-8 text. Save the file as UTF-8"),
-        ("evals/qa/run.csv", ROWS.replace(",", ";"), "its columns are separated by semicolons. Separate them by"),
+        ("evals/qa/run.csv", ROWS.replace(",", ";"), "its columns are separated by semicolons. Save it with commas"),
         ("evals/qa/run.yaml", "rows:\n\t- 1\n", "it is not valid YAML: found character that cannot start any token"),
         ("evals/qa/run.json", f'{{"big": "{"x" * 5_000_000}"}}', "larger than 5 MB (5 MB)"),
         ("evals/qa/run.json", LFS_POINTER, f"{POINTER}. Run git lfs pull --include evals/qa/run.json"),

@@ -68,6 +68,5 @@ def test_a_report_says_how_far_the_judge_agrees_with_people() -> None:
     files = [File(name, json.dumps(body).encode()) for name, body in (("responses.json", rows), ("c.json", cases))]
     result = RESPONSES.score(ScoringInputs(outputs=(files[0],), ground_truth=files[1]))
     assert result.panels[0] == NotePanel(
-        "note",
-        "The judge and people graded 34 of 49 responses alike: Cohen's kappa 0.390, 95 % interval 0.138 to 0.642.",
+        "The judge and people graded 34 of 49 responses alike: Cohen's kappa 0.390, 95 % interval 0.138 to 0.642."
     )

@@ -313,7 +313,7 @@ def test_a_pairing_is_shown_once_and_bounded():
         for index in range(ALIGNED + 5)
     )
     panel = AlignmentPanel(document="", path="cargo", algorithm="greedy", threshold=0.8, rows=rows)
-    note = NotePanel("note", "a remark")
+    note = NotePanel("a remark")
     result = replace(sample.result([ONE]), panels=(panel, note, *[panel] * LISTS))
     series = sample.series(2)
     view = sample.report(series, series.points[1], None, result)

@@ -114,7 +114,7 @@ def test_a_report_shows_the_alignment_and_what_a_mean_left_out() -> None:
                 AlignmentRow(actual=1, label="E"),
             ),
         ),
-        NotePanel("note", "Macro F1 over fields leaves out 1 of 5 fields: nothing was expected or given there."),
+        NotePanel("Macro F1 over fields leaves out 1 of 5 fields: nothing was expected or given there."),
     )
 
 

@@ -13,8 +13,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.data_files.folders import names_of_documents, unpacked
-from sitegen.data_files.reading import UnreadableError, check_distinct, csv_rows, each_line
-from sitegen.data_files.yaml_reader import read_json_or_yaml
+from sitegen.data_files.reading import LINES, UnreadableError, check_distinct, csv_rows, ending
+from sitegen.data_files.yaml_reader import read_data
 from sitegen.importers.usual_names import expected_side
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
@@ -52,19 +52,10 @@ def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTrut
         return _truth_of_folder(content, mapping)
     if mapping.ground_truth_format == "cases":
         return _truth_of_cases(path, content, mapping)
-    ending = path.rpartition(".")[2].lower()
-    if ending in ("jsonl", "ndjson"):
+    suffix = ending(path)
+    if suffix in ("json", "yaml", "yml", *LINES):
         # A line that cannot be read makes the file unreadable: its document would be missing from every mean.
-        values: list[Value] = []
-        findings: list[Finding] = []
-        for _, parsed in each_line(content):
-            if isinstance(parsed, UnreadableError):
-                raise parsed
-            values.append(parsed.value)
-            findings += parsed.findings
-        return _truth_of_documents(Parsed(values, tuple(findings)), mapping)
-    if ending in ("json", "yaml", "yml"):
-        return _truth_of_documents(read_json_or_yaml(ending, content), mapping)
+        return _truth_of_documents(read_data(suffix, content), mapping)
     rows = csv_rows(content)
     layout: str = mapping.ground_truth_format
     if layout == "auto":
