@@ -24,7 +24,7 @@ from sitegen.model.outcomes import CellMap
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Series
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
-from sitegen.scoring.kinds import in_order_of, nouns_of, own_versions, scorer, series_specs
+from sitegen.scoring.kinds import in_order_of, installed_versions, nouns_of, scorer, series_specs
 from sitegen.scoring.usage import specs_with_usage
 
 
@@ -74,7 +74,7 @@ def key_of_scorecards(kind: str, redact: tuple[str, ...] = ()) -> Callable[[Snap
             "output",
             "scorecard",
             scorer=scored_by,
-            metrics_of_packages=own_versions(snapshot.settings),
+            metrics_of_packages=installed_versions(snapshot.settings),
             packages=_packages_for(snapshot) if traits_of(kind).reads_archives else model,
             redact=redact,
             outputs=[*snapshot.outputs]

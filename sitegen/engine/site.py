@@ -347,7 +347,7 @@ class SiteWriter:
             failed=sum(POINTER not in problem.message for problem in failures) + self._evals.lost_contents,
             not_fetched=sum(POINTER in problem.message for problem in problems),
             unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(self._evals)),
-            own_metrics=installed_versions(self._timeline.manifest.evals),
+            own_metrics=installed_versions(*(entry.settings for entry in self._timeline.manifest.evals)),
             sentences=(
                 *(
                     line(f"{summary.info.name}: {''.join(words_of(summary))}.", 400)

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from posixpath import basename
 from typing import Final, TypeAlias
 
@@ -53,7 +52,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.recorded import Recorded, read_recorded, states
 from sitegen.model.timeline import Blob, Cause, Snapshot
 from sitegen.scoring import case_files
-from sitegen.scoring.run_statements import appended_runs, grades_in, recorded_in
+from sitegen.scoring.run_statements import appended_runs, recorded_in
 from sitegen.text.plain import moment_of
 
 _SHORT: Final = 12
@@ -319,16 +318,20 @@ class EvalCommit(Frozen):
             outputs=iteration_files.outputs,
             **inputs._asdict(),
             runs=iteration_files.runs,
-            grades=self._grades_in(iteration_files.outputs, inputs.settings),
         )
         return self._with_origin(snapshot, iteration_files)
 
     def _with_origin(self, snapshot: Snapshot, iteration_files: IterationFiles) -> Snapshot:
         """Return the snapshot with its run's statements, from the record beside the output or else from the output."""
         beside = self._read_record(iteration_files.recorded) if iteration_files.recorded else Recorded()
-        inside = Recorded() if beside.git_commit else self._read_outputs(iteration_files.outputs, snapshot.settings)
+        needs_outputs = not beside.git_commit or traits_of(self.kind).names_scores
+        stated = [*self._stated_by_outputs(iteration_files.outputs, snapshot.settings)] if needs_outputs else []
+        # Of an output in several files, the first that says anything of its run tells when it was made.
+        of_runs = (each for each in stated if each != Recorded(grades=each.grades))
+        inside = next(map(self._checked_statement, of_runs), Recorded())
         return replace(
             snapshot,
+            grades=tuple(dict.fromkeys(chain.from_iterable(each.grades for each in stated))),
             recorded=iteration_files.recorded,
             recorded_at=beside.timestamp or inside.timestamp or iteration_files.stated_at,
             made_at=beside.git_commit or inside.git_commit,
@@ -344,10 +347,10 @@ class EvalCommit(Frozen):
             fix = "Only the recorded time and numbers are lost; write the file again to restore them."
             self.report(Problem("warning", message, fix, path=blob.path))
             return Recorded()
-        return self._checked_statement(stated)
+        return self._checked_statement(_as_record(stated))
 
-    def _read_outputs(self, outputs: tuple[Blob, ...], settings: str) -> Recorded:
-        """Return the statement of the first file of an output that states anything."""
+    def _stated_by_outputs(self, outputs: tuple[Blob, ...], settings: str) -> Iterator[Recorded]:
+        """Yield what each file of an output states; nothing after the first statement if scores have no names."""
 
         def statement(blob: Blob) -> str | None:
             question = f"run of {self.kind} in {blob.path} {settings} {installed_for((blob.path,))}"
@@ -366,27 +369,12 @@ class EvalCommit(Frozen):
                 self.report(Problem.of_type("unlinked_output", message, fix, blob.path))
                 continue
             if stated:
-                return self._checked_statement(stated)
-        return Recorded()
+                yield _as_record(stated)
+                if not traits_of(self.kind).names_scores:
+                    return
 
-    def _grades_in(self, outputs: tuple[Blob, ...], settings: str) -> tuple[str, ...]:
-        """Return the named scores of an output that are grades."""
-
-        def grades_of(blob: Blob) -> str | None:
-            question = f"grades in {blob.path} {settings} {installed_for((blob.path,))}"
-            return self.repository.answer(
-                question, blob.oid, lambda content: json.dumps(grades_in(blob.path, content, settings))
-            )
-
-        grades: dict[str, None] = {}
-        for blob in outputs if traits_of(self.kind).names_scores else ():
-            with suppress(Exception):  # a fault of sitegen is reported where the output is scored
-                grades |= dict.fromkeys(json.loads(grades_of(blob) or "[]"))
-        return tuple(grades)
-
-    def _checked_statement(self, stated: str) -> Recorded:
-        """Return a record, of which this is ``_as_text``, without a time or a commit that is invalid."""
-        recorded = msgspec.convert(json.loads(stated), Recorded)
+    def _checked_statement(self, recorded: Recorded) -> Recorded:
+        """Return a record without a time or a commit that is invalid."""
         timestamp = recorded.timestamp if recorded.timestamp and moment_of(recorded.timestamp) else None
         commit = recorded.git_commit if recorded.git_commit and re.fullmatch(_COMMIT_ID, recorded.git_commit) else None
         if recorded.git_commit is None and (edited := self.made_with(recorded)) is not None:
@@ -398,6 +386,10 @@ class EvalCommit(Frozen):
 def _as_text(recorded: Recorded | None) -> str:
     """Return a record as JSON in ASCII, empty if there is none."""
     return json.dumps(msgspec.to_builtins(recorded)) if recorded else ""
+
+
+def _as_record(stated: str) -> Recorded:
+    return msgspec.convert(json.loads(stated), Recorded)
 
 
 def _run_number(path: str) -> int:

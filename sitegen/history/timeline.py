@@ -107,7 +107,10 @@ def advance(
     configuration = repr(decided).encode("utf-8", "surrogateescape")
     stated = layout.manifest.evals
     # The fold reads the metadata of runs, so it depends on which packages are installed to read it.
-    installed = installed_for(entry.outputs for entry in stated), installed_versions(stated)
+    installed = (
+        installed_for(entry.outputs for entry in stated),
+        installed_versions(*(entry.settings for entry in stated)),
+    )
     structure = f"{VERSION} {blake2b(configuration, digest_size=16).hexdigest()} {installed}"
     before = fold.before if since and since.structure == structure else None
     return FoldedHistory(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -17,6 +17,7 @@ from unicodedata import normalize
 
 from msgspec.structs import replace
 
+from sitegen.importers.tool_values import spelled_number
 from sitegen.model.answers import Turn
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts
@@ -227,11 +228,9 @@ class JudgedResults(Frozen):
     cases: tuple[JudgedCase, ...]
     findings: tuple[Finding, ...] = ()
     run: Recorded = Recorded()
-    """The statements of the file about the run that wrote it."""
+    """The statements of the file about the run that wrote it, and the scores of which it shows that they are grades."""
     prompts: Mapping[str, str] = MappingProxyType({})
     """The text of the prompt of each variant, as far as the file states it."""
-    grades: tuple[str, ...] = ()
-    """Named scores of which this file shows that they are grades: some value is neither right nor wrong."""
 
     def with_confidences(self, lines: Sequence[int] = ()) -> JudgedResults:
         """Read the confidences as shares, or as percent if all of the file are above 1 and at most 100.
@@ -274,7 +273,7 @@ class JudgedResults(Frozen):
         own_grades = tuple(dict.fromkeys(field.attribute for field in fields if not any(field.counts)))
         left_out = {*grades, *own_grades}
         kept = [case.with_fields(left_out) for case in self.cases]
-        return replace(self, cases=tuple(kept), grades=own_grades)
+        return replace(self, cases=tuple(kept), run=replace(self.run, grades=own_grades))
 
 
 class AnswerGrade(NamedTuple):
@@ -315,9 +314,6 @@ VERDICTS: Final = (
     "ismatch",
 )
 """Usual names of a verdict, in lower case without separators."""
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
-_LONGEST: Final = 40
-"""Longer texts are not read as numbers."""
 _NOTHING: Final = frozenset({"", "nan", "none", "null", "n/a"})
 """Texts for "no score" in tables, in lower case."""
 
@@ -344,10 +340,10 @@ def grade_of(
             return grade
         if is_no_score(value):
             return AnswerGrade(None)
-        value = Decimal(spelled) if len(spelled) <= _LONGEST and _NUMBER.fullmatch(spelled) else False
-    if is_no_score(value):
+        value = spelled_number(spelled)
+    elif is_no_score(value):
         return AnswerGrade(None)
-    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+    if not isinstance(value, int | Decimal):
         return None
     low, high = limits
     try:
@@ -384,6 +380,18 @@ def graded(
         details=details,
         grader=grader,
     )
+
+
+def findings_of_samples(cases: Iterable[JudgedCase], off_scale: Mapping[str, int]) -> Iterator[Finding]:
+    """Yield what a log says of samples that failed, and of values that are no scores: their number by scorer."""
+    for case in cases:
+        if case.error:
+            message = f"The sample {case.id[:80]!r} ended with an error"
+            fix = "Run the task again, if the sample should count."
+            yield Finding("warning", message, fix, value=case.error[:200])
+    for name, times in off_scale.items():
+        message = f"Scores of {name[:80]!r} are not numbers from 0 to 1, and are left out: {times}"
+        yield Finding("warning", message, "Nothing has to be done if the scorer intends this.")
 
 
 VERDICT_FIELD: Final = "passed"

@@ -19,6 +19,7 @@ from sitegen.importers.case import (
     JudgedCase,
     JudgedResults,
     Opinion,
+    findings_of_samples,
     grade_of,
     graded,
     grader_name,
@@ -228,20 +229,13 @@ def read(content: bytes) -> JudgedResults:
     for place, epoch in enumerate(map(_Epoch, filter(members, samples)), 1):
         epochs.setdefault(epoch.id or f"sample {place}", []).append(epoch)
     cases = [log.case(name, of_sample, off_scale) for name, of_sample in epochs.items()]
-    for case in cases:
-        if case.error:
-            message = f"The sample {case.id[:80]!r} ended with an error"
-            fix = "Run the task again, if the sample should count."
-            findings.append(Finding("warning", message, fix, value=case.error[:200]))
+    findings += findings_of_samples(cases, off_scale)
     if log.status != "success":
         message = f"The run ended with the status {log.status[:40]!r}: samples may be missing"
         findings.append(Finding("warning", message, _FIX, value=log.why[:200]))
     if not cases:
         fix = "Let Inspect log samples (`--log-samples`)."
         findings.append(Finding("error", "There are no samples in the log", fix))
-    for name, times in off_scale.items():
-        message = f"Scores of {name[:80]!r} are not numbers from 0 to 1, and are left out: {times}"
-        findings.append(Finding("warning", message, "Nothing has to be done if the scorer intends this."))
     run = Recorded(timestamp=log.created.strip() or None, git_commit=log.commit.strip().lower() or None)
     return JudgedResults(tuple(cases), tuple(findings), run).with_confidences()
 

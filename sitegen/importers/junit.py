@@ -6,12 +6,13 @@ or that contain ``failure``, ``error`` or ``skipped``.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 from xml.parsers import expat
 
 from sitegen.data_files.reading import MAX_DEPTH, UnreadableError, too_deep
 from sitegen.importers.case import ASSERTED, JudgedCase, JudgedResults, Opinion
-from sitegen.importers.tool_values import LONGEST
+from sitegen.importers.tool_values import LONGEST, unique
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage
@@ -47,7 +48,7 @@ class _JunitReader:
         self.cases: list[JudgedCase] = []
         self.at = ""
         """The time stamp of the first suite that has one."""
-        self._ids: dict[str, int] = {}
+        self._ids = Counter[str]()
         self._depth = 0
         self._suites: list[str] = []
         self._case: dict[str, str] | None = None
@@ -93,11 +94,10 @@ class _JunitReader:
     def _judged_case(self, attributes: dict[str, str]) -> JudgedCase:
         suite = attributes.get("classname") or next(filter(None, reversed(self._suites)), "")
         name = "::".join(filter(None, (suite, attributes.get("name", "")))) or f"case {len(self.cases) + 1}"
-        count = self._ids[name] = self._ids.get(name, 0) + 1
         message, skipped, passed = self._message[:LONGEST], self._outcome == "skipped", not self._outcome
         attribute = suite or "tests"
         return JudgedCase(
-            id=name if count == 1 else f"{name} ({count})",
+            id=unique(name, self._ids),
             opinion=Opinion(
                 name="",
                 score=None if skipped else float(passed),

@@ -20,6 +20,7 @@ from sitegen.importers.case import (
     JudgedCase,
     JudgedResults,
     Opinion,
+    findings_of_samples,
     grade_of,
     graded,
     grader_name,
@@ -86,13 +87,7 @@ def read(content: bytes) -> JudgedResults:
     off_scale: Counter[str] = Counter()
     # In the order of their names: events are written as answers arrive.
     cases = [_case(samples[name], models[:1], grader, off_scale) for name in sorted(samples, key=natural_order)]
-    for case in cases:
-        if case.error:
-            message = f"The sample {case.id[:80]!r} ended with an error"
-            findings.append(Finding("warning", message, _FIX, value=case.error[:200]))
-    for metric, times in off_scale.items():
-        message = f"Values of the metric {metric[:80]!r} are not numbers from 0 to 1, and are left out: {times}"
-        findings.append(Finding("warning", message, "Nothing has to be done if the eval intends this."))
+    findings += findings_of_samples(cases, off_scale)
     run = Recorded(timestamp=text(spec.get("created_at")).strip() or None)
     return JudgedResults(tuple(cases), tuple(findings), run)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from itertools import chain
 from typing import Final
 
@@ -40,6 +39,7 @@ from sitegen.importers.tool_values import (
     members,
     name_of,
     number,
+    spelled_number,
     text,
     transcript,
     value_at,
@@ -328,16 +328,17 @@ class _TableReader:
             score = self._grade(parts["score"][0], value_at(row, parts["score"][0])).score
         reasoning = self._text(row, "reasoning") if len(judges) != 1 else ""
         verdict = grade_of(self._value(row, "passed"), WORDS)
-        stated = verdict is not None and verdict.score in (0, 1)
+        has_verdict = verdict is not None and verdict.score in (0, 1)
         if verdict is None and parts["passed"][0] not in {judge.name for judge in judges}:
             self._off_scale[parts["passed"][0]] += 1
-        grader = self._grader(row) if stated or score is not None else None
+        grader = self._grader(row) if has_verdict or score is not None else None
         # A judge failed if a column says so, or an object of scores has an error and no score.
         failures = [_cell_text(row.get(name)) for name in self._judge_errors]
         cells = map(members, (value_at(row, column) for column in self._scores.values()))
         failures += (_cell_text(cell.get("error")) for cell in cells if all(cell.get(key) is None for key in GRADES))
-        tokens_in, tokens_out, cost, latency = (
-            _cell_number(self._value(row, part)) for part in ("tokens_in", "tokens_out", "cost", "latency")
+        stated = (self._value(row, part) for part in ("tokens_in", "tokens_out", "cost", "latency"))
+        tokens_in, tokens_out, cost, latency = (  # which are texts in CSV
+            spelled_number(amount) if isinstance(amount, str) else amount for amount in stated
         )
         usage = Usage(
             tokens_in=whole(tokens_in), tokens_out=whole(tokens_out), cost=number(cost), latency=number(latency)
@@ -347,7 +348,7 @@ class _TableReader:
             opinion=Opinion("", score, reasoning=reasoning, grader=grader),
             judges=judges,
             variant=self._text(row, "variant"),
-            passed=verdict.score if verdict is not None and stated else None,
+            passed=verdict.score if verdict is not None and has_verdict else None,
             input=self._text(row, "input"),
             expected=self._text(row, "expected"),
             output=self._text(row, "output"),
@@ -443,11 +444,3 @@ def _is_numeric(values: Iterable[Value]) -> bool:
             return False
         has_number = has_number or grade.score is not None
     return has_number
-
-
-def _cell_number(value: Value) -> Value:
-    """Return a cell as a number; in CSV it is a text."""
-    if not isinstance(value, str):
-        return value
-    grade = grade_of(value, {}, (0.0, 1e300))
-    return None if grade is None or grade.score is None else Decimal(value.strip())

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
 from typing import Final
@@ -15,7 +14,7 @@ from sitegen.data_files.reading import UnreadableError, parse_json
 from sitegen.importers.case import VERDICTS, WORDS, grade_of, is_no_score
 from sitegen.importers.columns import ColumnMap
 from sitegen.importers.preferences import preference_in
-from sitegen.importers.tool_values import as_float, lone_item, members, name_of
+from sitegen.importers.tool_values import as_float, lone_item, members, name_of, spelled_number
 from sitegen.model.outcomes import Value
 from sitegen.text.keys import plain_key
 
@@ -52,7 +51,6 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
     "latency": ("latency", "latencys", "latencyseconds", "durations", "durationseconds", "elapsedseconds"),
 }
 """Part of a case -> usual column names, the most specific first, in lower case without separators."""
-_NUMBER: Final = re.compile(r"[-+]?(?:[0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})(?:[eE][-+]?[0-9]{1,3})?")
 
 WEAK_VERDICTS: Final = ("success", "status", "outcome", "classification", "ok")
 """Names that often mean only that a call succeeded."""
@@ -228,8 +226,7 @@ def stated_confidence(*objects: Mapping[str, Value]) -> float | None:
     for stated in objects:
         for name, value in stated.items():
             if (key := plain_name(name)) in PARTS["confidence"]:
-                spelled = value.strip() if isinstance(value, str) else ""
-                number = as_float(Decimal(spelled) if _NUMBER.fullmatch(spelled) else value)
+                number = as_float(spelled_number(value) if isinstance(value, str) else value)
                 if number is not None:
                     return number if key != LOGPROB else math.exp(number) if number <= 0 else math.inf
     return None

@@ -37,6 +37,8 @@ class Recorded(Frozen):
     """(path, version as the file of the prompt states it); the path is empty where the record states only a version."""
     usage: RunUsage | None = None
     """The usage of the run, and its model; None if the file states neither."""
+    grades: tuple[str, ...] = ()
+    """Named scores that are neither right nor wrong in some case of the output, so that all of them are grades."""
 
 
 def read_recorded(content: bytes) -> Recorded | None:

@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-import msgspec
-
 from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.errors import ConfigurationError
 from sitegen.model.outcomes import ERROR_TYPES, Value
@@ -21,7 +19,7 @@ from sitegen.scoring.results_file import alignments, field_row
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 from sitegen.text.plain import counted
-from sitegen.text.values import json_value
+from sitegen.text.values import json_value, to_json_bytes
 
 Subject: TypeAlias = Literal["fields", "line-items"]
 
@@ -68,15 +66,15 @@ def opinion(subject: Subject, payload: bytes) -> CodeJudgement:
         raise _payload_error("'config' is not an object")
     scope, settings = _fields_config(config) if subject == "fields" else _list_config(config, expected)
     candidate = _content_of_messages(_member(body, _CANDIDATE))
-    content = candidate.encode("utf-8", "replace") if isinstance(candidate, str) else _json_text(candidate)
+    content = candidate.encode("utf-8", "replace") if isinstance(candidate, str) else _as_json(candidate)
     output = File("candidate.json", content)
     if candidate is None:
         output = File("candidate.json", None, "the candidate is empty")
     result = SCORER.score(
         ScoringInputs(
             outputs=(output,),
-            ground_truth=File("expected.json", _json_text(expected)),
-            settings=_json_text(settings).decode(),
+            ground_truth=File("expected.json", _as_json(expected)),
+            settings=_as_json(settings).decode(),
         )
     )
     for finding in result.scorecard.findings:
@@ -213,8 +211,8 @@ def _payload_error(message: str, fix: str = "Write {expected, candidate, config}
     return ConfigurationError(f"The payload is wrong: {message}.", where=_WHERE, fix=fix)
 
 
-def _json_text(value: Value | dict[str, Value]) -> bytes:
-    return msgspec.json.Encoder(decimal_format="number").encode(json_value(value))
+def _as_json(value: Value) -> bytes:
+    return to_json_bytes(json_value(value), None)
 
 
 def _first_lines(lines: list[str]) -> tuple[str, ...]:
@@ -225,5 +223,5 @@ def _first_lines(lines: list[str]) -> tuple[str, ...]:
 def _short_json(value: Value) -> str:
     if value is None:
         return "nothing"
-    text = _json_text(value).decode()
+    text = _as_json(value).decode().rstrip()
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -232,7 +232,6 @@ def _is_number(expected: Number, rule: FieldRule, read: NumberReader | None = No
     The distance of angles, in degrees, is the shorter way round the circle. ``read`` reads numbers in texts: without
     ``coerce``, a text does not match a number of a mapping, a schema, JSON or YAML.
     """
-    exact = rule.type == "integer" and rule.exact_integer
     if rule.coerce:
         read = coerced_number
     tolerance: Decimal | None = None
@@ -245,8 +244,8 @@ def _is_number(expected: Number, rule: FieldRule, read: NumberReader | None = No
             if number is None:
                 return _FORMAT
             actual = number
-        if exact or actual == expected:
-            return _CORRECT if actual == expected else WRONG
+        if actual == expected:
+            return _CORRECT
         if tolerance is None:  # as for most values, which the outputs of a history have as expected or not at all
             tolerance = max(EXACT.scaleb(EXACT.multiply(rule.percent, EXACT.abs(Decimal(expected))), -2), rule.absolute)
         distance = EXACT.abs(EXACT.subtract(actual, expected))  # type: ignore[arg-type]

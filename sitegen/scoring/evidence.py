@@ -205,15 +205,15 @@ def without_evidence(root: dict[str, Value], truth: CompiledTruth) -> dict[str, 
             for key, value in {**members, **units}.items()
             if with_key(attribute, key) in attributes
             or not key.endswith(_ENDINGS)
-            or not any(with_key(attribute, owner) in attributes for owner in _owners(key))
+            # ``rooms_page`` is evidence for ``rooms``.
+            or not any(
+                with_key(attribute, key.removesuffix(suffix)) in attributes
+                for suffix in _ENDINGS
+                if key.endswith(suffix) and key != suffix
+            )
         }
 
     return members_below(root, DOCUMENT)
-
-
-def _owners(key: str) -> Iterator[str]:
-    """Yield the key whose evidence a key beside it may hold: ``rooms`` of ``rooms_page``."""
-    return (key.removesuffix(suffix) for suffix in _SUFFIXES if key.endswith(suffix) and key != suffix)
 
 
 def _key_of_wrapped(members: dict[str, Value]) -> str | None:

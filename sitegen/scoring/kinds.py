@@ -18,7 +18,6 @@ from msgspec.structs import replace
 
 from sitegen.config.extensions import METRICS, metric_object
 from sitegen.config.findings import OWN_METRICS
-from sitegen.config.models import EvalConfig
 from sitegen.errors import ConfigurationError
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, Counts, Metric, MetricSpec, Nouns, traits_of
@@ -62,14 +61,9 @@ def own_metrics(settings: str) -> tuple[OwnMetric, ...]:
     return tuple(own_metric(name) for name in _metric_names(settings))
 
 
-def own_versions(settings: str) -> str:
-    """Names and versions of the installed metrics that settings name, as part of the key of a cached scorecard."""
-    return " ".join(f"{name}:{_version(name)}" for name in _metric_names(settings))
-
-
-def installed_versions(entries: Iterable[EvalConfig]) -> tuple[tuple[str, int], ...]:
-    """The names and versions of the installed metrics that the evals of a manifest use."""
-    named = dict.fromkeys(name for entry in entries for name in _metric_names(entry.settings))
+def installed_versions(*settings: str) -> tuple[tuple[str, int], ...]:
+    """The names and versions of the installed metrics that the settings of evals name."""
+    named = dict.fromkeys(chain.from_iterable(map(_metric_names, settings)))
     return tuple((name, _version(name)) for name in named)
 
 

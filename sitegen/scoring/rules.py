@@ -35,8 +35,6 @@ class FieldRule(Frozen):
     """None if no type is declared; the type of the expected value then counts."""
     percent: Decimal
     absolute: Decimal
-    exact_integer: bool
-    """Whether integers must be equal, because neither the field nor its category has a tolerance of its own."""
     formats: tuple[str, ...]
     coerce: bool
     ordered: bool
@@ -190,19 +188,17 @@ class FieldRules:
         by_category = [tolerances[category]] if category is not None else []
         by_schema = self._schema_tolerances.matching(steps)
         layers = [*by_category, *by_schema, *([tolerances["default"]] if "default" in tolerances else [])]
-        exact = own.percent is None and own.absolute is None and not by_category and not by_schema
         percents = [own.percent, *(layer.percent for layer in layers), _PERCENT]
         absolutes = [own.absolute, *(layer.absolute for layer in layers), _ABSOLUTE]
-        if declared and declared[0] == "integer" and (own.percent, own.absolute) != (None, None):
-            # An integer with its own tolerance does not also get the default of the other kind of tolerance.
-            percents, absolutes = [own.percent, Decimal(0)], [own.absolute, Decimal(0)]
-        elif declared and declared[0] == "integer" and by_schema and not by_category:
-            percents, absolutes = [by_schema[0].percent, Decimal(0)], [by_schema[0].absolute, Decimal(0)]
+        has_own = (own.percent, own.absolute) != (None, None)
+        if declared and declared[0] == "integer" and (has_own or not by_category):
+            # Integers have no default tolerance, neither alone nor beside a stated one of the other kind.
+            stated = by_schema[0] if by_schema and not has_own else own
+            percents, absolutes = [stated.percent, Decimal(0)], [stated.absolute, Decimal(0)]
         return FieldRule(
             type=declared[0] if declared else None,
             percent=next(filter(_is_usable, percents)),
             absolute=next(filter(_is_usable, absolutes)),
-            exact_integer=exact,
             formats=own.formats or ("%Y-%m-%d",),
             coerce=self.mapping.coerce if own.coerce is None else own.coerce,
             ordered=True if own.ordered is None else own.ordered,

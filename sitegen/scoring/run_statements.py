@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -37,19 +36,21 @@ _TIME_BYTES: Final = tuple(f'"{key}"'.encode() for key in _TIMES)
 
 def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded | None:
     """Return what the output states; None if it states nothing. Never raises."""
+    grades: tuple[str, ...] = ()
     if kind == "judged":
-        from sitegen.importers.columns import read_settings
+        # These are many modules, which projects without such results do not need.
+        from sitegen.importers import read_results
 
-        # Tables have none of the statements that the format of a judging tool provides for.
-        run, _ = (Recorded(), ()) if read_settings(settings).value is not None else _of_judged(path, content, settings)
-        _of_judged.cache_clear()  # it was the second statement, and the content may be large
-        if run != Recorded():
-            return run
+        with suppress(UnreadableError):
+            run = read_results(path, _head(path, content, settings), settings, without_cases=True).run
+            if run != Recorded(grades=run.grades):
+                return run
+            grades = run.grades
     in_cases = kind == "fields" and '"ground_truth_format":"cases"' in settings
     with_time = in_cases or kind not in ("fields", "judged")
     keys = _ORIGIN_BYTES + (_TIME_BYTES if with_time else ())
     if not any(key in content for key in keys):
-        return None
+        return Recorded(grades=grades) if grades else None
     objects: Iterator[dict[str, Any]]
     if ending(path) in LINES:
         # The last line comes first because newer ones are appended, and the first line last as a header.
@@ -58,28 +59,8 @@ def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded
         objects = (entry for entry in parsed if isinstance(entry, dict))
     else:
         objects = _last_objects(_parsed_json(content))
-    return next((recorded for entry in objects if (recorded := _stated_by(entry, with_time=with_time))), None)
-
-
-def grades_in(path: str, content: bytes, settings: str) -> tuple[str, ...]:
-    """Return the named scores of a judged output that are neither right nor wrong in some case. Never raises."""
-    return _of_judged(path, content, settings)[1]
-
-
-@lru_cache(maxsize=1)
-def _of_judged(path: str, content: bytes, settings: str) -> tuple[Recorded, tuple[str, ...]]:
-    """Return what an output of kind ``judged`` states of its run, and the scores that are grades.
-
-    Both are empty if it cannot be read. They are asked for in succession.
-    """
-    # These are many modules, which projects without such results do not need.
-    from sitegen.importers import read_results
-
-    try:
-        results = read_results(path, _head(path, content, settings), settings, without_cases=True)
-    except UnreadableError:
-        return Recorded(), ()
-    return results.run, results.grades
+    stated = next((recorded for entry in objects if (recorded := _stated_by(entry, with_time=with_time))), None)
+    return replace(stated or Recorded(), grades=grades) if stated or grades else None
 
 
 def _head(path: str, content: bytes, settings: str) -> bytes:

@@ -365,7 +365,7 @@ def test_events_of_openai_evals_are_cases_whose_matches_are_the_report_of_the_to
     assert results.run == Recorded(timestamp="2026-01-02 03:04:05.678")
     assert [each.message for each in results.findings] == [
         "The sample 'sums.dev.3' ended with an error",
-        "Values of the metric 'bleu' are not numbers from 0 to 1, and are left out: 1",
+        "Scores of 'bleu' are not numbers from 0 to 1, and are left out: 1",
     ]
     assert refused("run.jsonl", lines(EVENTS[0]))[0] == "it has no events of samples"
 
