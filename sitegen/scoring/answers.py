@@ -26,13 +26,13 @@ _JUDGES: Final = 20
 _DETAILS: Final = 1_000  # characters
 
 
-def answered_cases(cases: Sequence[JudgedCase], most: int = _TOGETHER) -> tuple[AnsweredCase, ...]:
+def answered_cases(cases: Sequence[JudgedCase]) -> tuple[AnsweredCase, ...]:
     """Return the cases with their answers, in the order of the first answer to each.
 
-    Empty if the file has neither texts nor scores of judges. ``most``: characters of all texts together.
+    Empty if the file has neither texts nor scores of judges.
     """
     lengths = [len(text) for case in cases for text in _texts(case)]
-    fitting = (bound for bound in _BOUNDS if sum(min(length, bound) for length in lengths) <= most)
+    fitting = (bound for bound in _BOUNDS if sum(min(length, bound) for length in lengths) <= _TOGETHER)
     longest = next(fitting, _BOUNDS[-1])
     stated = ((judge.score, judge.details) for case in cases for judge in case.judges)
     has_details = any(case.opinion.details is not None for case in cases)

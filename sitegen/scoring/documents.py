@@ -13,11 +13,11 @@ from sitegen.scoring.responses.document import responses_part
 from sitegen.scoring.results_file import (
     FieldCounts,
     Metadata,
+    ProblemRow,
     ResultsHead,
     ResultsTail,
     field_row,
     fields_part,
-    problem_rows,
 )
 from sitegen.stats import counts as stats
 from sitegen.text.values import as_text, json_value
@@ -228,7 +228,12 @@ def results_document(
         status=card.status,
         **{field.name: getattr(part, field.name) for field in fields(part)},
         usage=card.usage,
-        problems=problem_rows(card.findings),
+        problems=tuple(
+            ProblemRow(
+                severity=finding.severity, what=finding.text, fix=finding.fix, line=finding.line, about=finding.about
+            )
+            for finding in card.findings
+        ),
         metadata=metadata,
     )
     return document

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, make_dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
 from sitegen.model.metrics import Convention, Counts
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
-from sitegen.model.problems import Finding, Severity
+from sitegen.model.problems import Severity
 from sitegen.model.scorecards import PairedBy, Result, Status
 from sitegen.model.usage import RunUsage
 from sitegen.stats import counts as stats
@@ -92,16 +91,6 @@ class ResultsTail:
     """A row for each value of each axis on which answers differ (``analysis/slices.py``)."""
     problems: tuple[ProblemRow, ...]
     metadata: Metadata
-
-
-def problem_rows(findings: Iterable[Finding]) -> tuple[ProblemRow, ...]:
-    """The findings of a scorecard."""
-    return tuple(
-        ProblemRow(
-            severity=finding.severity, what=finding.text, fix=finding.fix, line=finding.line, about=finding.about
-        )
-        for finding in findings
-    )
 
 
 def field_row(counts: Counts) -> Any:

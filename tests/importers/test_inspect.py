@@ -150,11 +150,10 @@ def test_an_archive_reads_like_json_however_it_is_packed() -> None:
 def test_the_run_says_its_time_and_commit() -> None:
     for ending in ("json", "eval"):
         log = stated(ending)["eval"]
-        run = Recorded(timestamp=log["created"], git_commit=log["revision"]["commit"])
+        grades = ("brevity", "style: tone")
+        run = Recorded(timestamp=log["created"], git_commit=log["revision"]["commit"], grades=grades)
         assert read_results(f"x.{ending}", content(ending)).run == run
-        assert recorded_in("judged", f"x.{ending}", content(ending), "{}") == Recorded(
-            timestamp=run.timestamp, git_commit=run.git_commit
-        )
+        assert recorded_in("judged", f"x.{ending}", content(ending), "{}") == run
 
 
 def test_a_sample_that_failed_and_a_run_that_did_not_end_are_said() -> None:

@@ -255,10 +255,10 @@ def test_texts_are_bounded_and_the_data_are_whole() -> None:
 
 
 def test_the_more_text_there_is_the_shorter_each_is_cut() -> None:
-    cases = [JudgedCase(id=f"c{n}", opinion=Opinion("", 0), judges=(), output="y" * 2_000) for n in range(10)]
-    cut = {answered_cases(cases, most)[9].answers[0].output for most in (3_000, 2_500)}
-    assert cut == {f"{'y' * 250} … (1,750 more characters)"}
-    assert answered_cases(cases)[0].answers[0].output == "y" * 2_000
+    case = JudgedCase(id="", opinion=Opinion("", 0), judges=(), output="y" * 5_000)
+    for number, kept in ((10_000, 4_000), (10_001, 1_000)):  # 40 million characters together
+        cases = answered_cases([replace(case, id=f"c{n}") for n in range(number)])
+        assert cases[9].answers[0].output == f"{'y' * kept} … ({5_000 - kept:,} more characters)"
 
 
 def test_cases_without_a_score_are_counted() -> None:

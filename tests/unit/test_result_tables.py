@@ -362,7 +362,7 @@ def test_events_of_openai_evals_are_cases_whose_matches_are_the_report_of_the_to
     last = results.cases[2]
     assert (last.call.model, last.input, last.expected, last.output) == ("gpt-x", "system: Add.\n\nuser: 1+1", "2", "3")
     assert last.judges[0].counts == (("match", WRONG),)
-    assert results.run == Recorded(timestamp="2026-01-02 03:04:05.678")
+    assert results.run == Recorded(timestamp="2026-01-02 03:04:05.678", grades=("f1",))
     assert [each.message for each in results.findings] == [
         "The sample 'sums.dev.3' ended with an error",
         "Scores of 'bleu' are not numbers from 0 to 1, and are left out: 1",
