@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import attrgetter
 from typing import Any
 
 from msgspec.structs import replace
 
-from sitegen.analysis.gate import ChanceTest, check_eval, check_report, gate_metric
+from sitegen.analysis.gate import check_eval, check_report, gate_metric
 from sitegen.config.models import Limit
-from sitegen.model.changes import Comparability, MetricDelta
+from sitegen.model.changes import ChangeVerdict, Comparability, MetricDelta
 from sitegen.model.gate import GateEval, GateMetric, GateOverlap, GateReport, Presence
 from sitegen.model.metrics import MetricSpec
 
 
 def gate_eval(
-    eval_id: str,
-    presence: Presence,
-    metrics: Iterable[GateMetric] = (),
-    *,
-    chance: ChanceTest = attrgetter("noise"),
-    strict_floors: bool = False,
-    **more: Any,
+    eval_id: str, presence: Presence, metrics: Iterable[GateMetric] = (), *, strict_floors: bool = False, **more: Any
 ) -> GateEval:
     """An eval of the gate with its verdict. ``more``: further fields; its name is its id unless stated."""
     fields = {"name": eval_id, "kind": "fields", **more}
     draft = GateEval(eval_id=eval_id, presence=presence, metrics=tuple(metrics), **fields)
-    return check_eval(draft, chance, strict_floors=strict_floors)
+    return check_eval(draft, strict_floors=strict_floors)
 
 
 def gate_report(
@@ -46,17 +39,17 @@ def check_metric(
     before: float | None,
     after: float | None,
     delta: MetricDelta | None,
-    chance: ChanceTest = attrgetter("noise"),
+    noise: ChangeVerdict | None = None,
     *,
     is_headline: bool = False,
     strict_floors: bool = False,
 ) -> GateMetric:
     """A metric of an eval that was checked: the headline or another one."""
     change, parts = (delta.change, delta.parts) if delta else (None, None)
-    metric = replace(gate_metric(spec, limits), base=before, head=after, change=change, parts=parts)
+    metric = replace(gate_metric(spec, limits), base=before, head=after, change=change, parts=parts, noise=noise)
     headline = [] if is_headline else [gate_metric(MetricSpec("headline", "Headline", ""), Limit())]
     common = overlap("comparable", 1) if delta else None
-    check = gate_eval("a", "both", [*headline, metric], chance=chance, strict_floors=strict_floors, overlap=common)
+    check = gate_eval("a", "both", [*headline, metric], strict_floors=strict_floors, overlap=common)
     return check.metrics[-1]
 
 

@@ -7,9 +7,8 @@ comparison never counts as compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import copysign, inf, isinf
-from operator import attrgetter
 from typing import Final, get_args
 
 from msgspec.structs import replace
@@ -36,9 +35,6 @@ OFF: Final = 100.0
 
 GIVEN: Final[tuple[Reason, ...]] = ("no such metric", "worse by the repeats of the base")
 """Reasons of a metric that do not follow from its own numbers and limits; ``check_eval`` keeps them."""
-
-ChanceTest = Callable[[GateMetric], ChangeVerdict | None]
-"""Judges whether the change of a metric is more than chance; returns None if that cannot be judged."""
 
 
 def limits_of(gate: GateSettings, info: EvalInfo, specs: Sequence[MetricSpec]) -> dict[str, Limit]:
@@ -89,14 +85,13 @@ def stranger(name: str, limits: Limit) -> GateMetric:
     return replace(gate_metric(MetricSpec(name, name, ""), limits), reasons=("no such metric",))
 
 
-def check_eval(draft: GateEval, chance: ChanceTest = attrgetter("noise"), *, strict_floors: bool = False) -> GateEval:
+def check_eval(draft: GateEval, *, strict_floors: bool = False) -> GateEval:
     """Check the metrics of an eval against their limits, and combine their verdicts with its own reasons.
 
-    The metrics have their values and changes. ``chance`` judges whether the change of the headline, or a drop beyond
-    the limit, may be chance; by default a metric says it itself. A drop that cannot be judged fails.
-    ``strict_floors`` as in ``GateReport``.
+    The metrics have their values and changes, and the verdicts on these: a drop that has none fails. Only the verdict
+    on the headline, or on a drop beyond the limit, remains. ``strict_floors`` as in ``GateReport``.
     """
-    metrics = tuple(_checked_metric(metric, draft, chance, strict_floors=strict_floors) for metric in draft.metrics)
+    metrics = tuple(_checked_metric(metric, draft, strict_floors=strict_floors) for metric in draft.metrics)
     reasons = draft.reasons
     judged = draft.overlap and not draft.same_output
     if judged and draft.max_broken is not None and draft.broken > draft.max_broken:
@@ -118,7 +113,7 @@ def check_eval(draft: GateEval, chance: ChanceTest = attrgetter("noise"), *, str
     return replace(draft, verdict=verdict, reasons=reasons, matched=matched, metrics=metrics)
 
 
-def _checked_metric(metric: GateMetric, draft: GateEval, chance: ChanceTest, *, strict_floors: bool) -> GateMetric:
+def _checked_metric(metric: GateMetric, draft: GateEval, *, strict_floors: bool) -> GateMetric:
     """Check a metric of an eval.
 
     The headline may hide a loss: a field broke wherever it was right, or more broke than was fixed at the same or a
@@ -133,7 +128,7 @@ def _checked_metric(metric: GateMetric, draft: GateEval, chance: ChanceTest, *, 
     if draft.overlap and metric.change is not None:
         dropped = metric.drop is not None and _worse_by(metric) > metric.drop + ROUNDING
         if dropped or metric.name == draft.metrics[0].name:
-            noise = chance(metric)
+            noise = metric.noise
         if dropped and draft.same_output:
             reasons += ("same output",)
         elif dropped:

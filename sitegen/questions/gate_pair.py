@@ -21,7 +21,7 @@ from sitegen.analysis.series import first_points_with_output, series_of_two, var
 from sitegen.analysis.slices import part_of, slices_of
 from sitegen.config.models import GateSettings, Limit
 from sitegen.errors import POINTER
-from sitegen.model.changes import ChangeVerdict, MetricDelta, Noise, Overlap
+from sitegen.model.changes import ChangeVerdict, MetricDelta, Noise
 from sitegen.model.frozen import Frozen
 from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap
 from sitegen.model.metrics import ROUNDING, MetricSpec, traits_of
@@ -168,22 +168,21 @@ class GatedPair:
         """
         metrics = [*self._metrics(limits), *draft.metrics]
         draft = replace(self._compared(draft), metrics=tuple(metrics))
-        chance, strict_floors = self._chance if self._gate.noise else self._sure, self._gate.strict_floors
-        check = check_eval(draft, chance, strict_floors=strict_floors)
+        check = check_eval(draft, strict_floors=self._gate.strict_floors)
         if check.metrics[0].verdict == "fail" or not self._may_be_excused:
             return check
-        alone = replace(draft, metrics=draft.metrics[:1])
-        if check_eval(alone, self._by_base, strict_floors=strict_floors).metrics[0].verdict != "fail":
+        by_base = replace(draft, metrics=(replace(metrics[0], noise=self._by_base()),))
+        if check_eval(by_base, strict_floors=self._gate.strict_floors).metrics[0].verdict != "fail":
             return check
         metrics[0] = replace(metrics[0], reasons=("worse by the repeats of the base",))
-        return check_eval(replace(draft, metrics=tuple(metrics)), chance, strict_floors=strict_floors)
+        return check_eval(replace(draft, metrics=tuple(metrics)), strict_floors=self._gate.strict_floors)
 
     def _metrics(self, limits: Mapping[str, Limit]) -> Iterator[GateMetric]:
         before, after = self._cards
         changes = {moved.name: moved for moved in self._change.metrics}
         for spec in held_specs(self._specs, self._cards, limits):
             moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
-            if regraded(self._change.judge, spec.name) or self.overlap.verdict == "refused":
+            if regraded(self._change.judge, spec.name) or self._change.overlap.verdict == "refused":
                 moved = MetricDelta(spec.name, None, None)
             yield replace(
                 gate_metric(spec, limits[spec.name]),
@@ -191,6 +190,7 @@ class GatedPair:
                 head=after.metric(spec.name),
                 change=moved.change,
                 parts=None if spec.recorded else moved.parts,
+                noise=None if moved.change is None else self._noise(spec),
                 base_variants=variant_spread(spec, before),
                 head_variants=variant_spread(spec, after),
             )
@@ -201,7 +201,7 @@ class GatedPair:
         edits = changed_files(*(side.study.timeline.drivers(side.history.id) for side in (self._before, self._after)))
         made = self._after.edits()
         other = other_edit(made.made_with[-1]) if edits else None
-        nouns, overlap = scorer(self._after.history.kind).nouns, self.overlap
+        nouns, overlap = scorer(self._after.history.kind).nouns, self._change.overlap
         findings = chain.from_iterable(card.findings for card in self._cards)
         lacks = any(POINTER in finding.message for finding in findings)
         return replace(
@@ -281,25 +281,16 @@ class GatedPair:
         return blob.path if blob else None
 
     @property
-    def overlap(self) -> Overlap:
-        """Return the overlap of both sides."""
-        return self._change.overlap
-
-    @property
     def _is_same_output(self) -> bool:
         return bool(self._roles) and "outputs" not in self._roles
 
-    def _chance(self, metric: GateMetric) -> ChangeVerdict | None:
-        if metric.name == self._specs[0].name:
-            return self._change.verdict
-        if self._is_same_output:
-            return None
-        return metric_verdict(metric.spec, Compared(*self._cards), self._change.flips)
-
-    def _sure(self, metric: GateMetric) -> ChangeVerdict | None:
-        """Return the verdict if it is sure: if noise does not count, no other verdict says anything."""
-        verdict = self._chance(metric)
-        return None if verdict and verdict.is_open else verdict
+    def _noise(self, spec: MetricSpec) -> ChangeVerdict | None:
+        """Return the verdict on the change of a metric. If chance is no excuse, none that leaves the change open."""
+        verdict = self._change.verdict
+        if spec.name != self._specs[0].name:
+            same = self._is_same_output
+            verdict = None if same else metric_verdict(spec, Compared(*self._cards), self._change.flips)
+        return None if verdict and verdict.is_open and not self._gate.noise else verdict
 
     @property
     def _may_be_excused(self) -> bool:
@@ -307,7 +298,7 @@ class GatedPair:
         verdict, noise = self._change.verdict, self._series.points[1].noise
         return bool(verdict and verdict.is_open and noise and noise.limit is not None)
 
-    def _by_base(self, *_: GateMetric) -> ChangeVerdict | None:
+    def _by_base(self) -> ChangeVerdict | None:
         """Return the verdict on the headline by the repeats of the base alone: a branch cannot excuse itself."""
         before, after = self._series.points
         value = after.scorecard.metrics[0].value

@@ -1,7 +1,6 @@
 """What holds for the gate, whatever the numbers are."""
 
 import xml.etree.ElementTree as ET
-from operator import attrgetter
 from typing import get_args
 
 from hypothesis import example, given
@@ -22,14 +21,12 @@ F1 = MetricSpec("f1", "F1", "")
 VALUES = st.floats(0, 1)
 LIMITS = st.builds(Limit, floor=st.none() | VALUES, drop=st.none() | st.floats(0, 100))
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
-NOISES = st.sampled_from(DECISIONS).map(
-    lambda decision: lambda spec: ChangeVerdict(decision=decision, why="beyond chance")
-)
+NOISES = st.sampled_from(DECISIONS).map(lambda decision: ChangeVerdict(decision=decision, why="beyond chance"))
 OVERLAPS = st.sampled_from([overlap("comparable", 2), overlap("bridged", 1, ("a",)), overlap("refused", 0, ("a",))])
 
 
 def compared(
-    limits: Limit, before: float | None, after: float | None, common: GateOverlap, noise=attrgetter("noise")
+    limits: Limit, before: float | None, after: float | None, common: GateOverlap, noise: ChangeVerdict | None = None
 ) -> GateEval:
     refused = before is None or after is None or common.verdict == "refused"
     change = None if refused else (after or 0) - (before or 0)

@@ -24,9 +24,8 @@ SAME = overlap("comparable", 3)
 NONE = Limit()
 
 
-def chance(decision: Decision, lost_fields: Tally = ()):
-    """Noise that always says the same."""
-    return lambda spec: ChangeVerdict(
+def chance(decision: Decision, lost_fields: Tally = ()) -> ChangeVerdict:
+    return ChangeVerdict(
         decision=decision, why="beyond chance", change=-0.1, broken=3, p_value=0.01, lost_fields=lost_fields
     )
 
@@ -79,7 +78,7 @@ def moved(change: float | None) -> MetricDelta:
 )
 def test_a_metric_is_held_against_its_limits(spec, limits, values, change, noise, reasons):
     before, after = values
-    found = check_metric(spec, limits, before, after, moved(change), chance(noise) if noise else lambda _: None)
+    found = check_metric(spec, limits, before, after, moved(change), chance(noise) if noise else None)
     assert list(found.reasons) == reasons
     assert found.verdict == max((VERDICT_OF_REASON[reason] for reason in reasons), key=VERDICTS.index, default="pass")
 
