@@ -52,7 +52,6 @@ class EvalStanding(Frozen):
     behind: float | None
     """How much worse the newest headline is than the best one, in the metric's own unit; 0 if it is the best. Both are
     scored by the newest ground truth and rules, over the documents that both have. None if either is undefined."""
-    below_target: bool
 
     @property
     def spec(self) -> MetricSpec:
@@ -111,23 +110,19 @@ def standings(summaries: Iterable[EvalSummary], mutes: Sequence[Mute]) -> tuple[
 def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
     """Compute the standing of one eval."""
     worse = [step for step in summary.steps if step.status in WORSE and not ListedStep(summary, step).mute_in(mutes)]
-    spec, newest = summary.specs[0], summary.headlines[-1] if summary.headlines else None
-    value = newest.values[0] if newest else None
+    spec, value = summary.specs[0], summary.value
     behind = None
     if summary.best_output and value is not None:
         judged = summary.since_best.change if summary.since_best else None  # over the documents that both have
         change = value - summary.best_output.value if judged is None else judged
         behind = max(0.0, -change if spec.higher_is_better else change)
         behind = 0.0 if behind < ROUNDING else behind
-    threshold = spec.threshold(summary.info.thresholds)
-    result = EvalStanding(
+    return EvalStanding(
         summary=summary,
-        trouble="none",
+        trouble=_trouble(summary, worse, behind),
         worse=tuple(sorted(worse, key=lambda step: (step.metrics[0].points, -step.at))),
         behind=behind,
-        below_target=threshold is not None and value is not None and not spec.reaches(value, threshold),
     )
-    return replace(result, trouble=_trouble(result, newest))
 
 
 class ListedStep(Frozen):
@@ -190,17 +185,18 @@ def largest_first(steps: Iterable[ListedStep]) -> tuple[ListedStep, ...]:
     return tuple(sorted(steps, key=lambda row: (-abs(row.step.metrics[0].points), row.summary.info.id, row.step.at)))
 
 
-def _trouble(standing: EvalStanding, newest: Headline | None) -> Trouble:
-    if newest is None:
+def _trouble(summary: EvalSummary, worse: Sequence[Step], behind: float | None) -> Trouble:
+    if not summary.headlines:
         return "no outputs"
-    is_missing = newest.values[0] is None and not standing.spec.recorded  # a run need not record every number
-    if newest.status != "scored" or standing.summary.without_output or (is_missing and standing.summary.best_output):
+    is_missing = summary.value is None and not summary.specs[0].recorded  # a run need not record every number
+    is_scored = summary.headlines[-1].status == "scored" and not summary.without_output
+    if not is_scored or (is_missing and summary.best_output):
         return "unscored"
-    if standing.worse:
-        return "too new" if all(step.status == "new" for step in standing.worse) else "worse"
-    if standing.below_target:
+    if worse:
+        return "too new" if all(step.status == "new" for step in worse) else "worse"
+    if summary.target[1] is False:
         return "below target"
-    return "behind" if standing.behind else "none"
+    return "behind" if behind else "none"
 
 
 def nothing_is_worse(evals: Iterable[EvalStanding]) -> bool:

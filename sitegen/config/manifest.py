@@ -85,19 +85,6 @@ def manifest_in_force(content: bytes, path: str, evals_dir: str) -> Parsed[Manif
     return Parsed(manifest, findings)
 
 
-def read_entry(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig]:
-    """Read a YAML or JSON file with the keys of one eval's entry. Raises ConfigurationError if it cannot be read."""
-    try:
-        root, lines = read_configuring_yaml(content)
-    except UnreadableError as error:
-        raise error_in(path, unreadable("The file", error)) from None
-    at_entry = {("evals", eval_id, *location): line for location, line in lines.items()}
-    entry, findings = _entry(eval_id, {} if root is None else root, at_entry, "evals")
-    if entry is None:
-        raise error_in(path, findings[0])
-    return Parsed(entry, findings)
-
-
 def overlaid(entry: EvalConfig, changes: EvalConfig) -> EvalConfig:
     """Return an entry with every key that ``changes`` states; settings and thresholds are merged key by key."""
     defaults = EvalConfig(id="")
@@ -258,32 +245,32 @@ _SETTINGS: Final = ("evaluation_methods", "significance_level")
 
 
 def project_evaluation(search: Search) -> Parsed[EvaluationConfig | None]:
-    """Read the evaluation that the project configures, as ``read_evaluation`` does; None if there is none."""
+    """Read the evaluation that the project configures; None if there is none, or its file cannot be read."""
     folder = ""
     for name in EVALUATION_FILE.split("/"):
         if name not in search.names(folder):  # in most projects, the names in the root already show that there is none
             return Parsed(None)
         folder = join(folder, name)
     content = search.read(EVALUATION_FILE, _LARGEST_READ)
-    return Parsed(None) if content is None else read_evaluation(content)
-
-
-def read_evaluation(content: bytes) -> Parsed[EvaluationConfig | None]:
-    """Read the evaluation in a file without its unknown keys and wrong values; None if the file cannot be read.
-
-    An unknown key is a note, since the file is another program's as well; a wrong value, or a key that misspells a
-    known one, is an error.
-    """
+    if content is None:
+        return Parsed(None)
     try:
         root, lines = read_configuring_yaml(content)
     except UnreadableError as error:
         return Parsed(None, (unreadable("The configuration", error),))
     if not isinstance(root, dict | None):
-        return Parsed(
-            None,
-            (Finding("error", f"The configuration is {describe(root)}.", "Write keys with their values.", line=1),),
-        )
-    stated: dict[Any, Any] = {str(key): value for key, value in (root or {}).items() if value is not None}
+        what = Finding("error", f"The configuration is {describe(root)}.", "Write keys with their values.", line=1)
+        return Parsed(None, (what,))
+    return Parsed(*_evaluation(root or {}, lines))
+
+
+def _evaluation(root: dict[Any, Any], lines: Mapping[Location, int]) -> Parsed[EvaluationConfig]:
+    """Read an evaluation without its unknown keys and wrong values.
+
+    An unknown key is a note, since the file is another program's as well; a wrong value, or a key that misspells a
+    known one, is an error.
+    """
+    stated = {str(key): value for key, value in root.items() if value is not None}
     findings: list[Finding] = []
 
     def line(location: Location) -> int | None:
@@ -312,16 +299,16 @@ def read_named(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig | E
     Raises ConfigurationError if the file cannot be read, or if no key is known.
     """
     try:
-        root, _ = read_configuring_yaml(content)
-    except UnreadableError:
-        root = None  # ``read_entry`` raises the error with its line
+        root, lines = read_configuring_yaml(content)
+    except UnreadableError as error:
+        raise error_in(path, unreadable("The file", error)) from None
     keys = [str(key) for key in root] if isinstance(root, dict) else []
     if any(key in _EVALUATION_KEYS for key in keys):
-        read, findings = read_evaluation(content)
-        if read is None:
-            raise error_in(path, findings[0])
-        return Parsed(read, findings)
-    entry, findings = read_entry(eval_id, content, path)
+        return Parsed(*_evaluation(root, lines))
+    at_entry = {("evals", eval_id, *location): line for location, line in lines.items()}
+    entry, findings = _entry(eval_id, {} if root is None else root, at_entry, "evals")
+    if entry is None:
+        raise error_in(path, findings[0])
     known = (*_EVALUATION_KEYS, *_ENTRY_KEYS)
     unknown = [unknown_key((key,), known, None) for key in entry.metadata]
     if unknown and len(unknown) == len(keys):

@@ -9,6 +9,8 @@ from pathlib import Path
 from posixpath import basename
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from sitegen.config.findings import (
     FIX,
     OUTSIDE,
@@ -51,9 +53,9 @@ _NOT_OF_A_FILE: Final[dict[Location, tuple[str, str]]] = {
 def read_site(root: Path | None, *, read: Read | None = None) -> Parsed[SiteConfig]:
     """Read the site's configuration: ``sitegen.toml``, else ``[tool.sitegen]`` of ``pyproject.toml``, else defaults.
 
-    Unknown keys and wrong values do not count, and are findings. ``read`` returns a file's content by its path, for a
-    repository without a work tree. Raises ConfigurationError if a file cannot be read, or if ``redact`` is wrong or
-    misspelt: values that it should hide would be on the site.
+    Unknown keys and wrong values do not count, and are findings that name the file. ``read`` returns a file's content
+    by its path, for a repository without a work tree. Raises ConfigurationError if a file cannot be read, or if
+    ``redact`` is wrong or misspelt: values that it should hide would be on the site.
     """
     for name, content in _site_contents(root, read):
         table: Any = _toml(name, content)
@@ -62,7 +64,8 @@ def read_site(root: Path | None, *, read: Read | None = None) -> Parsed[SiteConf
             if not isinstance(tool, dict) or "sitegen" not in tool:
                 continue
             table = tool["sitegen"]
-        return _site(name, content, table)
+        site, findings = _site(name, content, table)
+        return Parsed(site, tuple(replace(finding, file=name) for finding in findings))
     return Parsed(SiteConfig())
 
 
@@ -80,11 +83,6 @@ def read_site_file(file: Path) -> SiteConfig:
     if findings:
         raise error_in(str(file), findings[0])
     return site
-
-
-def site_file(root: Path | None, *, read: Read | None = None) -> str:
-    """The name of the file that ``read_site`` reads, if there is any."""
-    return _site_contents(root, read)[0][0]
 
 
 def missing_baseline(root: Path | None, name: str, revision: str, *, read: Read | None = None) -> Problem:

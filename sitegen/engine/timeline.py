@@ -19,7 +19,7 @@ from sitegen.config.manifest import ANY_FIELD, project_evaluation, significance_
 from sitegen.config.models import EVALUATION_FILE, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.notes import NOTES_FILE
 from sitegen.config.searched_files import Search, work_tree_search
-from sitegen.config.site import missing_baseline, read_site, site_file
+from sitegen.config.site import missing_baseline, read_site
 from sitegen.data_files.reading import MAX_CONFIGURING_BYTES
 from sitegen.engine.cached_kinds import (
     CONFIGURATION,
@@ -235,7 +235,7 @@ def fold(
     files = FilesAt(project.place, head)
     config, of_site = read_site(root, read=files.read_rules)
     manifest, of_manifest = kept_manifest(files, config, memo, worktree=project.options.worktree)
-    remarks = [finding.in_file(site_file(root, read=files.read)) for finding in of_site]
+    remarks = [finding.in_file(finding.file) for finding in of_site]
     remarks += [finding.in_file(f"{config.evals_dir}/manifest.yaml") for finding in of_manifest]
     version = digest(str(VERSION))  # of what the fold and the search read in contents
     earlier = CONFIGURATION.get(memo, "answers", [version]) or Configuration()

@@ -32,7 +32,7 @@ from sitegen.config.models import (
     files_of,
 )
 from sitegen.config.searched_files import work_tree_search
-from sitegen.config.site import read_rules, read_site, site_file
+from sitegen.config.site import read_rules, read_site
 from sitegen.data_files.folders import may_hold_document, packed
 from sitegen.data_files.project_files import (
     LARGEST_CONFIGURATION,
@@ -294,7 +294,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             layout,
             evaluation=evaluation or EvaluationConfig(),
             misread=(
-                *(finding.in_file(site_file(root)) for finding in of_site),
+                *(finding.in_file(finding.file) for finding in of_site),
                 *(finding.in_file(f"{config.evals_dir}/manifest.yaml") for finding in of_manifest),
                 *(finding.in_file(EVALUATION_FILE) for finding in of_evaluation),
             ),

@@ -166,14 +166,15 @@ def test_a_configuration_that_may_hide_values_in_vain_ends_the_command(tmp_path:
 
 def test_a_key_of_pyproject_is_named_with_its_line(tmp_path: Path) -> None:
     text = '[project]\ntitel = "not ours"\n[tool.sitegen]\ntitel = "x"\n'
-    assert site(tmp_path, text, "pyproject.toml").findings == (
-        Finding("error", "The key 'titel' is not known. It does not count.", "Did you mean 'title'?", 4),
+    (unknown,) = site(tmp_path, text, "pyproject.toml").findings
+    assert (unknown.message, unknown.fix) == (
+        "The key 'titel' is not known. It does not count.",
+        "Did you mean 'title'?",
     )
-    assert site(tmp_path, "[tool]\nsitegen = 5\n", "pyproject.toml").findings == (
-        Finding(
-            "error", "[tool.sitegen] is a number (5), a table is wanted. It does not count.", "Write [tool.sitegen]."
-        ),
-    )
+    assert (unknown.file, unknown.line) == ("pyproject.toml", 4)
+    (other,) = site(tmp_path, "[tool]\nsitegen = 5\n", "pyproject.toml").findings
+    assert other.message == "[tool.sitegen] is a number (5), a table is wanted. It does not count."
+    assert (other.fix, other.file, other.line) == ("Write [tool.sitegen].", "pyproject.toml", None)
 
 
 def test_an_entry_of_the_manifest_is_read_with_what_it_says_besides_as_metadata() -> None:

@@ -245,7 +245,7 @@ def _could_score_better(standing: EvalStanding) -> bool:
 
 def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[Phrase]:
     """Where the errors are: of the eval that is furthest below its target, or else of all evals."""
-    missed = next((standing for standing in scored if standing.below_target), None)
+    missed = next((standing for standing in scored if standing.summary.target[1] is False), None)
     with_pattern = [standing.summary for standing in scored if standing.summary.patterns]
     mostly = [summary for summary in with_pattern if 2 * summary.patterns[0].errors >= summary.patterns[0].total]
     alike = max(mostly, key=lambda summary: summary.patterns[0].errors, default=None)
