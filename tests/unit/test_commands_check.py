@@ -31,6 +31,7 @@ FALL = (
     "also beyond these 20 documents: between −0.344 and −0.106"
 )
 NOTES = "evals/notes"
+SECOND = f"{NOTES}/results/iteration-002/extracted.json"
 DOCUMENTS = [f"note-{number:02}" for number in range(20)]
 TRUTH = "id,total,shop\n" + "".join(f"{name},{number},Fern\n" for number, name in enumerate(DOCUMENTS))
 MAPPING = "csv_to_json: {total: total, shop: shop}\ndocuments: {path: notes, key: id}\n"
@@ -80,11 +81,7 @@ def work(repo: GitRepo, files: dict[str, str | bytes | None], message: str = "Wo
 
 def worse(repo: GitRepo) -> str:
     """Half of the totals go wrong, with an edit of the instructions."""
-    return work(
-        repo,
-        {"CLAUDE.md": "Guess.\n", f"{NOTES}/results/iteration-002/extracted.json": output(range(10))},
-        message="Read faster, says @nobody",
-    )
+    return work(repo, {"CLAUDE.md": "Guess.\n", SECOND: output(range(10))}, message="Read faster, says @nobody")
 
 
 def check(repo: GitRepo, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -130,7 +127,7 @@ def test_an_output_that_may_have_been_made_before_the_edit_committed_with_it_is_
         repo,
         {
             "CLAUDE.md": "Guess.\n",
-            f"{NOTES}/results/iteration-002/extracted.json": output(range(10)),
+            SECOND: output(range(10)),
             f"{NOTES}/results/iteration-002/eval-results.json": json.dumps({"metadata": {"timestamp": made}}),
         },
     )
@@ -153,7 +150,7 @@ def test_an_output_that_records_a_commit_before_the_edit_does_not_measure_the_ed
     work(
         repo,
         {
-            f"{NOTES}/results/iteration-002/extracted.json": output(range(2)),
+            SECOND: output(range(2)),
             f"{NOTES}/results/iteration-002/eval-results.json": json.dumps({"metadata": {"git_commit": base}}),
         },
     )
@@ -185,7 +182,7 @@ def test_instructions_that_were_edited_without_a_new_output_are_said_to_be_not_m
 
 
 def test_a_drop_that_may_be_chance_is_inconclusive_and_does_not_fail(repo):
-    work(repo, {f"{NOTES}/results/iteration-002/extracted.json": output({0, 1})})
+    work(repo, {SECOND: output({0, 1})})
     found = report(repo)
     [notes] = found["evals"]
     assert (found["verdict"], found["passed"], notes["verdict"]) == ("inconclusive", True, "inconclusive")
@@ -194,15 +191,14 @@ def test_a_drop_that_may_be_chance_is_inconclusive_and_does_not_fail(repo):
 
 
 def test_without_noise_any_drop_beyond_the_limit_fails(repo):
-    output_ = {f"{NOTES}/results/iteration-002/extracted.json": output({0, 1})}
-    work(repo, {**output_, "sitegen.toml": "[gate]\nnoise = false\n"})
+    work(repo, {SECOND: output({0, 1}), "sitegen.toml": "[gate]\nnoise = false\n"})
     assert report(repo)["verdict"] == "fail"
     work(repo, {"sitegen.toml": "[gate]\nnoise = false\ndrop = 2.6\n"})
     assert report(repo)["verdict"] == "pass"
 
 
 def test_what_main_did_meanwhile_is_not_the_branchs_doing(repo):
-    repo.commit({f"{NOTES}/results/iteration-002/extracted.json": output()})
+    repo.commit({SECOND: output()})
     work_of = repo.git("rev-parse", "main~1")
     repo.git("branch", "work", work_of)
     work(repo, {"README.md": "Ours.\n"})
@@ -214,7 +210,7 @@ def test_what_main_did_meanwhile_is_not_the_branchs_doing(repo):
 
 def test_a_threshold_of_the_manifest_is_a_floor(repo):
     floor = {"evals/manifest.yaml": "evals: {notes: {thresholds: {f1: 0.97}}}\n", "sitegen.toml": "[gate]\ndrop = 9\n"}
-    work(repo, {**floor, f"{NOTES}/results/iteration-002/extracted.json": output({0, 1})})
+    work(repo, {**floor, SECOND: output({0, 1})})
     done = check(repo)
     assert done.returncode == 1
     assert "F1 is 0.950, below the floor of 0.97." in done.stdout.splitlines()
@@ -235,8 +231,8 @@ def test_a_floor_that_was_missed_at_the_base_too_is_told_of_and_fails_only_if_wa
 
 
 def test_broken_values_and_judged_documents_are_counted(repo):
-    output_ = {f"{NOTES}/results/iteration-002/extracted.json": output({1, 2})}  # 2 broken, 1 fixed
-    work(repo, {**output_, "sitegen.toml": "[gate]\ndrop = 100\nmax_broken = 2\nmin_cases = 20\n"})
+    wanted = "[gate]\ndrop = 100\nmax_broken = 2\nmin_cases = 20\n"
+    work(repo, {SECOND: output({1, 2}), "sitegen.toml": wanted})  # 2 broken, 1 fixed
     [notes] = report(repo)["evals"]
     assert (notes["verdict"], notes["broken"], notes["cases"]) == ("pass", 2, 20)
     work(repo, {"sitegen.toml": "[gate]\ndrop = 100\nmin_cases = 21\n[gate.evals.notes]\nmax_broken = 1\n"})
@@ -368,7 +364,7 @@ def test_a_field_that_broke_wherever_it_was_right_fails_though_another_one_was_f
     for note in truth["notes"]:
         note["shop"] = "Moss"
     repo.commit({f"{NOTES}/results/iteration-001/extracted.json": json.dumps(truth)})
-    work(repo, {f"{NOTES}/results/iteration-002/extracted.json": output(range(20))})
+    work(repo, {SECOND: output(range(20))})
     done = check(repo)
     assert done.returncode == 1
     [row] = [row for row in rows(done.stdout.splitlines()) if row[0] == "`notes`"]
@@ -492,10 +488,7 @@ def test_a_new_eval_is_held_against_its_floor(tmp_path):
 def test_documents_that_have_nothing_in_common_are_not_comparable(repo):
     names = [f"other-{number}" for number in range(20)]
     truth = TRUTH.replace("note-", "other-0").replace("other-00", "other-")
-    work(
-        repo,
-        {f"{NOTES}/ground_truth.csv": truth, f"{NOTES}/results/iteration-002/extracted.json": output(documents=names)},
-    )
+    work(repo, {f"{NOTES}/ground_truth.csv": truth, SECOND: output(documents=names)})
     found = report(repo)
     assert (found["verdict"], found["passed"], found["evals"][0]["reasons"]) == (
         "not comparable",
@@ -539,7 +532,7 @@ def _files(repo: GitRepo) -> list[str]:
 
 def test_a_change_is_split_into_what_outputs_and_ground_truth_did(repo):
     truth = TRUTH.replace("note-19,19", "note-19,21")
-    work(repo, {f"{NOTES}/ground_truth.csv": truth, f"{NOTES}/results/iteration-002/extracted.json": output()})
+    work(repo, {f"{NOTES}/ground_truth.csv": truth, SECOND: output()})
     metric = report(repo)["evals"][0]["metrics"][0]
     assert {part: round(value, 12) for part, value in metric["parts"].items()} == {
         "outputs": 0.025,
@@ -777,15 +770,15 @@ def test_an_eval_that_became_of_another_kind_is_not_comparable(repo):
 
 
 def test_an_output_that_cannot_be_read_is_a_drop_to_nothing(repo):
-    work(repo, {f"{NOTES}/results/iteration-002/extracted.json": "I could not read the notes."})
+    work(repo, {SECOND: "I could not read the notes."})
     metric = report(repo)["evals"][0]["metrics"][0]
     assert (metric["head"], metric["reasons"]) == (0.0, ["dropped"])
 
 
 def test_a_newest_output_that_was_deleted_does_not_count(repo):
-    work(repo, {f"{NOTES}/results/iteration-002/extracted.json": output(range(10))})
+    work(repo, {SECOND: output(range(10))})
     assert not report(repo)["passed"]
-    work(repo, {f"{NOTES}/results/iteration-002/extracted.json": None})
+    work(repo, {SECOND: None})
     found = report(repo)
     assert (found["passed"], found["evals"][0]["metrics"][0]["change"]) == (True, 0.0)
 

@@ -101,32 +101,41 @@ def test_a_metric_that_is_better_low_is_worse_when_it_rises() -> None:
     )
 
 
-def test_metrics_that_step_at_one_point_are_one_step_led_by_the_headline() -> None:
-    rows = [(0.8, 0.9, 0.7)] * 6 + [(0.6, 0.95, 0.4)] * 6
+@pytest.mark.parametrize(
+    ("rows", "at", "metrics"),
+    [
+        pytest.param(
+            [(0.8, 0.9, 0.7)] * 6 + [(0.6, 0.95, 0.4)] * 6,
+            6,
+            [("f1", -20), ("precision", 5), ("recall", -30)],
+            id="led by the headline",
+        ),
+        pytest.param(
+            [(0.8 if i < 6 else 0.6, 0.9 if i < 5 else 0.7, 0.7) for i in range(12)],
+            6,
+            [("f1", -20), ("precision", -20)],
+            id="one of them a point beside",
+        ),
+        pytest.param(
+            [(0.8, 0.9, 0.7)] * 6 + [(0.8, 0.99, 0.6)] * 6,
+            6,
+            [("recall", -10), ("precision", 9)],
+            id="without the headline, led by what lost most",
+        ),
+        pytest.param(
+            [(0.85 if i < 10 else 0.832, 0.9, 0.9 if i < 10 else 0.4) for i in range(12)],
+            10,
+            [("recall", -50), ("f1", -1.8)],
+            id="one of them too new to tell",
+        ),
+    ],
+)
+def test_metrics_that_step_together_are_one_step(
+    rows: list[tuple[float, ...]], at: int, metrics: list[tuple[str, float]]
+) -> None:
     (step,) = steps_of(series(*(point(index, *row) for index, row in enumerate(rows))))
-    assert [(one.name, round(one.points, 3)) for one in step.metrics] == [
-        ("f1", -20),
-        ("precision", 5),
-        ("recall", -30),
-    ]
-
-
-def test_a_step_one_point_beside_belongs_to_it() -> None:
-    rows = [(0.8 if i < 6 else 0.6, 0.9 if i < 5 else 0.7, 0.7) for i in range(12)]
-    (step,) = steps_of(series(*(point(index, *row) for index, row in enumerate(rows))))
-    assert (step.at, [one.name for one in step.metrics]) == (6, ["f1", "precision"])
-
-
-def test_without_the_headline_a_step_goes_by_what_lost_most() -> None:
-    rows = [(0.8, 0.9, 0.7)] * 6 + [(0.8, 0.99, 0.6)] * 6
-    (step,) = steps_of(series(*(point(index, *row) for index, row in enumerate(rows))))
-    assert (step.status, [one.name for one in step.metrics]) == ("open", ["recall", "precision"])
-
-
-def test_a_fall_too_new_to_tell_of_one_metric_goes_with_the_step_of_another() -> None:
-    rows = [(0.85 if i < 10 else 0.832, 0.9, 0.9 if i < 10 else 0.4) for i in range(12)]
-    (step,) = steps_of(series(*(point(index, *row) for index, row in enumerate(rows))))
-    assert (step.status, [one.name for one in step.metrics]) == ("open", ["recall", "f1"])
+    assert (step.at, step.status) == (at, "open")
+    assert [(one.name, round(one.points, 3)) for one in step.metrics] == metrics
 
 
 def test_edits_since_the_last_output_of_an_earlier_commit_are_suspects() -> None:

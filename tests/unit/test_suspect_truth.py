@@ -86,6 +86,21 @@ def test_outputs_count_since_the_label_is_what_it_is():
     assert suspect_truth(follower.cells(), points) == ()
 
 
+def _suspect(attribute: str, expected: str, actual: str, agreeing: int = 9, outputs: int = 9) -> SuspectTruth:
+    return SuspectTruth(
+        document="",
+        path=attribute,
+        attribute=attribute.replace("[0]", "[]"),
+        expected=expected,
+        actual=actual,
+        agreeing=agreeing,
+        outputs=outputs,
+        edits=2,
+        first=0,
+        last=1,
+    )
+
+
 MAPPING = b"csv_to_json: {Name: name, Total: total, Sum: sum}\n"
 
 
@@ -98,18 +113,7 @@ def _corrected(
         mapping=File("field_mapping.yaml", MAPPING),
     )
     document, _, where = field.rpartition(":")
-    suspect = SuspectTruth(
-        document=document,
-        path=where,
-        attribute=where,
-        expected=expected,
-        actual=actual,
-        agreeing=3,
-        outputs=3,
-        edits=0,
-        first=0,
-        last=0,
-    )
+    suspect = replace(_suspect(where, expected, actual), document=document)
     found = corrected_line(FieldsScorer().score, inputs, suspect)
     return None if found is None else (found.line, found.before, found.after)
 
@@ -210,21 +214,6 @@ def test_no_more_lines_are_named_than_a_build_at_once_looks_for(tmp_path, monkey
         build_site(repo.path, out, jobs=1)
     assert differs_from_cold(out, repo.path) == []
     assert "7" in (out / "evals/bill/suspect-truth.html").read_text()
-
-
-def _suspect(attribute: str, expected: str, actual: str, agreeing: int = 9, outputs: int = 9) -> SuspectTruth:
-    return SuspectTruth(
-        document="",
-        path=attribute,
-        attribute=attribute.replace("[0]", "[]"),
-        expected=expected,
-        actual=actual,
-        agreeing=agreeing,
-        outputs=outputs,
-        edits=2,
-        first=0,
-        last=1,
-    )
 
 
 def _labels(eval_id: str, *suspects: tuple[str, str, str]) -> list[SuspectLabel]:
