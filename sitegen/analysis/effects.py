@@ -63,22 +63,19 @@ def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> t
         newest[position] = index
         if last.get(position) == index:
             earlier = bisect_left(positions, position)
-            before = newest[positions[earlier - 1]] if earlier else None
-            deltas = [] if before is None else [point.change for point in points[before + 1 : index + 1]]
-            compared = None if before is None else Compared(points[before].scorecard, points[index].scorecard)
-            model, judge = compared.exchanges if compared else (None, None)
-            ordered.append(
-                Window(
-                    edit=position,
+            window = Window(edit=position, before=None, after=index, or_edit=other_edit(made_with[index]))
+            if earlier:
+                before = newest[positions[earlier - 1]]
+                compared = Compared(points[before].scorecard, points[index].scorecard)
+                model, judge = compared.exchanges
+                window = window._replace(
                     before=before,
-                    after=index,
-                    by_rules=_by_rules(deltas),
-                    over_common=None if before is None else _over_common(points[before], points[index]),
+                    by_rules=_by_rules(point.change for point in points[before + 1 : index + 1]),
+                    over_common=_over_common(compared),
                     model=model,
                     judge=judge,
-                    or_edit=other_edit(made_with[index]),
                 )
-            )
+            ordered.append(window)
     return tuple(sorted(ordered))
 
 
@@ -114,11 +111,10 @@ def _by_rules(deltas: Iterable[Change | None]) -> float | None:
     return total
 
 
-def _over_common(before: Point, after: Point) -> tuple[float | None, ...] | None:
-    compared = Compared(before.scorecard, after.scorecard)
+def _over_common(compared: Compared) -> tuple[float | None, ...] | None:
     if compared.overlap.verdict == "comparable":
         return None
-    return tuple(compared.difference(metric.name) for metric in after.scorecard.metrics[:HEADLINES])
+    return tuple(compared.difference(metric.name) for metric in compared.after.metrics[:HEADLINES])
 
 
 class EffectIndex:

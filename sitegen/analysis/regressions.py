@@ -5,30 +5,24 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import Compared, MetricsFor, comparable_since
-from sitegen.analysis.series import output_of
-from sitegen.model.changes import MetricStep, Step, StepStatus
+from sitegen.analysis.series import first_of_each_output, output_of
+from sitegen.model.changes import MetricStep, Moved, Step, StepStatus
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.series import HEADLINES, Point, Series
+from sitegen.stats.counts import errors
 from sitegen.stats.intervals import low_median, mean
 from sitegen.stats.outliers import OUTLYING
 
 if TYPE_CHECKING:
     from sitegen.stats.steps import Level, Levels
-
-
-from itertools import chain
-
-from sitegen.analysis.series import first_of_each_output
-from sitegen.model.changes import Moved
-from sitegen.model.outcomes import ERROR_TYPES, ErrorType
-from sitegen.stats.counts import errors
 
 NEAR: Final = 5
 """Number of points on either side of a step: the documents that these have in common

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from sitegen.model.frozen import Frozen
@@ -125,26 +125,22 @@ def section_flips(
 
 
 def _edit_flips(touched: Sequence[str], effects: Sequence[Effect]) -> _EditFlips:
-    fixed: Counter[str] = Counter()
-    broken: Counter[str] = Counter()
-    for effect in effects:
-        if effect.window.flips is not None:
-            fixed.update(dict(effect.window.flips.fixed))
-            broken.update(dict(effect.window.flips.broken))
+    flips = [effect.window.flips for effect in effects if effect.window.flips is not None]
+    fixed, broken = _summed(dict(each.fixed) for each in flips), _summed(dict(each.broken) for each in flips)
     return frozenset(touched), fixed, broken
+
+
+def _summed(tallies: Iterable[Mapping[str, int]]) -> Counter[str]:
+    """Add up the numbers of each attribute."""
+    return sum(map(Counter, tallies), Counter[str]())
 
 
 def _flips_of_section(path: str, edits: Sequence[_EditFlips], everywhere: Counter[str]) -> SectionFlips:
     """Count the flips of one section. ``everywhere`` has for each field the number of edits across which it flipped."""
     inside = [(fixed, broken) for touched, fixed, broken in edits if path in touched]
     outside = len(edits) - len(inside)
-    fixed: Counter[str] = Counter()
-    broken: Counter[str] = Counter()
-    here: Counter[str] = Counter()
-    for fixed_here, broken_here in inside:
-        fixed.update(fixed_here)
-        broken.update(broken_here)
-        here.update({*fixed_here, *broken_here})
+    fixed, broken = _summed(fixed for fixed, _ in inside), _summed(broken for _, broken in inside)
+    here = Counter(name for fixed_here, broken_here in inside for name in {*fixed_here, *broken_here})
     fields = [
         FieldFlips(
             attribute=name, edits=number, elsewhere=everywhere[name] - number, fixed=fixed[name], broken=broken[name]
