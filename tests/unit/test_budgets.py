@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_134,
+    "lines of sitegen/": 63_087,
     "modules of sitegen/": 296,
     "classes": 516,
     "classes in pages/": 72,
-    "fields of classes": 2_329,
-    "functions": 3_593,
-    "parameters": 5_099,
+    "fields of classes": 2_328,
+    "functions": 3_590,
+    "parameters": 5_093,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 86,
     "kinds of kept values": 10,
@@ -28,9 +28,9 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_572,
     "template lines over 160 characters": 0,
-    "lines of tests": 50_333,
+    "lines of tests": 50_314,
     "patches of attributes in tests": 45,
-    "constructions with over 3 positional values in tests": 19,
+    "constructions with over 3 positional values in tests": 18,
 }
 """The most that there may be of each, which is what there was when it was last lowered."""
 
