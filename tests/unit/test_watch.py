@@ -176,20 +176,6 @@ def test_a_repository_that_is_away_for_a_moment_does_not_end_the_watch(repo, mon
     run_loop(see())
 
 
-def test_every_change_is_built_and_shown(repo):
-    async def see() -> None:
-        async with Rebuilding(repo) as rebuilding:
-            first = await rebuilding.built()
-            assert (first.error, first.paths) == ("", ())
-            put(repo, NEWEST, SECOND.replace("12.5", "13"))
-            second = await rebuilding.built()
-            assert second.paths == (repo.path / NEWEST,)
-            assert rebuilding.board.layers is second.layers
-            assert _has_uncommitted_report(second)
-
-    run_loop(see())
-
-
 def test_a_folder_that_is_made_anew_is_followed_as_before(repo):
     async def see() -> None:
         async with Rebuilding(repo) as rebuilding:
@@ -202,19 +188,6 @@ def test_a_folder_that_is_made_anew_is_followed_as_before(repo):
             put(repo, NEWEST, SECOND.replace("12.5", "13"))
             while not _has_uncommitted_report(await rebuilding.built()):
                 pass
-
-    run_loop(see())
-
-
-def test_a_commit_is_built(repo):
-    async def see() -> None:
-        async with Rebuilding(repo) as rebuilding:
-            await rebuilding.built()
-            repo.commit({NEWEST: SECOND.replace("4", "5")}, message="Read the total again")
-            built = await rebuilding.built()
-            assert built.layers is not None
-            assert built.layers.site is not None
-            assert built.layers.site.commits == 5  # the work tree is as it was, which undoes the commit
 
     run_loop(see())
 
@@ -239,26 +212,6 @@ def test_what_changes_during_a_build_is_built_after_it(repo, monkeypatch):
 
     run_loop(see())
     assert builds == [(), (repo.path / NEWEST,), (repo.path / "CLAUDE.md",)]
-
-
-def test_an_error_is_shown_until_the_next_good_build_and_the_site_stays(repo):
-    async def see() -> None:
-        async with Rebuilding(repo) as rebuilding:
-            first = await rebuilding.built()
-            put(repo, "sitegen.toml", "redcat = 1\n")
-            failed = await rebuilding.built()
-            assert failed.layers is None
-            assert failed.error.splitlines() == [
-                "The key 'redcat' is not known.",
-                "  at: sitegen.toml:1",
-                "  do: Did you mean 'redact'?",
-            ]
-            assert (rebuilding.board.error, rebuilding.board.layers) == (failed.error, first.layers)
-            (repo.path / "sitegen.toml").unlink()
-            await rebuilding.built()
-            assert rebuilding.board.error == ""
-
-    run_loop(see())
 
 
 def test_a_fault_of_sitegen_ends_the_build_but_not_the_watch(repo, monkeypatch, capsys):

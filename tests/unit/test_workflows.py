@@ -128,30 +128,14 @@ def test_the_action_fails_with_the_build_and_names_no_folder(runner):
     assert not Path(runner.environment["GITHUB_OUTPUT"]).exists()
 
 
-@pytest.mark.parametrize(("given", "package"), [({}, str(ROOT))])
-def test_the_action_installs_its_own_checkout(runner, given, package):
+def test_the_action_installs_its_own_checkout(runner):
     pip = runner.folder / "sitegen/bin/pip"
     runner.command(runner.bin / "python", f'echo "$@" > {runner.folder}/venv')
     runner.command(pip, f'echo "$@" > {runner.folder}/installed')
-    done = runner.run(script(load("action.yml")["runs"]["steps"], "pip"), **inputs(**given))
+    done = runner.run(script(load("action.yml")["runs"]["steps"], "pip"), **inputs())
     assert (done.returncode, done.stderr) == (0, "")
     assert (runner.folder / "venv").read_text() == f"-m venv {runner.folder}/sitegen\n"
-    assert (runner.folder / "installed").read_text() == f"install --quiet {package}\n"
-
-
-def test_the_workflow_of_init_builds_and_publishes_the_same_folder(runner):
-    runner.command(runner.bin / "sitegen", f'exec {sys.executable} -m sitegen "$@"')
-    (runner.workspace / "public").mkdir()
-    (runner.workspace / "public" / "next.svg").write_text("<svg/>")  # of the project's own
-    steps = load("sitegen/recognition/skeletons/pages.yml")["jobs"]["build"]["steps"]
-    (upload,) = [step["with"]["path"] for step in steps if "upload-pages" in step.get("uses", "")]
-    (cached,) = [step["with"]["path"] for step in steps if "actions/cache" in step.get("uses", "")]
-    done = runner.run(script(steps, "sitegen build"), PYTHONPATH=str(ROOT), BASE_URL="https://owner.github.io/p")
-    assert done.returncode == 0, done.stderr
-    site, memo = (Path(path.replace("${{ runner.temp }}", str(runner.folder))) for path in (upload, cached))
-    assert {"index.html", "404.html", ".nojekyll"} <= content(site).keys()
-    assert Path(memo, "memo.sqlite3").is_file()
-    assert 'href="/p/assets/app.css"' in (site / "404.html").read_text()
+    assert (runner.folder / "installed").read_text() == f"install --quiet {ROOT}\n"
 
 
 def initialised(folder: Path, origin: str) -> GitRepo:
@@ -186,6 +170,9 @@ def test_the_workflow_of_init_publishes_a_site_without_being_edited(tmp_path):
     assert given["checkout"]["fetch-depth"] == "0"
     assert (home / "sitegen/site_templates/base.html").is_file()
     site = Path(given["upload-pages-artifact"]["path"])
+    assert {"index.html", "404.html", ".nojekyll"} <= content(site).keys()
+    assert 'href="/shop/assets/app.css"' in (site / "404.html").read_text()
+    assert (Path(given["cache"]["path"]) / "memo.sqlite3").is_file()
     assert f'<link rel="canonical" href="{address}/evals/a/">' in (site / "evals/a/index.html").read_text()
 
 
