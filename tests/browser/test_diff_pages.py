@@ -1,8 +1,6 @@
 """What a reader does on the pages about instructions and commits."""
 
-from collections.abc import Callable
-
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import ViewportSize, expect
 
 from tests.browser import diff_pages
 
@@ -11,20 +9,16 @@ FILE = "instructions/claude--instructions--packet-reader--instructions.md/index.
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
-def test_the_views_of_a_diff_change_without_scripts(visit: Callable[..., Page]):
+def test_the_views_of_a_diff_change_without_scripts(visit):
     page = visit(EDIT, java_script_enabled=False)
     page.locator("label[for=v-split]").click()
     removed = page.locator("td.d:has(del)").first
     added = page.locator("td.a:has(ins)").first
     left, right = removed.bounding_box(), added.bounding_box()
-    assert left is not None
-    assert right is not None
     assert left["y"] == right["y"]
     assert left["x"] < right["x"]
     page.locator("label[for=v-uni]").click()
     above, below = removed.bounding_box(), added.bounding_box()
-    assert above is not None
-    assert below is not None
     assert above["y"] < below["y"]
     assert above["x"] == below["x"]
     page.locator("label[for=v-ren]").click()
@@ -32,17 +26,15 @@ def test_the_views_of_a_diff_change_without_scripts(visit: Callable[..., Page]):
     assert page.locator(".prose li.chg").first.is_visible()
 
 
-def test_the_diff_side_by_side_takes_the_whole_width_below_the_table(visit: Callable[..., Page]):
+def test_the_diff_side_by_side_takes_the_whole_width_below_the_table(visit):
     page = visit(EDIT, viewport={"width": 1280, "height": 900}, java_script_enabled=False)
     page.locator("label[for=v-split]").click()
     table, diff = page.locator(".efx").bounding_box(), page.locator(".diff").bounding_box()
-    assert table is not None
-    assert diff is not None
     assert (diff["x"], diff["width"]) == (table["x"], table["width"])
     assert diff["y"] >= table["y"] + table["height"]
 
 
-def test_one_column_more_of_the_effects_stands_in_the_line_of_the_others(visit: Callable[..., Page]):
+def test_one_column_more_of_the_effects_stands_in_the_line_of_the_others(visit):
     page = visit(EDIT, viewport={"width": 1280, "height": 900})
     page.locator("label[for=v-uni]").click()
     edges = """rows => rows.map(row => {
@@ -56,7 +48,7 @@ def test_one_column_more_of_the_effects_stands_in_the_line_of_the_others(visit: 
     assert all(highest <= lowest for highest, lowest in lines)
 
 
-def test_the_views_can_be_changed_with_the_keyboard(visit: Callable[..., Page]):
+def test_the_views_can_be_changed_with_the_keyboard(visit):
     page = visit(EDIT)
     page.locator("#v-split").focus()
     page.keyboard.press("ArrowRight")
@@ -67,7 +59,7 @@ def test_the_views_can_be_changed_with_the_keyboard(visit: Callable[..., Page]):
     assert page.locator(".view.ren").is_visible()
 
 
-def test_on_a_phone_a_row_that_is_shown_later_looks_like_the_first_ones(visit: Callable[..., Page]):
+def test_on_a_phone_a_row_that_is_shown_later_looks_like_the_first_ones(visit):
     page = visit(FILE, viewport=PHONE)
     shown = """row => [row, Object.assign(row.cloneNode(true), { className: "more" }),
         Object.assign(row.cloneNode(true), { className: "more on" })].map(each => {
@@ -75,41 +67,38 @@ def test_on_a_phone_a_row_that_is_shown_later_looks_like_the_first_ones(visit: C
     assert page.locator(".edits tbody tr").first.evaluate(shown) == ["flex", "none", "flex"]
 
 
-def test_on_a_phone_removed_and_added_lines_stand_below_each_other(visit: Callable[..., Page]):
+def test_on_a_phone_removed_and_added_lines_stand_below_each_other(visit):
     page = visit(EDIT, viewport=PHONE)
     above = page.locator("td.d:has(del)").first.bounding_box()
     below = page.locator("td.a:has(ins)").first.bounding_box()
-    assert above is not None
-    assert below is not None
     assert above["y"] < below["y"]
     assert above["width"] > 300
 
 
-def test_the_numbers_of_a_list_count_what_is_there_and_not_what_was_removed(visit: Callable[..., Page]):
+def test_the_numbers_of_a_list_count_what_is_there_and_not_what_was_removed(visit):
     page = visit(EDIT)
     page.locator("label[for=v-ren]").click()
     display = page.locator(".prose ol > li").evaluate_all("items => items.map(item => getComputedStyle(item).display)")
     assert display == ["block", "list-item", "list-item", "block", "list-item", "list-item"]
 
 
-def test_a_heading_is_reached_from_the_outline(visit: Callable[..., Page]):
+def test_a_heading_is_reached_from_the_outline(visit):
     page = visit(FILE)
     page.locator(".outline a", has_text="Example").click()
     assert page.url.endswith("#t-example")
     assert page.locator("#t-example").is_visible()
 
 
-def test_edits_can_be_filtered(visit: Callable[..., Page]):
+def test_edits_can_be_filtered(visit):
     page = visit(FILE)
     page.locator("[data-q]").fill("inches")
     expect(page.locator("table.edits tbody tr:visible")).to_have_count(1)
 
 
-def test_a_button_copies_the_command_before_it(visit: Callable[..., Page]):
+def test_a_button_copies_the_command_before_it(visit):
     page = visit(FILE, permissions=["clipboard-read", "clipboard-write"])
     page.locator("[data-copy]").first.click()
     page.get_by_text("Copied", exact=True).wait_for()
     command = page.locator(".cmd code").first.text_content()
     assert page.evaluate("() => navigator.clipboard.readText()") == command
-    assert command is not None
     assert command.startswith("git checkout ")

@@ -282,18 +282,6 @@ def test_a_folder_that_sitegen_did_not_make_is_refused_and_left_as_it_was(small,
     assert [path.name for path in out.iterdir()] == ["letter.txt"]
 
 
-def test_a_forced_folder_keeps_what_was_in_it(small, tmp_path):
-    out = tmp_path / "home"
-    out.mkdir()
-    (out / "letter.txt").write_text("Dear")
-    with pytest.warns(Notice, match=r"no build wrote, and it stays: 1 file: letter\.txt"):
-        build_site(small.path, out, force=True)
-    small.commit({"CLAUDE.md": None})
-    build_site(small.path, out)
-    assert (out / "letter.txt").read_text() == "Dear"
-    assert (out / "index.html").exists()
-
-
 def test_a_renamed_eval_leaves_its_old_address(small, tmp_path):
     out = tmp_path / "public"
     build_site(small.path, out)
@@ -322,9 +310,7 @@ def test_a_build_never_changes_the_project(small, tmp_path):
     assert (small.path / ".git" / "index").read_bytes() == index
 
 
-def test_one_more_commit_reads_no_style_script_or_picture(
-    small: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_more_commit_reads_no_style_script_or_picture(small, tmp_path, monkeypatch):
     build_site(small.path, tmp_path / "more", jobs=1)
     small.commit({"evals/names/extracted.json": output(2)})
     with monkeypatch.context() as patched:

@@ -65,8 +65,9 @@ def test_an_eval_whose_pages_fail_keeps_its_numbers_and_each_of_its_pages_says_w
     assert broken_links(out) == []
 
 
-@pytest.mark.parametrize("part", ["eval_job.weak_sections", "eval_pages.trend_page"])
-@pytest.mark.parametrize("before", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("before", "part"), [(0, "eval_pages.trend_page"), (1, "eval_job.weak_sections"), (2, "eval_pages.trend_page")]
+)
 def test_a_failure_has_the_same_bytes_after_any_build_and_is_made_good_by_the_next(
     project, tmp_path, monkeypatch, before, part
 ):

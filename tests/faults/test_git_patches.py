@@ -11,7 +11,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, walk
 from sitegen.model.commits import Commit
 from sitegen.model.timeline import Blob, Edit
-from tests.gitrepo import Content, GitRepo
+from tests.gitrepo import GitRepo
 
 
 def edits_of(repo: GitRepo, rev: str = "HEAD") -> list[Edit]:
@@ -136,9 +136,7 @@ SECOND = "@@ -1 +1 @@\n-1\n+2\n"
         ),
     ],
 )
-def test_whatever_the_lines_of_an_edit_are_the_next_keeps_its_own(
-    repo: GitRepo, commits: list[dict[str, Content]], patches: list[str]
-) -> None:
+def test_whatever_the_lines_of_an_edit_are_the_next_keeps_its_own(repo, commits, patches):
     repo.commits(commits)
     assert bodies(repo, edits_of(repo)[-len(patches) :]) == patches
 
@@ -175,9 +173,7 @@ def test_a_rename_is_patched_against_the_file_it_was(repo: GitRepo) -> None:
     assert bodies(repo, [renamed, moved]) == ["@@ -6,3 +6,4 @@\n 5\n 6\n 7\n+8\n", ""]
 
 
-def test_settings_and_attributes_of_the_user_change_no_patch(
-    repo: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_and_attributes_of_the_user_change_no_patch(repo, tmp_path, monkeypatch):
     text = "# Title\n\none\ntwo\nthree\nfour\nfive\nsix\nseven\n"
     repo.commit({"a.md": text})
     repo.commit({"a.md": text.replace("five", "5"), ".gitattributes": "*.md -diff\n"})

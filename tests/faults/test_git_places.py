@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -42,9 +41,7 @@ def test_a_linked_work_tree_has_its_own_head_and_the_objects_of_all(repo: GitRep
     assert [each.commit.sha for each in walk(found.place, commits_up_to(found.place, shas[1]))] == shas
 
 
-def test_a_repository_of_another_user_is_refused_in_the_words_of_git(
-    repo: GitRepo, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_repository_of_another_user_is_refused_in_the_words_of_git(repo, monkeypatch):
     repo.commit({"a": "1"})
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
@@ -55,9 +52,7 @@ def test_a_repository_of_another_user_is_refused_in_the_words_of_git(
     assert f"git config --global --add safe.directory {repo.path}" in (caught.value.fix or "")
 
 
-def test_a_repository_of_another_user_is_read_if_the_user_says_so(
-    repo: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_repository_of_another_user_is_read_if_the_user_says_so(repo, tmp_path, monkeypatch):
     sha = repo.commit({"a": "1"})
     (tmp_path / "gitconfig").write_text(f"[safe]\n directory = {repo.path}\n")
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
@@ -229,9 +224,7 @@ def _linked_folders(folder: Path, private: GitRepo) -> None:
         _linked_folders,
     ],
 )
-def test_a_folder_that_leads_to_a_repository_elsewhere_does_not_show_it(
-    repo: GitRepo, tmp_path: Path, lead: Callable[[Path, GitRepo], None]
-) -> None:
+def test_a_folder_that_leads_to_a_repository_elsewhere_does_not_show_it(repo, tmp_path, lead):
     """Whoever wrote such a folder would have a repository of the user published."""
     repo.commit({"evals/a/extracted.json": '{"x": "private"}', "evals/a/ground_truth.json": '{"x": 1}'})
     folder = tmp_path / "unpacked"
@@ -241,9 +234,7 @@ def test_a_folder_that_leads_to_a_repository_elsewhere_does_not_show_it(
         find_repository(folder)
 
 
-def test_a_folder_of_git_that_was_moved_is_read_where_its_configuration_names_the_work_tree(
-    repo: GitRepo, tmp_path: Path
-) -> None:
+def test_a_folder_of_git_that_was_moved_is_read_where_its_configuration_names_the_work_tree(repo, tmp_path):
     sha = repo.commit({"a": "1"})
     repo.git("init", "-q", "--separate-git-dir", str(tmp_path / "moved.git"), str(repo.path))
     with pytest.raises(RepositoryError, match="git config core.worktree") as refused:

@@ -41,9 +41,7 @@ def processes_of(command: str, log: Path) -> int:
     return sum(f" {command} " in line for line in log.read_text().splitlines())
 
 
-def test_a_build_reads_all_objects_from_one_process_for_each_process_that_runs_tasks(
-    repo: GitRepo, started: Path, tmp_path: Path
-) -> None:
+def test_a_build_reads_all_objects_from_one_process_for_each_process_that_runs_tasks(repo, started, tmp_path):
     build_site(repo.path, tmp_path / "alone", jobs=1)
     assert processes_of("cat-file", started) == 1
     walk, all_patches = 1, 1
@@ -93,9 +91,7 @@ def test_a_program_that_ends_while_a_process_answers_ends_as_usual(repo: GitRepo
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-def test_variables_that_steer_git_elsewhere_reach_none_of_its_processes(
-    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_variables_that_steer_git_elsewhere_reach_none_of_its_processes(repo, monkeypatch, tmp_path):
     oid = repo.oid("HEAD", "evals/a/extracted.json")
     monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(tmp_path / "elsewhere"))
     assert Repository.open(repo.path).read_blob(oid).content == b'{"x": 2}'

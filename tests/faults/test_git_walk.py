@@ -195,9 +195,7 @@ def test_repositories_of_sha_256_are_read_like_any_other(tmp_path: Path) -> None
     assert [read.content for read in Repository.open(repo.path).read_blobs(oids)] == [b"1", b"2", b"3"]
 
 
-def test_hostile_settings_of_the_user_change_nothing(
-    repo: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hostile_settings_of_the_user_change_nothing(repo, tmp_path, monkeypatch):
     repo.commits([{"a.md": "one\ntwo\n"}, {"a.md": "one\n2\n", "b.md": "x\n"}, {"b.md": None, "c.md": "x\n"}])
     before = walk(repo)
     config = tmp_path / "gitconfig"
@@ -217,9 +215,7 @@ def test_hostile_settings_of_the_user_change_nothing(
     assert walk(repo) == before
 
 
-def test_variables_that_git_gives_to_hooks_do_not_lead_to_another_repository(
-    repo: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variables_that_git_gives_to_hooks_do_not_lead_to_another_repository(repo, tmp_path, monkeypatch):
     shas = repo.commits([{"a": "1"}])
     other = GitRepo(tmp_path / "other")
     other.commit({"b": "1"})

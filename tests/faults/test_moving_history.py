@@ -14,9 +14,7 @@ COMMITS = 12
 
 
 @pytest.mark.parametrize(("seed", "together"), [(1, 1), (3, 1), (206, 3), (423, 3)])
-def test_a_site_built_after_every_few_commits_is_the_one_that_is_built_at_once(
-    tmp_path: Path, seed: int, together: int
-):
+def test_a_site_built_after_every_few_commits_is_the_one_that_is_built_at_once(tmp_path, seed, together):
     history = MovingHistory(tmp_path / "project", seed)
     for number in range(COMMITS // together):
         said = [history.commit() for _ in range(together)][-1]
@@ -120,9 +118,7 @@ BETTER = {"evals/a/extracted.json": '{"x": 1, "y": 2}'}
         ),
     ],
 )
-def test_what_is_remembered_is_not_taken_after_the_limit_of_files_or_the_kind_of_an_eval_has_changed(
-    tmp_path: Path, commits: list[dict[str, Content]]
-):
+def test_what_is_remembered_is_not_taken_after_the_limit_of_files_or_the_kind_of_an_eval_has_changed(tmp_path, commits):
     repo = GitRepo(tmp_path / "project")
     for files in (BEGINNING, *commits):
         repo.commit(files)

@@ -64,9 +64,7 @@ PLACES: Final = {path: [place for place in places(rows) if place] for path, rows
 
 @settings(max_examples=300)
 @given(st.sampled_from(FILES).flatmap(lambda path: st.tuples(st.just(path), st.sampled_from(PLACES[path]))), ODD)
-def test_any_value_at_any_place_is_read_or_refused_and_takes_no_other_case_along(
-    where: tuple[Path, tuple[str | int, ...]], odd: Any
-) -> None:
+def test_any_value_at_any_place_is_read_or_refused_and_takes_no_other_case_along(where, odd):
     path, place = where
     preset = next((preset for preset in PRESETS if path.name.startswith(preset)), None)
     stated = json.dumps({"preset": preset} if preset else {})

@@ -144,9 +144,7 @@ def test_rows_of_documents_show_names_as_text_and_add_no_element(scores: list[Do
     st.booleans(),
     st.booleans(),
 )
-def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(
-    row: Discrepancy, past: bool, several: bool
-) -> None:
+def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(row, past, several):
     info = SimpleNamespace(nouns=Nouns())
     view: Any = SimpleNamespace(
         info=info, previous=() if past else None, documents=[1, 2] if several else [], case_pages={}

@@ -184,9 +184,7 @@ ENDINGS = st.sampled_from(["json", "jsonl", "yaml", "csv", "txt"])
 @example(b'{"a":' * 100_000, "json", b'{"a": 1}', "json", b"- " * 50_000, b"", "{}")
 @example(b"a: &a [1]\nb: *a\n", "yaml", b"a: &a {b: *a}\n", "yaml", b"a: &a {b: *a}\n", b"", "{}")
 @example(b"{}", "json", b'{"a": ' + b"9" * 5000 + b"}", "json", b"", b"", "{}")
-def test_no_bytes_make_scoring_fail(
-    output: bytes, ending: str, truth: bytes, truth_ending: str, mapping: bytes, schema: bytes, rules: str
-) -> None:
+def test_no_bytes_make_scoring_fail(output, ending, truth, truth_ending, mapping, schema, rules):
     result = scorer("fields").score(
         ScoringInputs(
             outputs=(File(f"extracted.{ending}", output),),

@@ -60,9 +60,7 @@ def test_items_are_paired_by_agreement_as_trying_every_pairing_does(equal: list[
 
 
 @given(WEIGHTS, st.lists(st.integers(0, 2), min_size=16, max_size=16))
-def test_a_preference_decides_among_the_best_assignments_that_trying_every_one_finds(
-    weights: list[list[int]], numbers: list[int]
-) -> None:
+def test_a_preference_decides_among_the_best_assignments_that_trying_every_one_finds(weights, numbers):
     preferences = [numbers[4 * row : 4 * row + len(line)] for row, line in enumerate(weights)]
     suits = [[weight > 0 for weight in row] for row in weights]
     best = max(pairings(suits), key=lambda pairs: (total(weights, pairs), total(preferences, pairs)))
@@ -89,9 +87,7 @@ def test_similarity_is_symmetric(one: tuple[Comparable, Comparable], other: tupl
 
 
 @given(ITEMS, ITEMS, st.sampled_from([0.0, 0.5, 0.8, 1.0]))
-def test_long_lists_are_compared_as_short_ones_are(
-    ones: list[tuple[Comparable, Comparable]], others: list[tuple[Comparable, Comparable]], threshold: float
-) -> None:
+def test_long_lists_are_compared_as_short_ones_are(ones, others, threshold):
     short = similarity.similar_pairs(ones, others, threshold)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(similarity, "_SMALL", 0)
