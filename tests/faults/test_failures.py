@@ -146,8 +146,8 @@ def test_a_commit_or_a_page_that_fails_is_a_problem_and_everything_else_is_built
     sha = project.git("rev-parse", "main")
     out, fine = tmp_path / "public", tmp_path / "fine"
     with monkeypatch.context() as patched:
-        commit = "sitegen.engine.commits._rendered_commit"
-        failing(patched, commit, RecursionError(), lambda _, __, inputs, **___: inputs.record.commit.sha == sha)
+        commit = "sitegen.engine.commits._listed_page"
+        failing(patched, commit, RecursionError(), lambda _, __, view, **___: view.commit.sha == sha)
         failing(patched, "sitegen.engine.site.regressions_page", TypeError())
         failing(patched, "sitegen.engine.site.summary_file", AssertionError())
         assert build_site(project.path, out, jobs=1).failed == 3
