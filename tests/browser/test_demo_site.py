@@ -236,31 +236,6 @@ def test_search_from_disk_finds_evals_fields_values_dates_edits_and_files(visit)
     page.wait_for_url(re.compile(address))
 
 
-def test_the_chart_is_walked_and_zoomed_by_keys(visit):
-    page = visit(TREND)
-    chart = page.locator("[data-chart]")
-    chart.focus()
-    page.keyboard.press("End")
-    expect(chart.locator("[aria-live]")).to_contain_text("Point 11 of 11, iteration-009")
-    page.keyboard.press("ArrowLeft")
-    expect(chart.locator(".tip")).to_contain_text("iteration-008")
-    page.keyboard.press("Enter")
-    page.wait_for_url(re.compile(r"utility-bills/0008\.html$"))
-
-
-def test_the_views_of_a_diff_are_chosen_by_keys(kinds, visit):
-    page = visit(kinds["edit"])
-    page.locator("input[name=v]:checked").focus()
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("ArrowRight")
-    seen = []
-    for _ in range(3):
-        seen.append(page.locator("input[name=v]:checked").get_attribute("id"))
-        page.keyboard.press("ArrowRight")
-    assert sorted(filter(None, seen)) == ["v-ren", "v-split", "v-uni"]
-
-
 def test_tab_goes_first_to_the_content_then_through_the_header(visit):
     page = visit("index.html")
     names = []

@@ -111,22 +111,26 @@ def test_copies_stand_in_their_place_as_one_thin_row_whatever_is_searched_sorted
     assert shown() == "6 5 4 3 2 1"
 
 
-def test_iterations_can_be_filtered_by_author(visit):
+def test_iterations_are_filtered_by_author_and_all_are_printed_or_shown_if_asked_for(visit):
     page = visit("evals/waybills/index.html")
     expect(_rows(page, ".iters")).to_have_count(25)
     page.get_by_label("Filter iterations").fill("okafor")
     expect(_rows(page, ".iters")).to_have_count(20)
     expect(page.locator(".card:has(.iters) [data-count]")).to_have_text("20 matching of 60")
-
-
-def test_show_more_shows_the_rest(visit):
-    page = visit("evals/waybills/index.html")
+    page.get_by_label("Filter iterations").fill("")
+    expect(_rows(page, ".iters")).to_have_count(25)
+    page.emulate_media(media="print")
+    expect(_rows(page, ".iters")).to_have_count(60)
+    page.emulate_media(media="screen")
     page.get_by_role("button", name="Show 35 more").click()
     expect(_rows(page, ".iters")).to_have_count(60)
 
 
-def test_steps_can_be_filtered_by_eval_with_the_keyboard(visit):
+def test_steps_can_be_filtered_by_eval_with_the_keyboard_and_muted_ones_stand_last(visit):
     page = visit("regressions.html")
+    muted = page.locator(".stepset").last
+    assert muted.get_by_role("heading").inner_text() == "Muted"
+    expect(muted).to_contain_text("Muted: </script>")
     whole = page.locator(".steps tbody tr").count()
     choice = page.get_by_label("Eval", exact=True)
     choice.focus()
@@ -137,19 +141,6 @@ def test_steps_can_be_filtered_by_eval_with_the_keyboard(visit):
     expect(page.locator("details.stepset:not([open])").locator("visible=true")).to_have_count(0)
     page.reload()
     assert {row.get_attribute("data-g") for row in _rows(page, ".steps").all()} == {"waybills"}
-
-
-def test_a_muted_step_stands_last_with_its_reason(visit):
-    page = visit("regressions.html")
-    last = page.locator(".stepset").last
-    assert last.get_by_role("heading").inner_text() == "Muted"
-    expect(last).to_contain_text("Muted: </script>")
-
-
-def test_every_row_is_printed(visit):
-    page = visit("evals/waybills/index.html")
-    page.emulate_media(media="print")
-    expect(_rows(page, ".iters")).to_have_count(60)
 
 
 def test_the_theme_button_is_remembered_from_page_to_page(visit):
@@ -171,9 +162,9 @@ def test_slash_opens_the_search_and_enter_goes_to_the_best_hit(visit):
     page.wait_for_url(re.compile(r"evals/waybills/0042\.html$"))
 
 
-def test_words_match_in_any_order_and_in_parts_across_what_an_entry_says(visit):
+def test_words_match_in_any_order_and_in_parts_across_what_an_entry_says_and_markup_is_text(visit):
     page = visit("index.html")
-    page.keyboard.press("/")
+    page.get_by_role("button", name="Search").click()
     box, best = page.get_by_role("searchbox", name="Search", exact=True), page.locator(".pal li a").first
     for query, address in (
         ("042 waybills", "evals/waybills/0042.html"),
@@ -183,9 +174,12 @@ def test_words_match_in_any_order_and_in_parts_across_what_an_entry_says(visit):
         ("compare waybills", "evals/waybills/compare.html"),
         ("noise methods", "methods.html#noise"),
         ("regressions", "regressions.html"),
+        ("route.vessel waybills", "evals/waybills/fields/route.vessel.html"),
     ):
         box.fill(query)
         expect(best).to_have_attribute("href", address)
+    box.fill("customs cargo")
+    expect(best.locator("b")).to_contain_text("<b>cargo</b>")
 
 
 def test_brackets_lead_to_the_next_and_the_previous_iteration_but_not_while_typing(visit):
@@ -268,20 +262,6 @@ def test_a_question_mark_or_the_footer_shows_all_keys_and_escape_gives_the_focus
     expect(dialog).to_be_visible()
     page.keyboard.press("Escape")
     expect(button).to_be_focused()
-
-
-def test_a_field_found_by_search_leads_to_its_page(visit):
-    page = visit("index.html")
-    page.get_by_role("button", name="Search").click()
-    page.get_by_role("searchbox", name="Search", exact=True).fill("route.vessel waybills")
-    expect(page.locator(".pal li a").first).to_have_attribute("href", "evals/waybills/fields/route.vessel.html")
-
-
-def test_search_shows_markup_in_titles_as_text(visit):
-    page = visit("index.html")
-    page.keyboard.press("/")
-    page.get_by_role("searchbox", name="Search", exact=True).fill("customs cargo")
-    expect(page.locator(".pal li b").first).to_contain_text("<b>cargo</b>")
 
 
 def test_discrepancies_sort_by_how_long_they_have_been_wrong_with_the_keyboard_and_the_address_keeps_it(visit):

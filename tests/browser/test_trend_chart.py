@@ -18,7 +18,7 @@ def _tip(page: Page) -> Locator:
     return page.locator(".tip")
 
 
-def test_arrow_keys_walk_along_the_points_and_say_what_is_there(visit):
+def test_arrow_keys_walk_along_the_points_and_say_what_is_there_and_enter_opens_the_report(visit):
     page = visit(TREND)
     page.locator("[data-chart]").focus()
     page.keyboard.press("End")
@@ -27,6 +27,14 @@ def test_arrow_keys_walk_along_the_points_and_say_what_is_there(visit):
     expect(_tip(page)).to_contain_text("iteration-059")
     page.keyboard.press("Shift+ArrowLeft")
     expect(_tip(page)).to_contain_text("iteration-049")
+    page.keyboard.press("Home")
+    for _ in range(3):
+        page.keyboard.press("Shift+ArrowRight")
+    expect(_tip(page)).to_contain_text("F1—")
+    expect(_tip(page)).to_contain_text("ground truth unreadable")
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"evals/waybills/0060\.html$"))
 
 
 def test_the_box_beside_a_point_has_its_numbers_of_flips_and_errors(visit):
@@ -41,24 +49,6 @@ def test_the_box_beside_a_point_has_its_numbers_of_flips_and_errors(visit):
         fixed, broken, still = map(number_of_cells, (flips.fixed, flips.broken, flips.still))
         counts = [int(re.sub(r"\D", "", text)) for text in _tip(page).locator(".e > span").all_text_contents()]
         assert counts == [fixed, broken, still, sum(errors(point)), *errors(point)]
-
-
-def test_enter_opens_the_report_of_the_point(visit):
-    page = visit(TREND)
-    page.locator("[data-chart]").focus()
-    page.keyboard.press("End")
-    page.keyboard.press("Enter")
-    page.wait_for_url(re.compile(r"evals/waybills/0060\.html$"))
-
-
-def test_an_undefined_metric_is_a_dash_and_not_zero(visit):
-    page = visit(TREND)
-    page.locator("[data-chart]").focus()
-    page.keyboard.press("Home")
-    for _ in range(3):
-        page.keyboard.press("Shift+ArrowRight")
-    expect(_tip(page)).to_contain_text("F1—")
-    expect(_tip(page)).to_contain_text("ground truth unreadable")
 
 
 def test_zoom_by_keys_is_kept_in_the_address_and_survives_a_reload(visit):
