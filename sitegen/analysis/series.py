@@ -27,7 +27,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import HEADLINES, EvalInfo, Headline, Point, Series, VariantSpread
 from sitegen.model.timeline import EvalHistory, Snapshot
-from sitegen.scoring.answerers import answer_in, glob_of_answers
+from sitegen.scoring.answerers import answerers
 from sitegen.scoring.kinds import in_order_of, nouns_of, scorer
 from sitegen.stats.counts import error_numbers
 
@@ -235,8 +235,8 @@ def first_points_with_output(snapshots: Sequence[Snapshot], kind: str | None = N
     for index, snapshot in enumerate(snapshots):
         key: tuple[object, ...] = (snapshot.iteration,)
         if snapshot.outputs and not is_recorded:
-            glob = glob_of_answers(snapshot.settings)
-            key = tuple([(answer_in(blob.path, glob)[0], blob.oid) for blob in snapshot.outputs])
+            oids = [blob.oid for blob in snapshot.outputs]
+            key = tuple(zip(answerers(snapshot.outputs, snapshot.settings), oids, strict=True))
         earliest.append(first.setdefault(key, index))
     return tuple(None if start == index else start for index, start in enumerate(earliest))
 

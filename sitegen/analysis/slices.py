@@ -39,14 +39,20 @@ class Slice(Frozen):
     value: float | None
     """The headline."""
     interval: Interval | None
-    cost: float | None
-    """US dollars of all its answers; None unless all of them state it."""
-    latency: float | None
-    """Median seconds of an answer; None unless all of them state it."""
     change: float | None = None
     """Of the headline since the point before, over the cases that both have; None without them."""
     verdict: ChangeVerdict | None = None
     """Whether the change is more than chance."""
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars of all its answers; None unless all of them state it."""
+        return self.card.usage.cost if self.card.usage else None
+
+    @property
+    def latency(self) -> float | None:
+        """Median seconds of an answer; None unless all of them state it."""
+        return self.card.usage.latency_median if self.card.usage else None
 
     @property
     def is_worse(self) -> bool:
@@ -175,7 +181,6 @@ def tags_of(card: Scorecard) -> dict[str, set[tuple[str, str]]]:
 def _slices(before: Scorecard | None, after: Scorecard, axes: tuple[str, ...], spec: MetricSpec) -> Iterator[Slice]:
     earlier = dict(_parts(before, axes)) if before else {}
     for values, card in _parts(after, axes):
-        usage = card.usage or RunUsage()
         compared = Compared(earlier[values], card) if values in earlier else None
         change = compared.difference(spec.name) if compared else None
         verdict = None
@@ -186,8 +191,6 @@ def _slices(before: Scorecard | None, after: Scorecard, axes: tuple[str, ...], s
             card=card,
             value=card.metric(spec.name),
             interval=interval_of(card, spec.name),
-            cost=usage.cost,
-            latency=usage.latency_median,
             change=change,
             verdict=verdict,
         )

@@ -52,6 +52,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.recorded import Recorded, read_recorded, states
 from sitegen.model.timeline import Blob, Cause, Snapshot
 from sitegen.scoring import case_files
+from sitegen.scoring.answerers import answerers
 from sitegen.scoring.run_statements import appended_runs, recorded_in
 from sitegen.text.plain import moment_of
 
@@ -288,7 +289,9 @@ class EvalCommit(Frozen):
             if not iteration.present or name not in files_by_name:
                 continue
             iteration_files, last = files_by_name[name], series.last_snapshot(name)
-            if last is not None and same_files(last.outputs, iteration_files.outputs):
+            outputs, settings = iteration_files.outputs, self.inputs.settings
+            is_same = last is not None and same_files(last.outputs, outputs)
+            if last is not None and is_same and answerers(last.outputs, settings) == answerers(outputs, settings):
                 # The current files beside its output; another path alone does not change it.
                 if not same_file(last.recorded, iteration_files.recorded):
                     last = self._with_origin(last, iteration_files)

@@ -29,6 +29,7 @@ from sitegen.history.layout import (
 )
 from sitegen.model.recorded import GRADES
 from sitegen.model.timeline import EvalHistory, Snapshot
+from sitegen.scoring.answerers import answerers
 from sitegen.text.plain import natural_order
 
 
@@ -101,12 +102,14 @@ def fold_overwritten(eval_commit: EvalCommit) -> None:
     outputs = iteration_files.outputs
     if not all(map(eval_commit.belongs, outputs)):
         outputs = state.output  # the version belongs to another eval, and this eval is unchanged
-    series = state.overwritten
+    series, settings = state.overwritten, eval_commit.inputs.settings
     number = len(series.units)
     touched = []
     if not outputs and number:
         series.mark_present(str(number), False)
-    elif outputs and not same_contents(state.output, outputs):
+    elif outputs and not (
+        same_contents(state.output, outputs) and answerers(state.output, settings) == answerers(outputs, settings)
+    ):
         number += 1
         series.units[str(number)] = SeriesIteration(number, f"{number:04d}")
         # The versions that waited for a ground truth are overwritten now.

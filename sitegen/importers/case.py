@@ -237,29 +237,16 @@ class JudgedResults(Frozen):
 
         Any other number outside 0 to 1 is left out and reported. ``lines``: that of each case, if they are known.
         """
-        stated = [case.confidence for case in self.cases if case.confidence is not None]
-        if all(0 <= confidence <= 1 for confidence in stated):
+        stated = [case.confidence for case in self.cases]
+        shares, off = as_shares(stated, "answers")
+        if shares == stated:
             return self
-        scale = 100 if all(1 < confidence <= 100 for confidence in stated) else 1
-        cases, off = [], []
-        for place, case in enumerate(self.cases):
-            if (confidence := case.confidence) is not None:
-                is_share = 0 <= confidence / scale <= 1
-                case = replace(case, confidence=confidence / scale if is_share else None)
-                off += [] if is_share else [(place, confidence)]
-            cases.append(case)
+        cases = [replace(case, confidence=share) for case, share in zip(self.cases, shares, strict=True)]
         findings = [*self.findings]
         if off:
-            # Percent is not read for the number that is no percent.
-            place, value = next((each for each in off if not 0 <= each[1] <= 100), off[0])
-            message = f"The confidence of {len(off)} of {len(stated)} answers is not from 0 to 1, and is left out"
-            fix = (
-                "Write numbers from 0 to 1, or a logprob of at most 0. Numbers are read as percent if all of the file "
-                "are above 1 and at most 100."
-            )
-            line = lines[place] if len(lines) == len(cases) else None
-            said = f"{value:g}, stated for {self.cases[place].id[:80]!r}"
-            findings.append(Finding("warning", message, fix, value=said, line=line))
+            place, finding = off
+            said = f"{finding.value}, stated for {self.cases[place].id[:80]!r}"
+            findings.append(replace(finding, value=said, line=lines[place] if len(lines) == len(cases) else None))
         return replace(self, cases=tuple(cases), findings=tuple(findings))
 
     def with_fields(self, grades: Collection[str]) -> JudgedResults:
@@ -274,6 +261,27 @@ class JudgedResults(Frozen):
         left_out = {*grades, *own_grades}
         kept = [case.with_fields(left_out) for case in self.cases]
         return replace(self, cases=tuple(kept), run=replace(self.run, grades=own_grades))
+
+
+def as_shares(stated: Sequence[float | None], things: str) -> tuple[list[float | None], tuple[int, Finding] | None]:
+    """Read the confidences of some things as shares, or as percent if all of them are above 1 and at most 100.
+
+    Any other number outside 0 to 1 is left out, and reported with the place of one: one that is no percent either, if
+    there is any.
+    """
+    known = [each for each in stated if each is not None]
+    scale = 100 if known and all(1 < each <= 100 for each in known) else 1
+    shares = [None if each is None or not 0 <= each / scale <= 1 else each / scale for each in stated]
+    off = [(place, each) for place, each in enumerate(stated) if each is not None and shares[place] is None]
+    if not off:
+        return shares, None
+    place, value = next((each for each in off if not 0 <= each[1] <= 100), off[0])
+    message = f"The confidence of {len(off)} of {len(known)} {things} is not from 0 to 1, and is left out"
+    fix = (
+        "Write numbers from 0 to 1, or a logprob of at most 0. Numbers are read as percent if all of the file "
+        "are above 1 and at most 100."
+    )
+    return shares, (place, Finding("warning", message, fix, value=f"{value:g}"))
 
 
 class AnswerGrade(NamedTuple):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from sitegen.config.findings import ANSWERED_IN
+from sitegen.model.timeline import Blob
 from sitegen.scoring.scorer import File
 from sitegen.text.globs import answerers_in, compiled
 
@@ -41,6 +42,12 @@ def answer_in(path: str, glob: str) -> tuple[Answerer, str]:
     who = Answerer(**dict(zip(answerers_in(glob), match.groups(), strict=True)))
     rest = match.string[match.end(len(match.groups())) :] if "*" in glob.rpartition("}")[2] else ""
     return who, rest.rpartition(".")[0].strip("/-_. ")
+
+
+def answerers(files: Iterable[Blob], settings: str) -> list[Answerer]:
+    """Return who answered in each file of an output, as far as its path tells."""
+    glob = glob_of_answers(settings)
+    return [answer_in(file.path, glob)[0] for file in files]
 
 
 def by_answerer(files: Sequence[File], settings: str) -> list[tuple[Answerer, tuple[File, ...]]]:

@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
+from math import isfinite
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.importers.case import grade_of
 from sitegen.model.outcomes import EXTRA_ITEM, Judgement, Value
 from sitegen.model.scorecards import AlignmentPanel
 from sitegen.scoring.compiled_truth import CompiledTruth
@@ -65,6 +65,16 @@ class Evidence(NamedTuple):
     """As written; empty if there is none."""
     unit: str = ""
     """Of a wrapped value, which is judged without it."""
+
+    @property
+    def number(self) -> float | None:
+        """The confidence as written, or as a share if it is written in percent; None if it is no number."""
+        text, factor = (self.confidence[:-1], 100) if self.confidence.endswith("%") else (self.confidence, 1)
+        try:
+            number = float(text) / factor
+        except ValueError:
+            return None
+        return number if isfinite(number) else None
 
     def __str__(self) -> str:
         page = "" if self.page is None else f"page {self.page}"
@@ -227,7 +237,7 @@ def _key_of_wrapped(members: dict[str, Value]) -> str | None:
 def with_evidence(
     judgements: Iterable[Judgement], root: Mapping[str, Value], panels: Iterable[AlignmentPanel], *, beside_values: bool
 ) -> list[Judgement]:
-    """Return the judgements of a document with the evidence that the output states for its values.
+    """Return the judgements of a document with the evidence that the output states for its values, confidence as it is.
 
     ``panels`` pair the list items of the document, whose indices in the output can be other ones.
     """
@@ -241,8 +251,7 @@ def with_evidence(
         if judgement.path.rpartition("]")[2] in ends:
             path = _path_in_output(judgement.path, {} if judgement.note == EXTRA_ITEM else pairs)
             if evidence := by_path.get(path):
-                stated = grade_of(evidence.confidence, {})
-                judgement = replace(judgement, evidence=str(evidence), confidence=stated.score if stated else None)
+                judgement = replace(judgement, evidence=str(evidence), confidence=evidence.number)
         with_stated.append(judgement)
     return with_stated
 

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.importers.case import document_of
+from sitegen.importers.case import as_shares, document_of
 from sitegen.model.metrics import Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import About, Finding
@@ -141,7 +141,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 
 SCORER: Final = Scorer(
-    kind="fields", version=17, metrics=METRICS, nouns=Nouns(), score=FieldsScorer().score, metrics_for=_metrics_of
+    kind="fields", version=18, metrics=METRICS, nouns=Nouns(), score=FieldsScorer().score, metrics_for=_metrics_of
 )
 
 
@@ -167,6 +167,12 @@ class _FieldsScoring:
             for document, branch in zip(expected.documents, self._truth.trees, strict=True)
             for answer, found in zip(self._answers, roots, strict=True)
         ]
+        if any(each.confidence is not None for each in self._judgements):
+            shares, off = as_shares([each.confidence for each in self._judgements], "values")
+            if off:
+                self._findings.append(replace(off[1], path=self._judgements[off[0]].path))
+            sides = zip(self._judgements, shares, strict=True)
+            self._judgements = [replace(each, confidence=share) for each, share in sides]
         counts = stats.total(document.counts for document in documents)
         if len(self._judgements) > _MOST_REMEMBERED:
             for branch in self._truth.trees:

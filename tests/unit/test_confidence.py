@@ -66,28 +66,41 @@ def test_a_field_is_named_from_three_values_on_and_the_one_that_promises_too_muc
     assert list(by_field(fields)) == ["bold", "modest"]
 
 
-def test_an_output_states_its_confidence_around_its_values_or_beside_them() -> None:
+@pytest.mark.parametrize(
+    ("stated", "expected", "left_out"),
+    [
+        ((0.9, "0.4", "high", "80 %", 0.3), (0.9, 0.4, None, 0.8, 0.3), None),
+        ((90, "40", "high", None, 30.0), (0.9, 0.4, None, None, 0.3), None),
+        (
+            (0.9, 0.4, "high", 90, 0.3),
+            (0.9, 0.4, None, None, 0.3),
+            "1 of 4 values is not from 0 to 1, and is left out: 90",
+        ),
+        ((90, 40, 130, -5, 30), (None,) * 5, "5 of 5 values is not from 0 to 1, and is left out: 130"),
+    ],
+    ids=["shares", "percent", "both", "neither"],
+)
+def test_an_output_states_its_confidence_around_its_values_or_beside_them(
+    stated: tuple[object, ...], expected: tuple[float | None, ...], left_out: str | None
+) -> None:
     truth = {"rooms": 4, "area": 30, "city": "Ulm", "owner": "Nobody", "year": 1990}
     output = {
-        "rooms": {"value": 4, "confidence": 0.9},
+        "rooms": {"value": 4, "confidence": stated[0]},
         "area": 31.5,
-        "area_confidence": "0.4",
-        "city": {"value": "Bern", "confidence": "high"},
-        "owner": {"value": "Nobody", "confidence": 90},
-        "year": {"value": None, "confidence": 0.3},
+        "area_confidence": stated[1],
+        "city": {"value": "Bern", "confidence": stated[2]},
+        "owner": {"value": "Nobody", "confidence": stated[3]},
+        "year": {"value": None, "confidence": stated[4]},
     }
     inputs = ScoringInputs(
         outputs=(File("o.json", json.dumps(output).encode()),), ground_truth=File("t.json", json.dumps(truth).encode())
     )
     result = scorer("fields").score(inputs)
-    assert {judgement.path: judgement.confidence for judgement in result.judgements} == {
-        "rooms": 0.9,
-        "area": 0.4,
-        "city": None,
-        "owner": None,
-        "year": 0.3,
-    }
-    assert result.scorecard.metric("auroc") == 1.0
+    found = {judgement.path: judgement.confidence for judgement in result.judgements}
+    assert found == dict(zip(truth, expected, strict=True))
+    assert result.scorecard.metric("auroc") == (None if expected[0] is None else 1.0)
+    said = [finding.text.removeprefix("The confidence of ") for finding in result.scorecard.findings]
+    assert said == ([left_out] if left_out else [])
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from sitegen import api
 from tests.gitrepo import Content, GitRepo
-from tests.sites import build_site, problems_text, run
+from tests.sites import broken_links, build_site, problems_text, run
 
 Files = Mapping[str, Any]
 
@@ -249,6 +249,22 @@ def test_the_same_files_of_another_model_are_another_output(repo: GitRepo) -> No
     assert [second.first_with_output, third.first_with_output] == [None, 1]
     assert first.snapshot.roles_changed_in(second.snapshot) == ("outputs",)
     assert second.snapshot.roles_changed_in(third.snapshot) == ()
+
+
+@pytest.mark.parametrize("outputs", ["runs/*/{model}/o.json", "{model}/o.json"])
+def test_a_folder_of_a_model_that_is_renamed_makes_another_output(repo: GitRepo, tmp_path: Path, outputs: str) -> None:
+    entry = manifest(ground_truth="gold.json", outputs=outputs) | {"evals/inv/gold.json": '{"total": 1}'}
+    place = outputs.replace("*", "run-1")
+    for model, gone in (("a", None), ("a", None), ("b", "a")):
+        files = {f"evals/inv/{place.format(model=name)}": '{"total": 1}' for name in ("z", model)}
+        repo.commit(entry | files | ({f"evals/inv/{place.format(model=gone)}": None} if gone else {}))
+    points = api.history(repo.path, "inv").points
+    models = [[document.axes["model"] for document in point.scorecard.documents] for point in points]
+    assert models == [["a", "z"], ["b", "z"]]
+    assert points[1].snapshot.cause == ("outputs",)
+    assert points[1].first_with_output is None
+    build_site(repo.path, tmp_path / "site")
+    assert broken_links(tmp_path / "site") == []
 
 
 def test_the_files_of_a_truth_are_bounded_together(repo: GitRepo) -> None:

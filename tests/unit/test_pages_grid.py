@@ -101,12 +101,12 @@ def test_columns_differ_if_they_say_something_else_or_only_some_of_their_answers
 
 def test_a_column_has_the_name_the_share_that_passed_and_the_prompt() -> None:
     now = cases(("p", "a", "red", True), ("q", "a", "red", False), ("p", "b", "red", True))
-    assert [head[:2] for head in grid(now).heads] == [("a", "1 of 2 passed"), ("b", "1 of 1 passed")]
+    assert [head[:2] for head in grid(now).heads.values()] == [("a", "1 of 2 passed"), ("b", "1 of 1 passed")]
     alone = cases(("p", "a", "red", True))
-    assert grid(alone).heads == []
-    assert replace(grid(alone), prompts={"": ("Answer {{q}}", None)}).heads == [
-        ("a", "1 of 1 passed", "", "Answer {{q}}", None)
-    ]
+    assert grid(alone).heads == {}
+    assert replace(grid(alone), prompts={"": ("Answer {{q}}", None)}).heads == {
+        ("", "a"): ("a", "1 of 1 passed", "", "Answer {{q}}", None)
+    }
 
 
 def test_answers_are_marked_against_what_is_expected_or_the_first_that_passed() -> None:

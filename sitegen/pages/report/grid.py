@@ -6,9 +6,9 @@ have the others (``site_templates/assets/js/tables.js``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import chain, islice, starmap
+from itertools import chain, islice
 from typing import Final
 from urllib.parse import urlencode
 
@@ -155,26 +155,29 @@ class CaseGrid(Frozen, dict=True, gc=True):
             for answer in case.answers
         )
 
-    @property
-    def heads(self) -> list[tuple[str, str, str, str, FileEdit | None]]:
-        """What stands above each column: its name, how many answers passed, what one took, and its prompt.
+    @cached_property
+    def heads(self) -> dict[tuple[str, str], tuple[str, str, str, str, FileEdit | None]]:
+        """What stands above each of ``columns``: its name, how many answers passed, what one took, and its prompt.
 
         Empty if there is one column, and nothing is known of a prompt.
         """
         if len(self.columns) < 2 and not any(map(any, self.prompts.values())):
-            return []
+            return {}
         answers: dict[tuple[str, str], list[CaseAnswer]] = {column: [] for column in self.columns}
         for answer in chain.from_iterable(case.answers for case in self.cases):
             answers[answer.variant, answer.model].append(answer)
-        return [
-            (name, passed(own) or verdict(own), ", ".join(usage_of(own)), *self.prompts.get(variant, ("", None)))
-            for ((variant, _), name), own in zip(self.columns.items(), answers.values(), strict=True)
-        ]
+        heads = {}
+        for column, own in answers.items():
+            verdicts = [answer.passed for answer in own if answer.passed is not None]
+            said = f"{verdicts.count(1.0):,} of {len(verdicts):,} passed" if verdicts else verdict(own)
+            prompt, edit = self.prompts.get(column[0], ("", None))
+            heads[column] = self.columns[column], said, ", ".join(usage_of(own)), prompt, edit
+        return heads
 
     @property
     def listed_tags(self) -> list[str]:
         """The tags by which cases can be chosen."""
-        return sorted(starmap(tag_name, set(chain.from_iterable(self.tags.values()))))
+        return sorted(map(tag_name, set(chain.from_iterable(self.tags.values()))))
 
     def address_of(self, flag: str) -> str:
         """The address of the grid with the cases alone that a button leaves, by its name; empty without this button."""
@@ -186,7 +189,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
         Empty if the grid cannot be narrowed to them.
         """
         if not set(axes) <= set(ANSWERERS):
-            return f"#{urlencode({'tag': tag_name(axes[0], values[0])})}" if self.tags and len(axes) == 1 else ""
+            return f"#{urlencode({'tag': tag_name((axes[0], values[0]))})}" if self.tags and len(axes) == 1 else ""
         columns = self.columns_of(dict(zip(axes, values, strict=True)))
         return f"#columns={','.join(columns)}" if 0 < len(columns) < len(self.columns) else ""
 
@@ -200,7 +203,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
 
     def _rows(self, start: int) -> Iterator[str]:
         for case, marks in islice(self.sorted, start, None):
-            tags = "\n".join(sorted(starmap(tag_name, self.tags.get(case.id, ()))))
+            tags = "\n".join(sorted(map(tag_name, self.tags.get(case.id, ()))))
             group = f' data-g="{escape(tags)}"' if tags else ""
             name = f"<b>{bounded(case.id, 200)}</b>"
             if case.id in self.with_page:
@@ -311,9 +314,9 @@ def names_of_answerers(answers: Iterator[CaseAnswer]) -> dict[tuple[str, str], s
     }
 
 
-def tag_name(axis: str, value: str) -> str:
+def tag_name(tag: tuple[str, str]) -> str:
     """Write a tag of a case as the grid names it."""
-    return printable(f"{axis}: {value}")
+    return printable(": ".join(tag))
 
 
 def _by_document(cases: Sequence[AnsweredCase]) -> dict[str, list[CaseAnswer]]:
@@ -370,12 +373,6 @@ def _who(name: str, answers: Sequence[CaseAnswer] = ()) -> str:
         f"<i>{took}</i>" if took else "",
     )
     return f"<p class=who>{' '.join(filter(None, parts))}</p>" if any(parts) else ""
-
-
-def passed(answers: Iterable[CaseAnswer]) -> str:
-    """Say how many answers passed; empty if the file states no verdicts."""
-    verdicts = [answer.passed for answer in answers if answer.passed is not None]
-    return f"{verdicts.count(1.0):,} of {len(verdicts):,} passed" if verdicts else ""
 
 
 def verdict(answers: Sequence[CaseAnswer]) -> str:

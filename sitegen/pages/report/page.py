@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from math import inf
 from typing import Final
 
-from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.noise.repeats import Repeats
@@ -30,8 +28,6 @@ from sitegen.model.series import HEADLINES, EvalInfo, Point, VariantSpread, Weak
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
-from sitegen.pages.html.formats import count
-from sitegen.pages.html.tables import Text
 from sitegen.pages.instructions import FileEdit
 from sitegen.pages.labels import CAUSES, DisplayedChange, changes
 from sitegen.pages.report import spans
@@ -45,7 +41,7 @@ from sitegen.pages.report.discrepancies import (
     placed_error,
     sections,
 )
-from sitegen.pages.report.grid import CaseGrid, passed
+from sitegen.pages.report.grid import CaseGrid
 from sitegen.pages.report.patterns import PatternRow, headline_without, pattern_rows
 from sitegen.pages.report.tree import has_tree
 from sitegen.pages.report.why_rows import RecordedRow, agrees, recorded_rows, why_otherwise
@@ -350,24 +346,6 @@ class ReportView(Frozen, dict=True, gc=True):
     def splits(self) -> tuple[Split, ...]:
         """The output by variant and model, and by each tag of its cases; empty if no answers differ in any of these."""
         return splits(self.previous.scorecard if self.previous else None, self.card, self.specs[0])
-
-    def answers_of(self, split: Split, part: Slice | None) -> Markup:
-        """A link to the answers of a variant and model with how many passed, if the page has them."""
-        address = self.grid.address(split.axes, part.values) if self.grid and part else ""
-        if not self.grid or not part or not address:
-            return Markup("")
-        wanted = dict(zip(split.axes, part.values, strict=True)).items()
-        said = passed(
-            answer
-            for answer in chain.from_iterable(case.answers for case in self.grid.cases)
-            if wanted <= {"variant": answer.variant, "model": answer.model}.items()
-        )
-        return Markup(f'<a href="{address}">{said or "answers"}</a>')
-
-    def cases_of(self, part: Slice, split: Split, spec: MetricSpec) -> Text:
-        """The number of cases of a slice, with a link to the answers to them."""
-        address = self.grid.address(split.axes, part.values) if self.grid else ""
-        return Markup(f'<a href="{address}">{part.cases:,}</a>') if address else count(part.cases)
 
     @cached_property
     def case_pages(self) -> dict[str, str]:
