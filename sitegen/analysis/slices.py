@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
 from typing import Final
 
@@ -139,9 +139,9 @@ def most_fallen(series: Series) -> tuple[str, str, float] | None:
     return max(worse, key=lambda fallen: abs(fallen[2]), default=None)
 
 
-def headlines_by(card: Scorecard, axis: str, metric: str) -> dict[str, float | None]:
-    """A metric of each group of answers with one value on an axis; empty if no answer states it."""
-    return {value: part.metric(metric) for (value,), part in _parts(card, (axis,))}
+def headlines_by(card: Scorecard, axes: tuple[str, ...], metric: str) -> dict[str, float | None]:
+    """A metric of each group of answers with the same values on some axes; empty if no answer states these."""
+    return {BETWEEN.join(values): part.metric(metric) for values, part in _parts(card, axes)}
 
 
 def by_answerer(card: Scorecard) -> dict[str, Scorecard]:
@@ -196,11 +196,11 @@ def _slices(before: Scorecard | None, after: Scorecard, axes: tuple[str, ...], s
         )
 
 
-def part_of(result: Result, axis: str, value: str) -> Result:
-    """Return the answers of a result that have a value on an axis, as if it had no others."""
+def part_of(result: Result, wanted: Mapping[str, str]) -> Result:
+    """Return the answers of a result that have a value on each of some axes, as if it had no others."""
     card = result.scorecard
-    documents = [document for document in card.documents if document.axes.get(axis) == value]
-    part = _part(card, documents, _differing(card, (axis,)))
+    documents = [document for document in card.documents if wanted.items() <= document.axes.items()]
+    part = _part(card, documents, _differing(card, tuple(wanted)))
     names = {document.id: named.id for document, named in zip(documents, part.documents, strict=True)}
     judged = (judgement for judgement in result.judgements if judgement.document in names)
     return Result(part, tuple(replace(judgement, document=names[judgement.document]) for judgement in judged))

@@ -35,7 +35,7 @@ _EDITS: Final = 3
 
 
 def history(options: Options, eval_id: str, *, by: str | None, as_json: bool) -> None:
-    """Print the series of an eval, oldest first. ``by``: an axis, for a column for each value on it."""
+    """Print the series of an eval, oldest first. ``by``: an axis, or several with commas between, for columns."""
     series = read_series(options, eval_id)
     if as_json:
         from sitegen.pages.data.series import series_files
@@ -49,21 +49,22 @@ def history(options: Options, eval_id: str, *, by: str | None, as_json: bool) ->
 def slice_columns(series: Series, axis: str) -> list[str]:
     """A line for each iteration: the headline of all answers and of the answers with each value on an axis.
 
-    The values of the newest output come first. Raises ConfigurationError if the answers of no output differ on the
-    axis.
+    The values of the newest output come first. Several axes have commas between; their columns are the pairs of values
+    that occur. Raises ConfigurationError if the answers of no output differ on one of them.
     """
     from sitegen.analysis.slices import axes_of, headlines_by
 
     spec, points = series.specs[0], series.points
     axes = dict.fromkeys(name for point in reversed(points) for name in axes_of(point.scorecard))
-    if axis not in axes:
+    wanted = (axis,) if axis in axes else tuple(axis.split(","))
+    for unknown in (name for name in wanted if name not in axes):
         raise ConfigurationError(
-            f"The answers of no output differ on the axis {line(axis, 80)!r}.", fix=_nearest(axis, list(axes))
+            f"The answers of no output differ on the axis {line(unknown, 80)!r}.", fix=_nearest(unknown, list(axes))
         )
-    heads = [headlines_by(point.scorecard, axis, spec.name) for point in points]
+    heads = [headlines_by(point.scorecard, wanted, spec.name) for point in points]
     values = list(dict.fromkeys(value for of_point in reversed(heads) for value in of_point))
     shown = values[:COLUMNS]
-    labels = [line(spec.label, _LONGEST_LABEL), *(line(value, 16) for value in shown)]
+    labels = [line(spec.label, _LONGEST_LABEL), *(line(value, 24) for value in shown)]
     widths = [max(9, len(label)) for label in labels]
     rows = [f"{'iteration':20} {' '.join(f'{label:>{width}}' for label, width in zip(labels, widths, strict=True))}"]
     for point, of_point in zip(points, heads, strict=True):

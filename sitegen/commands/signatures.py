@@ -146,7 +146,10 @@ def history(
     eval_id: EvalId,
     by: Annotated[
         str | None,
-        typer.Option(metavar="AXIS", help="A column for each variant, model, or value of this tag of the cases."),
+        typer.Option(
+            metavar="AXIS",
+            help="A column for each variant, model, or value of this tag of the cases; also variant,model.",
+        ),
     ] = None,
     json_: Json = False,
 ) -> None:

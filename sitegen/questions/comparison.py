@@ -39,12 +39,13 @@ def compare_variants(
 ) -> tuple[ComparisonDocument, Thresholds]:
     """Compare variants of an eval in the work tree, its models, or the values of a tag.
 
-    ``names``: values on one axis, also written ``model=mini``; empty for all on the first axis, which is the variant if
-    there are several. Raises ConfigurationError if the eval or a value does not exist, if the values are on several
-    axes, or if there are fewer than two.
+    ``names``: values on one axis, also written ``model=mini``, or on the same axes, ``model=mini,variant=short``; empty
+    for all on the first axis, which is the variant if there are several. Raises ConfigurationError if the eval or a
+    value does not exist, if the values are on different axes, or if there are fewer than two.
     """
     verified = verify(project, eval_id)
-    on_other_axis = any("=" in name and not name.startswith("variant=") for name in names)
+    parts = (part for name in names for part in name.split(","))
+    on_other_axis = any("=" in part and not part.startswith("variant=") for part in parts)
     if on_other_axis or not traits_of(verified.place.kind).answers_cases:
         return _compare_slices(verified, names)
     names = [name.removeprefix("variant=") for name in names]
@@ -74,18 +75,22 @@ def _compare_slices(verified: Verified, names: Sequence[str]) -> tuple[Compariso
         for axis in axes
         for value in dict.fromkeys(document.axes[axis] for document in documents if axis in document.axes)
     }
-    shorter = {value: name for name, (_, value) in reversed(sides.items())}  # on the first axis that has it
-    chosen = list(dict.fromkeys(shorter.get(name, name) for name in names))
-    if not chosen:
-        chosen = [name for name, (axis, _) in sides.items() if axis == axes[0]]
-    unknown = [name for name in chosen if name not in sides]
-    if unknown or len(chosen) < 2 or len({sides[name][0] for name in chosen}) > 1:
+    known = {value: side for side in reversed(sides.values()) for value in (side[1],)} | sides
+    chosen, unknown = dict[str, dict[str, str]](), []
+    for name in names or [name for name, (axis, _) in sides.items() if axis == axes[0]]:
+        parts = [name] if name in known else name.split(",")
+        values = dict(known[part] for part in parts if part in known)
+        unknown += [part for part in parts if part not in known]
+        if not any(values.items() <= document.axes.items() for document in documents):
+            unknown.append(name)
+        chosen[",".join(map("=".join, values.items()))] = values
+    if unknown or len(chosen) < 2 or len({frozenset(values) for values in chosen.values()}) > 1:
         has_no = f"The answers in the newest output of {entry.id!r} have no {', '.join(map(repr, unknown))}."
-        message = has_no if unknown else "To compare answers, two or more values on one axis are needed."
+        message = has_no if unknown else "To compare answers, two or more values on the same axes are needed."
         raise ConfigurationError(message, fix=f"The values of {entry.id}: {', '.join(sides)}.")
-    parts = [part_of(result, *sides[name]) for name in chosen]
+    parts_of_result = [part_of(result, values) for values in chosen.values()]
     info = EvalInfo(id=entry.id, name=entry.id, kind=kind)
-    document = ComparisonDocument(changes=compare_results(info, parts, chosen))
+    document = ComparisonDocument(changes=compare_results(info, parts_of_result, list(chosen)))
     return document, {entry.id: _thresholds(kind, entry.thresholds)}
 
 

@@ -51,7 +51,7 @@ class GateSide(Frozen):
 
     def judged_alone(self, result: Result) -> Result:
         """The answers of a result that are judged."""
-        return part_of(result, *self.slice) if self.slice else result
+        return part_of(result, dict([self.slice])) if self.slice else result
 
     @property
     def _until_newest(self) -> tuple[Snapshot, ...]:

@@ -64,7 +64,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
     at, card = point.snapshot, point.scorecard
     spread = variant_spread(series.specs[0], card)
     flips = point.change.flips if point.change else None
-    slices = {axis: headlines_by(card, axis, series.specs[0].name) for axis in axes_of(card)}
+    slices = {axis: headlines_by(card, (axis,), series.specs[0].name) for axis in axes_of(card)}
     then = _clock(card)
     now = point.now if not series.info.recorded else None
     return {

@@ -133,7 +133,7 @@ class TrendView(Frozen, dict=True, gc=True):
         """The headline of each variant, or of the outputs of each model, at every point."""
         if not self.variants:  # as a rule
             return []
-        heads = [headlines_by(point.scorecard, self.split_by, self.specs[0].name) for point in self.points]
+        heads = [headlines_by(point.scorecard, (self.split_by,), self.specs[0].name) for point in self.points]
         if self.split_by == "model" and max(map(len, heads)) < 2:  # a model for each output
             heads = [{point.made_by: values[0]} for point, values in zip(self.points, self.values, strict=True)]
         return [[head.get(variant) for head in heads] for variant in self.variants]
@@ -142,7 +142,7 @@ class TrendView(Frozen, dict=True, gc=True):
     def values_of_others(self) -> list[list[float | None]]:
         """The headline of the answers with each of the further values, at every point."""
         by_axis = {
-            axis: [headlines_by(point.scorecard, axis, self.specs[0].name) for point in self.points]
+            axis: [headlines_by(point.scorecard, (axis,), self.specs[0].name) for point in self.points]
             for axis, _ in self.others
         }
         return [[heads.get(value) for heads in by_axis[axis]] for axis, value in self.others]
