@@ -125,9 +125,10 @@ class Reports:
         others = (each for each in reversed(snapshots[:index]) if each.outputs != snapshots[index].outputs)
         before, prompts = next(others, None), dict[str, tuple[str, FileEdit | None]]()
         for variant in {answer.variant for case in result.cases for answer in case.answers}:
-            edits = reversed(self._edits_by_variant.get(variant.partition(":")[0], ()))
-            until = (each for each in edits if each.edit.commit.position <= snapshots[index].commit.position)
-            prompts[variant] = result.prompts.get(variant, ""), next(until, None)
+            edits = self._edits_by_variant.get(variant.partition(":")[0], ())
+            until = [each for each in edits if each.edit.commit.position <= snapshots[index].commit.position]
+            is_one_file = len({each.file for each in until}) == 1  # a name that fits two stands for neither
+            prompts[variant] = result.prompts.get(variant, ""), until[-1] if is_one_file else None
         grid = CaseGrid(
             place=(self._info.id, snapshots[index].slug),
             cases=result.cases,

@@ -62,7 +62,7 @@ def edits_by_variant(edits: Iterable[Edit], moved: Mapping[EditedFile, str]) -> 
     """Return the edits of instruction files by the variants that the files may be the prompts of, oldest first.
 
     A variant is named by the path of its prompt or an end of it, or by the path or the name without the suffix, as
-    ``respond`` does. A name that fits two files stands for neither. ``moved``: as ``DrivingEdits`` has it.
+    ``respond`` does. ``moved``: as ``DrivingEdits`` has it.
     """
     found = defaultdict[str, list[FileEdit]](list)
     for edit in edits:
@@ -70,7 +70,7 @@ def edits_by_variant(edits: Iterable[Edit], moved: Mapping[EditedFile, str]) -> 
         names = {"/".join(parts[start:]) for start in range(len(parts))}
         for name in {*names, stem.replace("/", "."), basename(stem)}:
             found[name].append(FileEdit(edit, moved.get((edit.path, edit.commit.sha), edit.path)))
-    return {name: own for name, own in found.items() if len({each.file for each in own}) == 1}
+    return found
 
 
 def edits_by_commit(files: Iterable[InstructionHistory]) -> dict[int, tuple[FileEdit, ...]]:

@@ -58,17 +58,12 @@ def test_files_whose_edits_changed_evals_most_surely_come_first_and_deleted_ones
     assert "<span>15 edits</span>" in written(renderer_of(sample.SITE), page)
 
 
-def test_a_variant_is_found_by_the_path_or_the_name_of_its_prompt_unless_two_have_it():
-    edits = [
-        replace(sample.FILE.edits[0], path=path) for path in ("prompts/short.md", "prompts/kind.md", "old/kind.md")
-    ]
+def test_a_variant_is_found_by_the_path_or_the_name_of_its_prompt():
+    edits = [replace(sample.FILE.edits[0], path=path) for path in ("prompts/short.md", "kind.md")]
     moved = {(edits[0].path, edits[0].commit.sha): "prompts/brief.md"}
-    found = {name: own[0].file for name, own in edits_by_variant(edits, moved).items()}
-    assert found == {
-        **dict.fromkeys(("prompts/short.md", "short.md", "prompts.short", "short"), "prompts/brief.md"),
-        **dict.fromkeys(("prompts/kind.md", "prompts.kind"), "prompts/kind.md"),
-        **dict.fromkeys(("old/kind.md", "old.kind"), "old/kind.md"),
-    }
+    found = {name: [each.file for each in own] for name, own in edits_by_variant(edits, moved).items()}
+    names = dict.fromkeys(("prompts/short.md", "short.md", "prompts.short", "short"), "prompts/brief.md")
+    assert found == {name: [path] for name, path in {**names, "kind.md": "kind.md", "kind": "kind.md"}.items()}
 
 
 def test_a_row_says_the_size_the_version_and_the_newest_edit_with_outputs_around_it():

@@ -199,9 +199,14 @@ def test_the_page_is_there_as_long_as_the_newest_point_has_two_variants(repo: Gi
 
 
 def test_a_page_kept_from_the_build_before_is_that_of_a_build_from_nothing(repo: GitRepo, tmp_path: Path):
-    repo.commit({"evals/faq/responses-kind.jsonl": responses("yes", "no")})
+    kind = {"evals/faq/responses-kind.jsonl": responses("yes", "no")}
+    repo.commit(kind | {"prompts/kind.md": "Be kind.\n"})
     build_site(repo.path, tmp_path / "often")
-    repo.commit({"CLAUDE.md": "Be kind.\n"})
+    rude = {"evals/faq/responses-kind.jsonl": responses("yes", "yes")}
+    repo.commit(rude | {"CLAUDE.md": "Be kind.\n", "templates/kind.md": "Be rude.\n"})
     build_site(repo.path, tmp_path / "often")
     assert differs_from_cold(tmp_path / "often", repo.path) == []
-    assert PAGE in content(tmp_path / "often")
+    files = content(tmp_path / "often")
+    assert PAGE in files
+    prompts = [b"prompts--kind.md/index.html" in files[f"evals/faq/{slug}.html"] for slug in ("0002", "0003")]
+    assert prompts == [True, False]

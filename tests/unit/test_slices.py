@@ -151,7 +151,7 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(project: Path, 
     text = text_of(tmp_path / "site" / "evals/support/0002.html")
     assert "Score by variant and model" in text
     trend = text_of(tmp_path / "site" / "evals/support/index.html")
-    assert "Score by model mini 0.385large 0.900" in trend
+    assert "0.385 mini0.900 large" in trend
     assert "Hidden by the average: Score of model mini is worse, ▼down 0.100" in text
     assert "worse where `model` is `mini`: −0.100" in (tmp_path / "site" / "summary.md").read_text()
     series = json.loads((tmp_path / "site" / "data/evals/support.json").read_text())
