@@ -168,5 +168,12 @@ def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: s
         snapshots=(snapshot,),
         limit=limit,
         whole=data,
-        grid=CaseGrid(None, result.cases, tags=tags_of(result.scorecard)) if result.cases else None,
+        grid=CaseGrid(
+            place=None,
+            cases=result.cases,
+            tags=tags_of(result.scorecard),
+            prompts={variant: (text, None) for variant, text in result.prompts.items()},
+        )
+        if result.cases
+        else None,
     ).page

@@ -99,6 +99,16 @@ def test_columns_differ_if_they_say_something_else_or_only_some_of_their_answers
     assert {name for marks, name, _ in found if "data-d" in marks} == {"said", "judged"}
 
 
+def test_an_answer_that_is_none_fails_and_can_be_asked_for() -> None:
+    wrong, late, right = cases(*((name, "a", "red", name == "right") for name in ("wrong", "late", "right")))
+    late = replace(late, answers=(replace(late.answers[0], passed=None, output="", error="timeout"),))
+    shown = grid((wrong, late, right))
+    assert [(name, number) for _, name, _, number in shown.flags] == [("failing", 2), ("errors", 1)]
+    assert (
+        '<div class="an a0" data-f data-e><p class=who><b>a</b> <span class="pill bad">no result</span>' in shown.rows
+    )
+
+
 def test_a_column_has_the_name_the_share_that_passed_and_the_prompt() -> None:
     now = cases(("p", "a", "red", True), ("q", "a", "red", False), ("p", "b", "red", True))
     assert [head[:2] for head in grid(now).heads.values()] == [("a", "1 of 2 passed"), ("b", "1 of 1 passed")]

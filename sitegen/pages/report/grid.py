@@ -41,6 +41,7 @@ _DISTINCT: Final = 3
 """The most different repeats of an answer in the grid."""
 _FLAGS: Final = (
     ("f", "failing", "Only failing"),
+    ("e", "errors", "Only errors"),
     ("c", "changed", "Only changed"),
     ("d", "different", "Only different"),
     ("y", "flaky", "Only flaky"),
@@ -349,6 +350,7 @@ def _marks(case: AnsweredCase, before: _Answers) -> dict[str, dict[str, str]]:
         found = {
             "n": failed and bool(earlier) and not any(answer.has_failed for answer in earlier),
             "f": failed,
+            "e": any(answer.error for answer in answers),
             "c": bool(earlier) and texts != {_plain(answer.output) for answer in earlier},
             "d": len(different) > 1,
             "y": len(verdicts) > 1 and 0 < sum(verdicts) < len(verdicts),
