@@ -26,7 +26,7 @@ REACHED: Final = {
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_576,
+    "lines of templates, styles and scripts": 8_584,
     "template lines over 160 characters": 0,
     "lines of tests": 49_845,
     "patches of attributes in tests": 45,

@@ -191,5 +191,5 @@ def test_models_that_none_beats_in_quality_and_cost_are_named(tmp_path: Path) ->
     build_site(repo.path, tmp_path / "site")
     said = text(tmp_path / "site", "evals/desk/index.html")
     by_cost, by_time = said.split("A ring marks what no other beats in both:")[1:]
-    assert by_cost.startswith(" small 0.250 middle 0.750 large 1.000 ")
-    assert by_time.startswith(" small 0.250 dear 1.000 large 1.000 ")
+    assert by_cost.startswith(" small 0.250 , middle 0.750 , large 1.000 .")
+    assert by_time.startswith(" small 0.250 , dear 1.000 , large 1.000 .")

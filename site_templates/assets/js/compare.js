@@ -7,6 +7,8 @@ const ABSENT = 6, LISTED = 200, FIELDS = 25, COMMITS = 8, OFFERED = 50, SIDES = 
 const TYPES = ["omission", "hallucination", "wrong_value", "format_error"];
 const FATES = ["broken", "fixed", "still_wrong", "appeared", "vanished"]; // as in sitegen/pages/compare_data.py
 const isThere = run => run.state !== ABSENT, isWrong = run => run.state >= 2 && isThere(run);
+/* Which pairs the build judges (sitegen/pages/compare_data.py). */
+const JUDGED = "was judged for neighbours, for the newest and the best iteration, and for lasting changes";
 
 class Comparison {
   constructor(card) {
@@ -213,7 +215,7 @@ class Comparison {
         link.href = `#${new URLSearchParams({ a: first.point.slug, b: side.point.slug })}`;
         const said = element("p", "", this.isRecorded ? "" : `${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong. `);
         said.append(link);
-        box.append(...this.answer(), said);
+        box.append(...this.answer(true), said);
         for (const { metric, name, before, after, change } of this.rows(found)) {
           const row = metrics.get(name) ?? metrics.set(name, { metric, cells: [[before].flat()] }).get(name);
           row.cells.push([after, " ", change].flat());
@@ -224,7 +226,8 @@ class Comparison {
     this.sides = [first, others.at(-1)];
     this.parts = parts;
     const table = this.widened("sides-metrics", names, [...metrics.values()]);
-    this.result.replaceChildren(heads, table, ...this.differing(sides, names));
+    const open = $(".pill.open", heads) ? [element("p", "rest", `Not judged: whether a change is more than chance ${JUDGED}. In the terminal it is.`)] : [];
+    this.result.replaceChildren(heads, ...open, table, ...this.differing(sides, names));
     this.status.textContent = `${names.join(", ")} side by side.`;
   }
 
@@ -325,15 +328,15 @@ class Comparison {
   judged(a, b) { return this.data.judged[`${a.slug} ${b.slug}`]; }
 
   /** What the build judged of the pair, which is safe HTML; of any other that it was not judged, and how it can be. */
-  answer() {
+  answer(isBrief) {
     const [a, b] = this.sides.map(({ point }) => point);
     const judged = this.judged(a, b) ?? this.judged(b, a);
     if (judged) return rowsOf(judged[0]);
     const line = element("p", "answer");
     if ((a.same ?? a.slug) === (b.same ?? b.slug)) line.append("Both are the same output: only ground truth and rules can make a difference.");
     else {
-      line.append(element("span", "pill", "not judged"), " Whether this change is more than chance was judged for neighbours, for the newest and the best iteration, "
-        + "and for lasting changes, not for this pair. In the terminal it is: ", element("code", "", this.inTerminal([a, b])));
+      const why = isBrief ? "" : `Whether this change is more than chance ${JUDGED}, not for this pair. In the terminal it is: `;
+      line.append(element("span", "pill open", "not judged"), ` ${why}`, element("code", "", this.inTerminal([a, b])));
     }
     return [line];
   }

@@ -252,7 +252,7 @@ class TrendChart {
 
   /* ---- zoom ---- */
   zoom(from, to, silent) {
-    const least = this.places ? this.size / 200 : Math.min(8, this.size);
+    const least = this.places ? this.size / 500 : Math.min(8, this.size);
     if (to - from < least) { const middle = (from + to) / 2; from = middle - least / 2; to = middle + least / 2; }
     if (from < this.least) { to += this.least - from; from = this.least; }
     if (to > this.most) { from -= to - this.most; to = this.most; }
@@ -304,7 +304,7 @@ class TrendChart {
     const axis = $("[data-axis=time]", this.card) && address.get("axis") === "time" ? "time" : "";
     if (axis && this.older) this.load().then(() => { if (!this.older) this.restore(); });
     this.setAxis(this.older ? "" : axis);
-    if (kept) this.zoom(this.place(kept[1] - 1) - 0.5, this.place(kept[2] - 1) + 0.5, true); else { this.from = this.least; this.to = this.most; this.draw(); }
+    if (kept) this.zoom(this.place(kept[1] - 1.5), this.place(kept[2] - 0.5), true); else { this.from = this.least; this.to = this.most; this.draw(); }
   }
 
   /* ---- one point ---- */
@@ -376,7 +376,7 @@ class TrendChart {
         const index = this.indexAt(event, canvas), from = down;
         down = null;
         this.selection.classList.remove("on");
-        if (!from.touch && Math.abs(event.clientX - from.x) > 5) this.zoom(this.place(Math.min(index, from.index)) - 0.5, this.place(Math.max(index, from.index)) + 0.5);
+        if (!from.touch && Math.abs(event.clientX - from.x) > 5) this.zoom(this.place(Math.min(index, from.index) - 0.5), this.place(Math.max(index, from.index) + 0.5));
         else if (!from.touch || from.was === index) this.visit(index);
       });
       canvas.addEventListener("pointercancel", () => { down = null; this.selection.classList.remove("on"); });
@@ -423,7 +423,7 @@ class TrendChart {
   /* ---- buttons and brush ---- */
   listenToButtons() {
     for (const button of $$("[data-range]", this.card)) {
-      button.addEventListener("click", () => (button.dataset.range === "all" ? this.reset() : this.zoom(this.place(this.size - button.dataset.range) - 0.5, this.most)));
+      button.addEventListener("click", () => (button.dataset.range === "all" ? this.reset() : this.zoom(this.place(this.size - button.dataset.range - 0.5), this.most)));
     }
     for (const button of $$("[data-clock]", this.card)) {
       button.addEventListener("click", () => {
