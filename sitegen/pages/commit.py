@@ -16,6 +16,7 @@ from sitegen.model.changes import Change
 from sitegen.model.commits import Commit, How
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import Flips
 from sitegen.model.series import HEADLINES, Effect, EvalInfo, Headline, Point, Series
 from sitegen.model.site import Page
 from sitegen.model.timeline import Cause, CommitRecord, Edit
@@ -31,7 +32,6 @@ from sitegen.pages.effects import (
     by_grade,
     effect_rows,
     fields_and_passages,
-    flipped_fields,
     grades,
     metrics_of,
 )
@@ -122,7 +122,6 @@ class EvalMove(Frozen):
         elif effect:
             others = [CAUSES[cause] for cause in self.causes if cause != "outputs"]
             grade, why = "same output", ", ".join(others) or "identical to an earlier one"
-        fields = flipped_fields(effect.change.flips) if effect else ()
         return EffectRow(
             eval_id=self.info.id,
             name=line(self.info.name, 80),
@@ -134,9 +133,7 @@ class EvalMove(Frozen):
                 self.before, last, self.specs, (effect.change.of(spec.name) if effect else None for spec in self.specs)
             ),
             verdict=effect.change.verdict if effect else None,
-            fixed=sum(fixed for _, fixed, _ in fields),
-            broken=sum(broken for _, _, broken in fields),
-            fields=fields,
+            flips=effect.change.flips if effect else Flips(),
             remarks=tuple(effect.remarks) if effect else (),
         )
 

@@ -11,13 +11,14 @@ from typing import Final, Literal, TypeAlias
 
 from markupsafe import Markup
 
+from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.section_flips import mentioned_fields
 from sitegen.history.layout import Layout
 from sitegen.model.changes import ChangeVerdict, Decision
 from sitegen.model.commits import ChangedPath, How
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.outcomes import Flips
+from sitegen.model.outcomes import Flips, Tally
 from sitegen.model.series import Effect, Headline
 from sitegen.model.timeline import CommitRecord, OutputLayout, RenamedEval, last_id
 from sitegen.pages import links
@@ -78,10 +79,10 @@ class EffectRow(Frozen):
     """The metrics with their changes, the headline first. A change is None if either value is undefined, or if they
     cannot be compared."""
     verdict: ChangeVerdict | None = None
-    fixed: int = 0
-    broken: int = 0
-    fields: tuple[tuple[str, int, int], ...] = ()
-    """As of ``flipped_fields``, if their flips may have to do with the edit or commit."""
+    flips: Flips = Flips()
+    """The cells of the eval, by their fate from the one point to the other."""
+    other_model: bool = False
+    """Whether the model changed too, so that no field can have flipped by the edit alone."""
     remarks: tuple[str, ...] = ()
     """Sentences on causes besides the output that may have changed the numbers."""
 
@@ -158,11 +159,11 @@ class EffectRow(Frozen):
         why = f'<div class="by">{text(self.why)}</div>' if self.why else ""
         return Markup(f"{pill(self.grade)}{why}")
 
-    def flips(self, values: int, tone: str, root: str) -> Markup:
-        """A number of flips, with a link to the comparison of both points."""
+    def count(self, flipped: Tally, tone: str, root: str) -> Markup:
+        """The number of flips, with a link to the comparison of both points."""
         if self.before is None or not self.before.slug:
             return formats.NIL
-        if not values:
+        if not (values := number_of_cells(flipped)):
             return _NO_FLIP
         pair = f"{root}{links.compare(self.eval_id)}#a={self.before.slug}&amp;b={self.after.slug}"
         return Markup(f'<a class="delta {tone}" href="{pair}">{values:,}</a>')
@@ -202,21 +203,18 @@ def most_changed(rows: Iterable[EffectRow]) -> list[EffectRow]:
 
 
 def _effect_row(effect: Effect) -> EffectRow:
-    metrics = metrics_of(effect.before, effect.after, effect.specs, effect.changes)
-    grade = _grade(effect)
-    fields = flipped_fields(effect.window.flips) if effect.window.flips else ()
+    grade, why = _graded(effect)
     return EffectRow(
         eval_id=effect.eval_id,
         name=line(effect.name, 80),
         grade=grade,
-        why=_why(effect, grade),
+        why=why,
         before=effect.before,
         after=effect.after,
-        metrics=metrics,
+        metrics=metrics_of(effect.before, effect.after, effect.specs, effect.changes),
         verdict=effect.window.verdict if grade not in ("not judged", "first output") else None,
-        fixed=sum(fixed for _, fixed, _ in fields),
-        broken=sum(broken for _, _, broken in fields),
-        fields=fields if effect.window.model is None else (),
+        flips=effect.window.flips or Flips(),
+        other_model=effect.window.model is not None,
         remarks=tuple(_remarks(effect)),
     )
 
@@ -235,32 +233,24 @@ def metrics_of(
     )
 
 
-def _grade(effect: Effect) -> Grade:
-    if effect.window.model or effect.regraded or effect.window.or_edit:
-        return "not judged"
-    if effect.change is None:
-        return "first output" if effect.window.over_common is None else "not judged"
-    if effect.window.verdict is not None:
-        return effect.window.verdict.decision
-    if effect.spec.recorded:
-        return "recorded"
-    return "same output" if effect.change == 0 else "not judged"
-
-
-def _why(effect: Effect, grade: Grade) -> str:
+def _graded(effect: Effect) -> tuple[Grade, str]:
+    """The grade with its reason."""
+    window = effect.window
     if effect.regraded:
-        return "two judges do not grade alike"
-    if effect.window.model:
-        return "the model changed too"
-    if effect.window.or_edit:
-        return f"the output may have been made with {effect.window.or_edit.short} instead"
-    if grade == "first output":
-        return "nothing to compare with"
-    if grade == "not judged" and effect.change is None:
-        return "nothing in common to compare"
-    if grade == "recorded":
-        return ONLY_RECORDED
-    return verdict_words(effect.window.verdict, effect.spec, effect.nouns) if effect.window.verdict else ""
+        return "not judged", "two judges do not grade alike"
+    if window.model:
+        return "not judged", "the model changed too"
+    if window.or_edit:
+        return "not judged", f"the output may have been made with {window.or_edit.short} instead"
+    if effect.change is None and window.over_common is None:
+        return "first output", "nothing to compare with"
+    if effect.change is None:
+        return "not judged", "nothing in common to compare"
+    if window.verdict is not None:
+        return window.verdict.decision, verdict_words(window.verdict, effect.spec, effect.nouns)
+    if effect.spec.recorded:
+        return "recorded", ONLY_RECORDED
+    return "same output" if effect.change == 0 else "not judged", ""
 
 
 def _remarks(effect: Effect) -> Iterator[str]:
@@ -323,8 +313,12 @@ COLUMNS: Final = (
     ),
     Column(name="interval", head="Its 95 % interval, around 0", label="95 %", cell=EffectRow.interval_cell),
     Column(name="verdict", head="Verdict", cell=EffectRow.verdict_cell),
-    Column(name="fixed", head="Fixed", cell=lambda row, root, *_: row.flips(row.fixed, "up", root), classes="num"),
-    Column(name="broken", head="Broken", cell=lambda row, root, *_: row.flips(row.broken, "dn", root), classes="num"),
+    Column(
+        name="fixed", head="Fixed", cell=lambda row, root, *_: row.count(row.flips.fixed, "up", root), classes="num"
+    ),
+    Column(
+        name="broken", head="Broken", cell=lambda row, root, *_: row.count(row.flips.broken, "dn", root), classes="num"
+    ),
 )
 """The table of effects: functions of a row, the root of the site, the scale of the intervals, and what stands below the
 name."""
@@ -410,7 +404,7 @@ def fields_and_passages(rows: Iterable[EffectRow], files: Mapping[str, Sequence[
     """The flipped fields of all evals. ``files``: the passages of the diff of each edited file, by path."""
     evals: dict[str, list[tuple[EffectRow, int, int]]] = {}
     for row in rows:
-        for attribute, fixed, broken in row.fields:
+        for attribute, fixed, broken in () if row.other_model else flipped_fields(row.flips):
             evals.setdefault(attribute, []).append((row, fixed, broken))
     names = sorted(evals, key=lambda name: (-sum(fixed + broken for _, fixed, broken in evals[name]), name))
     listed = names[:_MOST_FIELDS]
