@@ -51,7 +51,7 @@ from sitegen.model.scorecards import (
     Status,
     TablePanel,
 )
-from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Series
+from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Series, SuspectTruth
 from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
 from sitegen.pages.instructions import EditEffects
@@ -627,6 +627,25 @@ def with_flips(point: Point, flips: Flips) -> Point:
 def since(index: int, wrong: frozenset[tuple[str, str]]) -> dict[CellKey, int]:
     """Values that are wrong since a point, by (document, path)."""
     return {(*cell, is_extra): index for cell in wrong for is_extra in (False, True)}
+
+
+def suspect(
+    attribute: str, expected: str, actual: str, agreeing: int = 9, outputs: int = 9, **more: Any
+) -> SuspectTruth:
+    """A label that may be wrong, of one value of an attribute."""
+    found = SuspectTruth(
+        document="",
+        path=attribute,
+        attribute=attribute.replace("[0]", "[]"),
+        expected=expected,
+        actual=actual,
+        agreeing=agreeing,
+        outputs=outputs,
+        edits=2,
+        first=0,
+        last=1,
+    )
+    return replace(found, **more)
 
 
 def report(series: Series, point: Point, previous: Point | None, result: Result, **more: Any) -> ReportView:

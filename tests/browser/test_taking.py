@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from playwright.sync_api import expect
 
 from sitegen.analysis.causes import causes_of
-from sitegen.model.series import Correction, SuspectTruth
+from sitegen.model.series import Correction
 from sitegen.pages.other_pages import problems_page
 from sitegen.pages.suspect_truth import suspect_labels_page
 from tests import pages_sample as sample
@@ -64,19 +64,7 @@ def test_a_table_is_copied_as_markdown_and_as_csv_with_the_rows_that_a_filter_le
 def test_patches_and_lines_to_paste_are_copied_as_they_are(site, visit):
     """Carriage returns, signs of markup, and text in other scripts."""
     fix = Correction(path="a/truth.csv", line=2, before="Ann,<6>\t", after="Ann,<7>\t", end="\r\n")
-    suspect = SuspectTruth(
-        document="",
-        path="area",
-        attribute="area",
-        expected="6",
-        actual="7",
-        agreeing=9,
-        outputs=9,
-        edits=0,
-        first=0,
-        last=1,
-        correction=fix,
-    )
+    suspect = sample.suspect("area", "6", "7", edits=0, correction=fix)
     summary = replace(sample.summary(sample.series(3)), suspects=(suspect,))
     paste = {"map.yaml": {"csv_to_json": {"Gr\xf6\xdfe <m>": "size"}}}
     problem = replace(sample.PROBLEMS[1], paste=json.dumps(paste))

@@ -12,13 +12,14 @@ from msgspec.structs import replace
 from sitegen.engine.summary import LINES, summary_file
 from sitegen.model.changes import MetricStep, Moved, Step
 from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.series import EvalInfo, EvalSummary, Headline, Streak, SuspectTruth, WeakSection
+from sitegen.model.series import EvalInfo, EvalSummary, Headline, Streak, WeakSection
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit
 from sitegen.pages.data.exports import MET, MISSED, NEUTRAL, UNDEFINED, BadgeEndpoint, badge, badge_files, svg
 from sitegen.pages.data.feed import ENTRIES, feed_file
 from sitegen.pages.instructions import EditEffects, FileEdit
 from sitegen.scoring.kinds import scorer
+from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.golden.repository import write
 from tests.sites import build_site, content
@@ -330,21 +331,7 @@ def test_the_summary_never_has_more_lines_than_a_reader_has_patience():
             for number in range(12)
         ),
     }
-    suspects = tuple(
-        SuspectTruth(
-            document="d",
-            path=f"a{n}",
-            attribute=f"a{n}",
-            expected='"x"',
-            actual='"y"',
-            agreeing=9,
-            outputs=9,
-            edits=2,
-            first=0,
-            last=1,
-        )
-        for n in range(20)
-    )
+    suspects = tuple(sample.suspect(f"a{n}", '"x"', '"y"', document="d") for n in range(20))
     many = [
         summary(f"e{n}", 0.9, 0.5, **focus, suspects=suspects, steps=(step(1, 0.9, 0.5, "open"),)) for n in range(70)
     ]
@@ -357,20 +344,7 @@ def test_the_summary_never_has_more_lines_than_a_reader_has_patience():
 
 
 def test_what_a_project_says_is_quoted_in_the_summary_and_cannot_pose_as_ours():
-    suspects = (
-        SuspectTruth(
-            document=NASTY,
-            path="a",
-            attribute="a",
-            expected=NASTY,
-            actual=NASTY,
-            agreeing=9,
-            outputs=9,
-            edits=2,
-            first=0,
-            last=1,
-        ),
-    )
+    suspects = (sample.suspect("a", NASTY, NASTY, document=NASTY),)
     till = summary(
         NASTY,
         0.9,

@@ -9,16 +9,12 @@ from msgspec.structs import replace
 from sitegen.engine.template_files import find_templates
 from sitegen.model.changes import Change, ChangeVerdict, Overlap
 from sitegen.model.outcomes import REDACTED, Cell, CellMap, Period
-from sitegen.model.series import BestOutput, SuspectTruth
+from sitegen.model.series import BestOutput
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data import search
 from sitegen.pages.other_pages import TOPICS
 from tests import pages_sample as sample
-
-SUSPECT = SuspectTruth(
-    document="d", path="a", attribute="a", expected='"x"', actual='"y"', agreeing=9, outputs=9, edits=2, first=0, last=1
-)
 
 
 def _body(file: RawFile) -> Any:
@@ -76,7 +72,7 @@ def test_the_list_has_the_topics_of_methods_and_the_pages_that_each_eval_has():
     assert [page[1] for page in pages if page[0] == "Compare iterations"] == ["evals/waybills/compare.html"]
     of_all = ["Suspect labels", "suspect-labels.html", "labels of all evals that may be wrong"]
     assert [page for page in pages if page[0] == "Suspect labels"] == [of_all]
-    several = replace(several, suspects=(SUSPECT,))
+    several = replace(several, suspects=(sample.suspect("a", '"x"', '"y"'),))
     found = [page for page in _body(search.list_file([several], (), (), 0))[2]["pages"] if page[0] == "Suspect labels"]
     of_eval = ["Suspect labels", "evals/waybills/suspect-truth.html", "Waybills: labels that may be wrong"]
     assert found == [of_all, of_eval]

@@ -86,21 +86,6 @@ def test_outputs_count_since_the_label_is_what_it_is():
     assert suspect_truth(follower.cells(), points) == ()
 
 
-def _suspect(attribute: str, expected: str, actual: str, agreeing: int = 9, outputs: int = 9) -> SuspectTruth:
-    return SuspectTruth(
-        document="",
-        path=attribute,
-        attribute=attribute.replace("[0]", "[]"),
-        expected=expected,
-        actual=actual,
-        agreeing=agreeing,
-        outputs=outputs,
-        edits=2,
-        first=0,
-        last=1,
-    )
-
-
 MAPPING = b"csv_to_json: {Name: name, Total: total, Sum: sum}\n"
 
 
@@ -113,7 +98,7 @@ def _corrected(
         mapping=File("field_mapping.yaml", MAPPING),
     )
     document, _, where = field.rpartition(":")
-    suspect = replace(_suspect(where, expected, actual), document=document)
+    suspect = sample.suspect(where, expected, actual, document=document)
     found = corrected_line(FieldsScorer().score, inputs, suspect)
     return None if found is None else (found.line, found.before, found.after)
 
@@ -217,7 +202,7 @@ def test_no_more_lines_are_named_than_a_build_at_once_looks_for(tmp_path, monkey
 
 
 def _labels(eval_id: str, *suspects: tuple[str, str, str]) -> list[SuspectLabel]:
-    return [SuspectLabel(eval_id, replace(_suspect(*row), path=f"{row[0]}{n}")) for n, row in enumerate(suspects)]
+    return [SuspectLabel(eval_id, sample.suspect(*row, path=f"{row[0]}{n}")) for n, row in enumerate(suspects)]
 
 
 def test_labels_with_one_cause_are_told_apart_from_single_ones():
@@ -250,7 +235,7 @@ def test_one_patch_for_all_labels_is_what_git_applies(tmp_path):
     for path, content in files.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_bytes(content)
-    labels = [SuspectLabel("a", replace(_suspect("w", "1", "2"), correction=fix)) for fix in fixes]
+    labels = [SuspectLabel("a", sample.suspect("w", "1", "2", correction=fix)) for fix in fixes]
     text, number = patch_of(labels)
     subprocess.run(["git", "apply", "--unidiff-zero"], cwd=tmp_path, input=text.encode(), check=True)
     assert number == 3
@@ -266,7 +251,7 @@ def test_one_patch_for_all_labels_is_what_git_applies(tmp_path):
     [(3, 3, "low"), (10, 10, "medium"), (12, 14, "medium"), (9, 14, "low"), (12, 12, "high"), (33, 34, "high")],
 )
 def test_a_label_is_the_more_certain_the_more_of_many_outputs_agree(agreeing, outputs, word):
-    assert certainty(_suspect("a", "1", "2", agreeing, outputs)) == word
+    assert certainty(sample.suspect("a", "1", "2", agreeing, outputs)) == word
 
 
 def _eval(eval_id: str, *suspects: SuspectTruth) -> EvalSummary:
@@ -275,11 +260,11 @@ def _eval(eval_id: str, *suspects: SuspectTruth) -> EvalSummary:
 
 
 def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_and_the_field():
-    known = replace(
-        _suspect("area", "6", "7"), correction=Correction(path="a/truth.csv", line=2, before="Ann,6", after="Ann,7")
+    known = sample.suspect(
+        "area", "6", "7", correction=Correction(path="a/truth.csv", line=2, before="Ann,6", after="Ann,7")
     )
-    names = [_suspect("w[0].name", f'"D0{n} (6068)"', f'"D0{n}"', 3, 4) for n in range(3)]
-    evals = (_eval("a", known, *names), _eval("b", _suspect("fuel", "", '"Gas"', 9, 9)), _eval("c"))
+    names = [sample.suspect("w[0].name", f'"D0{n} (6068)"', f'"D0{n}"', 3, 4) for n in range(3)]
+    evals = (_eval("a", known, *names), _eval("b", sample.suspect("fuel", "", '"Gas"', 9, 9)), _eval("c"))
     gone = replace(_eval("d", known), deleted=True)
     page = suspect_labels_page([*evals, gone])
     view = page.view
@@ -312,8 +297,8 @@ def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_a
 
 
 def test_of_very_many_labels_each_eval_has_the_same_share_of_the_page():
-    many = [_suspect("a", "1", "2")] * (LISTED // 2 + 1)
-    page = suspect_labels_page([_eval("a", *many), _eval("b", _suspect("a", "1", "3"))])
+    many = [sample.suspect("a", "1", "2")] * (LISTED // 2 + 1)
+    page = suspect_labels_page([_eval("a", *many), _eval("b", sample.suspect("a", "1", "3"))])
     assert len(sample.view_of(page).labels) == LISTED // 2 + 1
     html = written(renderer_of(sample.SITE), page)
     assert re.findall(r"(\d) more in <a href=\"evals/(.)/", html) == [("1", "a")]
@@ -326,7 +311,7 @@ def test_a_page_without_suspect_labels_says_so():
 
 
 def test_the_page_of_an_eval_has_all_its_labels_at_its_old_address():
-    page = suspect_truth_page(_eval("a", *[_suspect("a", "1", "2")] * 3))
+    page = suspect_truth_page(_eval("a", *[sample.suspect("a", "1", "2")] * 3))
     assert (page.path, len(sample.view_of(page).labels)) == ("evals/a/suspect-truth.html", 3)
     html = renderer_of(sample.SITE).render(page).decode()
     assert 'href="../../suspect-labels.html"' in html
@@ -335,7 +320,7 @@ def test_the_page_of_an_eval_has_all_its_labels_at_its_old_address():
 def test_the_line_of_a_label_in_a_folder_is_in_the_file_of_its_document() -> None:
     files = [(f"c{n}.json", f'{{\n  "total": {n},\n  "sum": {n}\n}}\n'.encode()) for n in (4, 5)]
     outputs = tuple(File(f"out/c{n}.json", b'{"total": 7, "sum": 5}') for n in (4, 5))
-    suspect = replace(_suspect("total", "5", "7"), document="c5")
+    suspect = sample.suspect("total", "5", "7", document="c5")
     inputs = ScoringInputs(outputs=outputs, ground_truth=File("gold/", packed(files)))
     found = corrected_line(FieldsScorer().score, inputs, suspect)
     assert found == Correction(path="gold/c5.json", line=2, before='  "total": 5,', after='  "total": 7,')
