@@ -336,7 +336,7 @@ def test_the_summary_never_has_more_lines_than_a_reader_has_patience():
         summary(f"e{n}", 0.9, 0.5, **focus, suspects=suspects, steps=(step(1, 0.9, 0.5, "open"),)) for n in range(70)
     ]
     edit = Edit(commit=commit(3), path="CLAUDE.md", status="modified", old=None, new=None)
-    latest = (EditEffects(commit(3), (FileEdit(edit, "CLAUDE.md"),) * 20, ()),) * 40
+    latest = (EditEffects(commit(3), (FileEdit(edit, "CLAUDE.md"),) * 20, ()),) * 6
     found = lines(*many, *(summary(f"n{n}") for n in range(70)), latest=latest)
     assert len(found) <= LINES
     assert max(map(len, found)) < 400
