@@ -6,7 +6,7 @@ A build with nothing new imports nothing else of the stages: ``LastBuild`` tells
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple, Self
 
 from sitegen.engine.memo import Memo, decoding
@@ -118,9 +118,14 @@ class LastBuild:
     @property
     def head(self) -> str | None:
         """Return the commit that the folder shows; None if the folder is not trusted or more than history changed."""
-        if self.state and self.is_trusted and self.state.fingerprint == self.project.fingerprint:
-            return self.state.head if _still_installed(self.state.site.own_metrics) else None
-        return None
+        if not self.state or not self.is_trusted or self.state.fingerprint != self.project.fingerprint:
+            return None
+        if metrics := self.state.site.own_metrics:
+            # Most sites use none, and a build without changes should import as little as possible.
+            from sitegen.scoring.kinds import still_installed
+
+            return self.state.head if still_installed(metrics) else None
+        return self.state.head
 
     @property
     def is_up_to_date(self) -> bool:
@@ -135,13 +140,3 @@ class LastBuild:
         assert self.state is not None
         unchanged = self.memo.count_pages(self.project.site)
         return self.state.site._replace(written=0, removed=0, unchanged=unchanged)
-
-
-def _still_installed(metrics: Sequence[tuple[str, int]]) -> bool:
-    """Decide whether the metrics that packages added to the last site have the same versions now."""
-    if not metrics:
-        return True
-    # Most sites use none, and a build without changes should import as little as possible.
-    from sitegen.scoring.kinds import still_installed
-
-    return still_installed(metrics)

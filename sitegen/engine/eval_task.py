@@ -22,7 +22,7 @@ from sitegen.engine.commit_effects import EncodedEffects
 from sitegen.engine.memo import Memo, PageRow
 from sitegen.engine.scorecard_store import key_of_scorecards, snapshots_of_pages
 from sitegen.engine.scoring import model_of
-from sitegen.engine.timeline import Build, Timeline, last_paths_of_edits
+from sitegen.engine.timeline import Build, last_paths_of_edits
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import WrittenFiles
 from sitegen.history.memo_rows import CachedRow
@@ -31,7 +31,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Parsed, Problem
 from sitegen.model.series import EvalInfo
-from sitegen.model.timeline import Edit, EvalHistory, EvalUpdate, Snapshot
+from sitegen.model.timeline import Edit, EvalHistory, EvalUpdate
 from sitegen.pages.field import ANSWERED
 from sitegen.pages.report.tree import PagePicture
 
@@ -55,7 +55,8 @@ class EvalTask(Frozen, dict=True, gc=True):
     cached: tuple[CachedRow, ...]
     """The cached values of the eval, with the scorecards that its pages may need."""
     source_folders: tuple[str, ...]
-    """Folders in which the eval may have been at some commit, if it states a source."""
+    """Folders in which the eval may have been at some commit, if it states a source: the present ones, then earlier
+    ones, the newest first."""
     notes: bytes
     """The content of its file of notes; empty if there is none."""
     baselines: tuple[tuple[str, int], ...]
@@ -90,8 +91,16 @@ class EvalTask(Frozen, dict=True, gc=True):
     def cached_rows(self, memo: Memo, reports: Iterable[int]) -> Iterator[CachedRow]:
         """Yield its cached values: the scorecards that its pages may need, and the results of some reports."""
         history, key_of = self.history, key_of_scorecards(self.history.kind, self.context.redact)
+        # A report shows its own output, the one before and repeated runs; pages of cases show more of those before.
+        before = ANSWERED if traits_of(history.kind).has_cases else 1
+        shown = (
+            snapshot
+            for index in reports
+            for part in (history.snapshots[max(0, index - before) : index + 1], history.snapshots[index].repeated_runs)
+            for snapshot in part
+        )
         yield from memo.rows(SCORECARDS.name, map(key_of, snapshots_of_pages(history)))
-        yield from memo.rows(RESULTS.name, map(key_of, _shown(history, reports)))
+        yield from memo.rows(RESULTS.name, map(key_of, shown))
         for kind in (CELLS, EVAL_RECORDS):
             yield from memo.rows(kind.name, [history.id])
         if model_of(history.kind):
@@ -192,6 +201,8 @@ def task_for(build: Build, update: EvalUpdate, edits: dict[tuple[str, ...], Sent
     timeline, history = build.timeline, update.history
     info, files = timeline.info(history), timeline.drivers(history.id)
     paths = tuple(file.path for file in files)
+    folders = timeline.layout.folders(history.id)
+    former = (posixpath.join(posixpath.dirname(folders[0]), name) for name in reversed(history.renamed_from))
     if paths not in edits:
         edits[paths] = SentOnce((timeline.driving_edits(history.id), last_paths_of_edits(files)))
     task = EvalTask(
@@ -201,27 +212,9 @@ def task_for(build: Build, update: EvalUpdate, edits: dict[tuple[str, ...], Sent
         edits=edits[paths],
         first_new=update.first_new,
         cached=(),
-        source_folders=_source_folders(timeline, history) if info.source else (),
+        source_folders=tuple(dict.fromkeys((*folders, *former))) if info.source else (),
         notes=timeline.notes.get(history.id, b""),
         baselines=timeline.baselines_of(history),
     )
     newest = range(len(history.snapshots))[-1:]
     return replace(task, cached=tuple(task.cached_rows(build.memo, newest)))
-
-
-def _source_folders(timeline: Timeline, history: EvalHistory) -> tuple[str, ...]:
-    """Return the folders that an eval may have had at a commit: the present ones, then earlier names, newest first."""
-    folders = timeline.layout.folders(history.id)
-    above = posixpath.dirname(folders[0])
-    return tuple(dict.fromkeys((*folders, *(posixpath.join(above, name) for name in reversed(history.renamed_from)))))
-
-
-def _shown(history: EvalHistory, reports: Iterable[int]) -> Iterator[Snapshot]:
-    """Yield the outputs whose results some reports show: their own, those before them, and their repeated runs.
-
-    The pages of cases show more of those before.
-    """
-    before = ANSWERED if traits_of(history.kind).has_cases else 1
-    for index in reports:
-        yield from history.snapshots[max(0, index - before) : index + 1]
-        yield from history.snapshots[index].repeated_runs

@@ -10,16 +10,7 @@ from collections.abc import Iterator, Mapping
 from posixpath import relpath, splitext
 from typing import Final
 
-from sitegen.config.models import (
-    GROUND_TRUTHS,
-    MAPPINGS,
-    SCORED_FILES,
-    EvalConfig,
-    Kind,
-    Manifest,
-    SiteConfig,
-    files_of,
-)
+from sitegen.config.models import GROUND_TRUTHS, MAPPINGS, SCORED_FILES, EvalConfig, Kind, files_of
 from sitegen.data_files.folders import may_hold_document
 from sitegen.history.files_at_commit import Folders, source_files
 from sitegen.history.folder_tree import FolderTree
@@ -45,8 +36,6 @@ class MissingFiles(Frozen):
     """Looks for missing files at one revision."""
 
     layout: Layout
-    config: SiteConfig
-    manifest: Manifest
     folders: Folders
     """The folders of the revision."""
     summaries: Mapping[str, EvalSummary]
@@ -57,7 +46,7 @@ class MissingFiles(Frozen):
     def problems(self) -> Iterator[Problem]:
         """The problems of the project, then of the evals of the manifest, then of all other evals."""
         yield from self._configuration()
-        stated = [entry.id for entry in self.manifest.evals]
+        stated = [entry.id for entry in self.layout.manifest.evals]
         for eval_id in (*stated, *sorted(self.summaries.keys() - set(stated))):
             yield from self._eval(self.layout.entry(eval_id))
         yield from self._strangers()
@@ -74,7 +63,7 @@ class MissingFiles(Frozen):
                 is_settings = not names[near] and splitext(near)[1].lower() in _SETTINGS
                 if is_settings and misspelt(splitext(near.lstrip("."))[0], (stem,)):
                     yield Problem("warning", f"{near!r} is not read.", f"Call it {name!r}.", path=_below(folder, near))
-        own = [path for path in self.config.mapping if path not in MAPPINGS]
+        own = [path for path in self.layout.site.mapping if path not in MAPPINGS]
         if own and not any(self._is_mapping(path) for path in own):
             message = f"`mapping` of the site's configuration names no file that is there: {', '.join(own)}."
             yield Problem("warning", message, f"Commit the mapping, or correct the path. {_IGNORED}")
@@ -86,7 +75,7 @@ class MissingFiles(Frozen):
 
     def _eval(self, entry: EvalConfig) -> Iterator[Problem]:
         summary = self.summaries.get(entry.id)
-        stated = entry in self.manifest.evals
+        stated = entry in self.layout.manifest.evals
         if entry.id in self.set_aside:
             return
         if summary is None or summary.deleted:
@@ -177,10 +166,9 @@ class MissingFiles(Frozen):
         files, scored = files_of(kind), {headline.label for headline in summary.headlines}
         here, results = self.folders(folder), self.folders(f"{folder}/{RESULTS}")
         iterations = [name for name in results if results[name] and iteration_number(name) is not None]
-        runs = (
-            each for each in self.manifest.evals if traits_of(each.kind).is_recorded and each.id == f"{entry.id}-runs"
-        )
-        if not files.ground_truths or any(runs):  # the runs recorded their numbers, without their outputs
+        of_runs = (each for each in self.layout.manifest.evals if each.id == f"{entry.id}-runs")
+        has_recorded = any(traits_of(each.kind).is_recorded for each in of_runs)  # numbers of runs without outputs
+        if not files.ground_truths or has_recorded:
             return
         beside = [name for name in files.overwritten if entry.outputs == "auto" and self._is_file(f"{folder}/{name}")]
         overwritten = bool(beside) or self._variants(folder, files.variants)
@@ -233,7 +221,7 @@ class MissingFiles(Frozen):
     def _strangers(self) -> Iterator[Problem]:
         """Report folders that look like an eval but have no ground truth under a standard name."""
         top = self.layout.manifest_path.rpartition("/")[0]
-        ids = {*self.summaries, *(entry.id for entry in self.manifest.evals)}
+        ids = {*self.summaries, *(entry.id for entry in self.layout.manifest.evals)}
         gone = {eval_id for eval_id, summary in self.summaries.items() if summary.deleted}
         owned = {folder for eval_id in ids - gone for folder in self.layout.folders(eval_id)}
         for name, is_folder in self.folders(top).items():

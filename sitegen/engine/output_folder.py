@@ -62,24 +62,19 @@ def is_below(path: str) -> bool:
     return "\0" not in path and not any(part in {"", ".", ".."} or part.lower() == ".git" for part in path.split("/"))
 
 
-def make_folder(folder: str) -> None:
-    """Make one folder. Raises OutputFolderError if something else has its place."""
-    try:
-        os.mkdir(folder)
-    except FileExistsError:
-        if not _is_folder(folder):
-            raise OutputFolderError(
-                "A folder of the site is a link or a file, and no link is followed below the output.",
-                where=folder,
-                fix="Remove it, or choose another -o.",
-            ) from None
-
-
 def make_parents(folder: str, path: str) -> None:
-    """Make the folders of a file. Raises OutputFolderError as ``make_folder`` does."""
+    """Make the folders of a file. Raises OutputFolderError if something else has the place of one."""
     os.makedirs(folder, exist_ok=True)
     for place in _parents(folder, path):
-        make_folder(place)
+        try:
+            os.mkdir(place)
+        except FileExistsError:
+            if not _is_folder(place):
+                raise OutputFolderError(
+                    "A folder of the site is a link or a file, and no link is followed below the output.",
+                    where=place,
+                    fix="Remove it, or choose another -o.",
+                ) from None
 
 
 def remove(folder: Path, sizes: Mapping[str, int | None]) -> tuple[int, tuple[str, ...]]:

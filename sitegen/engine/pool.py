@@ -175,14 +175,12 @@ def _share_one_heap() -> None:
 
 
 def _begin_worker() -> None:
-    """Prepare a worker process, whose tasks all read the repository through one git process."""
+    """Prepare a worker process, whose tasks all read the repository through one git process.
+
+    It imports what most tasks need while the building process reads history: Jinja, the parser of Markdown, rapidfuzz.
+    """
     share_processes_until_exit()
     _end_with_parent()
-    _import_what_most_tasks_need()
-
-
-def _import_what_most_tasks_need() -> None:
-    """Import Jinja, the parser of Markdown and rapidfuzz, while the building process reads history."""
     import sitegen.engine.jinja_setup  # noqa: F401
     from sitegen.text import markdown, similarity
 

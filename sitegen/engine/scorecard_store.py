@@ -12,6 +12,7 @@ from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.series import Derived, points
 from sitegen.config.findings import ANSWERED_IN
+from sitegen.data_files.reading import installed_for
 from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, CacheStore, encoded_result, result_decoder
 from sitegen.engine.commit_effects import mixtures_of_commits
 from sitegen.engine.scoring import embedder_for, model_of, results
@@ -36,17 +37,12 @@ def under_newest_rules(history: EvalHistory) -> Iterator[Snapshot]:
             yield newest
 
 
-def snapshots_of_series(history: EvalHistory) -> Iterator[Snapshot]:
-    """Yield all snapshots and mixtures that must be scored for the points of an eval and their deltas."""
+def snapshots_of_pages(history: EvalHistory) -> Iterator[Snapshot]:
+    """Yield all snapshots and mixtures whose scorecards the pages of an eval may need."""
     yield from history.snapshots
     yield from under_newest_rules(history)
     for before, after in pairwise(history.snapshots):
         yield from mixtures(before, after)
-
-
-def snapshots_of_pages(history: EvalHistory) -> Iterator[Snapshot]:
-    """Yield all snapshots and mixtures whose scorecards the pages of an eval may need."""
-    yield from snapshots_of_series(history)
     yield from mixtures_of_commits(history.snapshots)
     yield from (run for snapshot in history.snapshots for run in snapshot.repeated_runs)
 
@@ -75,7 +71,7 @@ def key_of_scorecards(kind: str, redact: tuple[str, ...] = ()) -> Callable[[Snap
             "scorecard",
             scorer=scored_by,
             metrics_of_packages=installed_versions(snapshot.settings),
-            packages=_packages_for(snapshot) if traits_of(kind).reads_archives else model,
+            packages=installed_for(blob.path for blob in snapshot.outputs) if traits_of(kind).reads_archives else model,
             redact=redact,
             outputs=[*snapshot.outputs]
             if is_answered
@@ -142,17 +138,16 @@ class EvalScorecards:
         outputs = [snapshot for snapshot, _, is_scored in plan if is_scored]
         scored = results(self._context, self.scorer, outputs, self.embedder)
         for snapshot, is_asked, is_scored in plan:
-            result = next(scored) if is_scored else self._kept_result(snapshot)
             if is_scored:
+                result = next(scored)
                 self._keep(snapshot, result, whole=is_asked)
+            else:
+                content, card = RESULTS.get(self._store, self.key(snapshot)), self._find(self.key(snapshot))
+                assert content is not None
+                assert card is not None
+                result = self._decoded(content, card)
             if is_asked:
                 yield result
-
-    def _kept_result(self, snapshot: Snapshot) -> Result:
-        content, card = RESULTS.get(self._store, self.key(snapshot)), self._find(self.key(snapshot))
-        assert content is not None
-        assert card is not None
-        return self._decoded(content, card)
 
     def _keep(self, snapshot: Snapshot, result: Result, *, whole: bool) -> None:
         """Keep a scorecard, if it is not known yet. ``whole``: keep the judgements as well."""
@@ -243,9 +238,3 @@ class EvalScorecards:
         if card is None and (card := SCORECARDS.get(self._store, key)) is not None:
             self._cards[key] = card
         return card
-
-
-def _packages_for(snapshot: Snapshot) -> str:
-    from sitegen.data_files.reading import installed_for
-
-    return installed_for(blob.path for blob in snapshot.outputs)

@@ -64,10 +64,6 @@ _LATEST_EDITS: Final = 6
 """Number of commits with edits of instructions that the overview lists."""
 
 
-def _builtin_metrics() -> Iterator[KindMetrics]:
-    return ((kind, metrics) for kind in BUILTIN_KINDS if (metrics := scorer(kind).metrics))
-
-
 OWNER: Final = "site"
 SHORT_REPORT: Final = 3_000
 """Bytes that a short report takes at most, unless its commit or its eval has an extraordinary name."""
@@ -189,7 +185,10 @@ class SiteWriter:
             links.regressions(): lambda: regressions_page(summaries, mutes, last_paths_of_edits(timeline.instructions)),
             links.fields(): lambda: fields_page(summaries, self._edits_by_commit()),
             links.suspect_labels(): lambda: suspect_labels_page(summaries),
-            links.methods(): lambda: methods_page((*_builtin_metrics(), *self._added), self._kinds),
+            links.methods(): lambda: methods_page(
+                (*((kind, metrics) for kind in BUILTIN_KINDS if (metrics := scorer(kind).metrics)), *self._added),
+                self._kinds,
+            ),
             links.problems(): lambda: problems_page(causes, infos, head, revision),
             links.not_found(): lambda: not_found_page(timeline.context.site.base_url),
         }
@@ -291,9 +290,16 @@ class SiteWriter:
         return (Problem.of_type("large_site", what, fix, path="sitegen.toml"),)
 
     def _problems_of(self, failures: tuple[Problem, ...]) -> tuple[Problem, ...]:
-        """Return all problems, failures of sitegen itself first."""
-        found = unmatched(self._evals)
-        return (*failures, *self._problems_of_history(), *found, *self._problems_of_evals())
+        """Return all problems, failures of sitegen itself first.
+
+        Problems of earlier manifests in history are past: the built revision's one is valid.
+        """
+        manifest = f"{self._timeline.config.evals_dir}/manifest.yaml"
+        of_history = (
+            replace(problem, past=problem.path == manifest and problem.commit != self._timeline.head.sha)
+            for problem in self._timeline.problems
+        )
+        return (*failures, *of_history, *unmatched(self._evals), *self._problems_of_evals())
 
     def _problems_of_evals(self) -> Iterator[Problem]:
         """Yield the problems of the evals; those of today's settings with their line in the manifest."""
@@ -310,14 +316,6 @@ class SiteWriter:
             keys = {key_path(at[3:]): line for at, line in lines.items() if at[:3] == settings}
             nearest = max(filter(problem.field.startswith, keys), key=len, default="")
             yield replace(problem, line=keys.get(nearest))
-
-    def _problems_of_history(self) -> tuple[Problem, ...]:
-        """Return the problems of history. Problems of earlier manifests are past: the built revision's one is valid."""
-        manifest = f"{self._timeline.config.evals_dir}/manifest.yaml"
-        return tuple(
-            replace(problem, past=problem.path == manifest and problem.commit != self._timeline.head.sha)
-            for problem in self._timeline.problems
-        )
 
     def _later_pages(self, scored: Iterable[PagesTask]) -> Iterator[str]:
         """Yield the paths of the pages to which others lead and that later stages write."""

@@ -294,9 +294,7 @@ def fold(
             CONFIGURATION.keep(memo, "answers", Configuration(answers=answers.given), version)
     except NothingToReportError as error:
         hints = [f"{remark.message} {remark.fix}" for remark in remarks]
-        missing = MissingFiles(
-            layout=layout, config=config, manifest=manifest, folders=files.names, summaries={}, set_aside=frozenset()
-        )
+        missing = MissingFiles(layout=layout, folders=files.names, summaries={}, set_aside=frozenset())
         hints += [f"{problem.message} {problem.fix}" for problem in missing.problems()]
         fix = " ".join(hints[:_HINTS]) or error.fix
         raise NothingToReportError(error.message, where=error.where, fix=fix) from None

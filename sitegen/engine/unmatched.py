@@ -43,12 +43,7 @@ def unmatched(evals: Evals) -> tuple[Problem, ...]:
 
         folders = folders_of(work_tree_paths(timeline.context.open()))
     missing = MissingFiles(
-        layout=layout,
-        config=timeline.config,
-        manifest=timeline.manifest,
-        folders=folders,
-        summaries=summaries,
-        set_aside=frozenset({*shadowed, *failed}),
+        layout=layout, folders=folders, summaries=summaries, set_aside=frozenset({*shadowed, *failed})
     )
     return (
         *timeline.remarks,

@@ -187,7 +187,7 @@ class Writer:
                 fix="Move it away, or choose another -o; --force replaces such files, and keeps all others.",
             )
         self._add_to_list([path], of_content)
-        self._put(f"{parent}/{self._temporary}", target, content)
+        _put(f"{parent}/{self._temporary}", target, content)
         self._written.add(path)
 
     def _add_to_list(self, paths: Iterable[str], of_content: str) -> None:
@@ -225,7 +225,7 @@ class Writer:
                     continue
             except OSError:  # too many names, or the file system has no such links
                 pass
-            self._put(f"{self._parent_of(path)}/{self._temporary}", target, content)
+            _put(f"{self._parent_of(path)}/{self._temporary}", target, content)
             source = target
 
     def _exists(self, path: str) -> bool:
@@ -239,11 +239,6 @@ class Writer:
         ends = (at + 1 for at, letter in enumerate(path) if letter == "/")
         return path in self._foreign or any(path[:end] in self._foreign for end in ends)
 
-    @staticmethod
-    def _put(temporary: str, target: str, content: bytes) -> None:
-        _write_new(temporary, content)
-        os.replace(temporary, target)
-
 
 def _write_all(descriptor: int, content: bytes) -> None:
     view = memoryview(content)
@@ -251,17 +246,18 @@ def _write_all(descriptor: int, content: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _write_new(place: str, content: bytes) -> None:
-    """Write a file of a build's own, in place of one that an earlier build may have left."""
+def _put(temporary: str, target: str, content: bytes) -> None:
+    """Write a file of a build's own under a temporary name, and move it to its place."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
-        descriptor = os.open(place, flags, 0o644)
+        descriptor = os.open(temporary, flags, 0o644)
     except FileExistsError:  # left by a killed build
-        os.unlink(place)
-        descriptor = os.open(place, flags, 0o644)
+        os.unlink(temporary)
+        descriptor = os.open(temporary, flags, 0o644)
     try:
         _write_all(descriptor, content)
     except OSError as error:  # such as that of a full disk, which does not name the file
-        raise OSError(error.errno, error.strerror, place) from None
+        raise OSError(error.errno, error.strerror, temporary) from None
     finally:
         os.close(descriptor)
+    os.replace(temporary, target)

@@ -35,12 +35,12 @@ OTHERS: Final = 50
 class Reached(Frozen):
     """What a fold had reached at a commit."""
 
-    evals: Mapping[str, EvalHistory]
+    evals: Mapping[str, EvalHistory] = {}
     """Every eval, by id."""
-    instructions: tuple[InstructionHistory, ...]
-    renames: int
+    instructions: tuple[InstructionHistory, ...] = ()
+    renames: int = 0
     """Number of renamed evals and instruction files."""
-    records: int
+    records: int = 0
     """Number of records."""
 
 

@@ -224,11 +224,6 @@ class Layout:
         self._inside_runs = compiled(tuple(inside))
         self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths})
 
-    @property
-    def stated(self) -> tuple[str, ...]:
-        """Ids of the evals that the built manifest names."""
-        return tuple(dict.fromkeys(entry.id for entry in self.manifest.evals))
-
     def entry(self, eval_id: str) -> EvalConfig:
         """Return the built manifest's entry of an eval, or the defaults."""
         if eval_id not in self._entries:

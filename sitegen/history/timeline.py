@@ -137,7 +137,7 @@ def _update(
     else:
         complete = True
     if before is None or complete:
-        before = Reached(evals={}, instructions=(), renames=0, records=0)
+        before = Reached()
     known = {file.path: file for file in before.instructions}
     started: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for eval_id, history in evals.items():

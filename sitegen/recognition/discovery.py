@@ -439,7 +439,11 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
     # Known are the evals that a manifest names, and the folders that have expected values by convention.
     truths = (role for file in tracked for role in layout.places(file.path) if role.role == "ground_truth")
     existing_ids = frozenset(
-        (*(role.eval_id for role in truths), *layout.stated, *(entry.id for entry in manifest.evals))
+        (
+            *(role.eval_id for role in truths),
+            *(entry.id for entry in layout.manifest.evals),
+            *(entry.id for entry in manifest.evals),
+        )
     )
     # Of runs that are read with all their folders, what is left, such as their sums, is no other eval.
     of_runs = tuple(

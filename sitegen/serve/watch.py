@@ -10,7 +10,6 @@ build --worktree`` writes.
 from __future__ import annotations
 
 import asyncio
-import stat
 import traceback
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
@@ -75,7 +74,7 @@ def followed(place: RepositoryPlace, cache: Path) -> Followed:
     project = frozenset((find_templates(), *configured))
     git = frozenset(folder / name for folder in (place.git_dir, place.common_dir) for name in _GIT_FILES)
     paths = project | git
-    trees = {path: inode for path in sorted(paths) if (inode := _inode_of_folder(path)) is not None}
+    trees = {path: path.stat().st_ino for path in sorted(paths) if path.is_dir()}
     return Followed(
         project=project,
         git=git,
@@ -111,14 +110,6 @@ def _configured_places(place: RepositoryPlace) -> list[Path]:
 
 def _is_below_any(path: Path, roots: frozenset[Path]) -> bool:
     return any(path.is_relative_to(root) or root.is_relative_to(path) for root in roots)
-
-
-def _inode_of_folder(path: Path) -> int | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_ino if stat.S_ISDIR(status.st_mode) else None
 
 
 class ChangeWatcher:
