@@ -9,6 +9,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -64,11 +66,15 @@ class Commands:
         self._address: tuple[str, ...] = ()
         self._capsys = capsys
 
-    def configure(self, api: Api, **settings: object) -> None:
-        self._address = ("--base-url", api.url)
+    @contextmanager
+    def serving(self, script: Script | None = None, **settings: object) -> Iterator[Api]:
+        """An API that adds up, or follows a script, and a configuration that names its model."""
         lines = {"model": MODEL, "judge_model": JUDGE_MODEL, "max_retries": 2, **settings}
         text = "".join(f"{name} = {json.dumps(value)}\n" for name, value in lines.items())
         (self.project / "sitegen.toml").write_text(f"[llm]\n{text}")
+        with serving(script or add) as api:
+            self._address = ("--base-url", api.url)
+            yield api
 
     def run(self, *arguments: str) -> Done:
         try:
@@ -131,8 +137,7 @@ def always(reply: Reply) -> Script:
 
 
 def test_a_prompt_is_run_over_every_case_and_the_responses_are_a_file_of_the_project(commands: Commands) -> None:
-    with serving(add) as api:
-        commands.configure(api)
+    with commands.serving() as api:
         done = commands.run("respond", "sums")
     assert done == Done(0, "evals/sums/responses.json: 4 responses\n", "Asking some-model (4) ...\n")
     assert commands.rows() == [row(1), row(2), row(3), row(4)]
@@ -141,8 +146,7 @@ def test_a_prompt_is_run_over_every_case_and_the_responses_are_a_file_of_the_pro
 
 def test_a_request_says_what_the_configuration_says(commands: Commands) -> None:
     (commands.project / "prompts" / "sums.md").write_text("Be exact.\n<!-- user -->\n{input}")
-    with serving(add) as api:
-        commands.configure(api, max_tokens=77, temperature=0.5)
+    with commands.serving(add, max_tokens=77, temperature=0.5) as api:
         commands.run("respond", "sums", "--limit", "1", "--model", "other-model")
     asked = {key: api.requests[0].get(key) for key in ("model", "max_tokens", "temperature", "system", "messages")}
     assert asked == {
@@ -158,8 +162,7 @@ def test_a_loop_that_runs_already_as_in_a_notebook_does_not_matter(commands: Com
     async def cell() -> Done:
         return commands.run("respond", "sums")
 
-    with serving(add) as api:
-        commands.configure(api)
+    with commands.serving():
         done = run_loop(cell())
     assert done == Done(0, "evals/sums/responses.json: 4 responses\n", "Asking some-model (4) ...\n")
     assert commands.rows() == [row(1), row(2), row(3), row(4)]
@@ -167,15 +170,13 @@ def test_a_loop_that_runs_already_as_in_a_notebook_does_not_matter(commands: Com
 
 def test_nothing_is_sent_that_was_not_configured(commands: Commands) -> None:
     (commands.project / "prompts" / "sums.md").write_text("{input}")
-    with serving(add) as api:
-        commands.configure(api)
+    with commands.serving() as api:
         commands.run("respond", "sums", "--limit", "1")
     assert sorted(api.requests[0]) == ["max_tokens", "messages", "model"]
 
 
 def test_a_second_run_asks_for_what_is_missing_and_again_for_everything(commands: Commands) -> None:
-    with serving(add) as api:
-        commands.configure(api)
+    with commands.serving() as api:
         assert commands.run("respond", "sums", "--limit", "3").code == 0
         assert commands.rows() == [row(1), row(2), row(3)]
         commands.run("respond", "sums")
@@ -187,8 +188,7 @@ def test_a_second_run_asks_for_what_is_missing_and_again_for_everything(commands
 
 
 def test_responses_to_another_prompt_are_kept_and_said(commands: Commands) -> None:
-    with serving(add) as api:
-        commands.configure(api)
+    with commands.serving():
         commands.run("respond", "sums", "--limit", "2")
         (commands.project / "prompts" / "sums.md").write_text("Be careful.\n<!-- user -->\n{input}\n")
         done = commands.run("respond", "sums")
@@ -197,16 +197,14 @@ def test_responses_to_another_prompt_are_kept_and_said(commands: Commands) -> No
 
 def test_a_variant_has_a_prompt_and_a_file_of_its_own(commands: Commands, tmp_path: Path) -> None:
     (tmp_path / "terse.md").write_text(PROMPT)
-    with serving(add) as api:
-        commands.configure(api)
+    with commands.serving():
         done = commands.run("respond", "sums", "--variant", "terse", "--prompt", str(tmp_path / "terse.md"))
     assert done.out == "evals/sums/responses-terse.jsonl: 4 responses\n"
     assert commands.rows("responses-terse.jsonl") == [row(1), row(2), row(3), row(4)]
 
 
 def test_another_file_may_hold_the_configuration(commands: Commands, tmp_path: Path) -> None:
-    with serving(add) as api:
-        commands.configure(api)
+    with commands.serving():
         (commands.project / "sitegen.toml").rename(tmp_path / "other.toml")
         done = commands.run("respond", "sums", "--config", str(tmp_path / "other.toml"))
     assert done.code == 0
@@ -224,8 +222,7 @@ def test_another_file_may_hold_the_configuration(commands: Commands, tmp_path: P
     ],
 )
 def test_what_may_pass_is_tried_again(commands: Commands, reply: Reply) -> None:
-    with serving(only_first(reply)) as api:
-        commands.configure(api)
+    with commands.serving(only_first(reply)) as api:
         assert commands.run("respond", "sums").code == 0
     assert commands.rows() == [row(1), row(2), row(3), row(4)]
     assert sorted(api.messages) == ["1+1", "2+2", "2+2", "3+3", "4+4"]
@@ -238,8 +235,7 @@ def test_the_server_says_how_long_to_wait(commands: Commands) -> None:
         asked.append(time.monotonic())
         return Reply(429, headers=(("retry-after", "1"),)) if not before else Reply(text="2")
 
-    with serving(script) as api:
-        commands.configure(api)
+    with commands.serving(script):
         commands.run("respond", "sums", "--limit", "1")
     assert asked[1] - asked[0] >= 1.0
 
@@ -267,8 +263,7 @@ def test_a_call_that_fails_is_recorded_and_the_others_go_on(
     commands: Commands, reply: Reply, settings: dict[str, object], why: str
 ) -> None:
     said = partial(row, parameters={"max_tokens": settings.get("max_tokens", 4096)})
-    with serving(always(reply)) as api:
-        commands.configure(api, **settings)
+    with commands.serving(always(reply), **settings) as api:
         done = commands.run("respond", "sums")
         assert commands.rows() == [said(1), failed(2, why), said(3), said(4)]
         assert done == Done(
@@ -296,15 +291,13 @@ def test_a_call_without_an_answer_in_time_is_recorded_and_the_others_go_on(
         return await post(client, path, **call)
 
     monkeypatch.setattr(anthropic.AsyncAnthropic, "post", post_or_time_out)
-    with serving(add) as api:
-        commands.configure(api, max_retries=0, timeout=90)
+    with commands.serving(add, max_retries=0, timeout=90):
         assert commands.run("respond", "sums").code == 1
     assert commands.rows() == [row(1), failed(2, "no answer within 90 s"), row(3), row(4)]
 
 
 def test_an_empty_answer_is_an_answer(commands: Commands) -> None:
-    with serving(always(Reply(text=""))) as api:
-        commands.configure(api)
+    with commands.serving(always(Reply(text=""))):
         assert commands.run("respond", "sums").code == 0
         assert commands.run("respond", "sums").out.endswith("nothing to do; --again repeats all responses\n")
     assert commands.rows()[1] == row(2, output="")
@@ -312,8 +305,7 @@ def test_an_empty_answer_is_an_answer(commands: Commands) -> None:
 
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_where_no_call_can_succeed_the_first_one_ends_the_run(commands: Commands, status: int) -> None:
-    with serving(lambda message, before: Reply(status, f"no {KEY}")) as api:
-        commands.configure(api, concurrency=1)
+    with commands.serving(lambda message, before: Reply(status, f"no {KEY}"), concurrency=1) as api:
         done = commands.run("respond", "sums")
     assert (done.code, len(api.messages)) == (2, 1)
     assert f"The API refuses every call: {status} some_error: no ....\n  at: {api.url}\n" in done.err
@@ -330,15 +322,13 @@ def test_no_more_calls_are_under_way_at_once_than_configured(commands: Commands,
             time.sleep(0.1)  # a call too many would come now; none that is allowed is waited for
         return add(message, before)
 
-    with serving(script) as api:
-        commands.configure(api, concurrency=8)
+    with commands.serving(script, concurrency=8) as api:
         commands.run("respond", "sums", "--concurrency", str(concurrency))
     assert api.most_at_once == concurrency
 
 
 def test_debug_tells_of_each_call(commands: Commands) -> None:
-    with serving(only_first(Reply(500, "oh"))) as api:
-        commands.configure(api, concurrency=1)
+    with commands.serving(only_first(Reply(500, "oh")), concurrency=1):
         lines = commands.run("respond", "sums", "--debug").err.splitlines()
     assert [line.rpartition(",")[0] for line in lines[1:]] == [
         "c1: 200, retries 0",
@@ -360,8 +350,7 @@ def test_a_run_that_is_ended_loses_nothing_and_the_next_goes_on_from_there(
         return add(message, before)
 
     folder = commands.project / "evals" / "sums"
-    with serving(script) as api:
-        commands.configure(api)
+    with commands.serving(script) as api:
         command = commands.words("respond", "sums")
         # Who runs tests in the background of a shell ignores SIGINT, and so would every process below.
         heeds = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
@@ -389,8 +378,7 @@ def test_grades_are_recorded_and_what_is_no_grade_is_counted(commands: Commands)
     def script(message: str, before: int) -> Reply:
         return Reply(text=next(said[f"c{number}"] for number in range(1, 5) if f"{number}+{number}" in message))
 
-    with serving(script) as api:
-        commands.configure(api)
+    with commands.serving(script):
         done = commands.run("judge", "sums")
     assert done == Done(
         0, "evals/sums/responses.json: 2 grades, 2 malformed\n", "Grading responses.json by some-judge (4) ...\n"
@@ -408,8 +396,7 @@ def test_a_judge_is_asked_again_for_what_has_no_grade_and_never_for_failed_calls
     commands.write(
         [row(1, quality=3), row(2, quality="3"), row(3, judge_error="oh", judge_answer=""), failed(4, "500")]
     )
-    with serving(lambda message, before: Reply(text="1")) as api:
-        commands.configure(api)
+    with commands.serving(lambda message, before: Reply(text="1")) as api:
         commands.run("judge", "sums")
         judged = {**JUDGED, "quality": 1}
         assert commands.rows() == [row(1, quality=3), row(2, **judged), row(3, **judged), failed(4, "500")]
@@ -421,8 +408,7 @@ def test_a_judge_is_asked_again_for_what_has_no_grade_and_never_for_failed_calls
 def test_several_responses_to_a_case_are_graded_each(commands: Commands) -> None:
     commands.write([row(1, output="2"), row(1, output="two", quality=3), row(1, output="3")])
     grades = {"2": "5", "3": "1"}
-    with serving(lambda message, before: Reply(text=grades[message.rpartition("<answer>")[2].split()[0]])) as api:
-        commands.configure(api)
+    with commands.serving(lambda message, before: Reply(text=grades[message.split("<answer>")[1].split()[0]])) as api:
         commands.run("judge", "sums")
         judge = JUDGED
         graded = [row(1, quality=5, **judge), row(1, output="two", quality=3), row(1, output="3", quality=1, **judge)]
@@ -433,8 +419,7 @@ def test_several_responses_to_a_case_are_graded_each(commands: Commands) -> None
 
 
 def test_what_a_call_took_is_recorded_and_its_cost_where_prices_are_stated(commands: Commands) -> None:
-    with serving(add) as api:
-        commands.configure(api)
+    with commands.serving() as api:
         commands.run("respond", "sums", "--limit", "1")
         with (commands.project / "sitegen.toml").open("a") as file:
             for model in (MODEL, JUDGE_MODEL):
@@ -451,8 +436,7 @@ def test_what_a_call_took_is_recorded_and_its_cost_where_prices_are_stated(comma
 
 def test_grades_that_are_none_are_counted_by_the_scorer(commands: Commands) -> None:
     commands.write([row(1), row(2)])
-    with serving(lambda message, before: Reply(text="4" if "1+1" in message else "")) as api:
-        commands.configure(api)
+    with commands.serving(lambda message, before: Reply(text="4" if "1+1" in message else "")):
         commands.run("judge", "sums")
     done = commands.run("verify-one", "sums", "--json")
     quality = json.loads(done.out)["results"]["quality"]
@@ -461,8 +445,7 @@ def test_grades_that_are_none_are_counted_by_the_scorer(commands: Commands) -> N
 
 def test_a_call_of_the_judge_that_fails_leaves_the_response(commands: Commands) -> None:
     commands.write([row(1), row(2)])
-    with serving(lambda message, before: Reply(400, "no") if "1+1" in message else Reply(text="")) as api:
-        commands.configure(api)
+    with commands.serving(lambda message, before: Reply(400, "no") if "1+1" in message else Reply(text="")):
         done = commands.run("judge", "sums")
     assert done.code == 1
     assert commands.rows() == [row(1, judge_error="400 some_error: no"), row(2, **JUDGED, judge_answer="")]
@@ -471,8 +454,7 @@ def test_a_call_of_the_judge_that_fails_leaves_the_response(commands: Commands) 
 def test_every_variant_is_graded_or_the_one_that_is_named(commands: Commands) -> None:
     commands.write([row(1)])
     commands.write([row(1)], "responses-terse.json")
-    with serving(lambda message, before: Reply(text="2")) as api:
-        commands.configure(api)
+    with commands.serving(lambda message, before: Reply(text="2")):
         assert commands.run("judge", "sums", "--variant", "terse").out == "evals/sums/responses-terse.json: 1 grades\n"
         assert commands.run("judge", "sums").out == (
             "evals/sums/responses.json: 1 grades\n"
@@ -485,8 +467,7 @@ def test_without_responses_in_the_folder_those_of_the_newest_iteration_are_grade
         (commands.project / "evals" / "sums" / "results" / name).parent.mkdir(parents=True, exist_ok=True)
         commands.write([row(1)], f"results/{name}.json")
     newest = "evals/sums/results/iteration-002"
-    with serving(lambda message, before: Reply(text="2")) as api:
-        commands.configure(api)
+    with commands.serving(lambda message, before: Reply(text="2")):
         assert commands.run("judge", "sums", "--variant", "terse").out == f"{newest}/responses-terse.json: 1 grades\n"
         assert commands.run("judge", "sums").out == (
             f"{newest}/responses-kind.json: 1 grades\n"
@@ -502,8 +483,7 @@ def test_a_project_may_have_prompts_of_its_own(commands: Commands) -> None:
     (commands.project / "ask").mkdir()
     (commands.project / "ask" / "me.md").write_text("{input}")
     (commands.project / "ask" / "judge.md").write_text("{input}={output}, {expected}?")
-    with serving(lambda message, before: Reply(text="2" if "=" not in message else "5")) as api:
-        commands.configure(api)
+    with commands.serving(lambda message, before: Reply(text="2" if "=" not in message else "5")) as api:
         commands.run("respond", "sums", "--limit", "1")
         commands.run("judge", "sums")
     assert api.messages == ["1+1", "1+1=2, 2?"]
@@ -555,8 +535,7 @@ def test_a_link_of_the_project_to_a_file_outside_is_not_sent(commands: Commands,
     (tmp_path / "secret").write_text('[{"id": "a", "input": "{input}"}]')
     (commands.project / link).unlink()
     (commands.project / link).symlink_to(tmp_path / "secret")
-    with serving(add) as api:
-        commands.configure(api)
+    with commands.serving() as api:
         done = commands.run("respond", "sums")
     assert (done.code, done.err.splitlines()[0]) == (2, "The project names a file outside itself.")
     assert api.requests == []
@@ -600,8 +579,8 @@ def test_without_the_package_the_extra_is_named(commands: Commands, monkeypatch:
 
 
 def test_an_api_that_is_not_there_fails_each_call(commands: Commands) -> None:
-    with serving(add) as api:
-        commands.configure(api, max_retries=0)
+    with commands.serving(max_retries=0):
+        pass
     done = commands.run("respond", "sums")
     assert done.code == 1
     assert [each["error"] for each in commands.rows()] == ["Connection error. All connection attempts failed"] * 4
@@ -610,8 +589,7 @@ def test_an_api_that_is_not_there_fails_each_call(commands: Commands) -> None:
 def test_on_a_terminal_a_bar_is_drawn(commands: Commands) -> None:
     import pty
 
-    with serving(add) as api:
-        commands.configure(api)
+    with commands.serving():
         main, other = pty.openpty()
         command = commands.words("respond", "sums")
         environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
