@@ -20,7 +20,6 @@ from sitegen.data_files.project_files import (
     real,
 )
 from sitegen.history.cache_folder import cache_folder
-from sitegen.history.memo_rows import stored
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.text.embedding import installed
 
@@ -88,8 +87,8 @@ class Project(NamedTuple):
 
     @property
     def site(self) -> str:
-        """The name of the output folder in the memo."""
-        return stored(str(self.out))
+        """The name of the output folder in the memo: bytes that are not UTF-8 are escaped."""
+        return os.fsencode(self.out).decode("utf-8", "backslashreplace")
 
     @property
     def dask(self) -> str | None:

@@ -15,8 +15,7 @@ import msgspec
 from msgspec.structs import astuple, replace
 
 from sitegen.config.models import Manifest
-from sitegen.engine.memo import Memo, decoding
-from sitegen.history.memo_rows import CachedRow, stored
+from sitegen.engine.memo import CachedRow, Memo, decoding, stored
 from sitegen.history.timeline import FoldEnd
 from sitegen.model.answers import AnsweredCase
 from sitegen.model.frozen import Frozen

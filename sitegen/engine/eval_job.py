@@ -26,8 +26,7 @@ from sitegen.engine.commit_effects import effects_of_commits, mixtures_of_commit
 from sitegen.engine.eval_pages import Reports, derived_values, newest_inputs, tree_with_source
 from sitegen.engine.eval_task import EvalDone, EvalTask
 from sitegen.engine.failures import attempt, working_on
-from sitegen.engine.scorecard_store import EvalScorecards
-from sitegen.engine.scoring import all_inputs, without_lost_contents
+from sitegen.engine.scorecard_store import EvalScorecards, all_inputs, without_lost_contents
 from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import MissingObjectsError
 from sitegen.importers.recorded_layouts import is_headline

@@ -19,8 +19,7 @@ from sitegen.analysis.slices import tags_of
 from sitegen.engine.cached_kinds import TaskCache
 from sitegen.engine.eval_task import EvalTask, PagesDone, PagesTask, owner
 from sitegen.engine.failures import attempt
-from sitegen.engine.scorecard_store import EvalScorecards
-from sitegen.engine.scoring import all_inputs
+from sitegen.engine.scorecard_store import EvalScorecards, all_inputs
 from sitegen.engine.writer import digest_of_inputs
 from sitegen.errors import MissingObjectsError
 from sitegen.history.layout import DEFAULT_SETTINGS

@@ -19,13 +19,11 @@ from sitegen.analysis.series import Derived
 from sitegen.config.notes import Notes, read_notes
 from sitegen.engine.cached_kinds import CELLS, EVAL_RECORDS, RESULTS, SCORECARDS, VECTORS, EvalRecord
 from sitegen.engine.commit_effects import EncodedEffects
-from sitegen.engine.memo import Memo, PageRow
-from sitegen.engine.scorecard_store import key_of_scorecards, snapshots_of_pages
-from sitegen.engine.scoring import model_of
+from sitegen.engine.memo import CachedRow, Memo, PageRow
+from sitegen.engine.scorecard_store import key_of_scorecards, model_of, snapshots_of_pages
 from sitegen.engine.timeline import Build, last_paths_of_edits
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import WrittenFiles
-from sitegen.history.memo_rows import CachedRow
 from sitegen.model.changes import EditedFile
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of

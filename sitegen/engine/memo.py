@@ -18,7 +18,33 @@ from typing import Any, Final, NamedTuple, Self
 from sitegen.data_files.project_files import PATIENCE, holder, say_waiting, wait_for_lock
 from sitegen.errors import MemoUnreadableError, Notice, SitegenError
 from sitegen.history.cache_folder import MEMO, MEMO_FILES, begin_cache_folder
-from sitegen.history.memo_rows import CachedRow, owner_of, stored, within
+
+_WITHIN: Final = "\x1f"
+"""Between an owner and a part of it in a key."""
+
+
+class CachedRow(NamedTuple):
+    """One row of the memo: the kind, the key and the encoded value."""
+
+    kind: str
+    key: str
+    content: bytes
+
+
+def stored(name: str) -> str:
+    """Return a path, or an id made from a path, as text that SQLite can store: bytes that are not UTF-8 are escaped."""
+    return name if name.isascii() else name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def within(owner: str, part: object) -> str:
+    """Return the key of one of several values of a kind that belong to the same eval or file."""
+    return f"{owner}{_WITHIN}{part}"
+
+
+def owner_of(key: str) -> str:
+    """Return the eval or file that a key names or begins with."""
+    return key.partition(_WITHIN)[0]
+
 
 _WAIT: Final = 60_000
 """Milliseconds to wait for another program that holds the memo, after printing a message."""

@@ -16,13 +16,12 @@ from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.engine.built_site import Site
 from sitegen.engine.cached_kinds import END_OF_WALK, EndOfWalk
 from sitegen.engine.commits import Commits, newest_commit, write_search_log
-from sitegen.engine.configuration import manifest_content
 from sitegen.engine.eval_task import PagesTask
 from sitegen.engine.evals import Evals, addresses
 from sitegen.engine.failures import attempt
 from sitegen.engine.instructions import WrittenInstructions
 from sitegen.engine.summary import summary_file
-from sitegen.engine.timeline import last_paths_of_edits
+from sitegen.engine.timeline import last_paths_of_edits, manifest_content
 from sitegen.engine.unmatched import unmatched, unmatched_redactions
 from sitegen.engine.writer import digest_of_inputs
 from sitegen.errors import POINTER, RepositoryError

@@ -10,11 +10,10 @@ from pathlib import Path
 
 from sitegen.engine.built_site import FolderState, LastBuild, Site
 from sitegen.engine.cached_kinds import decode, encode
-from sitegen.engine.memo import PageRow
+from sitegen.engine.memo import PageRow, stored
 from sitegen.engine.output_folder import files_not_in_memo, folder_times, number_and_first, remove, shorten_list
 from sitegen.engine.writer import Writer, WrittenFiles
 from sitegen.errors import Notice
-from sitegen.history.memo_rows import stored
 
 
 class SiteFiles:

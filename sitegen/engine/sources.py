@@ -11,7 +11,7 @@ from typing import Final
 
 from sitegen.data_files.pictures import raster_picture
 from sitegen.data_files.reading import UnreadableError
-from sitegen.engine.scoring import all_inputs
+from sitegen.engine.scorecard_store import all_inputs
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.history.files_at_commit import FilesAt, SourceFile, source_files
 from sitegen.history.repository import Repository

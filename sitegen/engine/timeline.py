@@ -13,13 +13,12 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import asdict, replace
 
-from sitegen import __version__
-from sitegen.config.findings import folder_path
-from sitegen.config.manifest import ANY_FIELD, project_evaluation, significance_level
-from sitegen.config.models import EVALUATION_FILE, EvaluationConfig, Manifest, SiteConfig
+from sitegen.config.findings import error_in, folder_path
+from sitegen.config.manifest import ANY_FIELD, project_evaluation, read_manifest, significance_level
+from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.notes import NOTES_FILE
 from sitegen.config.searched_files import Search, work_tree_search
-from sitegen.config.site import missing_baseline, read_site
+from sitegen.config.site import missing_baseline, read_rules, read_site
 from sitegen.data_files.reading import MAX_CONFIGURING_BYTES
 from sitegen.engine.cached_kinds import (
     CONFIGURATION,
@@ -29,13 +28,12 @@ from sitegen.engine.cached_kinds import (
     EndOfWalk,
     forget_earlier_walk,
 )
-from sitegen.engine.configuration import kept_manifest, manifest_of
 from sitegen.engine.failures import attempt
-from sitegen.engine.memo import Memo
+from sitegen.engine.memo import Memo, within
 from sitegen.engine.missing_files import MissingFiles
 from sitegen.engine.pool import Pool
 from sitegen.engine.site_files import SiteFiles
-from sitegen.engine.worker_context import WorkerContext
+from sitegen.engine.worker_context import WorkerContext, context_of
 from sitegen.engine.writer import digest
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.blobs import Answers
@@ -49,7 +47,6 @@ from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Finding, Parsed, Problem, Severity
 from sitegen.model.series import EvalInfo
-from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instruction import EDITS_KEPT
@@ -59,8 +56,7 @@ from sitegen.recognition.places import with_found_evals
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
-from sitegen.text.globs import compiled, literal_prefixes
-from sitegen.text.plain import is_web_address
+from sitegen.text.globs import compiled
 
 
 class Timeline(FoldedHistory, dict=True, gc=True):
@@ -308,7 +304,7 @@ def fold(
         config=config,
         manifest=manifest,
         remarks=tuple(remarks),
-        context=replace(_worker_context(project, repository, config, folded.overlay), commits=(head,) if head else ()),
+        context=context_of(project, repository, config, folded.overlay, head),
         files=files,
         notes={name: content for name, content in notes.items() if content},
         baselines={name: repository.commits_without(commit, head) for name, commit in commits.items()},
@@ -362,37 +358,32 @@ def last_paths_of_edits(files: Iterable[InstructionHistory]) -> dict[EditedFile,
     return {(edit.path, edit.commit.sha): file.path for file in files for edit in file.edits if edit.path != file.path}
 
 
-def _worker_context(
-    project: Project, repository: Repository, config: SiteConfig, overlay: Mapping[str, Path | bytes]
-) -> WorkerContext:
-    origin = repository.origin_url()
-    url = (config.repository_url or "").rstrip("/") or (origin if is_web_address(origin or "") else None)
-    site = SiteInfo(
-        title=config.title or (url.rpartition("/")[2] if url else repository.name),
-        version=__version__,
-        repository_url=url,
-        base_url=(config.base_url or _address(project.options.base_url) or "").rstrip("/") or None,
-        shallow=bool(repository.shallow_boundary),
-        noindex=config.noindex,
-    )
-    return WorkerContext(
-        place=project.place,
-        limits=config.limits,
-        site=site,
-        own_templates=project.own_templates,
-        overlay=overlay,
-        templates=digest(project.templates, repr(site)),
-        out=project.out,
-        redact=config.redact,
-        instructions=literal_prefixes(config.instructions),
-    )
+_CHECKED: Final = "paths inside the project; wrong values and negative numbers do not count; no refused address is said"
+"""Names the checks beyond types. Change it whenever they change: values cached after weaker checks are not used."""
 
 
-def _address(stated: str | None) -> str | None:
-    """Return an address of the command line. Raises ConfigurationError if no page may link to it."""
-    if stated and not is_web_address(stated):
-        raise ConfigurationError(
-            f"The base_url {stated!r} is not an address of a site.",
-            fix="Write one such as https://example.org/path: http or https, without user name, ? and #.",
-        )
-    return stated
+def kept_manifest(files: FilesAt, config: SiteConfig, store: CacheStore, *, worktree: bool) -> Parsed[Manifest]:
+    """Read the manifest from the commit, or from the work tree with ``worktree``. Raises ConfigurationError."""
+    path, content = f"{config.evals_dir}/manifest.yaml", manifest_content(files, config, worktree=worktree)
+    if content is None:
+        return Parsed(Manifest())
+    manifest, findings = manifest_of(store, content, config.evals_dir)
+    if manifest is None:
+        raise error_in(path, findings[0])
+    return Parsed(manifest, findings)
+
+
+def manifest_of(store: CacheStore, content: bytes, evals_dir: str) -> Parsed[Manifest | None]:
+    """Read a manifest, of any commit, as ``read_manifest`` does."""
+    key = within("manifest", digest(_CHECKED, repr(EvalConfig(id="")), evals_dir, content))
+    kept = CONFIGURATION.get(store, key)
+    if kept is None:
+        kept = CONFIGURATION.keep(store, key, Configuration(manifest=read_manifest(content, evals_dir)))
+    assert kept.manifest is not None
+    return kept.manifest
+
+
+def manifest_content(files: FilesAt, config: SiteConfig, *, worktree: bool) -> bytes | None:
+    """Read the file of the manifest from the commit, or from the work tree with ``worktree``; None without one."""
+    path, root, largest = f"{config.evals_dir}/manifest.yaml", files.place.root, config.limits.max_blob_bytes
+    return read_rules(root, path, largest) if worktree and root is not None else files.read_rules(path, largest)

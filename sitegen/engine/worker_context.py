@@ -7,16 +7,21 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sitegen.config.models import BuildLimits
+from sitegen import __version__
+from sitegen.config.models import BuildLimits, SiteConfig
 from sitegen.engine.memo import PageRow
 from sitegen.engine.template_files import THEME, find_templates, own_files, read_template, shipped_names
-from sitegen.engine.writer import Writer
+from sitegen.engine.writer import Writer, digest
+from sitegen.errors import ConfigurationError
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.model.frozen import Frozen
 from sitegen.model.site import Page, RawFile, SiteInfo
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
+from sitegen.project import Project
+from sitegen.text.globs import literal_prefixes
+from sitegen.text.plain import is_web_address
 
 if TYPE_CHECKING:
     import jinja2
@@ -195,3 +200,41 @@ class WorkerContext(Frozen):
 @lru_cache(maxsize=1)
 def _renderer(site: SiteInfo, own_templates: Path | None, templates: str) -> Renderer:
     return Renderer(site, own_templates)
+
+
+def context_of(
+    project: Project, repository: Repository, config: SiteConfig, overlay: Mapping[str, Path | bytes], head: str
+) -> WorkerContext:
+    """Return the context of a build of the commit ``head``. Raises ConfigurationError for an address that is none."""
+    origin = repository.origin_url()
+    url = (config.repository_url or "").rstrip("/") or (origin if is_web_address(origin or "") else None)
+    site = SiteInfo(
+        title=config.title or (url.rpartition("/")[2] if url else repository.name),
+        version=__version__,
+        repository_url=url,
+        base_url=(config.base_url or _address(project.options.base_url) or "").rstrip("/") or None,
+        shallow=bool(repository.shallow_boundary),
+        noindex=config.noindex,
+    )
+    return WorkerContext(
+        place=project.place,
+        limits=config.limits,
+        site=site,
+        own_templates=project.own_templates,
+        overlay=overlay,
+        templates=digest(project.templates, repr(site)),
+        out=project.out,
+        redact=config.redact,
+        instructions=literal_prefixes(config.instructions),
+        commits=(head,),
+    )
+
+
+def _address(stated: str | None) -> str | None:
+    """Return an address of the command line. Raises ConfigurationError if no page may link to it."""
+    if stated and not is_web_address(stated):
+        raise ConfigurationError(
+            f"The base_url {stated!r} is not an address of a site.",
+            fix="Write one such as https://example.org/path: http or https, without user name, ? and #.",
+        )
+    return stated

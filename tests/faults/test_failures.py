@@ -121,9 +121,9 @@ def test_a_failure_names_the_output_and_the_commit_that_it_came_up_at(project, t
     def is_newest(scorer: Any, inputs: Any) -> bool:
         return any(b'"total": 1}' in file.content for file in inputs.outputs)
 
-    failing(monkeypatch, "sitegen.engine.scoring.scored_with_own_metrics", ZeroDivisionError(), is_newest)
+    failing(monkeypatch, "sitegen.engine.scorecard_store.scored_with_own_metrics", ZeroDivisionError(), is_newest)
     build_site(project.path, tmp_path / "public", jobs=1)
-    where = "sitegen.engine.scoring.results. bad evals/bad/extracted.json"
+    where = "sitegen.engine.scorecard_store.results. bad evals/bad/extracted.json"
     said = f"the pages of this eval: ZeroDivisionError in {where}"
     assert f"{said} at {sha[:7]}" in problems_text(tmp_path / "public")
 

@@ -149,7 +149,7 @@ def test_the_build_after_a_stopped_one_scores_nothing_again_and_writes_only_what
     out = tmp_path / "public"
     stopped(project, out, stop_at("Writing older reports"))
     missing = {path for path, body in content(finished).items() if content(out).get(path) != body}
-    failing(monkeypatch, "sitegen.engine.scoring.scored_with_own_metrics", AssertionError())
+    failing(monkeypatch, "sitegen.engine.scorecard_store.scored_with_own_metrics", AssertionError())
     site = build_site(project, out, jobs=jobs, cache=tmp_path / "memo")
     assert (site.written, differences(out, finished)) == (len(missing), [])
 

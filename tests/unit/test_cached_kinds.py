@@ -18,9 +18,8 @@ from sitegen.engine.cached_kinds import (
     TaskCache,
     forget_earlier_walk,
 )
-from sitegen.engine.memo import Memo
+from sitegen.engine.memo import CachedRow, Memo, within
 from sitegen.engine.writer import INPUTS, digest_of_inputs
-from sitegen.history.memo_rows import CachedRow, within
 from sitegen.history.timeline import FoldEnd
 
 NUMBERS = CachedKind(name="numbers", type=dict[str, int], until="inputs")

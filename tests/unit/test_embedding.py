@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.engine.cached_kinds import TaskCache
-from sitegen.engine.scoring import embedder_for
+from sitegen.engine.scorecard_store import embedder_for
 from sitegen.errors import ConfigurationError
 from sitegen.text import embedding
 from tests.gitrepo import GitRepo
@@ -138,7 +138,7 @@ def test_vectors_of_another_model_are_not_taken(model: Path, monkeypatch: pytest
     first = embedder_for("responses", "talk", by_one)
     assert first is not None
     first(["one"])
-    monkeypatch.setattr("sitegen.engine.scoring.installed", lambda: "another model")
+    monkeypatch.setattr("sitegen.engine.scorecard_store.installed", lambda: "another model")
     by_another = TaskCache(by_one.new)
     second = embedder_for("responses", "talk", by_another)
     assert second is not None

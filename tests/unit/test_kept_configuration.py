@@ -9,7 +9,7 @@ import pytest
 
 from sitegen.config.models import SiteConfig
 from sitegen.engine.cached_kinds import TaskCache
-from sitegen.engine.configuration import kept_manifest
+from sitegen.engine.timeline import kept_manifest
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
 from tests.gitrepo import GitRepo

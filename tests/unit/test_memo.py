@@ -5,9 +5,8 @@ import sqlite3
 import pytest
 
 from sitegen.engine.cached_kinds import EVAL_RECORDS
-from sitegen.engine.memo import Memo, PageRow
+from sitegen.engine.memo import CachedRow, Memo, PageRow
 from sitegen.errors import MemoUnreadableError, Notice
-from sitegen.history.memo_rows import CachedRow
 
 
 @pytest.fixture
