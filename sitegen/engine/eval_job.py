@@ -110,16 +110,25 @@ class _EvalJob:
             for window in edit_windows
         )
         suspects, corrections = self._suspects(series)
-        record = self._record(series, decided, steps, suspects, patterns)
+        of_points = [problems_of_point(series.info, point.snapshot, point.scorecard) for point in series.points]
+        of_source: tuple[Problem, ...] = ()
+        if self._sources and newest:
+            _, _, of_source = tree_with_source(self._info, self._snapshots[-1], newest, self._sources)
+        inputs, pictures = newest_inputs(self._task), self._before.pictures if self._before else {}
         return EvalDone(
-            record=replace(
-                record,
+            record=EvalRecord(
+                summary=self._summary(series, decided, steps, suspects, patterns),
+                attributes=tuple(sorted(series.cells.by_attribute)),
+                cases=self._cases(series),
                 problems=(
-                    *record.problems,
-                    *self._problems_of_source(newest),
+                    *problems_of_points(of_points, deleted=series.history.deleted),
+                    *of_source,
                     *_problem_of_headline(series),
                     *self._problems_of_notes(series),
                 ),
+                mapping_use=mapping_use(inputs) if inputs else None,
+                newest_report=self._page_keys[-1] if self._page_keys else "",
+                pictures={key: pictures[key] for key in self._page_keys if key in pictures},
                 notes=digest(self._task.notes),
                 corrections=corrections,
             ),
@@ -130,21 +139,21 @@ class _EvalJob:
             commit_effects=effects_of_commits(series, self._edits, first_new, compared),
         )
 
-    def _record(
+    def _summary(
         self,
         series: Series,
         windows: tuple[Window, ...],
         steps: tuple[Step, ...],
         suspects: tuple[SuspectTruth, ...],
         patterns: tuple[PatternSummary, ...],
-    ) -> EvalRecord:
-        """Reduce a series to what pages of the whole site need: a few numbers for each point, and problems."""
+    ) -> EvalSummary:
+        """Reduce a series to what pages of the whole site need: a few numbers for each point."""
         point = series.points[-1] if series.points else None
         then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
         now = values_now(series.points, series.specs[0].name)
         since = comparable_since([point.scorecard for point in series.points], series.specs[0].name)
         best, known = best_output(series, self._edits.made_with), self._known
-        summary = EvalSummary(
+        return EvalSummary(
             info=series.info,
             specs=series.specs[:HEADLINES],
             headlines=tuple(map(headline, series.points, repeat(series.specs), since)),
@@ -178,17 +187,6 @@ class _EvalJob:
             fields=field_summaries(series),
             fallen=known.summary.fallen if known else most_fallen(series),
             notes=len(self._notes),
-        )
-        problems = [problems_of_point(series.info, point.snapshot, point.scorecard) for point in series.points]
-        newest, pictures = newest_inputs(self._task), self._before.pictures if self._before else {}
-        return EvalRecord(
-            summary=summary,
-            attributes=tuple(sorted(series.cells.by_attribute)),
-            cases=self._cases(series),
-            problems=problems_of_points(problems, deleted=series.history.deleted),
-            mapping_use=mapping_use(newest) if newest else None,
-            newest_report=self._page_keys[-1] if self._page_keys else "",
-            pictures={key: pictures[key] for key in self._page_keys if key in pictures},
         )
 
     def _cases(self, series: Series) -> tuple[str, ...]:
@@ -271,12 +269,6 @@ class _EvalJob:
             for suspect, inputs_key in zip(suspects, keys, strict=False)
         )
         return (*located, *suspects[LOCATED:]), corrections
-
-    def _problems_of_source(self, newest: Result | None) -> tuple[Problem, ...]:
-        """Return the files of its source that the newest output cannot show."""
-        if self._sources is None or newest is None:
-            return ()
-        return tree_with_source(self._info, self._snapshots[-1], newest, self._sources)[2]
 
     def _problems_of_notes(self, series: Series) -> Iterator[Problem]:
         """Yield what is wrong with the file of notes, and each note that is about nothing that was ever judged."""

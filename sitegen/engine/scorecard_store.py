@@ -34,7 +34,7 @@ from sitegen.model.series import EvalInfo, Series
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.scoring.kinds import in_order_of, nouns_of, installed_versions, scored_with_own_metrics, scorer, series_specs
 from sitegen.scoring.redaction import redaction
-from sitegen.scoring.scorer import Embedder, File, Scorer, ScoringInputs
+from sitegen.scoring.scorer import Embedder, File, ScoringInputs
 from sitegen.scoring.usage import specs_with_usage, with_stated
 from sitegen.text.embedding import embed, installed
 
@@ -42,25 +42,6 @@ _HELD: Final = 4
 """Number of snapshots whose contents are held for the next one."""
 _LOST: Final = {"not here ": MISSING, "not fetched ": POINTER}
 """Prefixes of the blob id of a file whose content this clone lacks, and why: its scorecard needs a different key."""
-
-
-def results(
-    context: WorkerContext, by: Scorer, snapshots: Sequence[Snapshot], embedder: Embedder | None = None
-) -> Iterator[Result]:
-    """Score each snapshot, in order. Hidden values are removed here, so that no later step can show them."""
-    hidden = redaction(context.redact)
-    for snapshot, inputs in zip(snapshots, all_inputs(context, snapshots), strict=True):
-        with working_on(snapshot):
-            files = (*inputs.outputs, inputs.ground_truth, inputs.mapping, inputs.schema)
-            blobs = (*snapshot.outputs, snapshot.ground_truth, snapshot.mapping, snapshot.schema)
-            for file, blob in zip(files, blobs, strict=True):
-                reason = file.reason if file and blob and not _why_lost(blob) else ""
-                if file and (reason == MISSING or (reason == POINTER and not context.answers_a_question)):
-                    # The memo would never replace a scorecard that was made without the content.
-                    raise MissingObjectsError(file.path, snapshot.commit.sha, in_lfs=reason == POINTER)
-            result = with_stated(scored_with_own_metrics(by, replace(inputs, embedder=embedder)), snapshot.usage)
-            redacted = hidden.applied(result) if hidden else result
-        yield redacted
 
 
 def without_lost_contents(context: WorkerContext, history: EvalHistory) -> tuple[EvalHistory, int]:
@@ -283,7 +264,7 @@ class EvalScorecards:
                     plan.append((mixture, False, True))
             plan.append((snapshot, True, RESULTS.get(self._store, self.key(snapshot)) is None or snapshot not in self))
         outputs = [snapshot for snapshot, _, is_scored in plan if is_scored]
-        scored = results(self._context, self.scorer, outputs, self.embedder)
+        scored = self._scored(outputs)
         for snapshot, is_asked, is_scored in plan:
             if is_scored:
                 result = next(scored)
@@ -295,6 +276,23 @@ class EvalScorecards:
                 result = self._decoded(content, card)
             if is_asked:
                 yield result
+
+    def _scored(self, snapshots: Sequence[Snapshot]) -> Iterator[Result]:
+        """Score each snapshot, in order. Hidden values are removed here, so that no later step can show them."""
+        context, hidden = self._context, redaction(self._context.redact)
+        for snapshot, inputs in zip(snapshots, all_inputs(context, snapshots), strict=True):
+            with working_on(snapshot):
+                files = (*inputs.outputs, inputs.ground_truth, inputs.mapping, inputs.schema)
+                blobs = (*snapshot.outputs, snapshot.ground_truth, snapshot.mapping, snapshot.schema)
+                for file, blob in zip(files, blobs, strict=True):
+                    reason = file.reason if file and blob and not _why_lost(blob) else ""
+                    if file and (reason == MISSING or (reason == POINTER and not context.answers_a_question)):
+                        # The memo would never replace a scorecard that was made without the content.
+                        raise MissingObjectsError(file.path, snapshot.commit.sha, in_lfs=reason == POINTER)
+                scored = scored_with_own_metrics(self.scorer, replace(inputs, embedder=self.embedder))
+                result = with_stated(scored, snapshot.usage)
+                redacted = hidden.applied(result) if hidden else result
+            yield redacted
 
     def _keep(self, snapshot: Snapshot, result: Result, *, whole: bool) -> None:
         """Keep a scorecard, if it is not known yet. ``whole``: keep the judgements as well."""
@@ -315,7 +313,7 @@ class EvalScorecards:
     def fill(self, snapshots: Iterable[Snapshot]) -> None:
         """Score the snapshots whose scorecards are missing."""
         missing = list({self.key(snapshot): snapshot for snapshot in snapshots if snapshot not in self}.values())
-        scored = results(self._context, self.scorer, missing, self.embedder)
+        scored = self._scored(missing)
         for snapshot, result in zip(missing, scored, strict=True):
             self._keep(snapshot, result, whole=False)
 

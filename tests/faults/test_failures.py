@@ -123,7 +123,7 @@ def test_a_failure_names_the_output_and_the_commit_that_it_came_up_at(project, t
 
     failing(monkeypatch, "sitegen.engine.scorecard_store.scored_with_own_metrics", ZeroDivisionError(), is_newest)
     build_site(project.path, tmp_path / "public", jobs=1)
-    where = "sitegen.engine.scorecard_store.results. bad evals/bad/extracted.json"
+    where = "sitegen.engine.scorecard_store.EvalScorecards._scored. bad evals/bad/extracted.json"
     said = f"the pages of this eval: ZeroDivisionError in {where}"
     assert f"{said} at {sha[:7]}" in problems_text(tmp_path / "public")
 
