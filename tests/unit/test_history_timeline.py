@@ -261,29 +261,6 @@ def test_an_eval_that_turns_to_iterations_is_read_from_the_root(repo: GitRepo) -
     assert [record.snapshots for record in site.take(advanced).records] == [(), (("shop", "0001"),)]
 
 
-def test_an_eval_of_both_layouts_is_told_alike_in_steps_and_at_once(repo: GitRepo) -> None:
-    overwritten = "evals/shop/extracted.json"
-    shas = repo.commits(
-        [
-            {TRUTH: "t", overwritten: "1"},
-            {overwritten: "2"},
-            {output(1): "2", overwritten: None},
-            {TRUTH: "u"},
-            {output(2): "3", overwritten: "4"},
-        ]
-    )
-    steps = Site()
-    for sha in shas:
-        at_once = Site()
-        assert steps.take(go(repo, steps.past, sha)) == at_once.take(go(repo, at_once.past, sha))
-    (history,) = steps.evals.values()
-    assert [(each.commit.position, each.slug[:4], each.cause) for each in history.snapshots] == [
-        (2, "0001", ("outputs",)),
-        (3, "0001", ("ground_truth",)),
-        (4, "0002", ("outputs",)),
-    ]
-
-
 def test_going_back_to_an_older_commit_is_read_from_the_root(repo: GitRepo) -> None:
     shas = repo.commits([{TRUTH: "t", output(1): "1"}, {output(2): "2"}])
     past, fresh = Past(), Past()
@@ -343,24 +320,6 @@ def test_dates_that_run_backwards_are_counted_in_one_note(repo: GitRepo) -> None
         ("note", "2 commits are dated before the commit they follow.")
     ]
     assert [each.iteration for each in advanced.update.evals[0].history.snapshots] == [1, 2, 3, 4]
-
-
-def test_a_mapping_that_only_an_old_manifest_names_is_followed_from_its_beginning(repo: GitRepo) -> None:
-    shas = repo.commits(
-        [
-            {"rules/odd.yaml": "1"},
-            {TRUTH: "t", output(1): "1", "evals/manifest.yaml": "evals: {shop: {mapping: rules/odd.yaml}}"},
-            {"rules/odd.yaml": "2"},
-            {"evals/manifest.yaml": "evals: {shop: {}}"},
-        ]
-    )
-    advanced = go(repo, Past(), shas[3])
-    snapshots = advanced.update.evals[0].history.snapshots
-    assert [(each.commit.position, each.mapping and each.mapping.path, each.cause) for each in snapshots] == [
-        (1, "rules/odd.yaml", ("outputs",)),
-        (2, "rules/odd.yaml", ("mapping",)),
-        (3, None, ("mapping",)),
-    ]
 
 
 def test_a_merge_brings_the_iterations_of_its_side_branch(repo: GitRepo) -> None:
