@@ -111,8 +111,6 @@ class BuildFiles:
     """Names the build, and the folders of these files on workers."""
     installed: Mapping[str, str]
     history: PackedHistory
-    templates_place: str
-    """The folder of the project's own templates on the machine that builds."""
     templates: Mapping[str, bytes] | None
     """The project's own templates; None if it has no such folder."""
     worktree: tuple[WorktreeFile, ...]
@@ -125,7 +123,6 @@ class BuildFiles:
             build=f"sitegen-{token_hex(8)}",
             installed=installed_here(),
             history=packed(context.place, context.commits),
-            templates_place=str(own or ""),
             templates={name: read_template(file) for name, file in own_files(own).items()} if own else None,
             worktree=tuple(
                 _worktree_file(oid, file, context.limits.max_blob_bytes) for oid, file in context.overlay.items()
@@ -133,7 +130,7 @@ class BuildFiles:
         )
 
     def __post_init__(self) -> None:
-        self._folder: Path | None = None
+        self.folder: Path | None = None
         self._place: RepositoryPlace | None = None
 
     def __reduce__(self) -> tuple[type[BuildFiles], tuple[Any, ...]]:
@@ -144,13 +141,13 @@ class BuildFiles:
 
         Raises WorkerError if this worker has another version of anything that decides the bytes of a site.
         """
-        if self._folder is None:
+        if self.folder is None:
             refuse_other_versions(self.installed, installed_here(), worker.address)
             folder = Path(tempfile.mkdtemp(prefix=self.build, dir=worker.local_directory))
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             self._write(folder)
-            self._folder = folder
-        folder = self._folder
+            self.folder = folder
+        folder = self.folder
         return replace(
             context,
             place=self._place or context.place,
@@ -158,10 +155,6 @@ class BuildFiles:
             own_templates=None if self.templates is None else folder / "templates",
             out=None,
         )
-
-    def place_of_builder(self, where: str | None) -> str | None:
-        """Translate the place of an error to the path on the machine that builds."""
-        return where and where.replace(f"{self._folder}/templates", self.templates_place)
 
     def _write(self, folder: Path) -> None:
         self._place = self.history.unpacked(folder / "history")
@@ -199,7 +192,8 @@ def run_sent(sent: bytes, files: BuildFiles) -> Any:
         try:
             return run(replace(task, context=files.context(task.context, worker)))
         except SitegenError as error:
-            error.where = files.place_of_builder(error.where)
+            if error.where and task.context.own_templates:  # said by the path on the machine that builds
+                error.where = error.where.replace(f"{files.folder}/templates", str(task.context.own_templates))
             raise error.with_traceback(None) from None  # its cause may not be picklable
         except OSError as error:
             raise WorkerError(

@@ -56,12 +56,11 @@ def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo) -> jin
     """
     kind: type[jinja2.Environment] = Environment
     loader: jinja2.BaseLoader = jinja2.FileSystemLoader(str(ours))
-    bytecode = bytecode_folder()
+    folder = bytecode_folder()
     if own:
         from sitegen.engine.own_templates import Sandbox, own_loader
 
         kind, loader = Sandbox, own_loader(own, ours)
-        bytecode = bytecode and bytecode / "bounded"  # the same template compiles to different code in the sandbox
     environment = kind(
         loader=loader,
         autoescape=True,
@@ -70,7 +69,8 @@ def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo) -> jin
         undefined=jinja2.StrictUndefined,
         auto_reload=False,
         cache_size=-1,  # unlimited: there are few templates, and a limited cache is reordered at every look-up
-        bytecode_cache=TemplateBytecode(str(bytecode)) if bytecode and _is_writable(bytecode) else None,
+        # In the sandbox, the same template compiles to different code.
+        bytecode_cache=TemplateBytecode(str(folder), "bounded_%s.cache" if own else "%s.cache") if folder else None,
     )
     if not own:
         # Templates of ours alone need none of Jinja's precautions. They write items in brackets, so the fallback of
@@ -100,22 +100,16 @@ def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo) -> jin
 def bytecode_folder() -> Path | None:
     """The folder for compiled templates. It belongs to the user, because its content is run without further checks.
 
-    It is never in the project, which anybody may have written. None if the user has no home directory.
+    It is never in the project, which anybody may have written. None if the user has no home directory, or cannot write
+    there: templates are then compiled each time.
     """
     try:
         cache = os.environ.get("XDG_CACHE_HOME")
-        return (Path(cache) if cache else Path.home() / ".cache") / "sitegen" / "templates"
-    except RuntimeError:
-        return None
-
-
-def _is_writable(folder: Path) -> bool:
-    """Whether the folder exists or could be made; without it templates are compiled each time."""
-    try:
+        folder = (Path(cache) if cache else Path.home() / ".cache") / "sitegen" / "templates"
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return False
-    return os.access(folder, os.W_OK)
+    except (RuntimeError, OSError):
+        return None
+    return folder if os.access(folder, os.W_OK) else None
 
 
 _FILTERS: Final[dict[str, Callable[..., str]]] = {

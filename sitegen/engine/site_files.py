@@ -95,16 +95,18 @@ class SiteFiles:
         if site.must_be_made_again:  # files that a failed part wrote, according to the list in the folder
             _, left = files_not_in_memo(folder, (row.path for row in self.files(complete=complete)))
             unrecorded, _ = remove(folder, dict.fromkeys(left))
+        paths = {row.path for row in self._recorded()}
         added, outdated = self._changes(complete)
-        stale = {row.path: row.size for row in self._stale(outdated)}
-        removed, changed = remove(folder, {**dict.fromkeys(self._left()), **stale})
+        stale = {row.path: row.size for row in outdated if row.path not in paths}
+        lost = [path for path in self._unlisted if path not in paths]  # by a killed build, and in no memo
+        removed, changed = remove(folder, {**dict.fromkeys(lost), **stale})
         memo.forget_pages(name, outdated)
         memo.keep_pages(name, added)
-        foreign = self._warn_of_foreign(changed)
+        foreign = self._warn_of_foreign(changed, paths)
         before = self.last.state.list_size if self.last.state and self.last.is_trusted else None
         list_size = 0 if site.must_be_made_again else shorten_list(folder, lambda: memo.each_page(name), before)
-        memo.keep_folders(name, folder_times(folder, memo.folders(name), self._paths()))
-        outcome = self._with_counts(site, removed + unrecorded)
+        memo.keep_folders(name, folder_times(folder, memo.folders(name), paths))
+        outcome = self._with_counts(site, removed + unrecorded, len(paths))
         if not site.must_be_made_again:
             state = FolderState(
                 fingerprint=self._project.fingerprint,
@@ -118,21 +120,14 @@ class SiteFiles:
             memo.keep_site(name, state.encode())
         return outcome
 
-    def _with_counts(self, site: Site, removed: int) -> Site:
-        recorded = sum(1 for _ in self._recorded())
+    def _with_counts(self, site: Site, removed: int, recorded: int) -> Site:
         unchanged = max(0, recorded - self._written)
         return site._replace(written=self._written, unchanged=unchanged, removed=removed)
 
-    def _left(self) -> list[str]:
-        """Return files that a killed build wrote: no memo lists them, and they are not part of the site."""
-        recorded = set(self._paths()) if self._unlisted else ()
-        return [path for path in self._unlisted if path not in recorded]
-
-    def _warn_of_foreign(self, changed: tuple[str, ...]) -> tuple[str, ...]:
+    def _warn_of_foreign(self, changed: tuple[str, ...], recorded: Collection[str]) -> tuple[str, ...]:
         """Warn once about every file of the folder that no build wrote. Returns the files that stay."""
         warned = set(self.last.state.foreign) if self.last.state else set()
         foreign = sorted({*self._foreign, *changed})
-        recorded = set(self._paths()) if foreign else set()
         replaced = tuple(path for path in foreign if path in recorded)
         staying = tuple(path for path in foreign if path not in recorded)
         for fate, paths in (("stays", staying), ("was replaced by a page", replaced)):
@@ -160,11 +155,6 @@ class SiteFiles:
         added.extend(chain.from_iterable(map(self._recorded_of, others)))
         return added, outdated
 
-    def _stale(self, outdated: Collection[PageRow]) -> list[PageRow]:
-        """Return the outdated files whose paths the site no longer has."""
-        recorded = {row.path for row in self._recorded()} if outdated else ()
-        return [row for row in outdated if row.path not in recorded]
-
     def _recorded(self) -> Iterator[PageRow]:
         """Yield all files that were recorded so far."""
         return chain.from_iterable(map(self._recorded_of, self._records))
@@ -172,10 +162,6 @@ class SiteFiles:
     def _recorded_of(self, owner: str) -> tuple[PageRow, ...]:
         rows = chain.from_iterable(decode(record, tuple[PageRow, ...]) for record in self._records.get(owner, ()))
         return tuple({row.path: row for row in rows}.values())
-
-    def _paths(self) -> Iterator[str]:
-        """Yield the paths of all recorded files."""
-        return (row.path for row in self._recorded())
 
 
 class LayerFiles(SiteFiles):
@@ -198,9 +184,9 @@ class LayerFiles(SiteFiles):
         """Delete the files of this folder that the site below has as well, and those that the previous build left."""
         below = {row.path: row.key for row in self._memo.each_page(self._site)} if self.last.is_trusted else {}
         differ = [row for row in self._recorded() if below.get(row.path) != row.key]
-        self.gone = frozenset(row.path for row in self._stale(self._changes(complete)[1]))
-        paths = {row.path for row in differ}
-        _, left = files_not_in_memo(self._into, paths)
+        recorded = {row.path for row in self._recorded()}
+        self.gone = frozenset(row.path for row in self._changes(complete)[1] if row.path not in recorded)
+        _, left = files_not_in_memo(self._into, {row.path for row in differ})
         removed, _ = remove(self._into, dict.fromkeys(left))
         shorten_list(self._into, lambda: differ, None)
-        return self._with_counts(site, removed)
+        return self._with_counts(site, removed, len(recorded))

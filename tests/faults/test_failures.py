@@ -42,7 +42,7 @@ def test_an_eval_that_fails_is_a_problem_and_everything_else_is_built(project, t
     site = build_site(project.path, out, jobs=1)
     assert (site.failed, site.errors, site.evals) == (1, 1, 1)
     what = (
-        "sitegen failed while it made the pages of this eval: ValueError in sitegen.engine.eval_job._EvalJob._record."
+        "sitegen failed while it made the pages of this eval: ValueError in sitegen.engine.eval_job._EvalJob._summary."
     )
     assert f"{what} bad the newest scores of 1 eval {FIX}" in problems_text(out)
     assert what in (out / "evals/bad/index.html").read_text()

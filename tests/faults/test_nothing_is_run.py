@@ -29,7 +29,7 @@ def _poison(folder: Path, ran: Path) -> None:
         key = cache.get_cache_key(name, str(template))
         checksum = cache.get_source_checksum(template.read_text(encoding="utf-8"))
         body = bc_magic + pickle.dumps(checksum, 2) + marshal.dumps(code)
-        (folder / f"__jinja2_{key}.cache").write_bytes(body)
+        (folder / f"{key}.cache").write_bytes(body)
 
 
 @pytest.fixture

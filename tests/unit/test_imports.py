@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.gitrepo import GitRepo
 
 RUN = """
@@ -59,12 +61,9 @@ def test_a_build_with_nothing_new_imports_no_library_and_no_stage(tmp_path: Path
     assert len(imported) < len(first) / 3
 
 
-def test_the_help_imports_nothing_but_its_text() -> None:
-    assert imported_by("--help") == (["sitegen", "sitegen.commands", "sitegen.commands.main"], set())
-
-
-def test_the_help_of_a_command_imports_only_what_describes_the_commands() -> None:
-    imported, _ = imported_by("build", "--help")
+@pytest.mark.parametrize("words", [("--help",), ("build", "--help")])
+def test_the_help_imports_only_what_describes_the_commands(words: tuple[str, ...]) -> None:
+    imported, _ = imported_by(*words)
     ours = sorted(name.removeprefix("sitegen.") for name in imported if name.startswith("sitegen."))
     assert " ".join(ours) == (
         "commands commands.main commands.printing commands.requests commands.signatures errors text text.plain"
