@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from sitegen.analysis.slices import slice_rows
 from sitegen.analysis.variant_tests import VariantComparison
 from sitegen.analysis.variants import variant_comparison as compare_variants
 from sitegen.analysis.variants import variant_of
@@ -25,8 +24,7 @@ from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.documents import Document
-from sitegen.scoring.documents import results_document as document_of
-from sitegen.scoring.kinds import scorer, specs_of, specs_of_results
+from sitegen.scoring.kinds import scorer, specs_of_results
 from sitegen.scoring.scorer import File, ScoringInputs, verdict
 from sitegen.scoring.usage import all_specs
 from sitegen.text.embedding import embedder
@@ -91,14 +89,7 @@ class Scored(JudgedOutput):
 
     def document(self) -> Document:
         """The document of ``sitegen verify-one --json`` as a frozen value, without a timestamp."""
-        card = self.result.scorecard
-        document = document_of(
-            self.result,
-            eval_id=self.eval_id,
-            metadata=self.verified.metadata(timestamp=None),
-            thresholds=self.verified.place.entry.thresholds,
-        )
-        return replace(document, slices=tuple(slice_rows(card, specs_of(self.kind, (card,))[0])))
+        return self.verified.document()
 
 
 def score(repo: str | Path, eval_id: str, output: str | Path | None = None, **settings: object) -> Scored:

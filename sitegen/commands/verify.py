@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import webbrowser
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -30,13 +29,13 @@ from sitegen.pages.labels import STATUSES, interval_basis
 from sitegen.questions import saving
 from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeProject
-from sitegen.scoring.documents import Document, results_document
+from sitegen.scoring.documents import Document
 from sitegen.scoring.kinds import nouns_of, scorer, specs_of
 from sitegen.scoring.responses.document import metrics_of
 from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
 from sitegen.stats.counts import ACCURACY, RATIOS, Averages, error_numbers, errors
-from sitegen.text.plain import counted, encodable, line
+from sitegen.text.plain import counted, line
 from sitegen.text.values import amount, to_json_bytes
 
 PATTERNS: Final = 3
@@ -283,7 +282,7 @@ def verify_one(request: VerifyRequest) -> None:
     for row in debug(verified) if request.debug else ():
         print_line(row, error=True)
     timestamp = datetime.now(UTC).replace(microsecond=0).isoformat()
-    document = _document(verified, timestamp=timestamp, methods=methods)
+    document = verified.document(timestamp=timestamp, methods=methods)
     document = _saved(request, verified, document)
     if request.results_file:
         write_named(request.results_file, to_json_bytes(document), project.root)
@@ -341,7 +340,7 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
     with_f1 = [output for output in verified if any(spec.name == "f1" for spec in scorer(output.place.kind).metrics)]
     averages = Averages.of([output.result.scorecard.counts for output in with_f1])
     if as_json:
-        documents = [_document(output, timestamp=None) for output in verified]
+        documents = [output.document() for output in verified]
         print_document(to_json_bytes({"evals": documents, **averages.named()}))
     else:
         for row in every_eval(verified, averages):
@@ -354,16 +353,3 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
     if missing:
         verb = "is" if len(missing) == 1 else "are"
         print_line(f"{counted(len(missing), 'eval')} {verb} left out of the means.", error=True)
-
-
-def _document(verified: Verified, *, timestamp: str | None, methods: tuple[str, ...] = ()) -> Document:
-    place = verified.place
-    card = verified.result.scorecard
-    document = results_document(
-        verified.result,
-        eval_id=encodable(place.entry.id),
-        metadata=verified.metadata(timestamp=timestamp),
-        thresholds=place.entry.thresholds,
-        methods=methods,
-    )
-    return replace(document, slices=tuple(slice_rows(card, specs_of(place.kind, (card,))[0])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Container, Iterator, Mapping
@@ -11,6 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen import __version__
+from sitegen.analysis.slices import slice_rows
 from sitegen.data_files.project_files import LARGEST_FILE, read_inside
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.eval_fold import settings_with_grades
@@ -26,6 +28,7 @@ from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.questions.work_tree import WorktreeEval, WorktreeProject, first_file, iterations
 from sitegen.scoring.case_files import sides_of
+from sitegen.scoring.documents import Document, results_document
 from sitegen.scoring.highlights_files import read_settings
 from sitegen.scoring.kinds import in_order_of, scored_with_own_metrics, scorer, specs_of
 from sitegen.scoring.results_file import Metadata
@@ -96,6 +99,19 @@ class Verified(Frozen):
         except OSError:
             return None
         return recorded.timestamp if recorded else None
+
+    def document(self, *, timestamp: str | None = None, methods: tuple[str, ...] = ()) -> Document:
+        """The document that ``verify-one --json`` prints. ``methods``: as in ``results_document``."""
+        entry, card = self.place.entry, self.result.scorecard
+        document = results_document(
+            self.result,
+            eval_id=encodable(entry.id),
+            metadata=self.metadata(timestamp=timestamp),
+            thresholds=entry.thresholds,
+            methods=methods,
+        )
+        slices = slice_rows(card, specs_of(self.place.kind, (card,))[0])
+        return dataclasses.replace(document, slices=tuple(slices))
 
     def metadata(self, *, timestamp: str | None) -> Metadata:
         """The provenance of a result, for the document that is printed or saved."""
