@@ -7,6 +7,7 @@ one transaction. A file that cannot be read is thrown away and made again; it ne
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import warnings
 import zlib
@@ -251,14 +252,12 @@ class Memo:
 
     def rows(self, kind: str, keys: Iterable[str]) -> Iterator[CachedRow]:
         """Yield the values of a kind with one of these keys."""
-        distinct = list(dict.fromkeys(map(stored, keys)))
-        for start in range(0, len(distinct), 500):  # SQLite limits the number of parameters
-            batch = distinct[start : start + 500]
-            marks = ",".join("?" * len(batch))
-            rows = self._db.execute(
-                f"SELECT key, CAST(body AS BLOB) FROM parts WHERE kind = ? AND key IN ({marks})", (kind, *batch)
-            )
-            yield from (CachedRow(kind, key, body) for key, body in rows)
+        listed = json.dumps([*map(stored, keys)])  # one value, because SQLite limits the number of these
+        rows = self._db.execute(
+            "SELECT key, CAST(body AS BLOB) FROM parts WHERE kind = ? AND key IN (SELECT value FROM json_each(?))",
+            (kind, listed),
+        )
+        return (CachedRow(kind, key, body) for key, body in rows)
 
     def rows_within(self, kind: str, owner: str) -> Iterator[CachedRow]:
         """Yield the values of a kind whose key is ``within`` an eval or a file."""
