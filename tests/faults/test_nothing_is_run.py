@@ -21,7 +21,7 @@ from tests.sites import build_site
 
 def _poison(folder: Path, ran: Path) -> None:
     """Compiled templates, under the names under which each template is looked for, that write a file when they run."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     code = compile(f"open({str(ran)!r}, 'w').close()", "poison", "exec")
     cache = jinja2.FileSystemBytecodeCache(str(folder))
     for template in find_templates().rglob("*.html"):
