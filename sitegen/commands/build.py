@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from sitegen.analysis.causes import ProblemCounts
 from sitegen.commands.printing import print_line, print_text
 from sitegen.engine.built_site import Progress, Site
 from sitegen.project import Options
@@ -118,8 +117,8 @@ def uncommitted_manifest(options: Options) -> str:
 
 def closing_line(site: Site) -> str:
     """The last lines: counts, what wrong values have in common, what else may be an eval, the address of the site."""
-    counts = ProblemCounts(error=site.errors, warning=site.warnings, note=site.notes, past=site.past)
-    where = f" on {Path(site.page).with_name('problems.html').name}" if any(counts) else ""
+    has_problems = any((site.errors, site.warnings, site.notes, site.past))
+    where = f" on {Path(site.page).with_name('problems.html').name}" if has_problems else ""
     removed = f", {site.removed} removed" if site.removed else ""
     sizes = ((site.commits, "commit"), (site.evals, "eval"), (site.iterations, "iteration"))
     failed = f"; sitegen failed to make {counted(site.failed, 'part')} of the site" if site.failed else ""
@@ -127,5 +126,5 @@ def closing_line(site: Site) -> str:
     return (
         f"{', '.join(counted(count, noun) for count, noun in sizes)}; "
         f"{counted(site.written, 'file')} written, {site.unchanged:,} kept{removed}; "
-        f"{counts.text}{where}{failed}\n{sentences}{site.page}"
+        f"{site.problems_in_words}{where}{failed}\n{sentences}{site.page}"
     )

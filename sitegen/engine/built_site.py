@@ -39,6 +39,7 @@ class Site(NamedTuple):
     notes: int
     past: int
     """Number of problems of earlier commits that the newest points no longer have."""
+    problems_in_words: str = ""
     written: int = 0
     unchanged: int = 0
     removed: int = 0

@@ -341,6 +341,7 @@ class SiteWriter:
             warnings=counts.warning,
             notes=counts.note,
             past=counts.past,
+            problems_in_words=counts.text,
             failed=sum(POINTER not in problem.message for problem in failures) + self._evals.lost_contents,
             not_fetched=sum(POINTER in problem.message for problem in problems),
             unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(self._evals)),
