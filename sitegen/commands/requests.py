@@ -28,28 +28,6 @@ OutputFile = Annotated[
     Path | None, typer.Option("--output", metavar="FILE", help="Write the results to this file as JSON.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-Variant = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Use the file responses-NAME.jsonl instead of responses.json.")
-]
-LlmConfig = Annotated[
-    Path | None,
-    typer.Option(
-        "--config", metavar="FILE", help="How prompts are evaluated (YAML), or a table [llm] as in sitegen.toml (TOML)."
-    ),
-]
-Model = Annotated[str | None, typer.Option(help="Name of the model. Overrides the configuration.")]
-Concurrency = Annotated[int | None, typer.Option(min=1, help="Number of simultaneous calls.")]
-MostCalls = Annotated[int | None, typer.Option(min=1, help="Greatest number of calls for each file.")]
-ApiAddress = Annotated[
-    str | None,
-    typer.Option(
-        "--base-url", metavar="URL", help="Address of the API, to which your key is sent. No file can set it."
-    ),
-]
-Debug = Annotated[bool, typer.Option("--debug", help="Report each call: status, attempts, seconds.")]
-TestCases = Annotated[
-    Path | None, typer.Option("--test_cases", "--test-cases", metavar="FILE", help="The test cases, instead of EVAL.")
-]
 
 
 _OF_PROJECT: Final[dict[str, tuple[Any, Any]]] = {
@@ -241,14 +219,28 @@ class CallRequest:
     """What the commands that call a model share."""
 
     prompt: Path | None = None
-    variant: Variant = None
-    model: Model = None
-    concurrency: Concurrency = None
-    limit: MostCalls = None
+    variant: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Use the file responses-NAME.jsonl instead of responses.json.")
+    ] = None
+    model: Annotated[str | None, typer.Option(help="Name of the model. Overrides the configuration.")] = None
+    concurrency: Annotated[int | None, typer.Option(min=1, help="Number of simultaneous calls.")] = None
+    limit: Annotated[int | None, typer.Option(min=1, help="Greatest number of calls for each file.")] = None
     again: bool = False
-    config: LlmConfig = None
-    base_url: ApiAddress = None
-    debug: Debug = False
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config",
+            metavar="FILE",
+            help="How prompts are evaluated (YAML), or a table [llm] as in sitegen.toml (TOML).",
+        ),
+    ] = None
+    base_url: Annotated[
+        str | None,
+        typer.Option(
+            "--base-url", metavar="URL", help="Address of the API, to which your key is sent. No file can set it."
+        ),
+    ] = None
+    debug: Annotated[bool, typer.Option("--debug", help="Report each call: status, attempts, seconds.")] = False
     repo: RepoOption = Path()
 
 
@@ -263,7 +255,10 @@ class RespondRequest(CallRequest):
     again: Annotated[bool, typer.Option("--again", help="Ask for every case, including those already answered.")] = (
         False
     )
-    test_cases: TestCases = None
+    test_cases: Annotated[
+        Path | None,
+        typer.Option("--test_cases", "--test-cases", metavar="FILE", help="The test cases, instead of EVAL."),
+    ] = None
     judge_model: Annotated[
         str | None, typer.Option("--judge-model", help="Name of the model that grades. Overrides the configuration.")
     ] = None
