@@ -71,7 +71,6 @@ def _print_report_of(request: CheckRequest, file: Path) -> None:
 
 
 def _base_of_workflow() -> str:
-    """The target branch of the pull request in a GitHub workflow."""
     branch = os.environ.get("GITHUB_BASE_REF")
     if not branch:
         raise ConfigurationError(

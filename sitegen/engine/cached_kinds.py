@@ -286,7 +286,6 @@ def result_decoder() -> Callable[[bytes, Scorecard], Result]:
 
 
 def _with_values(judgement: Judgement, form: Any) -> Judgement:
-    """Bring both values of a judgement into another form."""
     if type(judgement.expected) in _NESTED or type(judgement.actual) in _NESTED:
         return replace(judgement, expected=form(judgement.expected), actual=form(judgement.actual))
     return judgement

@@ -228,7 +228,6 @@ class _EvalJob:
         yield at.under_rules_of(self._snapshots[-1])
 
     def _error_patterns(self, series: Series, newest: Result) -> tuple[PatternSummary, ...]:
-        """Return the error patterns of the newest report."""
         reports = Reports(self._task, self._cards, series.cells, derived_values(series))
         with working_on(self._snapshots[-1]):
             view = reports.report(len(self._snapshots) - 1, newest)

@@ -238,7 +238,6 @@ class _EvalPages:
         return PagesDone(files=writer.files, cached=self._cache.new, older_reports=older, pictures=self._pictures)
 
     def _write_fields(self, series: Series, notes: Sequence[PlacedNote]) -> None:
-        """Write the pages of fields with a changed cell."""
         blame: Blame | None = None
         for attribute, cells in self._cells.by_attribute.items():
             beside = tuple(one for one in notes if one.note.field and attribute in one.attributes)
@@ -355,7 +354,6 @@ class _EvalPages:
             self._placed.add(path)
 
     def _write_variants(self, series: Series) -> None:
-        """Write the page that compares the variants of the newest point, if it has any."""
         newest = series.points[-1] if series.points else None
         if newest is None or not newest.scorecard.has_variants:
             return

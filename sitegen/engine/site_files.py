@@ -156,7 +156,6 @@ class SiteFiles:
         return added, outdated
 
     def _recorded(self) -> Iterator[PageRow]:
-        """Yield all files that were recorded so far."""
         return chain.from_iterable(map(self._recorded_of, self._records))
 
     def _recorded_of(self, owner: str) -> tuple[PageRow, ...]:

@@ -151,7 +151,6 @@ class CatFile:
         return BlobRead(oid, answer.content)
 
     def _documents_below(self, oid: str, above: str, left: int) -> Iterator[tuple[str, str]]:
-        """Yield the path and the blob id of each document in a tree."""
         tree = self.read(oid.encode(), "tree", LARGEST_TREE)
         for mode, name, entry in tree.entries():
             path = above + name

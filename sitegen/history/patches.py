@@ -109,7 +109,6 @@ def read_patches(repository: RepositoryPlace, edits: Sequence[Edit], folders: tu
 def _patches_from_git(
     repository: RepositoryPlace, edits: Sequence[Edit], folders: tuple[str, ...], kept: _KeptPatches
 ) -> Iterator[bytes]:
-    """Yield what git answers for each edit."""
     groups = [(sha, tuple(group)) for sha, group in groupby(edits, key=lambda edit: edit.commit.sha)]
     if not groups:
         return

@@ -152,7 +152,6 @@ class RulesInForce:
         self._by_folder = {normal(entry.dir): entry.id for entry in manifest.evals if entry.dir}
 
     def _shared_dependencies(self, state: EvalState) -> tuple[object, ...]:
-        """Return the inputs of an eval outside its own files."""
         folder = state.active
         if folder is None:
             return ()

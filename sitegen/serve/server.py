@@ -163,8 +163,6 @@ def _page_response(content: bytes, status: int, looks: bytes) -> Response:
 
 
 def _with_headers(app: ASGIApp) -> ASGIApp:
-    """Middleware that adds ``HEADERS`` to every response."""
-
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with(message: Message) -> None:
             if message["type"] == "http.response.start":
