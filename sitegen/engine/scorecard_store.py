@@ -32,7 +32,14 @@ from sitegen.model.outcomes import CellMap
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo, Series
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
-from sitegen.scoring.kinds import in_order_of, nouns_of, installed_versions, scored_with_own_metrics, scorer, series_specs
+from sitegen.scoring.kinds import (
+    in_order_of,
+    installed_versions,
+    nouns_of,
+    scored_with_own_metrics,
+    scorer,
+    series_specs,
+)
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.scorer import Embedder, File, ScoringInputs
 from sitegen.scoring.usage import specs_with_usage, with_stated
