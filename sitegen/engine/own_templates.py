@@ -42,23 +42,23 @@ class TemplateBoundError(Exception):
 
 
 @contextmanager
-def within_bounds(seconds: float = SECONDS) -> Iterator[None]:
+def within_bounds() -> Iterator[None]:
     """Raise TemplateBoundError or MemoryError in the code inside if it takes too much time or memory."""
     time = _timer if current_thread() is main_thread() else _watched
-    with _memory(), time(seconds):
+    with _memory(), time():
         yield
 
 
 @contextmanager
-def _timer(seconds: float) -> Iterator[None]:
+def _timer() -> Iterator[None]:
     def stop(*_: object) -> None:
-        raise _took_too_long(seconds)
+        raise _took_too_long()
 
     before = signal.signal(signal.SIGPROF, stop)
     if sys.__stderr__ is not None:  # prints the line of the template, and then the process is killed
         faulthandler.register(signal.SIGVTALRM, file=sys.__stderr__, all_threads=False, chain=True)
-    signal.setitimer(signal.ITIMER_PROF, seconds, 1)  # again each second, in case something caught the first exception
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds * _UNTIL_KILLED)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS, 1)  # again each second, in case something caught the first exception
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS * _UNTIL_KILLED)
     try:
         yield
     finally:
@@ -68,7 +68,7 @@ def _timer(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def _watched(seconds: float) -> Iterator[None]:
+def _watched() -> Iterator[None]:
     """The same limit for a thread, which receives no signal: a wall clock that Python checks between operations."""
     import ctypes  # takes milliseconds, and almost every build renders in the main thread
 
@@ -77,7 +77,7 @@ def _watched(seconds: float) -> Iterator[None]:
     def stop() -> None:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(TemplateBoundError))
 
-    timer = Timer(seconds, stop)
+    timer = Timer(SECONDS, stop)
     timer.daemon = True
     timer.start()
     try:
@@ -85,15 +85,15 @@ def _watched(seconds: float) -> Iterator[None]:
     except TemplateBoundError as error:
         if error.args:  # of the bound on a size; what another thread raises has none
             raise
-        raise _took_too_long(seconds).with_traceback(error.__traceback__) from None
+        raise _took_too_long().with_traceback(error.__traceback__) from None
     finally:
         timer.cancel()
         timer.join()
         ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, None)  # if it came too late to be raised
 
 
-def _took_too_long(seconds: float) -> TemplateBoundError:
-    return TemplateBoundError(f"a page took more than {seconds:g} seconds")
+def _took_too_long() -> TemplateBoundError:
+    return TemplateBoundError(f"a page took more than {SECONDS:g} seconds")
 
 
 @contextmanager
@@ -114,11 +114,6 @@ def _memory() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (before, hard))
-
-
-def check_join(parts: Iterable[Any]) -> None:
-    """Raise TemplateBoundError if texts together would be larger than a result may be."""
-    _check_page_size(sum(len(part) for part in parts if isinstance(part, str)))
 
 
 def concatenated(parts: Iterable[str]) -> str:
@@ -177,7 +172,7 @@ class BoundedTemplate(EscapingTemplate):
 def _checked(join: Callable[[Sequence[Any]], str]) -> Callable[[Iterable[Any]], str]:
     def joined(parts: Iterable[Any]) -> str:
         together = tuple(parts)
-        check_join(together)
+        _check_page_size(sum(len(part) for part in together if isinstance(part, str)))
         return join(together)
 
     return joined

@@ -77,8 +77,7 @@ def rendered(folder: Path, text: str) -> str:
 @pytest.fixture(params=[1])
 def shortly(request, monkeypatch):
     """Pages may take so many seconds of the processor."""
-    unchanged = own_templates.within_bounds
-    monkeypatch.setattr("sitegen.engine.own_templates.within_bounds", lambda: unchanged(request.param))
+    monkeypatch.setattr("sitegen.engine.own_templates.SECONDS", request.param)
 
 
 in_half_a_second = pytest.mark.parametrize("shortly", [0.5], indirect=True)
@@ -133,8 +132,8 @@ def test_a_process_in_the_middle_of_one_endless_operation_is_ended_and_names_the
     nested = doubled("(0,)", "{% set all.it = (all.it, all.it) %}") + "\n{{ {all.it: 1} | length }}"
     script = (
         "from pathlib import Path; import sys; from tests.faults import test_own_templates_bounds as here;"
-        "from sitegen.engine import own_templates; unchanged = own_templates.within_bounds;"
-        "own_templates.within_bounds = lambda: unchanged(0.5); here.rendered(Path(sys.argv[1]), sys.argv[2])"
+        "from sitegen.engine import own_templates; own_templates.SECONDS = 0.5;"
+        "here.rendered(Path(sys.argv[1]), sys.argv[2])"
     )
     command = [sys.executable, "-c", script, str(tmp_path), nested]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
