@@ -16,7 +16,7 @@ from sitegen.analysis.edits import OutputEdits, other_edit
 from sitegen.analysis.series import first_of_each_output
 from sitegen.engine.cached_kinds import decode, encode
 from sitegen.model.changes import Change
-from sitegen.model.series import EvalSummary, Series, Window
+from sitegen.model.series import EvalSummary, Series
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory, Snapshot
 from sitegen.pages.commit import CommitEffect, EvalMove, commit_effect, earlier_edits
 from sitegen.pages.effects import Touched
@@ -59,15 +59,6 @@ def effects_of_commits(
         effect = replace(effect, edits=other_edits, or_edit=other.short if other else "")
         effects[sha] = zlib.compress(encode(effect), 1)
     return effects
-
-
-def spans_of_edits(windows: Sequence[Window], first_new: int) -> dict[int, tuple[int, int]]:
-    """For each edit that new points are attributed to, the indices of both sides, by the position of the edit."""
-    return {
-        window.edit: (window.before, window.after)
-        for window in windows
-        if window.before is not None and window.after >= first_new
-    }
 
 
 def names_of_evals(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:

@@ -22,7 +22,7 @@ from sitegen.analysis.slices import most_fallen
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord, TaskCache, encode
-from sitegen.engine.commit_effects import effects_of_commits, mixtures_of_commits, spans_of_commits, spans_of_edits
+from sitegen.engine.commit_effects import effects_of_commits, mixtures_of_commits, spans_of_commits
 from sitegen.engine.eval_pages import Reports, derived_values, newest_inputs, tree_with_source
 from sitegen.engine.eval_task import EvalDone, EvalTask
 from sitegen.engine.failures import attempt, working_on
@@ -102,7 +102,11 @@ class _EvalJob:
             patterns = self._error_patterns(series, newest)
         edit_windows = windows(series.points, self._edits.made_with)
         compared = changes(series, spans_of_commits(self._snapshots, first_new), self._cards.__getitem__)
-        edits = spans_of_edits(edit_windows, first_new)
+        edits = {  # that new points are attributed to: the indices of both sides, by the position of the edit
+            window.edit: (window.before, window.after)
+            for window in edit_windows
+            if window.before is not None and window.after >= first_new
+        }
         compared |= changes(series, [pair for pair in edits.values() if pair not in compared])
         earlier = {window.edit: window for window in self._before.summary.windows} if self._before else {}
         decided = tuple(
