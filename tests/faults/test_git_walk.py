@@ -11,7 +11,7 @@ from sitegen.history import revisions as history_revisions
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to
 from sitegen.model.commits import ChangedPath, Commit, Revision
-from tests.gitrepo import DAY, START, Executable, GitRepo, Link, Submodule
+from tests.gitrepo import START, Executable, GitRepo, Link, Submodule
 
 
 def walk(repo: GitRepo, *, first_parent: bool = True, **options: object) -> list[Revision]:
@@ -233,11 +233,6 @@ def test_the_history_of_a_shallow_clone_begins_at_its_boundary(repo: GitRepo, tm
     revisions = list(history_revisions.walk(shallow.place, commits_up_to(shallow.place, shas[2])))
     assert paths(revisions) == [["a", "b"], ["c"]]
     assert Repository.open(repo.path).shallow_boundary == ()
-
-
-def test_dates_do_not_decide_the_order(repo: GitRepo) -> None:
-    shas = [repo.commit({"a": str(number)}, when=START - number * DAY) for number in range(4)]
-    assert [each.commit.sha for each in walk(repo)] == shas
 
 
 def test_a_reader_that_stops_early_leaves_no_process_behind(repo: GitRepo) -> None:

@@ -10,7 +10,6 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
-from sitegen.errors import NothingToReportError
 from sitegen.history.eval_state import EvalState
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
@@ -300,15 +299,6 @@ def test_a_repository_of_instructions_alone_has_their_edits_and_a_note_that_ther
     assert [(each.severity, each.message.partition(":")[0]) for each in advanced.problems] == [
         ("note", "There is no eval")
     ]
-
-
-def test_a_repository_without_an_eval_has_nothing_to_report_and_says_what_was_looked_for(repo: GitRepo) -> None:
-    sha = repo.commit({"evals/shop/notes.md": "-", output(1): "1", "README.md": "-"})
-    with pytest.raises(NothingToReportError) as caught:
-        go(repo, Past(), sha)
-    assert "no folder in evals/ ever had a ground truth (ground_truth.csv, ground_truth.json" in caught.value.message
-    assert "no committed evals/manifest.yaml names another" in caught.value.message
-    assert caught.value.where == str(repo.path)
 
 
 def test_dates_that_run_backwards_are_counted_in_one_note(repo: GitRepo) -> None:
