@@ -99,7 +99,11 @@ class _EvalJob:
             steps, patterns = self._known.summary.steps, self._known.summary.patterns
         elif newest:
             steps = with_losses(series, steps_of(series), self._cards.results)
-            patterns = self._error_patterns(series, newest)
+            reports = Reports(self._task, self._cards, series.cells, derived_values(series))
+            with working_on(self._snapshots[-1]):
+                view = reports.report(len(self._snapshots) - 1, newest)
+                headline_now = view.card.metric(view.specs[0].name)
+                patterns = pattern_summaries(view.patterns, view.discrepancies.total, headline_now)
         edit_windows = windows(series.points, self._edits.made_with)
         compared = changes(series, spans_of_commits(self._snapshots, first_new), self._cards.__getitem__)
         edits = {  # that new points are attributed to: the indices of both sides, by the position of the edit
@@ -230,12 +234,6 @@ class _EvalJob:
         if index:
             yield from sorted(mixtures(self._snapshots[index - 1], at), key=lambda mixed: mixed.outputs == at.outputs)
         yield at.under_rules_of(self._snapshots[-1])
-
-    def _error_patterns(self, series: Series, newest: Result) -> tuple[PatternSummary, ...]:
-        reports = Reports(self._task, self._cards, series.cells, derived_values(series))
-        with working_on(self._snapshots[-1]):
-            view = reports.report(len(self._snapshots) - 1, newest)
-            return pattern_summaries(view.patterns, view.discrepancies.total, view.card.metric(view.specs[0].name))
 
     def _suspects(self, series: Series) -> tuple[tuple[SuspectTruth, ...], dict[str, Correction | None]]:
         """Return the suspect labels at the newest point, with the line of the ground truth that would have to change.

@@ -104,7 +104,9 @@ class SiteWriter:
         makers = self.pages(self._problems, causes)
         self._failures = self._write_other_files(causes)
         navigation = (*makers, links.commits())
-        self._reserve(chain(navigation, self._later_pages(later)))
+        placeholder = cache(lambda root: self._renderer.render(unfinished_page(root)))
+        for root, of_root in groupby(chain(navigation, self._later_pages(later)), key=links.up):
+            self._build.files.reserve(of_root, partial(placeholder, root))
         if not self._is_complete:
             return None
         del makers[links.instructions()]
@@ -266,12 +268,6 @@ class SiteWriter:
 
     def _rendered(self, make: Callable[[], Page]) -> bytes:
         return self._renderer.render(make())
-
-    def _reserve(self, paths: Iterable[str]) -> None:
-        """Write placeholders for those of these pages that are not there."""
-        placeholder = cache(lambda root: self._renderer.render(unfinished_page(root)))
-        for root, of_root in groupby(paths, key=links.up):
-            self._build.files.reserve(of_root, partial(placeholder, root))
 
     def _too_large(self) -> tuple[Problem, ...]:
         """Return a problem if the site has more than ``limits.site_bytes``. It names the ``reports_kept`` that fits."""

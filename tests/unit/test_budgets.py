@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_111,
-    "modules of sitegen/": 296,
+    "lines of sitegen/": 62_939,
+    "modules of sitegen/": 293,
     "classes": 516,
     "classes in pages/": 72,
-    "fields of classes": 2_325,
-    "functions": 3_591,
-    "parameters": 5_087,
+    "fields of classes": 2_323,
+    "functions": 3_568,
+    "parameters": 5_060,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 87,
+    "private functions of at most 6 lines used once": 78,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_579,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_807,
+    "lines of tests": 49_517,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 14,
 }
