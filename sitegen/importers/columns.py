@@ -213,7 +213,6 @@ REPORTS: Final[dict[str, ColumnMap]] = {
             "expected": tuple(f"datasource_item.{name}" for name in _EXPECTED),
             "output": ("sample.output.0.content",),
             "error": ("sample.error.message",),
-            "passed": ("status",),
             "model": ("sample.model",),
             "tokens_in": ("sample.usage.prompt_tokens",),
             "tokens_out": ("sample.usage.completion_tokens",),

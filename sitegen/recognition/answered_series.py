@@ -1,6 +1,7 @@
 """Joins the outputs of several models or variants to one series: ``results/gpt-4o.json`` and ``results/claude-3.json``.
 
-They are in folders with the names of models, or in files with these in their names, and are otherwise called alike.
+They are in folders with the names of models, or in files with these in their names, and are otherwise called alike;
+or in files of any name beside each other that have the same cases.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from posixpath import basename, splitext
 from typing import Final
 
 from sitegen.history.globs import run_glob
-from sitegen.importers.usual_names import case_rows, usual_columns
-from sitegen.recognition.files import Reader, table_of, value_of
+from sitegen.importers.usual_names import PARTS, case_rows, plain_name, usual_columns
+from sitegen.recognition.files import Reader, table_of, texts, value_of
 from sitegen.recognition.output_series import (
     MODEL,
+    OF_NOW,
     OutputSeries,
     is_model_name,
     is_result_by_name,
@@ -30,6 +32,10 @@ MOST_BESIDE: Final = 6
 eval, or a model."""
 _MOST_MODELS: Final = 60
 """The most files in a folder of which some name no model that is known, and which are those of models nevertheless."""
+_MOST_COMPARED: Final = 60
+"""The most files that are read to see whether those of a folder have the same cases."""
+_LAST_WORD: Final = r"[^-_. ]+$"
+"""Matches what is left of a word at the end of what several names have in common."""
 _READ: Final = 3
 """Number of folders of which a file is read to see whether each file is one case."""
 
@@ -42,7 +48,7 @@ def joined_series(several: Iterable[OutputSeries], read: Reader) -> list[OutputS
     listed = [*several]
     present = {series.path: series for series in listed if not series.deleted}
     joined: list[OutputSeries] = []
-    for group in (_in_folders(present, read), _in_files(present)):
+    for group in (_in_folders(present, read), _in_files(present), _of_same_cases(present, read)):
         for series in group:
             joined.append(series)
             for part in series.parts:
@@ -137,6 +143,34 @@ def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
                 yield series
 
 
+def _of_same_cases(present: Mapping[str, OutputSeries], read: Reader) -> Iterator[OutputSeries]:
+    """Yield what is joined because tables beside each other have the same columns and the same cases."""
+    beside: dict[tuple[str, str], list[str]] = {}
+    for path in present:
+        folder, _, name = path.rpartition("/")
+        stem, ending = splitext(name)
+        beside.setdefault((folder, ending), []).append(stem)
+    room = _MOST_COMPARED
+    for (folder, ending), stems in beside.items():
+        by_cases: dict[tuple[frozenset[str], frozenset[str]], list[str]] = {}
+        is_compared = is_result_by_name(folder) and _LEAST <= len(stems) <= room
+        room -= len(stems) if is_compared else 0
+        for stem in stems if is_compared else ():
+            if not (names_a_run(stem) or is_truth_by_name(stem) or OF_NOW.search(stem) or "*" in stem):
+                table = table_of(value_of(ending[1:], read(f"{folder}/{stem}{ending}") or b""))
+                columns = {plain_name(column): column for column in table.columns} if table else {}
+                named = [columns[name] for name in (*PARTS["id"], *PARTS["input"]) if name in columns]
+                cases = texts(row.get(named[0]) for row in table.rows) if table and named else frozenset()
+                by_cases.setdefault((frozenset(columns), cases), []).append(stem)
+        for (_, cases), same in by_cases.items():
+            start = re.sub(_LAST_WORD, "", _common_start(same))
+            end = re.sub(_LAST_WORD, "", _common_start([stem[::-1] for stem in same]))[::-1]
+            fits = [stem for stem in stems if stem.startswith(start) and stem.endswith(end)]
+            if len(cases) >= _LEAST and len(same) >= _LEAST and len(fits) == len(same):
+                path = f"{folder}/{start}{{variant}}{end}{ending}"
+                yield _joined(path, [present[f"{folder}/{stem}{ending}"] for stem in sorted(same, key=natural_order)])
+
+
 def _common_ends(stems: Sequence[str], models: Mapping[str, re.Match[str]]) -> tuple[str, str]:
     """Return what names of files have in common before and behind the names of models."""
     starts = [stem[: models[stem].start()] for stem in stems]
@@ -144,8 +178,8 @@ def _common_ends(stems: Sequence[str], models: Mapping[str, re.Match[str]]) -> t
     return _common_start(starts), _common_start(ends)[::-1]
 
 
-def _common_start(texts: Sequence[str]) -> str:
-    first, last = min(texts), max(texts)
+def _common_start(names: Sequence[str]) -> str:
+    first, last = min(names), max(names)
     same = next((place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
     return first[:same]
 

@@ -38,6 +38,8 @@ MODEL = re.compile(
 )
 """Matches the name of a model, with its own version and date: ``gpt-4o-2024-08-06``, but of ``gpt-4o_v2`` and
 ``gpt-4o-v2`` only ``gpt-4o``."""
+OF_NOW = re.compile(r"(?:^|[-_.])(?:latest|current|newest|last|previous)(?:[-_.]|$)", re.IGNORECASE)
+"""Matches names that only say when a file was written."""
 _NUMBER = re.compile(r"[0-9]+")
 _GLOB_SIGNS = re.compile(r"[*?\[\]\\]")
 
@@ -182,8 +184,14 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
             in_order = tuple(sorted((file for file, _ in members), key=lambda file: natural_order(file.path)))
             series.append(OutputSeries("/".join(segments[:wild]), "/".join(segments[wild:]), in_order))
     runs = {file.oid: len(one.files) for one in series if one.is_glob for file in one.files}
-    # A ``latest.json`` that is one of several runs again has no runs of its own.
+    # A ``latest.json`` that is one of several runs again, or a file of another name, has no runs of its own.
     series = [one for one in series if one.is_glob or one.versions - 1 > runs.get(one.newest.oid, -1)]
+    named = {(one.folder, one.newest.oid): one.versions for one in series if not OF_NOW.search(one.newest.stem)}
+    series = [
+        one
+        for one in series
+        if not OF_NOW.search(one.newest.stem) or one.versions > named.get((one.folder, one.newest.oid), 0)
+    ]
     return tuple(
         sorted(series, key=lambda one: (not one.is_glob, not one.hinted, -one.versions, one.path.count("/"), one.path))
     )

@@ -100,6 +100,12 @@ _EXAMPLES = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|templates?|tutorial
 _PEOPLE = re.compile(
     r"(?:^|[^a-z])(?:humans?(?![_-]?eval|[_-]ai(?![a-z]))|annotators?|raters?|labell?ers?)(?:[^a-z]|$)", re.IGNORECASE
 )
+_GRADE_OF_PEOPLE = re.compile(
+    r"(?:^|[^a-z])(?:annotators?|raters?|labell?ers?)(?:[^a-z]|$)|"
+    r"(?:^|\.)humans?(?:[_-]\w*(?:annotat|eval|grade|judge?ment|label|pass|rat[ei]|score|verdict)\w*)?$",
+    re.IGNORECASE,
+)
+"""Matches paths of what people say of an answer, but not of what a model says of people: ``needs_human``."""
 _OF_ERRORS = re.compile(
     r"(?:^|[^a-z])(?:errors?|failures?|failed|mismatch(?:es)?|misclassified|wrong)(?:[^a-z]|$)", re.I
 )
@@ -120,7 +126,8 @@ def doubt_about(series: OutputSeries, content: bytes) -> str:
     if _OF_ERRORS.search(series.newest.stem):
         return "it may list only the cases that failed, as its name says"
     paths = sorted(leaf_paths(value_of(series.newest.ending, content)))
-    of_people = next((path for path in (series.newest.name, *paths) if _PEOPLE.search(path)), "")
+    names = [series.newest.name] if _PEOPLE.search(series.newest.name) else filter(_GRADE_OF_PEOPLE.search, paths)
+    of_people = next(iter(names), "")
     return f"its grades may be those of people, as {of_people[:80]} says" if of_people else ""
 
 

@@ -1011,6 +1011,17 @@ def test_a_copy_of_the_newest_run_is_no_eval_beside_the_runs(tmp_path: Path):
     assert len(_look(repo).proposed) == 2
     repo.commit({"kept/results/best.json": json.dumps({"accuracy": 0.2})})
     assert len(_look(repo).proposed) == 2, "a copy of any run, wherever it is"
+    for share in (0.7, 0.8):
+        files = ("nightly/results/baseline.json", "nightly/results/latest.json")
+        repo.commit(dict.fromkeys(files, json.dumps({"accuracy": share})))
+    assert len(_look(repo).proposed) == 3, "a copy of a file of another name"
+
+
+def test_what_a_model_says_of_people_is_no_grade_of_people(tmp_path: Path):
+    repo = GitRepo(tmp_path / "repo")
+    rows = [{"id": n, "output": {"needs_human": n > 1, "human_name": "Ann"}, "passed": n > 0} for n in range(4)]
+    repo.commit({"evals/results.json": json.dumps(rows)})
+    assert [one.newest for one in _look(repo).proposed] == ["Passed 0.750 over 4 cases"]
 
 
 def test_models_whose_files_would_be_read_too_often_are_told_with_the_line_to_write(tmp_path: Path):
@@ -1159,10 +1170,15 @@ MODELS_IN: dict[str, tuple[list[str], object, list[str]]] = {
         CASES,
         ["runs/20*_claude-3.json", "runs/20*_gpt-4o.json"],
     ),
-    "beside something else that is called alike": (
+    "beside something else of the same cases": (
         [f"results/{name}.json" for name in ("gpt-4o", "claude-3", "baseline")],
         CASES,
-        ["results/baseline.json", "results/claude-3.json", "results/gpt-4o.json"],
+        ["results/{variant}.json"],
+    ),
+    "variants with names of their own": (
+        [f"results/{name}.json" for name in ("ask_plain", "ask_guided", "golden", "latest")],
+        CASES,
+        ["results/ask_{variant}.json"],
     ),
     "numbers of each model": (
         [f"results/{name}.json" for name in ("gpt-4o", "claude-3")],
