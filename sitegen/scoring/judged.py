@@ -95,6 +95,7 @@ METRICS: Final = (
 _OPTIONAL: Final = tuple(spec.name for spec in METRICS if spec.is_optional and spec is not AUROC)
 """The optional metrics that are means over the cases."""
 _CONFIGURATION: Final = re.compile(r"(?:.+[-_])?(?:with|without|no|old|new)[-_]?skills?", re.IGNORECASE)
+_ITERATION: Final = re.compile(r"iteration[-_].+")
 _RUN: Final = re.compile(r"(?:run|repeat|attempt|trial)[-_]?[0-9]+")
 _NOTE: Final = 200  # characters
 _ANSWER: Final = 500
@@ -191,13 +192,19 @@ def _places(paths: Sequence[str]) -> list[list[str]]:
     """Return the names by which each file is told from the others, without those that number repeated runs.
 
     The first is that of the case, the second that of the variant: ``eval-totals/with_skill/run-2``. They are folders,
-    and what the name of a grading says besides: ``with_skill/eval-totals-grading.json``.
+    and what the name of a grading says besides: ``with_skill/eval-totals-grading.json``. Below the folder of its
+    iteration, a grading has both names, also if it is alone or all others are of the same case.
     """
-    names = [(path.split("/")[:-1], GRADING.fullmatch(basename(path))) for path in paths]
-    folders = [[*above, *filter(None, match.groups() if match else ())] for above, match in names]
-    least = min(map(len, folders), default=0) if len(folders) > 1 else 0
+    files = [(path.split("/")[:-1], GRADING.fullmatch(basename(path))) for path in paths]
+    named = ((*above, *filter(None, match.groups() if match else ())) for above, match in files)
+    folders = [[name for name in each if not _RUN.fullmatch(name)] for each in named]
+    least = min(map(len, folders), default=0)
     same = next((depth for depth in range(least) if len({each[depth] for each in folders}) > 1), least)
-    places = [[name for name in each[same:] if len(folders) > 1 and not _RUN.fullmatch(name)] for each in folders]
+    places = []
+    for each, (_, match) in zip(folders, files, strict=True):
+        iteration = max((depth for depth, name in enumerate(each, 1) if _ITERATION.fullmatch(name)), default=0)
+        first = max(iteration, min(same, len(each) - 2)) if match and iteration else same
+        places.append(each[first:])
     if any(place and _CONFIGURATION.fullmatch(place[0]) for place in places) and len({*map(len, places)}) == 1:
         places = [[*case, variant] for variant, *case in places]
     return [place or [splitext(basename(path))[0]] for path, place in zip(paths, places, strict=True)]

@@ -132,6 +132,13 @@ def test_files_beside_gradings_give_the_time_of_a_run_and_what_a_person_said_of_
     assert result.scorecard.metric("score") == 1.0
 
 
+@pytest.mark.parametrize("paths", [("eval-a/with_skill",), ("eval-a/with_skill", "eval-a/old_skill"), ("eval-a",)])
+def test_a_case_has_its_name_in_an_iteration_without_other_cases(paths: tuple[str, ...]) -> None:
+    grading = b'{"expectations": [{"text": "It is short", "passed": true}]}'
+    files = tuple(File(f"w/iteration-2/{path}/run-1/grading.json", grading) for path in paths)
+    assert {case.id for case in scorer("judged").score(ScoringInputs(outputs=files)).cases} == {"eval-a"}
+
+
 def test_a_broken_file_beside_a_grading_is_said_and_loses_nothing_else() -> None:
     files = (File("a/grading.json", b'{"expectations": [{"text": "x", "passed": true}]}'), File("a/timing.json", b"{"))
     card = scorer("judged").score(ScoringInputs(outputs=files)).scorecard
