@@ -94,12 +94,8 @@ def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> tupl
 
     ``before``: the point before it, from which changes are computed. ``spec``: the headline.
     """
-    axes = axes_of(after)
-    answerers = tuple(axis for axis in axes if axis in ANSWERERS)
-    wanted: list[tuple[str, ...]] = [answerers] if len(answerers) > 1 else []
-    wanted += [(axis,) for axis in axes]
     found = []
-    for of in wanted:
+    for of in _wanted(after):
         slices = tuple(_slices(before, after, of, spec))
         found.append(Split(of, slices, frozenset(_best(slices, spec)) if of[0] in ANSWERERS else frozenset()))
     return tuple(found)
@@ -110,19 +106,26 @@ def slices_of(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> I
     return ((axis, part) for axis in axes_of(after) for part in _slices(before, after, (axis,), spec))
 
 
+def _wanted(card: Scorecard) -> list[tuple[str, ...]]:
+    axes = axes_of(card)
+    answerers = tuple(axis for axis in axes if axis in ANSWERERS)
+    return [*([answerers] if len(answerers) > 1 else []), *((axis,) for axis in axes)]
+
+
 def slice_rows(card: Scorecard, spec: MetricSpec) -> list[SliceRow]:
     """The rows of a document of results."""
     return [
         SliceRow(
-            axis=encodable(axis),
-            value=encodable(part.values[0]),
+            axis=encodable(",".join(axes)),
+            value=encodable(BETWEEN.join(part.values)),
             headline=part.value,
             interval=(part.interval.low, part.interval.high) if part.interval else None,
             cases=part.cases,
             cost=part.cost,
             latency=part.latency,
         )
-        for axis, part in slices_of(None, card, spec)
+        for axes in _wanted(card)
+        for part in _slices(None, card, axes, spec)
     ]
 
 

@@ -89,8 +89,9 @@ def fields(series: Series) -> DataFrame:
 def slices(series: Series) -> DataFrame:
     """One row for each point and each group of answers with one value on an axis, oldest point first.
 
-    Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``axis`` (``variant``, ``model`` or a tag),
-    ``slice`` (the value), the headline under its name, ``cases``, ``cost`` (US dollars) and ``latency`` (seconds).
+    Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``axis`` (``variant``, ``model``, both with a
+    comma between, or a tag), ``slice`` (the value, as in ``short · mini``), the headline under its name, ``cases``,
+    ``cost`` (US dollars) and ``latency`` (seconds).
     """
     headline = series.specs[0].name
     rows = [

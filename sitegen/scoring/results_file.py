@@ -65,11 +65,12 @@ class ResultsHead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SliceRow:
-    """The answers with one value on an axis, as if the output had no others."""
+    """The answers with one value on an axis, or with one pair of variant and model, as if the output had no others."""
 
     axis: str
-    """``variant``, ``model``, or a tag of the cases."""
+    """``variant``, ``model``, ``variant,model`` if answers differ in both, or a tag of the cases."""
     value: str
+    """Of ``variant,model`` both, as in ``short · mini``."""
     headline: float | None
     interval: tuple[float, float] | None
     """Of the headline; None if there are too few cases for one."""
@@ -88,7 +89,7 @@ class ResultsTail:
     usage: RunUsage | None
     """None if no file states any usage."""
     slices: tuple[SliceRow, ...] = ()
-    """A row for each value of each axis on which answers differ (``analysis/slices.py``)."""
+    """A row for each value of each axis on which answers differ, and for each pair of variant and model."""
     problems: tuple[ProblemRow, ...]
     metadata: Metadata
 

@@ -162,6 +162,7 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(project: Path, 
     ("arguments", "printed"),
     [
         (("verify-one", "support"), "model mini 0.385 0.365 to 0.406 8 0.016 USD 0.10 s"),
+        (("verify-one", "support"), "variant,model short · mini 0.335"),
         (("history", "support", "--by", "model"), "iteration-002 0.642 0.385 0.900"),
         (("compare", "support", "model=mini", "model=large"), "| Score | 0.385 | 0.900 | +0.515 |"),
         (("history", "support", "--by", "variant,model"), "short · mini long · mini short · large long · large"),
