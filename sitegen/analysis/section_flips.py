@@ -131,7 +131,6 @@ def _edit_flips(touched: Sequence[str], effects: Sequence[Effect]) -> _EditFlips
 
 
 def _summed(tallies: Iterable[Mapping[str, int]]) -> Counter[str]:
-    """Add up the numbers of each attribute."""
     return sum(map(Counter, tallies), Counter[str]())
 
 

@@ -190,7 +190,6 @@ def _if_in_truth(then: Scorecard, now: Scorecard) -> Scorecard:
 def _derived(
     specs: Sequence[MetricSpec], scored: Sequence[Point], scorecard_of: Callable[[Snapshot], Scorecard], cells: CellMap
 ) -> Iterator[Derived]:
-    """Yield the derived values of the points."""
     pairs = [(index - 1, index) for index in range(1, len(scored))]
     noises = noise_so_far((point, [scorecard_of(run) for run in point.snapshot.repeated_runs]) for point in scored)
     before: Point | None = None

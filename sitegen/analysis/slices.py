@@ -42,7 +42,6 @@ class Slice(Frozen):
     change: float | None = None
     """Of the headline since the point before, over the cases that both have; None without them."""
     verdict: ChangeVerdict | None = None
-    """Whether the change is more than chance."""
 
     @property
     def cost(self) -> float | None:

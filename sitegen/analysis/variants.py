@@ -228,7 +228,6 @@ def _beats_all(names: Sequence[str], verdicts: Sequence[tuple[VariantPair, str |
 
 
 def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winner: str | None) -> str:
-    """Write the recommendation: one or two sentences in plain text."""
     first = sole_leader(rows)
     if winner is not None:
         metrics = _better_metrics(winner, tested)

@@ -16,7 +16,6 @@ class Turn(NamedTuple):
     text: str
     """The message, the arguments or the result; what went wrong, if the tool failed."""
     failed: bool = False
-    """Whether the tool failed."""
 
 
 class JudgeWords(NamedTuple):

@@ -191,7 +191,6 @@ class Change(Frozen):
     judge: Exchange | None = None
     """The change of the judge, if any: grades of two judges are not compared."""
     flips: Flips = Flips()
-    """The cells that flipped."""
     verdict: ChangeVerdict | None = None
     """Whether the headline changed by more than chance. None for the same output: the effect of
     ground truth and rules is certain. None for recorded numbers, of which no test can tell chance."""

@@ -213,7 +213,6 @@ class Scorecard(Frozen):
     variants: tuple[VariantScore, ...] = ()
     """Kind ``responses``: each variant alone, by name."""
     kind: str = "fields"
-    """The kind of the eval."""
     has_only_verdicts: bool = False
     """Whether each case has one verdict and nothing else, so that its score, precision, recall and F1 are the share of
     answers that passed."""

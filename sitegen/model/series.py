@@ -54,7 +54,6 @@ class PatternSummary(Frozen):
     all_since: bool
     """Whether all of them have been wrong since that point."""
     value: float | None
-    """The headline of the output."""
     without: float | None
     """The headline if these values were right; None if the headline is not a ratio of counts."""
 
@@ -336,7 +335,6 @@ class EvalSummary(Frozen):
     without_output: bool = False
     """As in ``EvalHistory``; no mean includes the eval then."""
     stale: bool = False
-    """Whether the newest point is stale."""
     change: Change | None = None
     """What became of the eval from the previous point to the newest."""
     weak: tuple[WeakSection, ...] = ()
@@ -363,7 +361,6 @@ class EvalSummary(Frozen):
     metrics: tuple[str, ...] = ()
     """Names of all metrics, including those that are not stored for every point."""
     usage: RunUsage | None = None
-    """The usage of the newest point."""
     recorded_otherwise: float | None = None
     """The headline that the record of the newest output states, if another one was computed."""
     since_best: ChangeVerdict | None = None
@@ -437,7 +434,6 @@ class Effect(Frozen):
     before: Headline | None
     after: Headline
     specs: tuple[MetricSpec, ...]
-    """The metrics of both points."""
     window: Window = Window(edit=0, before=None, after=0)
     """The points that are attributed to the edit, with what else changed among them."""
     nouns: Nouns = Nouns()

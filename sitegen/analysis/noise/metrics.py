@@ -86,5 +86,4 @@ def _has_units(name: str, card: Scorecard) -> bool:
 
 
 def _with_headline(name: str, card: Scorecard) -> Scorecard:
-    """Return the scorecard with another metric as its headline."""
     return replace(card, metrics=tuple(sorted(card.metrics, key=lambda metric: metric.name != name)))

@@ -50,7 +50,6 @@ class Repeats(Frozen):
     indices: tuple[int, ...]
     """Indices of the group's points in the cell map."""
     outputs: tuple[Repeat, ...]
-    """The outputs of these points."""
 
 
 def repeat_groups(points: Sequence[Point]) -> tuple[tuple[int, ...], ...]:
@@ -119,8 +118,6 @@ def noise_so_far(points: Iterable[tuple[Point, Sequence[Scorecard]]]) -> Iterato
 
 
 class _Groups(Frozen):
-    """Groups of two or more repeats each."""
-
     number: int = 0
     outputs: int = 0
     """Number of outputs in all groups."""

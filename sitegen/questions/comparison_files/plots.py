@@ -177,7 +177,6 @@ def _beside_usage(part: SubFigure, sides: Sequence[Mapping[str, float | None]]) 
 
 
 def _share_of_best(variant: VariantNumbers, metric: _Metric) -> float | None:
-    """The metric as a share of its best value."""
     value: float | None = getattr(variant, metric[0])
     return None if value is None else value / metric[3]
 
