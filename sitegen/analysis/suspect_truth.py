@@ -17,7 +17,6 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.analysis.error_patterns import FEWEST, error_patterns
 from sitegen.analysis.series import first_of_each_output
-from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import REDACTED, Cell, CellMap, Judgement, Period
 from sitegen.model.series import Correction, Point, SuspectTruth
 from sitegen.stats.intervals import wilson
@@ -38,45 +37,26 @@ _MEDIUM: Final = 0.5
 """Smallest ``least_share`` of each certainty."""
 
 
-class SuspectLabel(Frozen):
-    """A suspect label, and its eval."""
-
-    eval_id: str
-    suspect: SuspectTruth
-
-    @property
-    def as_error(self) -> Judgement:
-        """The label as an error of an output, which has the suspect value."""
-        return Judgement(
-            document=f"{self.eval_id}\0{self.suspect.document}",
-            path=self.suspect.path,
-            attribute=self.suspect.attribute,
-            outcome="wrong_value",
-            expected=written(self.suspect.expected),
-            actual=written(self.suspect.actual),
-        )
-
-
 class SharedCause(NamedTuple):
     """Suspect labels that have one explanation; a label that shares none with others is alone."""
 
     rule: SharedRule
     pattern: str
     """The name of the error pattern; empty if another rule explains the labels."""
-    labels: tuple[SuspectLabel, ...]
+    labels: tuple[SuspectTruth, ...]
     """The most certain first."""
 
     @property
     def id(self) -> str:
         """Fragment of the address of its row, from its most certain label; the same in every build."""
         first = self.labels[0]
-        place = "\0".join((first.eval_id, first.suspect.document, first.suspect.path))
+        place = "\0".join((first.eval_id, first.document, first.path))
         return hashlib.sha256(place.encode("utf-8", "replace")).hexdigest()[:10]
 
     @property
     def fields(self) -> list[str]:
         """The fields of its labels, the one with the most certain label first."""
-        return list(dict.fromkeys(label.suspect.attribute for label in self.labels))
+        return list(dict.fromkeys(label.attribute for label in self.labels))
 
     @property
     def evals(self) -> int:
@@ -148,17 +128,17 @@ def _compared_with(cell: Cell, label: str, new_outputs: Sequence[int]) -> list[t
     return compared[::-1]
 
 
-def by_cause(labels: Sequence[SuspectLabel]) -> tuple[SharedCause, ...]:
+def by_cause(labels: Sequence[SuspectTruth]) -> tuple[SharedCause, ...]:
     """Group labels by a cause that at least three of them share; the others are alone.
 
     The causes with the most certain labels come first, among these the ones with the most labels.
 
     The causes are tried in this order: an error pattern, the same change of the same field, the same field of one eval.
     """
-    labels = sorted(labels, key=lambda label: -least_share(label.suspect))
-    as_errors = [label.as_error for label in labels]
-    change = attrgetter("suspect.attribute", "suspect.expected", "suspect.actual")
-    field = attrgetter("eval_id", "suspect.attribute")
+    labels = sorted(labels, key=lambda label: -least_share(label))
+    as_errors = [_as_error(label) for label in labels]
+    change = attrgetter("attribute", "expected", "actual")
+    field = attrgetter("eval_id", "attribute")
     causes = [
         SharedCause("pattern", name, tuple(labels[index] for index in indices))
         for name, indices in error_patterns(as_errors, as_errors)
@@ -167,11 +147,11 @@ def by_cause(labels: Sequence[SuspectLabel]) -> tuple[SharedCause, ...]:
     causes += [SharedCause("same field", "", alike) for alike in _alike(_without(labels, causes), field)]
     causes += [SharedCause("alone", "", (label,)) for label in _without(labels, causes)]
     order: tuple[Certainty, ...] = ("high", "medium", "low")
-    causes.sort(key=lambda cause: (order.index(certainty(cause.labels[0].suspect)), -len(cause.labels)))
+    causes.sort(key=lambda cause: (order.index(certainty(cause.labels[0])), -len(cause.labels)))
     return tuple(causes)
 
 
-def patch_of(labels: Iterable[SuspectLabel]) -> tuple[str, int]:
+def patch_of(labels: Iterable[SuspectTruth]) -> tuple[str, int]:
     """Return a patch that corrects labels, for ``git apply --unidiff-zero``, and the number of labels that it corrects.
 
     Left out are labels without a known line, lines and paths that a page cannot show as they are, and a label whose
@@ -180,7 +160,7 @@ def patch_of(labels: Iterable[SuspectLabel]) -> tuple[str, int]:
     lines: dict[tuple[str, int], tuple[Correction, list[tuple[int, int, str]]]] = {}
     number = 0
     for label in labels:
-        fix = label.suspect.correction
+        fix = label.correction
         text = f"{fix.path}{fix.before}{fix.after}" if fix else "\n"
         if fix is None or "\n" in text or visible(text) != text or set(fix.path) & set('"\\\t'):
             continue
@@ -216,13 +196,25 @@ def certainty(suspect: SuspectTruth) -> Certainty:
     return "high" if least >= HIGH else "medium" if least >= _MEDIUM else "low"
 
 
-def _without(labels: Iterable[SuspectLabel], causes: Iterable[SharedCause]) -> list[SuspectLabel]:
+def _as_error(label: SuspectTruth) -> Judgement:
+    """Return the label as an error of an output, which has the suspect value."""
+    return Judgement(
+        document=f"{label.eval_id}\0{label.document}",
+        path=label.path,
+        attribute=label.attribute,
+        outcome="wrong_value",
+        expected=written(label.expected),
+        actual=written(label.actual),
+    )
+
+
+def _without(labels: Iterable[SuspectTruth], causes: Iterable[SharedCause]) -> list[SuspectTruth]:
     explained = set(chain.from_iterable(cause.labels for cause in causes))
     return [label for label in labels if label not in explained]
 
 
-def _alike(labels: Iterable[SuspectLabel], key: Callable[[SuspectLabel], Hashable]) -> list[tuple[SuspectLabel, ...]]:
-    groups: dict[Hashable, list[SuspectLabel]] = defaultdict(list)
+def _alike(labels: Iterable[SuspectTruth], key: Callable[[SuspectTruth], Hashable]) -> list[tuple[SuspectTruth, ...]]:
+    groups: dict[Hashable, list[SuspectTruth]] = defaultdict(list)
     for label in labels:
         groups[key(label)].append(label)
     return [tuple(group) for group in groups.values() if len(group) >= FEWEST]

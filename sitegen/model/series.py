@@ -125,6 +125,8 @@ class SuspectTruth(Frozen):
     """The path with list items by their names; empty where it is the same."""
     with_label: int = 0
     """Number of outputs whose value is the label."""
+    eval_id: str = ""
+    """Empty in the summary of its eval."""
 
     @property
     def label(self) -> str:

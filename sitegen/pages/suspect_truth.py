@@ -10,16 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from markupsafe import Markup, escape
+from msgspec.structs import replace
 
-from sitegen.analysis.suspect_truth import (
-    Certainty,
-    SharedCause,
-    SuspectLabel,
-    by_cause,
-    certainty,
-    least_share,
-    patch_of,
-)
+from sitegen.analysis.suspect_truth import Certainty, SharedCause, by_cause, certainty, least_share, patch_of
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import State
 from sitegen.model.series import EvalInfo, EvalSummary, SuspectTruth
@@ -51,7 +44,7 @@ class SuspectTruthView(Frozen):
         return sum(len(summary.suspects) for summary in self.summaries.values())
 
     @property
-    def labels(self) -> tuple[SuspectLabel, ...]:
+    def labels(self) -> tuple[SuspectTruth, ...]:
         """All listed labels, in the order of the page."""
         return tuple(label for cause in self.causes for label in cause.labels)
 
@@ -70,7 +63,7 @@ def suspect_truth_page(summary: EvalSummary) -> Page:
 
 
 def _view(info: EvalInfo | None, summaries: Sequence[EvalSummary], share: int) -> SuspectTruthView:
-    labels = [SuspectLabel(summary.info.id, suspect) for summary in summaries for suspect in summary.suspects[:share]]
+    labels = [replace(label, eval_id=at.info.id) for at in summaries for label in at.suspects[:share]]
     by_id = {summary.info.id: summary for summary in summaries}
     return SuspectTruthView(info=info, summaries=by_id, share=share, causes=by_cause(labels))
 
@@ -87,7 +80,7 @@ def doubt(suspect: SuspectTruth) -> tuple[Certainty, float]:
     return certainty(suspect), least_share(suspect)
 
 
-def patch(labels: Iterable[SuspectLabel]) -> tuple[Markup, int]:
+def patch(labels: Iterable[SuspectTruth]) -> tuple[Markup, int]:
     """A patch that corrects labels, and how many. A parser of HTML drops carriage returns that are not spelled out."""
     text, number = patch_of(labels)
     return Markup(escape(text).replace("\r", Markup("&#13;"))), number

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.suspect_truth import SuspectLabel, by_cause, certainty, patch_of, suspect_truth
+from sitegen.analysis.suspect_truth import by_cause, certainty, patch_of, suspect_truth
 from sitegen.data_files.folders import packed
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.series import Correction, EvalSummary, SuspectTruth
@@ -201,8 +201,8 @@ def test_no_more_lines_are_named_than_a_build_at_once_looks_for(tmp_path, monkey
     assert "7" in (out / "evals/bill/suspect-truth.html").read_text()
 
 
-def _labels(eval_id: str, *suspects: tuple[str, str, str]) -> list[SuspectLabel]:
-    return [SuspectLabel(eval_id, sample.suspect(*row, path=f"{row[0]}{n}")) for n, row in enumerate(suspects)]
+def _labels(eval_id: str, *suspects: tuple[str, str, str]) -> list[SuspectTruth]:
+    return [sample.suspect(*row, path=f"{row[0]}{n}", eval_id=eval_id) for n, row in enumerate(suspects)]
 
 
 def test_labels_with_one_cause_are_told_apart_from_single_ones():
@@ -235,7 +235,7 @@ def test_one_patch_for_all_labels_is_what_git_applies(tmp_path):
     for path, content in files.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_bytes(content)
-    labels = [SuspectLabel("a", sample.suspect("w", "1", "2", correction=fix)) for fix in fixes]
+    labels = [sample.suspect("w", "1", "2", correction=fix, eval_id="a") for fix in fixes]
     text, number = patch_of(labels)
     subprocess.run(["git", "apply", "--unidiff-zero"], cwd=tmp_path, input=text.encode(), check=True)
     assert number == 3
@@ -270,7 +270,7 @@ def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_a
     view = page.view
     assert isinstance(view, SuspectTruthView)
     assert (page.path, view.total, list(view.summaries)) == ("suspect-labels.html", 5, ["a", "b"])
-    assert [(label.eval_id, label.suspect.path, doubt(label.suspect)[0]) for label in view.labels] == [
+    assert [(label.eval_id, label.path, doubt(label)[0]) for label in view.labels] == [
         ("a", "area", "medium"),
         ("b", "fuel", "medium"),
         ("a", "w[0].name", "low"),
