@@ -31,7 +31,7 @@ from sitegen.analysis.regressions import steps_of
 from sitegen.model.changes import LEVELS, Decision, StepStatus
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.outcomes import Cell, CellMap, Flips, Period, State
-from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
+from sitegen.model.scorecards import FieldScore, Scorecard
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.stats import counts as stats
 from tests import pages_sample as sample
@@ -88,12 +88,8 @@ def card(rows: list[list[bool]]) -> Scorecard:
     """A scorecard of documents, given by whether each of their values is right."""
     documents = [stats.total(_RIGHT if right else _WRONG for right in row) for row in rows]
     fields = [stats.total(_RIGHT if right else _WRONG for right in column) for column in zip(*rows, strict=True)]
-    whole = stats.total(documents)
-    return Scorecard(
-        status="scored",
-        counts=whole,
-        metrics=(Metric("f1", stats.f1(whole)),),
-        documents=tuple(DocumentScore(f"d{number}", "scored", counts) for number, counts in enumerate(documents)),
+    return sample.card(
+        {f"d{number}": counts for number, counts in enumerate(documents)},
         fields=tuple(FieldScore(f"f{number}", counts) for number, counts in enumerate(fields)),
     )
 
@@ -187,9 +183,7 @@ def recorded_series(rng: random.Random, tails: int, values: Sequence[float]) -> 
     for index, value in enumerate(values):
         draw = rng.gauss(0, 1) / (sqrt(rng.gammavariate(tails / 2, 2) / tails) if tails else 1.0)
         number = 0.7 + 0.01 * (value + draw / deviation)
-        scorecard = Scorecard(
-            status="scored", counts=Counts(), metrics=(Metric("f1", number),), documents=(), fields=()
-        )
+        scorecard = sample.card(metrics=(Metric("f1", number),))
         points.append(Point(sample.snapshot(index + 1, sample.commit(index)), scorecard))
     return series_of(points, EvalInfo("e", "E", kind="recorded"))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -57,7 +57,7 @@ from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
 from sitegen.pages.instructions import EditEffects
 from sitegen.pages.overview.page import OverviewView, SiteCounts
 from sitegen.pages.report.page import ReportView
-from sitegen.stats.counts import error_numbers
+from sitegen.stats.counts import error_numbers, f1, total
 
 SITE = SiteInfo(
     title="Freight desk",
@@ -254,6 +254,14 @@ def metrics_of(counts: Counts) -> tuple[Metric, ...]:
     judged = tp + tn + sum(counts[4:])
     pairs = ((2 * tp, 2 * tp + fp + fn), (tp, tp + fp), (tp, tp + fn), (tp + tn, judged))
     return tuple(Metric(spec.name, a / b if b else None) for spec, (a, b) in zip(SPECS, pairs, strict=True))
+
+
+def card(documents: Mapping[str, Counts] | None = None, /, **more: Any) -> Scorecard:
+    """A scorecard with the F1 of documents that have these counts. ``more``: further fields, or others than these."""
+    scores = tuple(DocumentScore(name, "scored", counts) for name, counts in (documents or {}).items())
+    whole = total(score.counts for score in scores)
+    own = {"status": "scored", "counts": whole, "metrics": (Metric("f1", f1(whole)),), "documents": scores}
+    return Scorecard(**{**own, "fields": (), **more})
 
 
 def scorecard(judged: list[Judgement], status: Status = "scored", findings: tuple[Finding, ...] = ()) -> Scorecard:

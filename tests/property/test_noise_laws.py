@@ -12,11 +12,12 @@ from sitegen.analysis.deltas import Compared
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.changes import ChangeVerdict
-from sitegen.model.metrics import Counts, Metric
+from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Flips
-from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
+from sitegen.model.scorecards import FieldScore, Scorecard
 from sitegen.stats import counts as stats
 from sitegen.stats.intervals import wilson
+from tests import pages_sample as sample
 
 RIGHT = Counts(tp=1)
 WRONG = Counts(fp=1, fn=1, wrong_value=1)
@@ -37,11 +38,7 @@ Cells = list[list[bool]]
 
 
 def card(documents: list[Counts], fields: tuple[FieldScore, ...] = ()) -> Scorecard:
-    scores = tuple(DocumentScore(f"d{index}", "scored", counts) for index, counts in enumerate(documents))
-    counts = stats.total(documents)
-    return Scorecard(
-        status="scored", counts=counts, metrics=(Metric("f1", stats.f1(counts)),), documents=scores, fields=fields
-    )
+    return sample.card({f"d{index}": counts for index, counts in enumerate(documents)}, fields=fields)
 
 
 def card_of(cells: Cells) -> Scorecard:

@@ -7,7 +7,7 @@ from sitegen.analysis.change import best_before_newest, best_points, values_now
 from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.effects import EffectIndex, best_output
 from sitegen.model.metrics import Counts
-from sitegen.model.scorecards import DocumentScore, Scorecard
+from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import BestOutput, EvalSummary, Series
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.compare import compare_page
@@ -15,8 +15,6 @@ from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.trend.page import trend_page
-from sitegen.scoring.kinds import scorer
-from sitegen.stats.counts import total
 from tests import pages_sample as sample
 
 
@@ -134,26 +132,12 @@ def test_outputs_are_compared_over_the_documents_that_both_have(
 ) -> None:
     points = []
     for point, right in zip(sample.points(len(outputs)), outputs, strict=True):
-        scores = [
-            DocumentScore(id=document, status="scored", counts=Counts(tp=n, fp=10 - n, fn=10 - n))
-            for document, n in right.items()
-        ]
-        card = Scorecard(
-            status="scored",
-            counts=total(score.counts for score in scores),
-            metrics=scorer("fields").metrics_for(scores),
-            documents=tuple(scores),
-            fields=(),
-        )
+        card = sample.card({document: Counts(tp=n, fp=10 - n, fn=10 - n) for document, n in right.items()})
         points.append(replace(point, scorecard=card, now=None))
     assert best_points(points, sample.SPECS[0]) == best
 
 
 def test_outputs_are_comparable_as_long_as_each_has_a_document_of_the_one_before() -> None:
-    def card(documents: str) -> Scorecard:
-        scores = tuple(DocumentScore(name, "scored", Counts()) for name in documents)
-        return Scorecard(status="scored", counts=Counts(), metrics=(), documents=scores, fields=())
-
     for cards, expected in (
         (("ab", "bc", "cd"), [0, 0, 0]),
         (("ab", "cd", "cd"), [0, 1, 1]),
@@ -161,4 +145,4 @@ def test_outputs_are_comparable_as_long_as_each_has_a_document_of_the_one_before
         (("", "", ""), [0, 0, 0]),
         (("12", "23", "45", "", "51"), [0, 0, 2, 2, 2]),
     ):
-        assert comparable_since([card(documents) for documents in cards], "f1") == expected
+        assert comparable_since([sample.card(dict.fromkeys(names, Counts())) for names in cards], "f1") == expected

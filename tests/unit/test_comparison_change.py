@@ -14,7 +14,7 @@ from sitegen.analysis.series import series_of_two
 from sitegen.model.changes import DeltaParts, Ends, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Outcome
-from sitegen.model.scorecards import DocumentScore, Result, Scorecard
+from sitegen.model.scorecards import DocumentScore, Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Blob
 from sitegen.project import Options
@@ -140,12 +140,7 @@ def test_documents_are_compared_by_their_headline_with_a_paired_t_test():
             DocumentScore(id=f"case-{index}", status="scored", counts=Counts(), metrics=(Metric("score", score),))
             for index, score in enumerate(scores)
         )
-        return Result(
-            Scorecard(
-                status="scored", counts=Counts(), metrics=(Metric("score", 0.5),), documents=documents, fields=()
-            ),
-            (),
-        )
+        return Result(sample.card(metrics=(Metric("score", 0.5),), documents=documents), ())
 
     found = compared("judge", judged(0.5, 0.6, None), judged(0.7, 0.9, 0.4))
     assert found.documents == (

@@ -21,6 +21,7 @@ from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 from sitegen.stats.intervals import wilson
 from sitegen.stats.steps import levels
+from tests import pages_sample as sample
 from tests.calibration import FEW, SETS, Pairs, flips_of_rows, words
 
 RIGHT = Counts(tp=1)
@@ -33,12 +34,8 @@ CELLS = {"+": RIGHT, "-": WRONG, "o": OMITTED, ".": BLANK}
 def card(*documents: str) -> Scorecard:
     """A scorecard of documents with one character a field: right, wrong, omitted, or blank on both sides."""
     rows = [[CELLS[cell] for cell in document] for document in documents]
-    scores = tuple(DocumentScore(f"d{index}", "scored", stats.total(row)) for index, row in enumerate(rows))
     fields = tuple(FieldScore(f"f{index}", stats.total(column)) for index, column in enumerate(zip(*rows, strict=True)))
-    counts = stats.total(score.counts for score in scores)
-    return Scorecard(
-        status="scored", counts=counts, metrics=(Metric("f1", stats.f1(counts)),), documents=scores, fields=fields
-    )
+    return sample.card({f"d{index}": stats.total(row) for index, row in enumerate(rows)}, fields=fields)
 
 
 STATES: dict[str, State] = {"+": "correct", "-": "wrong_value", "o": "omission", ".": "true_negative"}
@@ -448,14 +445,7 @@ def graded(*grades: int | None, cases: str = "abcdefgh", variants: str = "x") ->
         for variant in variants
         for case, grade in zip(cases, grades, strict=False)
     )
-    return Scorecard(
-        status="scored",
-        counts=Counts(),
-        metrics=scorer("responses").metrics_for(documents),
-        documents=documents,
-        fields=(),
-        kind="responses",
-    )
+    return sample.card(metrics=scorer("responses").metrics_for(documents), documents=documents, kind="responses")
 
 
 QUALITY = MetricSpec("average_quality", "Average quality", "", low=1.0, high=5.0)
@@ -506,15 +496,8 @@ def test_how_much_answers_are_alike_has_no_verdict():
 
 def test_an_accuracy_of_fewer_answers_than_variants_has_an_interval():
     """Of two test cases one variant answered one; every call of the others failed."""
-    right, none = Counts(tp=1), Counts()
-    scores = [DocumentScore(name, "scored", counts) for name, counts in (("a", right), ("b", none), ("c", none))]
-    some = Scorecard(
-        status="scored",
-        counts=right,
-        metrics=(Metric("accuracy", 1.0),),
-        documents=tuple(scores),
-        fields=(FieldScore("x", right),),
-        kind="responses",
-    )
+    right, accuracy = Counts(tp=1), (Metric("accuracy", 1.0),)
+    counts = {"a": right, "b": Counts(), "c": Counts()}
+    some = sample.card(counts, metrics=accuracy, fields=(FieldScore("x", right),), kind="responses")
     assert interval_of(some) == Interval(*wilson(1.0, 1), "cases", 1, "Wilson")
     assert change_verdict(Compared(some, some), Flips()).decision == "same"

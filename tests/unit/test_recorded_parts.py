@@ -31,15 +31,8 @@ def counts_of(tp: int, errors: tuple[int, int, int, int], convention: Convention
 
 
 def card_of(counts: Counts, convention: Convention = "standard") -> Scorecard:
-    fields = (FieldScore("rows[].price", counts),)
-    return Scorecard(
-        status="scored",
-        counts=counts,
-        metrics=(Metric("f1", f1(counts)),),
-        documents=(),
-        fields=fields,
-        convention=convention,
-    )
+    fields, metrics = (FieldScore("rows[].price", counts),), (Metric("f1", f1(counts)),)
+    return sample.card(counts=counts, metrics=metrics, fields=fields, convention=convention)
 
 
 def recording(value: float, tp: int, errors: tuple[int, int, int, int], fn: int) -> Snapshot:

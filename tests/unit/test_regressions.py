@@ -25,7 +25,6 @@ from sitegen.pages import regressions
 from sitegen.pages.html.charts import ChartLine
 from sitegen.pages.regressions import LISTED, RegressionsView, regressions_page
 from sitegen.scoring.kinds import scorer
-from sitegen.stats.counts import f1, total
 from tests import pages_sample as sample
 from tests.calibration import STAYS, said_of_loss
 from tests.gitrepo import GitRepo
@@ -269,16 +268,8 @@ def with_documents(*outputs: dict[str, int]) -> Series:
     """Outputs given by how many of ten values of each document are right."""
     points = []
     for index, right in enumerate(outputs):
-        scores = [DocumentScore(name, "scored", Counts(tp=n, fp=10 - n, fn=10 - n)) for name, n in right.items()]
-        whole = total(score.counts for score in scores)
-        card = Scorecard(
-            status="scored",
-            counts=whole,
-            metrics=(Metric("f1", f1(whole)),),
-            documents=tuple(scores),
-            fields=(),
-            expected_values=100,
-        )
+        counts = {name: Counts(tp=n, fp=10 - n, fn=10 - n) for name, n in right.items()}
+        card = sample.card(counts, expected_values=100)
         points.append(Point(sample.snapshot(index + 1, sample.commit(index)), card))
     return series(*points, specs=sample.SPECS[:1])
 
@@ -306,19 +297,10 @@ def with_cases(*outputs: tuple[str, str]) -> Series:
     """Responses to test cases, given by the names of all cases and of those that are answered right."""
     points = []
     for index, (asked, right) in enumerate(outputs):
-        documents = [
-            DocumentScore(name, "scored", Counts(tp=1) if name in right else Counts(fp=1, fn=1, wrong_value=1))
-            for name in asked
-        ]
-        card = Scorecard(
-            "scored",
-            total(document.counts for document in documents),
-            scorer("responses").metrics_for(documents),
-            tuple(documents),
-            (),
-            expected_values=100,
-            kind="responses",
-        )
+        wrong = Counts(fp=1, fn=1, wrong_value=1)
+        counts = {name: Counts(tp=1) if name in right else wrong for name in asked}
+        card = sample.card(counts, expected_values=100, kind="responses")
+        card = replace(card, metrics=scorer("responses").metrics_for(card.documents))
         points.append(Point(sample.snapshot(index + 1, sample.commit(index)), card))
     one = series(*points, specs=scorer("responses").metrics[:1])
     return replace(one, info=replace(one.info, kind="responses"))

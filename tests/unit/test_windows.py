@@ -8,7 +8,7 @@ from sitegen.analysis.effects import BestVersion, EffectIndex, best_output, mean
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.scorecards import DocumentScore, Scorecard
+from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import BestOutput, Effect, EvalInfo, EvalSummary, Headline, Point, Series, Window
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, InstructionHistory, Snapshot
 from sitegen.model.usage import Exchange
@@ -152,14 +152,7 @@ def test_what_truth_and_rules_made_of_a_change_is_summed_up_to_its_last_point():
 
 
 def card(value: float | None, **documents: Counts) -> Scorecard:
-    scores = (documents or {"a": Counts()}).items()
-    return Scorecard(
-        status="scored",
-        counts=Counts(),
-        metrics=(Metric("f1", value),),
-        documents=tuple(DocumentScore(name, "scored", counts) for name, counts in scores),
-        fields=(),
-    )
+    return pages_sample.card(documents or {"a": Counts()}, metrics=(Metric("f1", value),))
 
 
 RIGHT, WRONG = Counts(tp=1), Counts(fp=1, fn=1)
