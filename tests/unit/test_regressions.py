@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from sitegen.analysis.change import best_points
-from sitegen.analysis.effects import best_output
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import first_points_with_output
 from sitegen.analysis.standing import ListedStep, unmatched_mutes
@@ -159,8 +157,7 @@ def test_of_several_outputs_of_one_commit_the_edits_of_the_commit_are_named() ->
     points = [point(index, 0.9 if index < 6 else 0.5, commit=3) for index in range(12)]
     points[0] = replace(points[0], edits=(edit("a.md", 2),))
     one = series(*points)
-    heads = tuple(map(sample.headline, points))
-    (row,) = view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups["worse"]
+    (row,) = view(sample.summary(one)).groups["worse"]
     assert regressions.what_changed(row) == "New output, one of several outputs of its commit."
     assert row.same_commit
     assert [path for path, _ in row.step.edits] == ["a.md"]
@@ -332,8 +329,7 @@ def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place(
         points = [point(index, 0.9 if index < 6 else 0.5) for index in range(12)]
         points[6] = replace(points[6], change=Change(Overlap(1), (metric,)))
         one = series(*points)
-        heads = tuple(map(sample.headline, points))
-        (row,) = view(EvalSummary(one.info, one.specs, heads, steps=steps_of(one))).groups["worse"]
+        (row,) = view(sample.summary(one)).groups["worse"]
         return row
 
     assert regressions.parts(parted(-0.5, 0.1, 0.0)) == {"outputs": -0.5, "ground truth": 0.1}
@@ -341,24 +337,9 @@ def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place(
 
 
 def summary(eval_id: str, *values: float, deleted: bool = False) -> EvalSummary:
-    points = tuple(point(index, value) for index, value in enumerate(values))
-    one = Series(
-        info=EvalInfo(eval_id, eval_id.title()),
-        history=sample.history(eval_id, points),
-        specs=sample.SPECS[:3],
-        points=points,
-    )
-    heads = tuple(map(sample.headline, points))
-    best = best_output(one, [(sample.commit(0),)] * len(points))
-    return EvalSummary(
-        info=one.info,
-        specs=one.specs,
-        headlines=heads,
-        deleted=deleted,
-        steps=steps_of(one),
-        best_output=best,
-        best=best_points(points, one.specs[0]),
-    )
+    one = series(*(point(index, value) for index, value in enumerate(values)))
+    info = EvalInfo(eval_id, eval_id.title())
+    return replace(sample.summary(one), info=info, deleted=deleted)
 
 
 def test_a_mute_names_a_step_by_eval_commit_metric_and_iteration() -> None:
