@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from msgspec.structs import replace
-
 from sitegen.importers.case import VERDICT_FIELD, JudgedCase, Opinion
 from sitegen.model.answers import AnsweredCase, CaseAnswer, JudgeWords, Turn
 from sitegen.text.plain import cut
@@ -46,17 +44,11 @@ def answered_cases(cases: Sequence[JudgedCase]) -> tuple[AnsweredCase, ...]:
             id=name,
             input=cut(next((case.input for case in of_case if case.input), ""), longest),
             expected=cut(next((case.expected for case in of_case if case.expected), ""), longest),
-            answers=tuple([_answer(answer, longest) for case in of_case for answer in _told_apart(case)]),
+            # Of a case that sums up answers, each of them if the file tells them apart.
+            answers=tuple([_answer(each, case, longest) for case in of_case for each in case.repeats or (case,)]),
         )
         for name, of_case in by_id.items()
     )
-
-
-def _told_apart(case: JudgedCase) -> Sequence[JudgedCase]:
-    """The answers that a case sums up if the file tells them apart, else the case itself."""
-    return [
-        replace(repeat, document=case.document, variant=case.variant, provider=case.provider) for repeat in case.repeats
-    ] or (case,)
 
 
 def _texts(case: JudgedCase) -> Iterator[str]:
@@ -65,15 +57,16 @@ def _texts(case: JudgedCase) -> Iterator[str]:
     yield from (turn.text for turn in case.transcript)
 
 
-def _answer(case: JudgedCase, longest: int) -> CaseAnswer:
+def _answer(case: JudgedCase, summed: JudgedCase, longest: int) -> CaseAnswer:
+    """An answer, which the case ``summed`` may sum up with others."""
     transcript: Iterable[Turn] = case.transcript
     if (left_out := len(case.transcript) - _TURNS) > 0:
         gap = Turn("message", "", f"… {left_out:,} entries are left out …")
         transcript = chain(case.transcript[: _TURNS // 2], (gap,), case.transcript[-_TURNS // 2 :])
     return CaseAnswer(
-        document=case.document,
-        variant=cut(case.variant, longest),
-        model=cut(case.model, longest),
+        document=summed.document,
+        variant=cut(summed.variant, longest),
+        model=cut(summed.provider or case.model, longest),
         output=cut(case.output, longest),
         error=cut(case.error or case.unjudged, longest),
         passed=None if case.passed is None else float(case.passed),

@@ -126,7 +126,8 @@ class FieldsScorer:
         return replace(result, scorecard=replace(result.scorecard, convention=rules.mapping.convention))
 
 
-def _field_metrics(documents: Sequence[DocumentScore], over_attributes: float | None) -> tuple[Metric, ...]:
+def _field_metrics(documents: Sequence[DocumentScore], over_attributes: float | None = None) -> tuple[Metric, ...]:
+    """Compute metrics from the counts of these documents; the mean over unknown attributes is undefined."""
     counts = stats.total(document.counts for document in documents)
     return (
         *(Metric(ratio.name, ratio.of(counts)) for ratio in _RATIOS),
@@ -135,13 +136,8 @@ def _field_metrics(documents: Sequence[DocumentScore], over_attributes: float | 
     )
 
 
-def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-    """Compute metrics from the counts of these documents; the mean over unknown attributes is undefined."""
-    return _field_metrics(documents, None)
-
-
 SCORER: Final = Scorer(
-    kind="fields", version=18, metrics=METRICS, nouns=Nouns(), score=FieldsScorer().score, metrics_for=_metrics_of
+    kind="fields", version=18, metrics=METRICS, nouns=Nouns(), score=FieldsScorer().score, metrics_for=_field_metrics
 )
 
 

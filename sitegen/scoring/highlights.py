@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import LINES, UnreadableError, ending
-from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
+from sitegen.model.metrics import Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.scorecards import (
@@ -73,7 +73,8 @@ def _score(inputs: ScoringInputs) -> Result:
 
 def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
     """Compute all metrics from the counts of these paragraphs."""
-    return _highlight_metrics(stats.total(document.counts for document in documents))
+    counts = stats.total(document.counts for document in documents)
+    return tuple(Metric(spec.name, stats.ratio(spec.name, counts)) for spec in METRICS)
 
 
 SCORER: Final = Scorer(
@@ -95,10 +96,6 @@ SCORER: Final = Scorer(
 
 A document is a paragraph, a field is a category. A missed highlight is an omission, a wrong one a hallucination.
 """
-
-
-def _highlight_metrics(counts: Counts) -> tuple[Metric, ...]:
-    return tuple(Metric(spec.name, stats.ratio(spec.name, counts)) for spec in METRICS)
 
 
 class _HighlightsScoring:
@@ -196,7 +193,7 @@ class _HighlightsScoring:
         scorecard = Scorecard(
             status="scored" if self._is_readable else "unreadable",
             counts=counts,
-            metrics=_highlight_metrics(counts),
+            metrics=_metrics_of(documents),
             documents=tuple(documents),
             fields=fields,
             findings=bounded_findings(self._findings),

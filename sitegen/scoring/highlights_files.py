@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from sitegen.config.findings import read_keys, settings_finding
 from sitegen.data_files.reading import LINES, UnreadableError, ending, parse_json, read_json, text_of
 from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.highlights_chunks import Chunk, ChunkReader, Paragraph, Paragraphs, ReadSide, nfc, normalised_id
@@ -179,31 +178,20 @@ def read_settings(settings: str) -> Parsed[Settings]:
     """Read the canonical JSON of the settings. Whatever is invalid is left out and reported. Never raises."""
     stated, unknown = read_keys(settings, KEYS)
     findings = [*unknown]
-    present = {key: value for key, value in stated.items() if value is not None}
-    categories = _category_names(present["categories"]) if "categories" in present else ()
-    span = _paragraph_range(present["range"]) if "range" in present else None
-    run = normalised_id(present["run_id"]) if "run_id" in present else None
-    if categories is None:
+    categories, span, run_id = (stated.get(key) for key in KEYS)
+    listed = categories if isinstance(categories, list) else []
+    names = tuple(nfc(name) for name in listed if isinstance(name, str))
+    if categories is not None and (not names or len(names) < len(listed)):
+        names = ()
         fix = 'Write a list such as ["terms", "concepts"].'
         findings.append(settings_finding("'categories' is not a list of names", fix, "categories"))
-    if "range" in present and span is None:
+    match = _RANGE.fullmatch(span) if isinstance(span, str) else None
+    bounds = (int(match[1]), int(match[2])) if match and int(match[1]) <= int(match[2]) else None
+    if span is not None and bounds is None:
         fix = 'Write two numbers such as "1-8".'
         findings.append(settings_finding("'range' does not go from a lower to a higher number", fix, "range"))
-    if "run_id" in present and run is None:
+    run = normalised_id(run_id)
+    if run_id is not None and run is None:
         fix = "Write the id of a run of the log."
         findings.append(settings_finding("'run_id' is neither text nor a whole number", fix, "run_id"))
-    return Parsed(Settings(categories or (), span, run), tuple(findings))
-
-
-def _category_names(value: Value) -> tuple[str, ...] | None:
-    if not isinstance(value, list) or not value:
-        return None
-    names = tuple(nfc(name) for name in value if isinstance(name, str))
-    return names if len(names) == len(value) else None
-
-
-def _paragraph_range(value: Value) -> tuple[int, int] | None:
-    match = _RANGE.fullmatch(value) if isinstance(value, str) else None
-    if match is None or int(match[1]) > int(match[2]):
-        return None
-    return int(match[1]), int(match[2])
+    return Parsed(Settings(names, bounds, run), tuple(findings))

@@ -143,8 +143,15 @@ def _score(inputs: ScoringInputs) -> Result:
 
 
 def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-    """Compute the means over these cases, and the other metrics from their counts."""
-    return _means(documents, stats.total(document.counts for document in documents))
+    """The means over cases, and the ratios of their counts. Optional metrics that no case has are left out."""
+    values: dict[str, list[float]] = {name: [] for name in ("score", stats.PASSED.name, *_OPTIONAL)}
+    for document in documents:
+        for name, value in document.metrics:
+            if value is not None and name in values:
+                values[name].append(value)
+    score, pass_rate, *optional = map(stats.mean, values.values())
+    stated = (Metric(name, value) for name, value in zip(_OPTIONAL, optional, strict=True) if value is not None)
+    return (*_judged_metrics(score, stats.total(document.counts for document in documents), pass_rate), *stated)
 
 
 SCORER: Final = Scorer(
@@ -295,7 +302,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         fix = "Name the columns that hold them, as `settings: {columns: {score: rating, passed: ok}}`."
         findings.append(Finding("error", message, fix))
     notes += (*lift_note([*lifts.values()]), *preference_notes(cases))
-    metrics_of_all = (*_means(documents, pooled), *auroc_metric(judgements))
+    metrics_of_all = (*_metrics_of(documents), *auroc_metric(judgements))
     of_all = _with_judges(run_usage(calls), cases, metrics_of_all)
     if of_all and of_all.graded and (mixed := _mixed_judges_note(cases, of_all.graded)):
         notes.append(mixed)
@@ -447,18 +454,6 @@ def _number_of_values(count: int, correct: int = 0) -> str:
 def _judged_metrics(score: float | None, counts: Counts, pass_rate: float | None) -> tuple[Metric, ...]:
     ratios = (Metric(ratio.name, ratio.of(counts)) for ratio in stats.RATIOS)
     return (Metric("score", score), *ratios, Metric(stats.PASSED.name, pass_rate))
-
-
-def _means(documents: Sequence[DocumentScore], counts: Counts) -> tuple[Metric, ...]:
-    """The means over cases, and the ratios of their counts. Optional metrics that no case has are left out."""
-    values: dict[str, list[float]] = {name: [] for name in ("score", stats.PASSED.name, *_OPTIONAL)}
-    for document in documents:
-        for name, value in document.metrics:
-            if value is not None and name in values:
-                values[name].append(value)
-    score, pass_rate, *optional = map(stats.mean, values.values())
-    stated = (Metric(name, value) for name, value in zip(_OPTIONAL, optional, strict=True) if value is not None)
-    return (*_judged_metrics(score, counts, pass_rate), *stated)
 
 
 def _verdicts(repeats: Sequence[JudgedCase]) -> tuple[int, int]:
