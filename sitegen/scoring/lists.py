@@ -13,14 +13,14 @@ from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import AlignmentPanel, AlignmentRow, PairedBy
 from sitegen.scoring.compare import read_date
-from sitegen.scoring.compiled_truth import Branch, ItemList, Leaf, PairedItems
+from sitegen.scoring.compiled_truth import Branch, Item, ItemList, Leaf, PairedItems
 from sitegen.scoring.mapping import Algorithm
 from sitegen.scoring.pairing import (
     LEAST,
     MAX_COMPARED,
     MOST,
     SHARE,
-    EqualFields,
+    ItemKey,
     agreeing_pairs,
     greedy_pairs,
     hungarian_pairs,
@@ -39,75 +39,103 @@ PairingAlgorithm: TypeAlias = Algorithm | Literal["agreement"]
 """``agreement``: items that have no key are paired by all their fields."""
 
 
-def _aligned(
-    node: ItemList,
-    expected: Sequence[ListItem],
-    actual: Sequence[ListItem],
-    rules: FieldRules,
-    equal_fields: EqualFields,
-    expected_values: Callable[[int], int],
-) -> tuple[list[PairedPositions], PairingAlgorithm, bool, str]:
-    """Pair the items of two lists, each with its index in its own file.
+class _Pairing:
+    """Pairs the items of two lists, which are given without those that the mapping places at an index."""
 
-    Returns the pairs by expected position, the algorithm that paired items by their keys, whether too many items were
-    left over to pair them by agreement, and the limit that the lists exceed with its consequence, in words.
+    def __init__(self, node: ItemList, expected: Sequence[Item], actual: Sequence[ListItem], rules: FieldRules) -> None:
+        self._node = node
+        self._rules = rules
+        self._expected = expected
+        self._actual = actual
+        self._own_values = cache(lambda i: _expected_values_of(expected[i].branch))
+        self._values_expected_below = cache(lambda i: _values_below(expected[i].raw, rules.empty))
+        self._values_below = cache(lambda j: _values_below(actual[j][1], rules.empty))
+        self.compared = False
+        """Whether more than the keys decided."""
+        self.algorithm: PairingAlgorithm = node.rule.algorithm or "greedy"
+        """What paired items by their keys."""
+        self.exceeded = ""
+        """The limit that the lists exceed with its consequence, in words."""
+        self.too_many = False
+        """Whether too many items were left over to pair them by agreement."""
 
-    ``equal_fields`` is slow, and called only for equal similarities and for items that their keys leave unpaired.
-    ``expected_values`` counts the values of an expected item.
-    """
-    rule = node.rule
-    items = [item for _, item in (*expected, *actual)]
-    match_fields = rule.match_fields or next(
-        ((key,) for key in KEYS if not all(rules.empty(follow(item, key)) for item in items)),  # type: ignore[arg-type]
-        (),
-    )
-    has_key = bool(match_fields)
-    if not has_key:
-        of_items = (item.branch.members.items() for item in node.items)
-        every = dict.fromkeys((key,) for members in of_items for key, below in members if isinstance(below, Leaf))
-        match_fields = tuple(every)[: max(_FIELDS_OF_LONG_LISTS, MAX_COMPARED // max(1, len(expected) * len(actual)))]
-    columns: list[list[Comparable]] = []
-    for match_field, key_rule in zip(match_fields, rules.key_rules(node.place, match_fields), strict=True):
-        values: list[Value] = [follow(item, match_field) for item in items]  # type: ignore[misc]
-        numbers = any(map(is_number, values))
-        columns.append([_match_cell(value, key_rule, numbers) for value in values])
-    keys = list(zip(*columns, strict=True)) or [()] * len(items)
-    expected_keys, actual_keys = keys[: len(expected)], keys[len(expected) :]
-    exceeded = ""
-    paired_by: PairedBy = "key" if has_key else "agreement"
-    algorithm: PairingAlgorithm = rule.algorithm or "greedy"
-    pairs: list[SimilarPair] | None = None
-    if algorithm == "position":
-        paired_by = "position"
-        position_of = {index: position for position, (index, _) in enumerate(actual)}
-        places = [(i, position_of[index]) for i, (index, _) in enumerate(expected) if index in position_of]
-        pairs = [SimilarPair(i, j, similarity(expected_keys[i], actual_keys[j])) for i, j in places]
-    elif not has_key:
-        # Longer lists are first paired by how similar all their fields are, which takes much less time.
-        algorithm, pairs = "agreement", [] if len(expected) * len(actual) <= MOST else None
-    elif algorithm == "hungarian":
-        pairs = hungarian_pairs(expected_keys, actual_keys, rule.threshold, equal_fields)
-        if pairs is None:
-            algorithm, exceeded = "greedy", "too long for hungarian, so that greedy paired them"
-    if pairs is None:
-        pairs, all_compared = greedy_pairs(expected_keys, actual_keys, rule.threshold, equal_fields)
+    def pairs(self) -> list[PairedPositions]:
+        """Pair the items, by expected position."""
+        keys, has_key = self._keys()
+        expected_keys, actual_keys = keys[: len(self._expected)], keys[len(self._expected) :]
+        paired_by: PairedBy = "key" if has_key else "agreement"
+        if self.algorithm == "position":
+            paired_by = "position"
+        elif not has_key:
+            self.algorithm = "agreement"
+        pairs: list[PairedPositions] = [(*pair, paired_by) for pair in self._by_keys(expected_keys, actual_keys)]
+        if self.algorithm == "agreement" or not self._node.rule.is_explicit:
+            left = sorted({*range(len(expected_keys))} - {pair[0] for pair in pairs})
+            right = sorted({*range(len(actual_keys))} - {pair[1] for pair in pairs})
+            agreeing = self._by_agreement(left, right, LEAST if has_key else 1)
+            pairs += [(i, j, round(similarity(expected_keys[i], actual_keys[j]), 9), "agreement") for i, j in agreeing]
+        return sorted(pairs)
+
+    def _keys(self) -> tuple[list[ItemKey], bool]:
+        """The keys of all expected and actual items, and whether these are keys, not only their first fields."""
+        node, rules = self._node, self._rules
+        items = [*(item.raw for item in self._expected), *(item for _, item in self._actual)]
+        match_fields = node.rule.match_fields or next(
+            ((key,) for key in KEYS if not all(rules.empty(follow(item, key)) for item in items)),  # type: ignore[arg-type]
+            (),
+        )
+        has_key = bool(match_fields)
+        if not has_key:
+            of_items = (item.branch.members.items() for item in node.items)
+            every = dict.fromkeys((key,) for members in of_items for key, below in members if isinstance(below, Leaf))
+            size = max(1, len(self._expected) * len(self._actual))
+            match_fields = tuple(every)[: max(_FIELDS_OF_LONG_LISTS, MAX_COMPARED // size)]
+        columns: list[list[Comparable]] = []
+        for match_field, key_rule in zip(match_fields, rules.key_rules(node.place, match_fields), strict=True):
+            values: list[Value] = [follow(item, match_field) for item in items]  # type: ignore[misc]
+            numbers = any(map(is_number, values))
+            columns.append([_match_cell(value, key_rule, numbers) for value in values])
+        return list(zip(*columns, strict=True)) or [()] * len(items), has_key
+
+    def _by_keys(self, expected: list[ItemKey], actual: list[ItemKey]) -> list[SimilarPair]:
+        threshold = self._node.rule.threshold
+        if self.algorithm == "position":
+            position_of = {index: position for position, (index, _) in enumerate(self._actual)}
+            places = [(i, position_of.get(item.index)) for i, item in enumerate(self._expected)]
+            return [SimilarPair(i, j, similarity(expected[i], actual[j])) for i, j in places if j is not None]
+        if self.algorithm == "agreement" and len(expected) * len(actual) <= MOST:
+            return []  # longer lists are first paired by how similar all their fields are, which takes much less time
+        if self.algorithm == "hungarian":
+            pairs = hungarian_pairs(expected, actual, threshold, self._equal_fields)
+            if pairs is not None:
+                return pairs
+            self.algorithm, self.exceeded = "greedy", "too long for hungarian, so that greedy paired them"
+        pairs, all_compared = greedy_pairs(expected, actual, threshold, self._equal_fields)
         if not all_compared:
-            exceeded = "too many that are alike but not equal; only equal items are paired by their key"
-    item_pairs: list[PairedPositions] = [(*pair, paired_by) for pair in pairs]
-    is_incomplete = False
-    if algorithm == "agreement" or not rule.is_explicit:
-        left = sorted({*range(len(expected))} - {pair[0] for pair in item_pairs})
-        right = sorted({*range(len(actual))} - {pair[1] for pair in item_pairs})
-        least = LEAST if has_key else 1
-        enough = cache(lambda i: max(least, -(-expected_values(i) // SHARE)))
-        if len(left) * len(right) > MOST:
-            own = {i: _own_texts(expected[i][1]) for i in left}, {j: _own_texts(actual[j][1]) for j in right}
-            agreeing = rare_pairs(*own, enough, equal_fields)
-        else:
-            agreeing = agreeing_pairs(left, right, enough, equal_fields)
-        is_incomplete = len(left) * len(right) > MOST and len(agreeing) < min(len(left), len(right))
-        item_pairs += [(i, j, round(similarity(expected_keys[i], actual_keys[j]), 9), "agreement") for i, j in agreeing]
-    return sorted(item_pairs), algorithm, is_incomplete, exceeded
+            self.exceeded = "too many that are alike but not equal; only equal items are paired by their key"
+        return pairs
+
+    def _by_agreement(self, left: list[int], right: list[int], least: int) -> list[tuple[int, int]]:
+        """Pair the items at these positions that agree in ``least`` values, and in a share of the expected ones."""
+
+        @cache
+        def enough(i: int) -> int:
+            return max(least, -(-(self._own_values(i) or self._values_expected_below(i).total()) // SHARE))
+
+        if len(left) * len(right) <= MOST:
+            return agreeing_pairs(left, right, enough, self._equal_fields)
+        expected = {i: _own_texts(self._expected[i].raw) for i in left}
+        actual = {j: _own_texts(self._actual[j][1]) for j in right}
+        pairs = rare_pairs(expected, actual, enough, self._equal_fields)
+        self.too_many = len(pairs) < min(len(left), len(right))
+        return pairs
+
+    def _equal_fields(self, i: int, j: int) -> int:
+        """Slow, and asked only for equal similarities and for items that their keys leave unpaired."""
+        self.compared = True
+        if self._own_values(i):
+            return sum(_equal_values(self._expected[i].branch, self._actual[j][1]))
+        return (self._values_expected_below(i) & self._values_below(j)).total()
 
 
 def _match_cell(value: Value, rule: FieldRule, numbers: bool) -> Comparable:
@@ -147,43 +175,23 @@ def paired_items(node: ItemList, actual: list[ListItem], document: str, rules: F
     if node.paired is not None and is_same(node.paired.keys, keys):
         return node.paired
     path = node.place.path
-    compared = False
-
-    own_values = cache(lambda i: _expected_values_of(node.items[i].branch))
-    values_expected_below = cache(lambda i: _values_below(node.items[i].raw, rules.empty))
-    values_below = cache(lambda j: _values_below(actual[j][1], rules.empty))
-
-    def equal_fields(i: int, j: int) -> int:
-        nonlocal compared
-        compared = True
-        if own_values(i):
-            return sum(_equal_values(node.items[i].branch, actual[j][1]))
-        return (values_expected_below(i) & values_below(j)).total()
-
     position_of = {index: position for position, (index, _) in enumerate(actual)}
     by_index = {place: position_of.get(item.index) for place, item in enumerate(node.items) if item.by_index}
     left = [place for place in range(len(node.items)) if place not in by_index]
     right = sorted({*range(len(actual))} - {*by_index.values()})
-    aligned, algorithm, too_many, exceeded = _aligned(
-        node,
-        [(node.items[place].index, node.items[place].raw) for place in left],
-        [actual[place] for place in right],
-        rules,
-        lambda i, j: equal_fields(left[i], right[j]),
-        lambda i: own_values(left[i]) or values_expected_below(left[i]).total(),
-    )
-    pairs: list[PairedPositions] = [(left[i], right[j], alike, paired_by) for i, j, alike, paired_by in aligned]
+    pairing = _Pairing(node, [node.items[place] for place in left], [actual[place] for place in right], rules)
+    pairs: list[PairedPositions] = [(left[i], right[j], alike, paired_by) for i, j, alike, paired_by in pairing.pairs()]
     pairs += [(i, j, None, "position") for i, j in by_index.items() if j is not None]
     pairs.sort(key=itemgetter(0))
     partners = {place: partner for place, partner, _, _ in pairs}
     findings: tuple[Finding, ...] = ()
-    if exceeded:
+    if pairing.exceeded:
         where = f" of {document[:80]!r}" if document else ""
         sizes = f"{len(node.items):,} expected and {len(actual):,} given items"
-        message = f"The list {path[:80]!r}{where} has {sizes}: {exceeded}"
+        message = f"The list {path[:80]!r}{where} has {sizes}: {pairing.exceeded}"
         fix = "Match them by an id that both sides have (match_fields), or use algorithm: position."
         findings = (Finding("warning", message, fix),)
-    elif too_many:
+    elif pairing.too_many:
         message = f"In {path} more items are missing and extra than are paired by the values they agree in"
         findings = (Finding("note", message, "Name the fields that tell its items apart in match_fields."),)
     paired = set(partners.values())
@@ -207,18 +215,18 @@ def paired_items(node: ItemList, actual: list[ListItem], document: str, rules: F
         if place not in partners and not rules.empty(item.raw)
     ]
     rows += [AlignmentRow(actual=index, label=item_name(item, match_fields)) for index, item in unmatched]
-    pairing = PairedItems(
+    described = PairedItems(
         keys=keys,
         partners=partners,
         unmatched=dict(zip(places, item_names(unmatched, match_fields, of_output=True), strict=True)),
         panel=AlignmentPanel(
-            document=document, path=path, algorithm=algorithm, threshold=node.rule.threshold, rows=tuple(rows)
+            document=document, path=path, algorithm=pairing.algorithm, threshold=node.rule.threshold, rows=tuple(rows)
         ),
         findings=findings,
     )
-    if not compared and algorithm != "agreement":  # only the keys decided
-        node.paired = pairing
-    return pairing
+    if not pairing.compared and pairing.algorithm != "agreement":  # only the keys decided
+        node.paired = described
+    return described
 
 
 def _equal_values(expected: Branch, actual: dict[str, Value]) -> Iterator[bool]:

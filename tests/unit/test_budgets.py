@@ -14,15 +14,15 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_970,
+    "lines of sitegen/": 62_947,
     "modules of sitegen/": 293,
-    "classes": 515,
+    "classes": 516,
     "classes in pages/": 72,
     "fields of classes": 2_322,
-    "functions": 3_570,
-    "parameters": 5_064,
+    "functions": 3_569,
+    "parameters": 5_062,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 78,
+    "private functions of at most 6 lines used once": 75,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
