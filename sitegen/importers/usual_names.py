@@ -126,9 +126,11 @@ def case_rows(rows: Iterable[dict[str, Value]]) -> list[dict[str, Value]]:
 
 def _attempts(case: Mapping[str, Value]) -> list[dict[str, Value]]:
     """Return a row for each attempt that a case lists, if these state results and the case has none of its own."""
-    lists = {name: cell for name, cell in case.items() if plain_name(name) in _ATTEMPTS and isinstance(cell, list)}
+    lists = {name: cell for name, cell in case.items() if isinstance(cell, list) and plain_name(name) in _ATTEMPTS}
+    if not lists:
+        return []
     rest = {name: cell for name, cell in case.items() if name not in lists}
-    rows = list(map(members, next(iter(lists.values()), [])))
+    rows = list(map(members, next(iter(lists.values()))))
     if not rows or not all(map(states_a_result, rows)) or states_a_result(rest):
         return []
     return [{**{name: cell for name, cell in row.items() if name not in rest}, **rest} for row in rows]
@@ -166,7 +168,7 @@ def _trace_of(row: Mapping[str, Value]) -> str:
     return name_of(row.get("traceId")) or name_of(row.get("trace_id"))
 
 
-def with_sides(row: Mapping[str, Value]) -> dict[str, Value]:
+def with_sides(row: dict[str, Value]) -> dict[str, Value]:
     """Return a row with one expected side and one output in place of a pair of columns for each field.
 
     The field ``total`` has the columns ``total_true`` and ``total_pred``, and perhaps its verdict in ``total_ok``, a
@@ -181,13 +183,13 @@ def with_sides(row: Mapping[str, Value]) -> dict[str, Value]:
         field: name for field, name in columns[CHECKS].items() if field in fields and is_verdict(row[name])
     }
     if fields.keys() != columns["output"].keys() or len(fields) < (1 if columns[CHECKS] else 2):
-        return dict(row)
+        return row
     used = {name for names in columns.values() for name in names.values()}
     sides = {side: {field: row[name] for field, name in names.items()} for side, names in columns.items() if names}
     return {**{name: value for name, value in row.items() if name not in used}, **sides}
 
 
-def with_named_checks(row: Mapping[str, Value]) -> dict[str, Value]:
+def with_named_checks(row: dict[str, Value]) -> dict[str, Value]:
     """Return the row of a case with an object by name in place of each list of checks (``[{name, passed}]``).
 
     In CSV, a list or an object of checks is JSON in a cell.
@@ -201,7 +203,7 @@ def with_named_checks(row: Mapping[str, Value]) -> dict[str, Value]:
                 checks[name] = cell = parse_json(cell).value
         if isinstance(cell, list) and plain_name(name) in _LISTS:
             checks[name] = _by_name(cell) or cell
-    return {**row, **checks}
+    return {**row, **checks} if checks else row
 
 
 def _by_name(checks: list[Value]) -> dict[str, Value]:
@@ -238,7 +240,7 @@ def is_verdict(value: Value) -> bool:
     return grade is not None and grade.score in (0, 1)
 
 
-def states_a_result(row: Mapping[str, Value], *, of_response: bool = False) -> bool:
+def states_a_result(row: dict[str, Value], *, of_response: bool = False) -> bool:
     """Whether a tool states in the row of a case how good the answer is, in whatever form.
 
     In the row of a response, the usual names of verdicts and scores alone count: its success or status may be that of

@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_947,
+    "lines of sitegen/": 62_949,
     "modules of sitegen/": 293,
     "classes": 516,
     "classes in pages/": 72,
