@@ -57,6 +57,7 @@ from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
 from sitegen.pages.instructions import EditEffects
 from sitegen.pages.overview.page import OverviewView, SiteCounts
 from sitegen.pages.report.page import ReportView
+from sitegen.pages.trend.page import trend_page
 from sitegen.stats.counts import error_numbers, f1, total
 
 SITE = SiteInfo(
@@ -495,6 +496,11 @@ def overview_page(
 def view_of(page: Page) -> Any:
     """The view model of a page, whose class only its template and its test know."""
     return page.view
+
+
+def trend(one: Series, **parts: Any) -> Page:
+    """Its trend page, with these parts of the summary."""
+    return trend_page(one, EvalSummary(info=one.info, specs=one.specs, headlines=(), **parts))
 
 
 def summary(one: Series) -> EvalSummary:

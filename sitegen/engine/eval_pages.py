@@ -392,7 +392,7 @@ class _EvalPages:
         """Write the trend page, after the page and the file to which it leads."""
         summary, inputs = self._task.record.summary, newest_inputs(self._task)
         columns = mapped_columns(inputs) if inputs else ()
-        trend = trend_page(series, summary.steps, len(summary.suspects), columns, summary.patterns, summary.notes)
+        trend = trend_page(series, summary, columns)
         if summary.suspects:
             suspects = suspect_truth_page(summary)
             self._writer.write(suspects.path, self._renderer.render(suspects))

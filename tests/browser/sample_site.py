@@ -38,7 +38,7 @@ from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.report_rows import rows_file
 from sitegen.pages.report.tree import PagePicture, TreeView, tree_page
 from sitegen.pages.report.tree_source import citations, with_source
-from sitegen.pages.trend.page import TrendView, trend_page
+from sitegen.pages.trend.page import TrendView
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.scoring.evidence import Evidence
 from sitegen.text.words import SearchedText
@@ -99,7 +99,7 @@ def pages() -> tuple[Page, ...]:
         not_found_page(None),
         failed_page("failed.html", sample.PROBLEMS[0]),
     ]
-    out += [trend_page(one, steps_of(one)) for one in every]
+    out += [sample.trend(one, steps=steps_of(one)) for one in every]
     out += [_report(series, index) for index in (0, 30, 59)]
     out += [_nasty(series), _sourced(series)]
     out.append(_report(sample.single(), 0, ("f-001", "f-002", "f-003")))

@@ -6,7 +6,6 @@ from pathlib import Path
 from msgspec.structs import replace
 from playwright.sync_api import Locator, Page, expect
 
-from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 
@@ -81,7 +80,7 @@ def test_copies_stand_in_their_place_as_one_thin_row_whatever_is_searched_sorted
         ),
     ]
     series = replace(sample.series(6), points=(*points[:4], *copies))
-    (site / "evals/waybills/copies.html").write_bytes(renderer_of(sample.SITE).render(trend_page(series)))
+    (site / "evals/waybills/copies.html").write_bytes(renderer_of(sample.SITE).render(sample.trend(series)))
     page = visit("evals/waybills/copies.html")
 
     def shown() -> str:

@@ -8,7 +8,6 @@ from playwright.sync_api import Locator, Page, expect
 from sitegen.analysis.flips import number_of_cells
 from sitegen.model.outcomes import Flips
 from sitegen.pages.compare import errors
-from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample
 
 TREND = "evals/waybills/index.html"
@@ -38,7 +37,7 @@ def test_arrow_keys_walk_along_the_points_and_say_what_is_there_and_enter_opens_
 
 
 def test_the_box_beside_a_point_has_its_numbers_of_flips_and_errors(visit):
-    points = sample.view_of(trend_page(sample.series())).points
+    points = sample.view_of(sample.trend(sample.series())).points
     page = visit(TREND)
     page.locator("[data-chart]").focus()
     page.keyboard.press("Home")

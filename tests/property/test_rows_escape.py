@@ -22,7 +22,7 @@ from sitegen.pages.labels import DisplayedChange
 from sitegen.pages.report import report_rows, tree, why_rows
 from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedError, Since, placed_error
 from sitegen.pages.trend import trend_rows
-from sitegen.pages.trend.page import FieldOverPoints, field_columns, trend_page
+from sitegen.pages.trend.page import FieldOverPoints, field_columns
 from sitegen.stats.counts import judged
 from sitegen.text.values import written
 from tests import pages_sample as sample
@@ -257,11 +257,8 @@ def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, autho
         cause=("settings",),
         deleted=True,
     )
-    view = replace(
-        sample.view_of(trend_page(replace(series, points=(replace(series.points[0], snapshot=at),)))),
-        edited=((f"prompts/{label}",),),
-        changes=((DisplayedChange(None, note=note),),),
-    )
+    view = sample.view_of(sample.trend(replace(series, points=(replace(series.points[0], snapshot=at),))))
+    vars(view).update(edited=[(f"prompts/{label}",)], changes=[(DisplayedChange(None, note=note),)])
     read = _Reader(trend_rows.iterations(view))
     assert read.tags <= {"table", "tr", "td", "div", "a", "span", "i", "b", "bdi", "small"}
     assert all(_clean(text) in read.text for text in (subject, author, label, note))

@@ -14,7 +14,6 @@ from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.regressions import regressions_page
-from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample
 
 
@@ -64,7 +63,7 @@ def test_every_page_and_file_names_the_same_output(
     one = series(*then, now=now)
     stored = summary(one)
     label, slug, value = one.points[best].snapshot.label, one.points[best].snapshot.slug, (now or then)[best]
-    trend = sample.view_of(trend_page(one))
+    trend = sample.view_of(sample.trend(one))
     of_trend, best_value, _ = trend.best_of(0)
     assert of_trend is not None
     assert (of_trend.snapshot.label, best_value, trend.best_so_far[-1]) == (label, value, value)
@@ -82,9 +81,9 @@ def test_every_page_and_file_names_the_same_output(
 
 
 def test_the_best_by_other_rules_than_those_of_its_time_says_so():
-    moved = sample.view_of(trend_page(series(0.9, 0.8, 0.7, now=(0.95, 0.8, 0.7))))
+    moved = sample.view_of(sample.trend(series(0.9, 0.8, 0.7, now=(0.95, 0.8, 0.7))))
     assert moved.best_of(0)[1:] == (0.95, "as judged today")
-    assert sample.view_of(trend_page(series(0.9, 0.8, 0.7))).best_of(0)[2] == ""
+    assert sample.view_of(sample.trend(series(0.9, 0.8, 0.7))).best_of(0)[2] == ""
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from sitegen.model.changes import Change, DeltaParts, Ends, MetricDelta, MetricS
 from sitegen.model.metrics import Metric
 from sitegen.pages.html import charts, tables
 from sitegen.pages.trend import trend_chart
-from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample
 
 
@@ -79,14 +78,14 @@ def test_the_script_of_a_chart_is_given_every_round_step_that_its_zoom_can_need(
 
 
 def test_the_chart_of_one_point_has_one_label_in_the_middle():
-    chart = trend_chart.trend(sample.view_of(trend_page(sample.single())))
+    chart = trend_chart.trend(sample.view_of(sample.trend(sample.single())))
     assert chart.size == 1
     assert [(tick.at, tick.anchor) for tick in chart.days] == [("50.00%", "middle")]
     assert all(line.path == "" and line.lone.startswith("M0 ") for line in chart.lines)
 
 
 def test_the_chart_of_sixty_points_marks_what_was_broken_edited_and_scored_again():
-    chart = trend_chart.trend(sample.view_of(trend_page(sample.series())))
+    chart = trend_chart.trend(sample.view_of(sample.trend(sample.series())))
     assert re.findall(r"M(\d+) ", chart.broken) == ["17", "30"]
     assert re.findall(r"M(\d+) ", chart.rescored) == ["24", "51"]
     assert re.findall(r"M(\d+) ", chart.edits)[:3] == ["2", "7", "12"]
@@ -122,7 +121,7 @@ def test_the_first_mark_of_each_group_is_drawn_and_every_newer_one():
 
 
 def test_a_long_chart_draws_the_newest_two_hundred_and_groups_the_others():
-    view = sample.view_of(trend_page(sample.long()))
+    view = sample.view_of(sample.trend(sample.long()))
     chart, whole = trend_chart.trend(view), trend_chart.trend(view, whole=True)
     assert chart.lines == whole.lines  # both values of each pair
     assert (re.findall(r"M(\d+) ", "".join(chart.errors))[0], chart.linked) == ("300", {})
@@ -135,7 +134,7 @@ def test_a_long_chart_draws_the_newest_two_hundred_and_groups_the_others():
 
 
 def test_the_range_reaches_to_ticks_beyond_all_values_targets_and_intervals():
-    view = sample.view_of(trend_page(sample.series(10)))
+    view = sample.view_of(sample.trend(sample.series(10)))
     chart = trend_chart.trend(view)
     assert chart.island["y"] == pytest.approx([0.2, 1.0])
     assert (chart.top, chart.height) == (0.0, 800.0)
@@ -153,12 +152,12 @@ def test_low_values_do_not_leave_half_of_the_chart_empty():
         for nth, point in enumerate(points)
     ]
     series = replace(sample.series(3), points=tuple(low), info=replace(sample.WAYBILLS, thresholds={}))
-    chart = trend_chart.trend(sample.view_of(trend_page(series)))
+    chart = trend_chart.trend(sample.view_of(sample.trend(series)))
     assert chart.island["y"] == pytest.approx([0.1, 0.35])
 
 
 def test_a_day_stands_where_it_changes():
-    view = sample.view_of(trend_page(sample.series(4)))
+    view = sample.view_of(sample.trend(sample.series(4)))
     points = tuple(
         replace(
             point,
@@ -188,12 +187,12 @@ def _island(chart: trend_chart.TrendChart, name: str) -> Any:
 
 def test_a_second_line_is_drawn_where_the_clocks_part_and_none_where_they_do_not():
     series = sample.series(3)
-    chart = trend_chart.trend(sample.view_of(trend_page(series)))
+    chart = trend_chart.trend(sample.view_of(sample.trend(series)))
     now = [point.now.metric("f1") if point.now else None for point in series.points]
     assert chart.now[0] == charts.Plot().line(now)
     assert _island(chart, "now")[0] == [value if value is None else round(value, 3) for value in now]
     same = tuple(replace(point, now=point.scorecard) for point in series.points)
-    chart = trend_chart.trend(sample.view_of(trend_page(replace(series, points=same))))
+    chart = trend_chart.trend(sample.view_of(sample.trend(replace(series, points=same))))
     assert (chart.now, chart.island["now"]) == ((), [])
 
 
@@ -201,7 +200,7 @@ def test_the_script_knows_which_changes_the_outputs_alone_made():
     first, second, third = sample.series(3).points
     delta = Change(Overlap(1), (MetricDelta("f1", 0.1, DeltaParts(0.1, 0.0, 0.0)),) * 3)
     series = replace(sample.series(3), points=(first, replace(second, change=delta), third))
-    assert trend_chart.trend(sample.view_of(trend_page(series))).island["by_outputs"] == [0, 1, 0]
+    assert trend_chart.trend(sample.view_of(sample.trend(series))).island["by_outputs"] == [0, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +210,7 @@ def test_a_change_is_rounded_once_in_the_unit_of_its_metric(change, shown):
     series = sample.series(2)
     delta = Change(Overlap(1), (MetricDelta("f1", change, DeltaParts(change, 0.0, 0.0)),) * 3)
     points = (series.points[0], replace(series.points[1], change=delta))
-    chart = trend_chart.trend(sample.view_of(trend_page(replace(series, points=points))))
+    chart = trend_chart.trend(sample.view_of(sample.trend(replace(series, points=points))))
     assert _island(chart, "changes")[0] == [None, shown]
 
 
@@ -224,7 +223,7 @@ def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
         replace(step, at=7, status="blip", metrics=(lost,)),
         replace(step, at=8, status="better", metrics=(MetricStep(name="f1", before=0.74, after=0.79, points=5.0),)),
     )
-    view = sample.view_of(trend_page(series, steps))
+    view = sample.view_of(sample.trend(series, steps=steps))
     marks = [
         (step.place, trend_chart.step_tone(step), *trend_chart.step_texts(step, view))
         for step in trend_chart.trend(view).steps
@@ -241,7 +240,7 @@ def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
     [(7, "1 2 3 4 5 6 7"), (8, "1 3 6 8"), (11, "1 3 5 7 9 11"), (12, "1 3 5 8 10 12"), (14, "1 3 5 7 10 12 14")],
 )
 def test_two_neighbours_have_labels_only_where_all_have(points, labelled):
-    days = trend_chart.trend(sample.view_of(trend_page(sample.series(points)))).days
+    days = trend_chart.trend(sample.view_of(sample.trend(sample.series(points)))).days
     assert " ".join(tick.text.partition(" ")[0] for tick in days) == labelled
 
 
@@ -278,5 +277,5 @@ def test_three_and_more_iterations_of_one_commit_are_marked_unless_all_are():
         for point, commit in zip(series.points, commits, strict=True)
     )
     for shown, bands in ((points, "M0.5 0h3V1000h-3z"), (points[1:4], "")):
-        chart = trend_chart.trend(sample.view_of(trend_page(replace(series, points=shown))))
+        chart = trend_chart.trend(sample.view_of(sample.trend(replace(series, points=shown))))
         assert chart.commits == bands

@@ -18,7 +18,7 @@ from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob, Cause, Edit
-from sitegen.pages.trend.page import TrendView, edited_before_outputs, trend_page
+from sitegen.pages.trend.page import TrendView, edited_before_outputs
 from sitegen.pages.trend.trend_chart import trend
 from sitegen.pages.trend.trend_rows import iterations
 from tests import pages_sample as sample
@@ -92,7 +92,7 @@ def test_points_with_the_same_output_have_the_number_of_its_first_point():
 def test_trend_and_terminal_name_what_an_output_is_a_copy_of():
     series = sample.series(3)
     series = replace(series, points=(*series.points[:2], replace(series.points[2], first_with_output=1)))
-    view = trend_page(series).view
+    view = sample.trend(series).view
     assert isinstance(view, TrendView)
     assert (view.series.iterations, view.series.outputs) == (3, 2)
     newest, *older = iterations(view).splitlines()
@@ -118,7 +118,7 @@ def test_trend_and_terminal_name_what_an_output_is_a_copy_of():
 )
 def test_rows_of_iterations_stay_in_place_and_copies_of_the_output_below_are_one(outputs: list[str], rows: list[str]):
     series = replace(sample.series(3), points=tuple(series_of(*outputs)))
-    view = trend_page(series).view
+    view = sample.trend(series).view
     assert isinstance(view, TrendView)
     parts = r"<tr class=(\w+)>|<a href=0*(\d+)\.html>|(same|back)(?= output as| to the output of)"
     found = [re.findall(parts, row) for row in iterations(view).splitlines()]

@@ -8,7 +8,6 @@ from sitegen.model.scorecards import Scorecard, Status
 from sitegen.model.series import Point
 from sitegen.model.timeline import Cause, Snapshot
 from sitegen.pages.report.why_rows import agrees, agrees_with_now, recorded_rows, why_otherwise
-from sitegen.pages.trend.page import trend_page
 from tests import pages_sample as sample
 
 COUNTS = Counts(tp=2, fp=2, fn=2, wrong_value=2)
@@ -122,5 +121,5 @@ def test_a_record_of_what_a_later_ground_truth_gives_is_told_on_the_trend(
 ) -> None:
     point = Point(snapshot(recorded), card(), (), now=now)
     assert agrees_with_now(point, sample.SPECS) is agrees
-    view = sample.view_of(trend_page(replace(sample.series(1), points=(point,))))
+    view = sample.view_of(sample.trend(replace(sample.series(1), points=(point,))))
     assert view.recorded_by_now == agrees

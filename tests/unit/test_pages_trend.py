@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import Any
+from itertools import cycle, islice
 
 from markupsafe import Markup
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ from sitegen.pages import links
 from sitegen.pages.compare import errors
 from sitegen.pages.labels import DisplayedChange
 from sitegen.pages.trend import trend_rows
-from sitegen.pages.trend.page import HEAT_ROWS, TrendView, heat_label, noise_of_repeats, trend_page
+from sitegen.pages.trend.page import HEAT_ROWS, TrendView, heat_label, noise_of_repeats
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.project import Options
 from sitegen.questions.study import read_series
@@ -29,18 +29,18 @@ from tests.sites import renderer_of
 
 
 def test_an_eval_without_outputs_has_an_empty_page():
-    view = sample.view_of(trend_page(sample.none_yet()))
-    assert (view.points, view.values, view.fields, view.heat) == ((), (), (), ())
+    view = sample.view_of(sample.trend(sample.none_yet()))
+    assert (view.points, view.values, view.fields, view.heat) == ((), [], (), [])
 
 
 def test_a_change_is_undefined_where_either_point_is():
-    changes = sample.view_of(trend_page(sample.series())).changes
+    changes = sample.view_of(sample.trend(sample.series())).changes
     assert [change[0].amount is None for change in changes[29:33]] == [False, True, True, False]
     assert changes[0] == ()
 
 
 def test_a_point_names_what_is_unusual_about_it():
-    rows = trend_rows.iterations(sample.view_of(trend_page(sample.series()))).splitlines()[::-1]
+    rows = trend_rows.iterations(sample.view_of(sample.trend(sample.series()))).splitlines()[::-1]
     remarks = {index: re.findall('<span class="pill (?:bad|warn)">(.*?)</span>', row) for index, row in enumerate(rows)}
     assert {index: found[0] for index, found in remarks.items() if found} == {
         17: "unreadable",
@@ -51,7 +51,7 @@ def test_a_point_names_what_is_unusual_about_it():
 
 
 def test_every_metric_is_named_and_the_best_point_is_the_earliest_with_the_best_value():
-    page = trend_page(sample.series())
+    page = sample.trend(sample.series())
     view, html = sample.view_of(page), renderer_of(sample.SITE).render(page).decode()
     for k, (spec, values) in enumerate(zip(view.specs, zip(*view.values, strict=True), strict=True)):
         best = max(value for value in values if value is not None)
@@ -62,12 +62,12 @@ def test_every_metric_is_named_and_the_best_point_is_the_earliest_with_the_best_
 def test_metrics_of_another_range_are_not_drawn_on_the_headline_axis():
     series = sample.series(3)
     quality = MetricSpec(name="quality", label="Quality", explanation="", low=1.0, high=5.0)
-    view = sample.view_of(trend_page(replace(series, specs=(series.specs[0], series.specs[1], quality))))
+    view = sample.view_of(sample.trend(replace(series, specs=(series.specs[0], series.specs[1], quality))))
     assert view.drawn == 2
 
 
 def test_targets_know_whether_they_are_met():
-    view = sample.view_of(trend_page(sample.series()))
+    view = sample.view_of(sample.trend(sample.series()))
     found = [(spec.label, least, met) for spec, least, met in view.targets]
     assert found == [("F1", 0.9, True), ("Recall", 0.85, True)]
 
@@ -86,9 +86,9 @@ def _series_of_fields(*counts_by_point: dict[str, Counts]) -> Series:
 def test_fields_are_counted_over_all_points_and_old_ones_come_last():
     first = {"gone": Counts(omission=1, fn=1), "a": Counts(tp=3, tn=1)}
     second = {"a": Counts(tp=2, wrong_value=2, fp=2, fn=2), "b": Counts()}
-    view = sample.view_of(trend_page(_series_of_fields(first, second)))
+    view = sample.view_of(sample.trend(_series_of_fields(first, second)))
     assert view.fields == (("a", second["a"], 2, 8), ("gone", None, 1, 1))  # b was judged at no point
-    assert (view.heat, view.steady) == ((), 1)  # one row alone is no map
+    assert (view.heat, len(view.moved)) == ([], 1)  # one row alone is no map
 
 
 def test_a_heat_map_shows_the_field_that_changed_last_first_and_no_steady_ones():
@@ -98,36 +98,36 @@ def test_a_heat_map_shows_the_field_that_changed_last_first_and_no_steady_ones()
         {name: right if letters[k] == "r" else wrong for name, letters in outcomes.items() if letters[k] != " "}
         for k in range(4)
     ]
-    view = sample.view_of(trend_page(_series_of_fields(*points)))
+    view = sample.view_of(sample.trend(_series_of_fields(*points)))
     assert [name for name, _ in view.heat] == ["often", "last", "first"]
     assert view.heat[1][1] == (0.0, 0.0, 0.0, 1.0)
-    assert view.steady == 3
+    assert len(view.fields) - len(view.moved) == 3
 
 
 def test_a_heat_map_of_many_fields_leaves_out_what_changed_least():
     before = {f"f{i:03}": Counts(tp=1) for i in range(HEAT_ROWS + 40)}
     after = before | {f"f{i:03}": Counts(omission=1) for i in range(40, 100)}
-    view = sample.view_of(trend_page(_series_of_fields(before, after)))
+    view = sample.view_of(sample.trend(_series_of_fields(before, after)))
     assert [name for name, _ in view.heat] == [f"f{i:03}" for i in range(40, 100)]
-    assert (len(view.fields), view.steady) == (HEAT_ROWS + 40, 40)
+    assert (len(view.fields), len(view.moved)) == (HEAT_ROWS + 40, 60)
 
 
 def test_fields_of_one_section_stand_below_the_share_of_all_of_it():
     right, wrong = Counts(tp=1), Counts(omission=1, fn=1)
     before = {"walls[].area": right, "walls[].name": wrong, "fuel": right, "walls[].kept": right, "doors[].name": right}
     after = before | {"walls[].area": wrong, "walls[].name": right, "fuel": wrong, "doors[].name": wrong}
-    view = sample.view_of(trend_page(_series_of_fields(before, before, after)))
+    view = sample.view_of(sample.trend(_series_of_fields(before, before, after)))
     drawn = [name for name, _ in view.heat]
     assert [heat_label(name, drawn) for name in drawn] == ["walls", "area", "name", "fuel", "doors[].name"]
     assert view.heat[0][1] == (1 / 3, 1 / 3, 1 / 3)
-    html = renderer_of(sample.SITE).render(trend_page(_series_of_fields(before, before, after))).decode()
+    html = renderer_of(sample.SITE).render(sample.trend(_series_of_fields(before, before, after))).decode()
     assert '<li class="g" title="walls"><bdi>walls</bdi><li title="walls[].area"><bdi>area</bdi>' in html.replace(
         "\n", ""
     )
 
 
 def test_the_clocks_part_where_today_s_truth_gives_other_numbers():
-    view = sample.view_of(trend_page(sample.series()))
+    view = sample.view_of(sample.trend(sample.series()))
     assert view.apart == 23
     assert view.rules_changes == [
         (view.points[24], "ground truth changed, field mapping changed"),
@@ -141,8 +141,8 @@ def test_the_clocks_part_where_today_s_truth_gives_other_numbers():
 def test_clocks_that_never_part_have_no_values_of_their_own():
     series = sample.series()
     points = tuple(replace(point, now=point.scorecard) for point in series.points)
-    view = sample.view_of(trend_page(replace(series, points=points)))
-    assert (view.apart, view.now, len(view.rules_changes)) == (0, (), 2)
+    view = sample.view_of(sample.trend(replace(series, points=points)))
+    assert (view.apart, view.now, len(view.rules_changes)) == (0, [], 2)
 
 
 def test_a_point_counts_its_flipped_cells_and_knows_whether_it_is_stale():
@@ -151,7 +151,7 @@ def test_a_point_counts_its_flipped_cells_and_knows_whether_it_is_stale():
         fixed=(("a", 2), ("b", 1)), broken=(("c", 4),), still=(("a", 5),), appeared=(("d", 1),), vanished=(("e", 7),)
     )
     last = sample.with_flips(replace(series.points[2], stale=True), flips)
-    view = sample.view_of(trend_page(replace(series, points=(*series.points[:2], last))))
+    view = sample.view_of(sample.trend(replace(series, points=(*series.points[:2], last))))
     rows = trend_rows.iterations(view).splitlines()
     found = [Markup(re.search("<td class=c-fixed>(.*)<td class=c-errors", row)[1]).striptags() for row in rows]  # type: ignore[index]
     assert (found[0], found[-1]) == ("345", "")
@@ -159,7 +159,7 @@ def test_a_point_counts_its_flipped_cells_and_knows_whether_it_is_stale():
 
 
 def test_every_headline_has_an_interval_around_it():
-    view = sample.view_of(trend_page(sample.series(3)))
+    view = sample.view_of(sample.trend(sample.series(3)))
     for point, at in zip(view.points, sample.series(3).points, strict=True):
         assert point.interval == interval_of(at.scorecard)
         assert point.interval.low < point.scorecard.metric("f1") < point.interval.high
@@ -169,7 +169,7 @@ def test_every_headline_has_an_interval_around_it():
 def test_the_best_so_far_is_known_at_every_point():
     one = sample.series()
     values = [(point.now or point.scorecard).metric("f1") for point in one.points]
-    for index, best in enumerate(sample.view_of(trend_page(one)).best_so_far):
+    for index, best in enumerate(sample.view_of(sample.trend(one)).best_so_far):
         assert best == max(value for value in values[: index + 1] if value is not None)
 
 
@@ -184,7 +184,7 @@ def _last(*deltas: float, flips: Flips) -> tuple[TrendView, int]:
         moved = sample.compared(points[-1], replace(series.points[nth], scorecard=same), cells)
         assert moved.change is not None
         points.append(replace(moved, change=replace(moved.change, metrics=metrics)))
-    view = sample.view_of(trend_page(replace(series, points=tuple(points))))
+    view = sample.view_of(sample.trend(replace(series, points=tuple(points))))
     last = view.last_change
     assert last is not None
     return view, last
@@ -211,7 +211,7 @@ def test_the_line_above_the_chart_names_the_last_change_in_the_unit_of_the_metri
     last = sample.compared(series.points[0], series.points[1], Flips((("a", 1),), (("b", 1_030),)))
     assert last.change is not None
     last = replace(last, change=replace(last.change, metrics=metrics))
-    view = trend_page(replace(series, points=(series.points[0], last)))
+    view = sample.trend(replace(series, points=(series.points[0], last)))
     page = renderer_of(sample.SITE).render(view).decode()
     change, more = (
         " ".join(Markup(line).striptags().split())
@@ -229,7 +229,7 @@ def test_iterations_of_one_commit_have_its_subject_once_and_name_the_files_edite
     edits = tuple([Edit(commit=sample.commit(3), path=path, status="modified", old=None, new=None) for path in paths])
     first, second, third = series.points
     third = replace(third, snapshot=replace(third.snapshot, commit=second.snapshot.commit), edits=edits)
-    page = trend_page(replace(series, points=(first, replace(second, edits=edits[2:3]), third)))
+    page = sample.trend(replace(series, points=(first, replace(second, edits=edits[2:3]), third)))
     rows = str(trend_rows.iterations(sample.view_of(page))).splitlines()
     subjects = [re.findall("<i>(.*?)</i>", row) for row in rows]
     assert subjects == [[second.snapshot.commit.subject], [], [first.snapshot.commit.subject]]
@@ -238,35 +238,24 @@ def test_iterations_of_one_commit_have_its_subject_once_and_name_the_files_edite
 
 
 def test_one_point_has_no_last_change():
-    assert sample.view_of(trend_page(sample.series(1))).last_change is None
+    assert sample.view_of(sample.trend(sample.series(1))).last_change is None
 
 
 def _ten_thousand() -> TrendView:
     """The view of the sample, its points again and again."""
-    view: TrendView = sample.view_of(trend_page(sample.series(), steps_of(sample.series())))
-
-    def again(few: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (few * 10_000)[:10_000]
-
-    step, points = view.steps[0], again(view.points)
-    numbered = [
-        replace(point, snapshot=replace(point.snapshot, slug=f"{index:04}")) for index, point in enumerate(points)
+    few = sample.series()
+    points = [
+        replace(point, snapshot=replace(point.snapshot, slug=f"{index:04}"))
+        for index, point in enumerate(islice(cycle(few.points), 10_000))
     ]
-    return replace(
-        view,
-        series=replace(view.series, points=tuple(numbered)),
-        values=again(view.values),
-        now=again(view.now),
-        changes=again(view.changes),
-        edited=again(view.edited),
-        heat=tuple((name, again(shares)) for name, shares in view.heat),
-        steps=tuple(replace(step, at=index) for index in range(40, 10_000, 40)),
-    )
+    steps = [replace(steps_of(few)[0], at=index) for index in range(40, 10_000, 40)]
+    view: TrendView = sample.view_of(sample.trend(replace(few, points=tuple(points)), steps=tuple(steps)))
+    return view
 
 
 def test_the_page_of_ten_thousand_iterations_is_no_larger_than_that_of_hundreds_and_counts_what_it_leaves_out():
     view = _ten_thousand()
-    page = renderer_of(sample.SITE).render(replace(trend_page(sample.series()), view=view)).decode()
+    page = renderer_of(sample.SITE).render(replace(sample.trend(sample.series()), view=view)).decode()
     assert len(page) < 400_000
     words = " ".join(Markup(page).striptags().split())
     for sentence in (
@@ -306,7 +295,7 @@ def test_the_file_beside_a_long_page_has_every_older_row_and_every_value_of_the_
 
 
 def test_a_page_with_all_its_rows_has_no_file_beside_it():
-    view = sample.view_of(trend_page(sample.series()))
+    view = sample.view_of(sample.trend(sample.series()))
     assert (view.older, older_rows(view)) == (0, None)
 
 
@@ -321,7 +310,7 @@ def test_fields_that_flip_under_unchanged_instructions_are_named(demo, tmp_path)
         FlipRate("goods[].packages", 4, 70),
         FlipRate("goods[].weight_kg", 4, 70),
     ]
-    page = renderer_of(sample.SITE).render(trend_page(series)).decode()
+    page = renderer_of(sample.SITE).render(sample.trend(series)).decode()
     shown = page[page.index("that flip by themselves</h2>") :]
     rows = [f"fields/{links.slug(rate.attribute)}.html" for rate in flipping]
     assert re.findall(r'<a href="(fields/[^"]*)">', shown) == rows

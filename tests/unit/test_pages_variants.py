@@ -18,7 +18,7 @@ from sitegen.pages import variants as drawing
 from sitegen.pages.html import charts
 from sitegen.pages.report.grid import CaseGrid
 from sitegen.pages.trend import trend_chart
-from sitegen.pages.trend.page import VARIANTS, TrendView, trend_page
+from sitegen.pages.trend.page import VARIANTS, TrendView
 from sitegen.pages.variants import ALL_FLIPS, FLIPS, VariantsView, variants_page
 from sitegen.scoring.answers import answered_cases
 from tests import pages_sample as sample
@@ -150,7 +150,7 @@ def trend_of(*found: Scorecard) -> TrendView:
     base = sample.series(len(found))
     points = tuple(replace(point, scorecard=one) for point, one in zip(base.points, found, strict=True))
     info = EvalInfo("faq", "Questions", kind="responses")
-    page = trend_page(replace(base, info=info, specs=(ACCURACY, QUALITY), points=points))
+    page = sample.trend(replace(base, info=info, specs=(ACCURACY, QUALITY), points=points))
     assert isinstance(page.view, TrendView)
     return page.view
 

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from operator import ne
 from typing import Final, TypeAlias
 
@@ -23,12 +23,12 @@ from sitegen.analysis.noise import samples
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
 from sitegen.analysis.series import problems_of_point, variant_spread
 from sitegen.analysis.slices import axes_of, headlines_by
-from sitegen.model.changes import Change, Interval, Noise, Step
+from sitegen.model.changes import Change, Interval, Noise
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.outcomes import LARGEST_NUMBER
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import EvalInfo, PatternSummary, Point, Series, VariantSpread
+from sitegen.model.series import EvalInfo, EvalSummary, Point, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.html.formats import NIL, percent, printable
@@ -65,43 +65,17 @@ FieldOverPoints: TypeAlias = tuple[str, Counts | None, int, int]
 values were wrong and how many were judged at all points."""
 
 
+HeatRow: TypeAlias = tuple[str, tuple[float | None, ...]]
+"""An attribute, or a section, and its share of wrong values at each point, None where not judged."""
+
+
 class TrendView(Frozen, dict=True, gc=True):
     """What ``pages/trend.html`` shows. What has a value for each point has them in the order of the points."""
 
     series: Series
-    drawn: int
-    """Number of metrics that are drawn."""
-    values: tuple[tuple[float | None, ...], ...]
-    """The values of all metrics at each point."""
-    now: tuple[tuple[float | None, ...], ...]
-    """The drawn metrics at each point by the newest ground truth and rules; empty if that makes no difference."""
-    changes: tuple[tuple[DisplayedChange, ...], ...]
-    """Changes of the drawn metrics since the point before; none at the first point."""
-    edited: tuple[tuple[str, ...], ...]
-    """Paths of the instruction files that were edited before each point."""
-    variants: tuple[str, ...]
-    """The models of answers, those of the newest point first; if no output has several, the variants; if no output has
-    several of these, the models of the outputs. Empty if there are fewer than two."""
-    split_by: str
-    """``variant`` or ``model``."""
-    others: tuple[tuple[str, str], ...]
-    """The lines of further axes on which the newest answers differ: each axis and a value on it."""
-    fields: tuple[FieldOverPoints, ...]
-    heat: tuple[tuple[str, tuple[float | None, ...]], ...]
-    """Attributes whose share of wrong values changed, with their shares at each point, None where not judged. Those of
-    one section stand together below a row of the section; the last to change come first."""
-    steady: int
-    """Number of attributes that are the same at every point."""
-    steps: tuple[Step, ...]
-    """Steps of the level, oldest first."""
-    suspects: int
-    """Number of labels that may be wrong."""
-    notes: int
-    """Number of notes of people."""
-    columns: tuple[tuple[str, str], ...]
+    summary: EvalSummary
+    columns: tuple[tuple[str, str], ...] = ()
     """The columns of the ground truth, by the newest point's mapping."""
-    patterns: tuple[PatternSummary, ...]
-    """The error patterns of the newest output."""
 
     @property
     def info(self) -> EvalInfo:
@@ -123,6 +97,74 @@ class TrendView(Frozen, dict=True, gc=True):
         """Whether any point has counts; judges may only give scores, and recorded numbers have no counts."""
         return self.series.is_counted
 
+    @cached_property
+    def drawn(self) -> int:
+        """Number of metrics that are drawn."""
+        alike = [(spec.low, spec.high) == (self.specs[0].low, self.specs[0].high) for spec in self.specs[:_DRAWN]]
+        return [*alike, False].index(False)
+
+    @cached_property
+    def values(self) -> list[tuple[float | None, ...]]:
+        """The values of all metrics at each point."""
+        return [_values(point.scorecard, self.specs) for point in self.points]
+
+    @cached_property
+    def now(self) -> list[tuple[float | None, ...]]:
+        """The drawn metrics at each point by the newest ground truth and rules; empty if that makes no difference."""
+        then, specs = [values[: self.drawn] for values in self.values], self.specs[: self.drawn]
+        now = [_values(point.now, specs) if point.now else at for point, at in zip(self.points, then, strict=True)]
+        return now if now != then else []
+
+    @cached_property
+    def changes(self) -> list[tuple[DisplayedChange, ...]]:
+        """Changes of the drawn metrics since the point before; none at the first point."""
+        # Recorded numbers show their changes even if they do not share a range, because no other page does.
+        changed = self.specs[: _DRAWN if self.info.recorded else self.drawn]
+        return [(), *(changes(changed, self.info.nouns, *pair) for pair in pairwise(self.points))]
+
+    @cached_property
+    def edited(self) -> list[tuple[str, ...]]:
+        """Paths of the instruction files that were edited before each point."""
+        return edited_before_outputs(self.points)
+
+    @cached_property
+    def lines(self) -> tuple[str, tuple[str, ...]]:
+        """The axis whose values have lines of their own, and these values; none if there are fewer than two.
+
+        They are the models of answers, those of the newest point first; if no output has several, the variants; if no
+        output has several of these, the models of the outputs.
+        """
+        models = _values_on(self.series, "model")
+        variants = () if models else _values_on(self.series, "variant")
+        return ("variant", variants) if variants else ("model", models or _models(self.series))
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The variants or models that have lines of their own."""
+        return self.lines[1]
+
+    @cached_property
+    def others(self) -> list[tuple[str, str]]:
+        """The lines of further axes on which the newest answers differ: each axis and a value on it."""
+        axes = axes_of(self.points[-1].scorecard) if self.points else ()
+        values = ((axis, value) for axis in axes if axis != self.lines[0] for value in _values_on(self.series, axis))
+        return list(islice(values, _OTHERS))
+
+    @cached_property
+    def fields(self) -> tuple[FieldOverPoints, ...]:
+        """The fields that were judged at any point."""
+        return field_rows(self.points)
+
+    @cached_property
+    def moved(self) -> dict[str, tuple[float | None, ...]]:
+        """The attributes whose share of wrong values changed, with their shares at each point."""
+        return moved_fields(self.points, self.fields)
+
+    @cached_property
+    def heat(self) -> list[HeatRow]:
+        """The rows of the heat map."""
+        return heat_map(self.points, self.moved)
+
     @property
     def older(self) -> int:
         """Number of iterations whose rows are not on the page."""
@@ -131,12 +173,13 @@ class TrendView(Frozen, dict=True, gc=True):
     @cached_property
     def values_of_variants(self) -> list[list[float | None]]:
         """The headline of each variant, or of the outputs of each model, at every point."""
-        if not self.variants:  # as a rule
+        axis, variants = self.lines
+        if not variants:  # as a rule
             return []
-        heads = [headlines_by(point.scorecard, (self.split_by,), self.specs[0].name) for point in self.points]
-        if self.split_by == "model" and max(map(len, heads)) < 2:  # a model for each output
+        heads = [headlines_by(point.scorecard, (axis,), self.specs[0].name) for point in self.points]
+        if axis == "model" and max(map(len, heads)) < 2:  # a model for each output
             heads = [{point.made_by: values[0]} for point, values in zip(self.points, self.values, strict=True)]
-        return [[head.get(variant) for head in heads] for variant in self.variants]
+        return [[head.get(variant) for head in heads] for variant in variants]
 
     @cached_property
     def values_of_others(self) -> list[list[float | None]]:
@@ -259,7 +302,8 @@ class TrendView(Frozen, dict=True, gc=True):
     @property
     def pattern(self) -> tuple[str, str, str, str] | None:
         """The parts of the sentence on the pattern that explains most errors of the newest output."""
-        return pattern_words(self.patterns[0], self.specs[0], self.info.nouns) if self.patterns else None
+        patterns = self.summary.patterns
+        return pattern_words(patterns[0], self.specs[0], self.info.nouns) if patterns else None
 
     @property
     def variants_address(self) -> str:
@@ -301,54 +345,11 @@ class TrendView(Frozen, dict=True, gc=True):
         return max(moved, default=max(compared))
 
 
-def trend_page(
-    series: Series,
-    steps: Sequence[Step] = (),
-    suspects: int = 0,
-    columns: tuple[tuple[str, str], ...] = (),
-    patterns: tuple[PatternSummary, ...] = (),
-    notes: int = 0,
-) -> Page:
-    """The page of one eval, which may have no point yet. The arguments are as in ``TrendView``."""
-    info = series.info
-    if not series.is_counted and not info.recorded:
+def trend_page(series: Series, summary: EvalSummary, columns: tuple[tuple[str, str], ...] = ()) -> Page:
+    """The page of one eval, which may have no point yet."""
+    if not series.is_counted and not series.info.recorded:
         series = replace(series, specs=series.defined_specs)
-    specs, points = series.specs, series.points
-    models = _values_on(series, "model")
-    variants = () if models else _values_on(series, "variant")
-    models = models or (() if variants else _models(series))
-    split_by = "model" if models else "variant"
-    further = [axis for axis in (axes_of(points[-1].scorecard) if points else ()) if axis != split_by]
-    alike = [(spec.low, spec.high) == (specs[0].low, specs[0].high) for spec in specs[:_DRAWN]]
-    drawn = [*alike, False].index(False)
-    # Recorded numbers show their changes even if they do not share a range, because no other page does.
-    changed = specs[: _DRAWN if info.recorded else drawn]
-    fields = field_rows(points)
-    heat = heat_map(points, fields)
-    then = [_values(point.scorecard, specs[:drawn]) for point in points]
-    now = [
-        _values(point.now, specs[:drawn]) if point.now else by_then for point, by_then in zip(points, then, strict=True)
-    ]
-    view = TrendView(
-        series=series,
-        drawn=drawn,
-        values=tuple([_values(point.scorecard, specs) for point in points]),
-        now=tuple(now) if now != then else (),
-        changes=((), *(changes(changed, info.nouns, *pair) for pair in pairwise(points))) if points else (),
-        edited=tuple(edited_before_outputs(points)),
-        variants=variants or models,
-        split_by=split_by,
-        others=tuple((axis, value) for axis in further for value in _values_on(series, axis))[:_OTHERS],
-        fields=fields,
-        heat=heat[0],
-        steady=heat[1],
-        steps=tuple(steps),
-        suspects=suspects,
-        notes=notes,
-        columns=columns,
-        patterns=patterns,
-    )
-    return Page(links.eval_trend(info.id), "pages/trend.html", view)
+    return Page(links.eval_trend(series.info.id), "pages/trend.html", TrendView(series, summary, columns))
 
 
 def _values_on(series: Series, axis: str) -> tuple[str, ...]:
@@ -420,28 +421,35 @@ def field_rows(points: Sequence[Point]) -> tuple[FieldOverPoints, ...]:
     return tuple((name, now.get(name), wrong[name], total[name]) for name in names if total[name])
 
 
-def heat_map(
-    points: Sequence[Point], fields: Sequence[FieldOverPoints]
-) -> tuple[tuple[tuple[str, tuple[float | None, ...]], ...], int]:
-    """The rows of the heat map, and the number of fields that never changed.
+def moved_fields(points: Sequence[Point], fields: Sequence[FieldOverPoints]) -> dict[str, tuple[float | None, ...]]:
+    """The share of wrong values at each point, None where not judged, of the attributes of which it changed.
 
-    Sections stand in the order of their last change, each with its fields below it: first those that changed last, of
-    these those that changed more often. A section of which one field changed has no row of its own.
+    The last to change come first, of these those that changed more often.
     """
     columns = [dict(point.scorecard.fields) for point in points]
     rows = {name: tuple([wrong_share(column.get(name)) for column in columns]) for name, *_ in fields}
     moved = {name: change for name, shares in rows.items() if (change := _changes_of_share(shares))[1]}
+    return {name: rows[name] for name in sorted(moved, key=moved.__getitem__, reverse=True)}
+
+
+def heat_map(points: Sequence[Point], moved: Mapping[str, tuple[float | None, ...]]) -> list[HeatRow]:
+    """The rows of the heat map: the first of these fields; none if that is a single row.
+
+    Sections stand in the order of their last change, each with its fields below it. A section of which one field
+    changed has no row of its own.
+    """
     sections: dict[str, list[str]] = {}
-    for name in sorted(moved, key=moved.__getitem__, reverse=True)[:HEAT_ROWS]:
+    for name in islice(moved, HEAT_ROWS):
         group = section(name)
         sections.setdefault(name if group == TOP_LEVEL else group, []).append(name)
-    heat: list[tuple[str, tuple[float | None, ...]]] = []
+    columns = [dict(point.scorecard.fields) for point in points]
+    heat: list[HeatRow] = []
     for group, names in sections.items():
         if len(names) > 1:
             inside = [[counts for name, counts in column.items() if section(name) == group] for column in columns]
             heat.append((group, tuple([wrong_share(total(counts)) for counts in inside])))
-        heat += [(name, rows[name]) for name in names]
-    return tuple(heat) if len(heat) > 1 else (), len(rows) - len(moved)
+        heat += [(name, moved[name]) for name in names]
+    return heat if len(heat) > 1 else []
 
 
 def heat_label(name: str, drawn: Container[str]) -> str:

@@ -192,7 +192,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         copies=dots_where(point.is_copy for point in points),
         stale=dots_where(point.stale for point in points),
         targets=_targets(view, axis),
-        steps=tuple([step for step in view.steps if step.status in _STEPS][-MARKED:]),
+        steps=tuple([step for step in view.summary.steps if step.status in _STEPS][-MARKED:]),
         broken="".join(
             f"M{index} {y(bottom if (value := head[index]) is None else value, scale):g}h0"
             for index in plot.firsts(point.scorecard.status != "scored" for point in points)
@@ -291,7 +291,10 @@ def _island(
             *(spec.label for spec in specs),
             *(f"{specs[0].label}, {name}" for name in line_names(view)[view.drawn :]),
         ],
-        "marks": [*(f"m{k}" for k in range(view.drawn)), *map(variant_mark, range(len(view.variants + view.others)))],
+        "marks": [
+            *(f"m{k}" for k in range(view.drawn)),
+            *map(variant_mark, range(len(view.variants) + len(view.others))),
+        ],
         **({"first": view.drawn + len(view.variants)} if view.others else {}),
         "better": [1 if spec.higher_is_better else -1 for spec in specs],
         **({"older": older} if older else {}),
