@@ -522,8 +522,8 @@ def effects(one: Series, at: int) -> tuple[Effect, ...]:
     """What stands before and after the point with an index."""
     heads = [headline(p) for p in one.points]
     before = heads[at - 1] if at else None
-    of_one = Effect(eval_id=one.info.id, name=one.info.name, before=before, after=heads[at], specs=SPECS[:1])
-    return of_one, replace(of_one, eval_id="receipts", name="Receipts", before=None)
+    of_one = Effect(info=one.info, before=before, after=heads[at], specs=SPECS[:1])
+    return of_one, replace(of_one, info=RECEIPTS, before=None)
 
 
 def nasty_judgements() -> list[Judgement]:

@@ -166,8 +166,7 @@ def headline(position: int, f1: float | None, slug: str | None = None) -> Headli
 def effect(name: str, before: float | None, after: float) -> Effect:
     """``before``: None without an output before."""
     return Effect(
-        eval_id=name,
-        name=name.replace("-", " ").capitalize(),
+        info=EvalInfo(name, name.replace("-", " ").capitalize()),
         before=None if before is None else headline(4, before),
         after=headline(6, after),
         specs=SPECS,

@@ -23,15 +23,14 @@ from sitegen.model.changes import Change, Decision
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import HEADLINES, BestOutput, Effect, EvalSummary, Headline, Point, Series, Window
+from sitegen.model.series import HEADLINES, BestOutput, Effect, EvalInfo, EvalSummary, Headline, Point, Series, Window
 from sitegen.model.timeline import InstructionHistory
 
 
 class BestVersion(Frozen):
     """The version of a file that was in force when an eval was at its best."""
 
-    eval_id: str
-    name: str
+    info: EvalInfo
     spec: MetricSpec
     """The headline metric."""
     point: Headline
@@ -137,13 +136,11 @@ class EffectIndex:
         """
         return tuple(
             Effect(
-                eval_id=summary.info.id,
-                name=summary.info.name,
+                info=summary.info,
                 before=None if window.before is None else summary.headlines[window.before],
                 after=summary.headlines[window.after],
                 specs=summary.specs,
                 window=window,
-                nouns=summary.info.nouns,
             )
             for summary, window in self._windows.get(position, ())
             if path is None or self.drives(path, summary.info.id)
@@ -174,8 +171,7 @@ class EffectIndex:
             at = bisect_right(positions, best.edit) - 1
             other = bisect_right(positions, best.or_edit.position) - 1 if best.or_edit else at
             version = BestVersion(
-                eval_id=summary.info.id,
-                name=summary.info.name,
+                info=summary.info,
                 spec=summary.specs[0],
                 point=summary.headlines[best.at],
                 best_output=best,
@@ -183,7 +179,7 @@ class EffectIndex:
                 or_edit=file.edits[other].commit if 0 <= other < at else None,
             )
             found += [version] if at >= 0 else []
-        return tuple(sorted(found, key=lambda version: (version.name, version.eval_id)))
+        return tuple(sorted(found, key=lambda version: (version.info.name, version.info.id)))
 
     def best_instructions(self, files: Sequence[InstructionHistory]) -> tuple[BestInstructions, ...]:
         """Return the versions that are the best for at least one eval, newest first."""
@@ -216,7 +212,7 @@ class EffectIndex:
         versions = ((moved, tuple(change for _, change in changed)), ({*best_for} - moved, ()))
         for shown, differing in versions:
             evals = [effect for at in summaries if at.info.id in shown if (effect := _eval_then(at, position))]
-            evals.sort(key=lambda effect: (not effect.is_best, effect.better, effect.name, effect.eval_id))
+            evals.sort(key=lambda effect: (not effect.is_best, effect.better, effect.info.name, effect.info.id))
             if any(effect.is_best for effect in evals):
                 yield BestInstructions(commit=commit, evals=tuple(evals), files=differing)
 
@@ -262,8 +258,7 @@ not exist, and its path now, None if it was deleted."""
 class EvalThen(Frozen):
     """The value of an eval with the instructions of the best version, compared with its present value."""
 
-    eval_id: str
-    name: str
+    info: EvalInfo
     spec: MetricSpec
     """The headline metric."""
     then: Headline
@@ -319,8 +314,7 @@ def _eval_then(summary: EvalSummary, position: int) -> EvalThen | None:
     if then is None or now is None:
         return None
     return EvalThen(
-        eval_id=summary.info.id,
-        name=summary.info.name,
+        info=summary.info,
         spec=summary.specs[0],
         then=summary.headlines[at],
         value=then,

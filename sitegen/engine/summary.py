@@ -74,15 +74,15 @@ def edits_of_instructions(latest: Iterable[EditEffects]) -> Iterator[str]:
         commit = commit_edits.commit
         yield f"- {code(commit.short)} {name(day(commit.committed_at))} {code(commit.subject, NAME)}: {files}"
         measured = (effect for effect in commit_edits.effects if effect.by_outputs is not None)
-        moved = sorted(measured, key=lambda effect: (-abs(effect.by_outputs or 0.0), effect.eval_id))
+        moved = sorted(measured, key=lambda effect: (-abs(effect.by_outputs or 0.0), effect.info.id))
         confounded = [effect for effect in commit_edits.effects if effect.window.model and effect.change is not None]
         for effect in confounded[:EFFECTS]:
             exchanged = name(exchange("model", effect.window.model))
-            yield f"  - {code(effect.eval_id, NAME)}: {exchanged} too, and the two effects cannot be separated"
+            yield f"  - {code(effect.info.id, NAME)}: {exchanged} too, and the two effects cannot be separated"
         regraded = [effect for effect in commit_edits.effects if effect.regraded and effect.before]
         for effect in regraded[:EFFECTS]:
             exchanged = name(exchange("judge", effect.window.judge))
-            yield f"  - {code(effect.eval_id, NAME)}: {exchanged}, and grades of the two are not compared"
+            yield f"  - {code(effect.info.id, NAME)}: {exchanged}, and grades of the two are not compared"
         for effect in moved[:EFFECTS]:
             yield f"  - {_effect_sentence(effect)}"
         if len(moved) > EFFECTS:
@@ -97,7 +97,7 @@ def _effect_sentence(effect: Effect) -> str:
     spec = effect.spec
     moved = signed(effect.by_outputs or 0.0, spec.unit)
     ends = f"{number(effect.before.values[0], spec.unit)} to {number(effect.after.values[0], spec.unit)}"
-    return f"{code(effect.eval_id, NAME)}: {moved} by the outputs; {metric_label(spec)} {ends}"
+    return f"{code(effect.info.id, NAME)}: {moved} by the outputs; {metric_label(spec)} {ends}"
 
 
 def metric_label(spec: MetricSpec) -> str:

@@ -431,15 +431,12 @@ class Effect(Frozen):
     made with these, before the next edit of any instructions that drive the eval.
     """
 
-    eval_id: str
-    name: str
+    info: EvalInfo
     before: Headline | None
     after: Headline
     specs: tuple[MetricSpec, ...]
     window: Window = Window(edit=0, before=None, after=0)
     """The points that are attributed to the edit, with what else changed among them."""
-    nouns: Nouns = Nouns()
-    """The kind's words for documents and attributes."""
 
     @property
     def changes(self) -> tuple[float | None, ...]:

@@ -123,8 +123,7 @@ class EvalMove(Frozen):
             others = [CAUSES[cause] for cause in self.causes if cause != "outputs"]
             grade, why = "same output", ", ".join(others) or "identical to an earlier one"
         return EffectRow(
-            eval_id=self.info.id,
-            name=line(self.info.name, 80),
+            info=self.info,
             grade=grade,
             why=why,
             before=self.before,
@@ -208,9 +207,9 @@ class CommitView(Frozen, dict=True, gc=True):
         outputs. Edits cannot have changed a re-scored output.
         """
         compared = [
-            (row.name, effect)
+            (line(row.info.name, 80), effect)
             for row in self.moved
-            if (effect := self.move(row.eval_id).effect) and (row.verdict or row.spec.recorded)
+            if (effect := self.move(row.info.id).effect) and (row.verdict or row.spec.recorded)
         ]
         names: dict[tuple[Commit, int], list[str]] = {}
         for name, effect in compared:
@@ -256,7 +255,7 @@ class CommitView(Frozen, dict=True, gc=True):
             commit=replace(self.commit, body=""),
             changed=self.changed_files,
             grades=grades(self.moved),
-            largest=(largest.name, largest.spec, largest.change) if largest else None,
+            largest=(line(largest.info.name, 80), largest.spec, largest.change) if largest else None,
         )
 
 

@@ -19,7 +19,7 @@ from sitegen.model.commits import ChangedPath, How
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips, Tally
-from sitegen.model.series import Effect, Headline
+from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.timeline import CommitRecord, OutputLayout, RenamedEval, last_id
 from sitegen.pages import links
 from sitegen.pages.html import formats
@@ -68,8 +68,7 @@ NOTICED: Final = 0.0005
 class EffectRow(Frozen):
     """One eval before and after an edit or a commit."""
 
-    eval_id: str
-    name: str
+    info: EvalInfo
     grade: Grade
     why: str
     """The reason for the grade, as the end of a sentence; empty if the grade implies it."""
@@ -109,8 +108,9 @@ class EffectRow(Frozen):
         ]
         remarks = [f'<p class="by">{text(remark)}</p>' for remark in self.remarks]
         return Markup(
-            f'<a class="name" href="{root}{links.eval_trend(self.eval_id)}">{text(self.name)}</a><div class="by">'
-            f"<span>{text(self.spec.label)}</span>{''.join(further)}</div>{self._unreadable(root)}{''.join(remarks)}{below}"
+            f'<a class="name" href="{root}{links.eval_trend(self.info.id)}">{text(line(self.info.name, 80))}</a>'
+            f'<div class="by"><span>{text(self.spec.label)}</span>{"".join(further)}</div>'
+            f"{self._unreadable(root)}{''.join(remarks)}{below}"
         )
 
     def _unreadable(self, root: str) -> str:
@@ -122,7 +122,7 @@ class EffectRow(Frozen):
             effect = "so that\nnothing was scored"
             if point.status == "unreadable" and point.values[0] is not None:
                 effect = "and all that it should hold counts as missing"
-            report = f"{root}{links.report(self.eval_id, point.slug)}"
+            report = f"{root}{links.report(self.info.id, point.slug)}"
             sentences.append(
                 f'<p class="by"><b>The {file} of {text(point.label)} cannot be read,</b>\n{effect}: '
                 f'<a href="{report}">its report</a> names the file.</p>'
@@ -136,7 +136,7 @@ class EffectRow(Frozen):
         value = point.values[0]
         ends = f"; 95 %: {span(point.interval)}" if point.interval else ""
         return Markup(
-            f'<a href="{root}{links.report(self.eval_id, point.slug)}" title="Report of {text(point.label)}{ends}">'
+            f'<a href="{root}{links.report(self.info.id, point.slug)}" title="Report of {text(point.label)}{ends}">'
             f"{'—' if value is None else formats.number(value, self.spec.unit)}</a>"
         )
 
@@ -165,7 +165,7 @@ class EffectRow(Frozen):
             return formats.NIL
         if not (values := number_of_cells(flipped)):
             return _NO_FLIP
-        pair = f"{root}{links.compare(self.eval_id)}#a={self.before.slug}&amp;b={self.after.slug}"
+        pair = f"{root}{links.compare(self.info.id)}#a={self.before.slug}&amp;b={self.after.slug}"
         return Markup(f'<a class="delta {tone}" href="{pair}">{values:,}</a>')
 
 
@@ -177,7 +177,7 @@ def effect_rows(effects: Iterable[Effect]) -> tuple[EffectRow, ...]:
 def by_grade(rows: Iterable[EffectRow]) -> tuple[EffectRow, ...]:
     """The rows in the order of tables: by grade, then by the size of the change."""
     order = list(TONES)
-    return tuple(sorted(rows, key=lambda row: (order.index(row.grade), -row.share, row.name, row.eval_id)))
+    return tuple(sorted(rows, key=lambda row: (order.index(row.grade), -row.share, row.info.name, row.info.id)))
 
 
 def grade_counts(grades: Iterable[Grade]) -> tuple[tuple[Grade, int], ...]:
@@ -205,8 +205,7 @@ def most_changed(rows: Iterable[EffectRow]) -> list[EffectRow]:
 def _effect_row(effect: Effect) -> EffectRow:
     grade, why = _graded(effect)
     return EffectRow(
-        eval_id=effect.eval_id,
-        name=line(effect.name, 80),
+        info=effect.info,
         grade=grade,
         why=why,
         before=effect.before,
@@ -247,7 +246,7 @@ def _graded(effect: Effect) -> tuple[Grade, str]:
     if effect.change is None:
         return "not judged", "nothing in common to compare"
     if window.verdict is not None:
-        return window.verdict.decision, verdict_words(window.verdict, effect.spec, effect.nouns)
+        return window.verdict.decision, verdict_words(window.verdict, effect.spec, effect.info.nouns)
     if effect.spec.recorded:
         return "recorded", ONLY_RECORDED
     return "same output" if effect.change == 0 else "not judged", ""
@@ -260,10 +259,10 @@ def _remarks(effect: Effect) -> Iterator[str]:
         yield f"{part} of the change is by ground truth and rules, not by the output."
     yield from exchanges(effect.window.model, effect.window.judge)
     if change is not None and effect.window.over_common is not None:
-        yield f"Over the {effect.nouns.documents} that both have."
+        yield f"Over the {effect.info.nouns.documents} that both have."
     flips = effect.window.flips
     if flips and flips.by_truth:
-        yield f"{flips.by_truth:,} of the flips while the ground truth of the {effect.nouns.attribute} changed."
+        yield f"{flips.by_truth:,} of the flips while the ground truth of the {effect.info.nouns.attribute} changed."
 
 
 def flipped_fields(flips: Flips) -> tuple[tuple[str, int, int], ...]:
@@ -368,7 +367,9 @@ class FlippedFields(Frozen):
         for row, fixed, broken in self.evals[field]:
             signs = f' <span class="delta up">+{fixed:,}</span>' if fixed else ""
             signs += f' <span class="delta dn">−{broken:,}</span>' if broken else ""
-            shown.append(f'<a href="{root}{links.field(row.eval_id, field)}">{text(row.name)}</a>{signs}')
+            shown.append(
+                f'<a href="{root}{links.field(row.info.id, field)}">{text(line(row.info.name, 80))}</a>{signs}'
+            )
         return Markup(", ".join(shown))
 
 

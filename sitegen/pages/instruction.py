@@ -200,10 +200,10 @@ class InstructionView(Frozen):
         for index, effects in enumerate(self.effects):
             for effect in effects:
                 if effect.after.values[0] is not None:
-                    newest[effect.eval_id] = effect
-                    values.setdefault(effect.eval_id, [None] * len(self.effects))[index] = effect.after.values[0]
+                    newest[effect.info.id] = effect
+                    values.setdefault(effect.info.id, [None] * len(self.effects))[index] = effect.after.values[0]
         measured = {eval_id: len(track) - track.count(None) for eval_id, track in values.items()}
-        order = sorted(newest, key=lambda eval_id: (-measured[eval_id], newest[eval_id].name, eval_id))
+        order = sorted(newest, key=lambda eval_id: (-measured[eval_id], newest[eval_id].info.name, eval_id))
         return [(newest[eval_id], tuple(values[eval_id])) for eval_id in order if measured[eval_id] > 1]
 
     def tendency(self, *, longer: bool) -> tuple[int, int, int]:

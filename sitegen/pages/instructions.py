@@ -104,7 +104,7 @@ class EditEffects(Frozen):
     @property
     def shifted(self) -> dict[str, Effect]:
         """The effects with output on both sides, by the ids of the evals."""
-        return {effect.eval_id: effect for effect in self.effects if effect.shift is not None}
+        return {effect.info.id: effect for effect in self.effects if effect.shift is not None}
 
 
 class FileRecord(Frozen):
@@ -182,7 +182,7 @@ class Matrix(Frozen):
         """The positions of the commits with which one eval of the matrix improved and another one became worse."""
         found = set()
         for edit in self.edits:
-            better = [toward_better(effect) for effect in edit.effects if effect.eval_id in self.evals]
+            better = [toward_better(effect) for effect in edit.effects if effect.info.id in self.evals]
             if any(change >= NOTICED for change in better) and any(change <= -NOTICED for change in better):
                 found.add(edit.commit.position)
         return found
@@ -250,10 +250,10 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
     older, newest = len(newest) > ROWS, newest[:ROWS]
     rose, fell, names = Counter[str](), Counter[str](), dict[str, str]()
     for effect in (effect for edit in newest for effect in edit.effects if effect.shift is not None):
-        names[effect.eval_id] = line(effect.name, 60)
+        names[effect.info.id] = line(effect.info.name, 60)
         better = toward_better(effect)
-        rose[effect.eval_id] += better >= NOTICED
-        fell[effect.eval_id] += better <= -NOTICED
+        rose[effect.info.id] += better >= NOTICED
+        fell[effect.info.id] += better <= -NOTICED
     by_name = sorted(names, key=lambda eval_id: (names[eval_id], eval_id))
     shown = set(sorted(by_name, key=lambda eval_id: -rose[eval_id] - fell[eval_id])[:COLUMNS])
     return Matrix(

@@ -28,7 +28,7 @@ def edit(position: int, path: str = "a.md", *, gone: bool = False) -> Edit:
 
 def effect(eval_id: str, value: float | None, before: float | None = None) -> Effect:
     sides = (None if before is None else headline(1, before), headline(1, value))
-    return Effect(eval_id=eval_id, name=eval_id.title(), before=sides[0], after=sides[1], specs=(F1,))
+    return Effect(info=EvalInfo(eval_id, eval_id.title()), before=sides[0], after=sides[1], specs=(F1,))
 
 
 VERSIONS = ((None, "1.0"), ("1.0", "1.1"), ("1.1", None), (None, "1.2"))
@@ -60,7 +60,7 @@ def view_of(
 def test_the_best_version_is_the_one_in_force_at_the_best_output():
     file = InstructionHistory("a.md", (edit(3), edit(6)))
     found = best_versions(file, d=7, c=6, b=5, a=2, e=-1)
-    assert [(best.eval_id, best.edit) for best in found] == [("b", 0), ("c", 1), ("d", 1)]
+    assert [(best.info.id, best.edit) for best in found] == [("b", 0), ("c", 1), ("d", 1)]
 
 
 def test_beside_the_last_headline_of_an_eval_stands_its_interval():
@@ -115,7 +115,7 @@ def test_sizes_stand_beside_every_eval_that_was_measured_twice():
     effects = [(effect("b", 0.1), effect("a", 0.3)), (effect("b", None),), (effect("b", 0.2), effect("c", 0.9))]
     view = view_of(FILE, [PatchCounts(added=10, words=90), grew, shrank], effects)
     assert view.sizes == [("Lines", (10, 12, 11))]
-    assert [(one.eval_id, values) for one, values in view.tracks] == [("b", (0.1, None, 0.2))]
+    assert [(one.info.id, values) for one, values in view.tracks] == [("b", (0.1, None, 0.2))]
 
 
 def test_the_mean_of_the_evals_stands_beside_edits_that_made_the_file_longer_or_shorter():

@@ -73,14 +73,14 @@ def test_going_back_says_what_every_eval_would_gain_or_lose_and_the_verdict_if_t
     near = replace(near, best_output=BestOutput(at=2, value=0.5, edit=3))
     (version,) = [version for version in versions(best, near, far) if version.commit.position == 2]
     assert [
-        (effect.eval_id, effect.value, effect.change, effect.decision, effect.is_best) for effect in version.evals
+        (effect.info.id, effect.value, effect.change, effect.decision, effect.is_best) for effect in version.evals
     ] == [
         ("x", 0.75, 0.25, "better", True),
         ("far", 0.25, -0.25, "likely worse", False),
         ("near", 0.25, -0.25, "likely worse", False),
     ]
     (oldest,) = [version for version in versions(best, near, far) if version.commit.position == 1]
-    untested = next(effect for effect in oldest.evals if effect.eval_id == "near")
+    untested = next(effect for effect in oldest.evals if effect.info.id == "near")
     assert (untested.change, untested.decision) == (0.0, None)
 
 
@@ -88,7 +88,7 @@ def test_an_eval_that_none_of_the_files_drives_has_no_part_in_it():
     best, other = summary("x", (0.9, 0.5, 0.6), 0, *WINDOWS), summary("other", (0.9, 0.5, 0.6), 2, *WINDOWS)
     index = EffectIndex([best, other], {"other": frozenset({"same.md"})})
     oldest = index.best_instructions(FILES)[-1]
-    assert [effect.eval_id for effect in oldest.evals] == ["x"]
+    assert [effect.info.id for effect in oldest.evals] == ["x"]
     deleted = replace(best, deleted=True)
     assert EffectIndex([deleted], {}).best_instructions(FILES) == ()
 
@@ -145,7 +145,7 @@ def test_an_eval_whose_files_are_as_they_were_gains_nothing_by_going_back():
     moved, same = summary("x", (0.75, 0.5, 0.5), 0, *WINDOWS), summary("y", (0.75, 0.5, 0.5), 0, *WINDOWS)
     index = EffectIndex([moved, same], {"x": frozenset({"a.md"}), "y": frozenset({"same.md"})})
     back, in_use = index.best_instructions(FILES)
-    assert [[effect.eval_id for effect in version.evals] for version in (back, in_use)] == [["x"], ["y"]]
+    assert [[effect.info.id for effect in version.evals] for version in (back, in_use)] == [["x"], ["y"]]
     assert (back.files, in_use.files) == ((("a.md", "a.md"),), ())
 
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from sitegen.analysis.blame import field_summaries
 from sitegen.engine.worker_context import Renderer
 from sitegen.model.outcomes import Cell, Flips, Period
-from sitegen.model.series import EvalSummary, FailingValue, FieldSummary, Series, Window
+from sitegen.model.series import EvalInfo, EvalSummary, FailingValue, FieldSummary, Series, Window
 from sitegen.pages.field import MOVED, MOVED_BY, NAMED, ROWS, fields_page, moved_by, wrong_in
 from sitegen.pages.instructions import EditEffects, FileEdit
 from tests import pages_sample as sample
@@ -81,7 +81,8 @@ def test_fields_of_all_evals_with_the_same_path_stand_together_those_with_most_e
 def _edit(position: int, *flips: Flips) -> EditEffects:
     """A commit with one edit, after which the values of one eval for each ``flips`` flipped."""
     effects = tuple(
-        replace(EFFECTS[0], eval_id="e", window=Window(edit=position, before=0, after=1, flips=each)) for each in flips
+        replace(EFFECTS[0], info=EvalInfo("e", "E"), window=Window(edit=position, before=0, after=1, flips=each))
+        for each in flips
     )
     edit = sample.edit(position)
     return EditEffects(edit.commit, (FileEdit(edit, edit.path),), effects)

@@ -99,7 +99,7 @@ def test_moves_stand_by_size_with_the_best_of_several_points():
     vegetables, herbs, bulbs, mosses = sample.MOVES
     more = replace(BROUGHT, change=replace(CHANGED, metrics=(MetricDelta("f1", -0.03, None),)))
     rows = sample.moved(bulbs, vegetables, replace(mosses, effect=BROUGHT), replace(herbs, effect=more)).moved
-    assert [(row.eval_id, row.grade, row.change) for row in rows] == [
+    assert [(row.info.id, row.grade, row.change) for row in rows] == [
         ("herbs", "worse", -0.03),
         ("mosses", "worse", -0.02),
         ("bulbs", "first output", None),
@@ -160,7 +160,7 @@ def test_a_commit_that_only_edits_instructions_shows_how_evals_changed_with_its_
     assert (view.effects, view.moved) == (effect_rows(sample.EFFECTS), ())
     html = html_of(view)
     assert "Last output before this edit, against the last one before the next edit" in html
-    assert [f'<a class="name" href="../evals/{row.eval_id}/index.html">' in html for row in view.effects] == [True] * 5
+    assert [f'<a class="name" href="../evals/{row.info.id}/index.html">' in html for row in view.effects] == [True] * 5
     assert "has an output made between this edit and the next one" in html_of(sample.edit_view())
 
 

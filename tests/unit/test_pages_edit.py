@@ -8,7 +8,7 @@ from sitegen.engine.worker_context import Renderer
 from sitegen.model.changes import ChangeVerdict, Decision, Ends, Why
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
-from sitegen.model.series import Effect, Window
+from sitegen.model.series import Effect, EvalInfo, Window
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
 from sitegen.model.usage import Exchange
@@ -87,7 +87,7 @@ def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
         sample.judged(sample.EFFECTS[4], verdict=verdict("cannot tell", "flips may be chance")),
     ]
     rows = effect_rows((*judged, *sample.EFFECTS[2:4]))
-    assert [(row.eval_id, row.grade) for row in rows] == [
+    assert [(row.info.id, row.grade) for row in rows] == [
         ("herbs", "worse"),
         ("vegetables", "better"),
         ("trees", "cannot tell"),
@@ -106,7 +106,7 @@ def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():
 
 def effect(before: float | None = 0.3, after: float = 0.4, **more: Any) -> Effect:
     sides = sample.headline(1, before), sample.headline(2, after)
-    return Effect(**{"eval_id": "a", "name": "A", "before": sides[0], "after": sides[1], "specs": sample.SPECS, **more})
+    return Effect(**{"info": EvalInfo("a", "A"), "before": sides[0], "after": sides[1], "specs": sample.SPECS, **more})
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_flipped_field_and_the_passages_that_name_it_lead_to_each_other(render
 def test_a_side_that_could_not_be_read_is_named_with_where_to_read_on():
     before = replace(sample.headline(1, 0.5), status="unreadable")
     after = replace(sample.headline(2, 0.25), status="no_ground_truth")
-    html = written_with(Effect(eval_id="a", name="A", before=before, after=after, specs=sample.SPECS))
+    html = written_with(Effect(info=EvalInfo("a", "A"), before=before, after=after, specs=sample.SPECS))
     assert (
         "<b>The output of iteration-001 cannot be read,</b> and all that it should hold counts as missing: "
         '<a href="../../evals/a/0001.html">its report</a> names the file.'

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.effects import BestInstructions, EvalThen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import Headline
+from sitegen.model.series import EvalInfo, Headline
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.effects import grade_counts
 from sitegen.pages.instructions import (
@@ -131,8 +131,7 @@ def test_of_many_best_versions_those_for_most_evals_are_shown_with_the_largest_l
     def version(position: int, best_for: int) -> BestInstructions:
         evals = tuple(
             EvalThen(
-                eval_id=f"e{number}",
-                name=f"E{number}",
+                info=EvalInfo(f"e{number}", f"E{number}"),
                 spec=spec,
                 then=then,
                 value=0.5,

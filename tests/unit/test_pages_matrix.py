@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import Effect, Headline
+from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.timeline import Blob, Edit
 from sitegen.pages.instructions import (
     COLUMNS,
@@ -30,7 +30,7 @@ def effect(eval_id: str, before: float | None, after: float | None, spec: Metric
         )
         for value in (before, after)
     ]
-    return Effect(eval_id=eval_id, name=eval_id.title(), before=sides[0], after=sides[1], specs=(spec,))
+    return Effect(info=EvalInfo(eval_id, eval_id.title()), before=sides[0], after=sides[1], specs=(spec,))
 
 
 def edited(position: int, *effects: Effect, paths: tuple[str, ...] = ("a.md",)) -> EditEffects:

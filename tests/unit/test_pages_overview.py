@@ -228,7 +228,7 @@ def test_an_edit_shows_its_two_largest_changes():
     html = renderer_of(sample.SITE).render(page).decode()
     shown = html[html.index('<ul class="feed">') :]
     assert (shown.count('<a class="mono"'), "<span>and 2 more</span>" in shown) == (6, True)
-    assert [(effect.name, effect.change) for effect in latest.shown_effects] == [
+    assert [(effect.info.name, effect.change) for effect in latest.shown_effects] == [
         ("Waybills", effects[0].change),
         ("Receipts", None),
     ]

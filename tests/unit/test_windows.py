@@ -208,7 +208,7 @@ def summary(eval_id: str, *windows: Window) -> EvalSummary:
 
 def effect(eval_id: str, window: Window, before: float | None = 0.25, after: float = 0.75) -> Effect:
     first = None if before is None else headline(before)
-    return Effect(eval_id=eval_id, name=eval_id, before=first, after=headline(after), specs=(F1,), window=window)
+    return Effect(info=EvalInfo(eval_id, eval_id), before=first, after=headline(after), specs=(F1,), window=window)
 
 
 def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
@@ -237,7 +237,7 @@ def test_best_versions_are_those_of_the_evals_that_a_file_drives():
     index = EffectIndex([replace(summary("a"), best_output=best), summary("b")], {"a": frozenset({"a.md"})})
     first, second = (InstructionHistory(path, (edit(4),)) for path in ("a.md", "b.md"))
     assert index.best_versions(first) == (
-        BestVersion(eval_id="a", name="a", spec=F1, point=headline(0.75), best_output=best, edit=0),
+        BestVersion(info=EvalInfo("a", "a"), spec=F1, point=headline(0.75), best_output=best, edit=0),
     )
     assert index.best_versions(second) == ()
 
