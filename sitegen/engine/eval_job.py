@@ -179,7 +179,6 @@ class _EvalJob:
             best_output=best,
             now=() if now == then else tuple(now),
             best=best_points(series.points, series.specs[0]),
-            interval=point.interval if point else None,
             metrics=tuple(name for spec in series.specs for name in spec.names),
             usage=point.scorecard.usage if point else None,
             recorded_otherwise=recorded_otherwise(point.snapshot, point.scorecard, series.specs[0].name)

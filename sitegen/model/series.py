@@ -358,8 +358,6 @@ class EvalSummary(Frozen):
     ``headlines``."""
     best: tuple[int | None, ...] = ()
     """For each point the index of the best one up to it (``best_points``)."""
-    interval: Interval | None = None
-    """The interval of the headline of the newest point."""
     metrics: tuple[str, ...] = ()
     """Names of all metrics, including those that are not stored for every point."""
     usage: RunUsage | None = None
@@ -405,6 +403,11 @@ class EvalSummary(Frozen):
     def value(self) -> float | None:
         """The headline metric of the newest point."""
         return self.headlines[-1].values[0] if self.headlines else None
+
+    @property
+    def interval(self) -> Interval | None:
+        """The interval of the headline of the newest point."""
+        return self.headlines[-1].interval if self.headlines else None
 
     @property
     def errors(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Final, TypeAlias
 
@@ -56,7 +56,7 @@ _SUBJECT: Final = 80
 """Characters of a commit's subject in a table; its page has all of it."""
 
 
-class FieldView(Frozen):
+class FieldView(Frozen, dict=True, gc=True):
     """What ``pages/field.html`` shows of a field, or of a case."""
 
     info: EvalInfo
@@ -64,16 +64,23 @@ class FieldView(Frozen):
     points: Sequence[Point]
     cells: tuple[CellBlame, ...]
     """The history of every cell."""
-    wrong: tuple[CellBlame, ...]
-    """The cells that were ever wrong, the worst first."""
-    changes: tuple[ChangePoint, ...]
-    """The points at which one of these changed, oldest first."""
     notes: tuple[PlacedNote, ...] = ()
     """What people noted about its values."""
     noun: str = ""
     """What it is: a field, a case."""
     answers: tuple[tuple[Point, CaseGrid], ...] = ()
     """The answers to a case at the newest points that have any, newest first."""
+
+    @cached_property
+    def wrong(self) -> list[CellBlame]:
+        """The cells that were ever wrong, the worst first."""
+        return worst_first(cell for cell in self.cells if cell.ever_wrong)
+
+    @cached_property
+    def changes(self) -> list[ChangePoint]:
+        """The points at which one of these changed, oldest first."""
+        starts = {explained.period.start for cell in self.wrong for explained in cell.periods}
+        return [change for change in change_points(self.cells, len(self.points)) if change.point in starts]
 
     @property
     def wrong_now(self) -> list[int]:
@@ -284,12 +291,7 @@ def case_page(series: Series, history: FieldView, answers: Mapping[int, Answered
 def history_of(blame: Blame, series: Series, of_all: Sequence[Cell], end: int) -> FieldView:
     """What a page shows of cells through the first points, up to ``end``. It has no name yet."""
     cells = tuple(blame.trace(cell, end) for cell in of_all if cell.periods[0].start < end)
-    wrong = tuple(worst_first(cell for cell in cells if cell.ever_wrong))
-    starts = {explained.period.start for cell in wrong for explained in cell.periods}
-    changes = tuple(change for change in change_points(cells, end) if change.point in starts)
-    return FieldView(
-        info=series.info, attribute="", points=series.points[:end], cells=cells, wrong=wrong, changes=changes
-    )
+    return FieldView(info=series.info, attribute="", points=series.points[:end], cells=cells)
 
 
 def number(point: Point) -> str:

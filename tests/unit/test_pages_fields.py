@@ -93,7 +93,7 @@ def test_a_field_is_shown_with_its_cells_and_what_changed_them():
 def test_a_field_that_was_never_wrong_has_a_page_that_says_so():
     one = series(RIGHT)
     (view,) = views(one)
-    assert (view.wrong, view.changes, view.columns, view.wrong_now, view.judged) == ((), (), [], [], 1)
+    assert (view.wrong, view.changes, view.columns, view.wrong_now, view.judged) == ([], [], [], [], 1)
     html = html_of(one)
     assert "No iteration ever had an error here: 1 value" in html
     assert len(html) < 6_000

@@ -216,7 +216,7 @@ def test_the_page_of_a_case_with_long_answers_is_bounded_and_shows_most_of_the_n
     long = {
         index: cases(*(("c", model, f"{index} " * 900, True) for model in "abcdefgh"))[0] for index in range(10, 30)
     }
-    empty = FieldView(info=series.info, attribute="c", points=series.points, cells=(), wrong=(), changes=())
+    empty = FieldView(info=series.info, attribute="c", points=series.points, cells=())
     view = case_page(series, empty, long).view
     assert isinstance(view, FieldView)
     assert len(view.outputs) < 450_000

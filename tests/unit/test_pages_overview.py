@@ -107,10 +107,11 @@ def test_the_mean_leaves_out_undefined_and_deleted_evals_and_those_without_an_ou
 
 
 def test_the_mean_has_an_interval_if_all_that_it_is_made_of_have_one():
-    first = replace(
-        _summary("a", 0.8), interval=Interval(low=0.476, high=0.946, unit="documents", n=5, method="Wilson")
-    )
-    second = replace(_summary("b", 0.6), interval=Interval(low=0.5, high=0.7, unit="documents", n=9, method="Wilson"))
+    def within(summary: EvalSummary, low: float, high: float, n: int) -> EvalSummary:
+        ends = Interval(low=low, high=high, unit="documents", n=n, method="Wilson")
+        return replace(summary, headlines=(replace(summary.headlines[-1], interval=ends),))
+
+    first, second = within(_summary("a", 0.8), 0.476, 0.946, 5), within(_summary("b", 0.6), 0.5, 0.7, 9)
     gone = _summary("c", 0.1, deleted=True)
     assert _view(first, second, gone, _summary("d", None)).mean_ends == pytest.approx((0.530, 0.788), abs=0.0005)
     assert _view(first, second, _summary("e", 0.5)).mean_ends is None

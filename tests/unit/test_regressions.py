@@ -434,9 +434,8 @@ def test_copies_since_the_best_output_count_once() -> None:
 
 def test_the_best_and_the_newest_value_stand_with_their_intervals() -> None:
     best, newest = (Interval(low=low, high=0.9, unit="fields", n=40, method="Wilson") for low in (0.612, 0.523))
-    one = replace(
-        summary("a", 0.8, 0.7), best_output=BestOutput(at=0, value=0.8, edit=0, interval=best), interval=newest
-    )
+    one = replace(summary("a", 0.8, 0.7), best_output=BestOutput(at=0, value=0.8, edit=0, interval=best))
+    one = replace(one, headlines=(one.headlines[0], replace(one.headlines[1], interval=newest)))
     page = regressions_page([one], (), {})
     html = renderer_of(sample.SITE).render(page).decode()
     assert html.index("0.612 to 0.900") < html.index("0.523 to 0.900")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import Blame, change_points
+from sitegen.analysis.blame import Blame
 from sitegen.data_files.project_files import LARGEST_ARGUMENT
 from sitegen.model.outcomes import Cell, Period
 from sitegen.model.problems import Finding
@@ -93,9 +93,7 @@ def test_a_missed_and_a_wrong_highlight_are_marked_as_such():
         ),
     )
     info = replace(sample.WAYBILLS, kind="highlights", nouns=nouns)
-    view = FieldView(
-        info=info, attribute="terms", points=points, cells=traced, wrong=traced, changes=tuple(change_points(traced, 3))
-    )
+    view = FieldView(info=info, attribute="terms", points=points, cells=traced)
     assert "<td class=omission>M<td class=correct>✓" in view.strip
 
 
