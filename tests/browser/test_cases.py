@@ -90,9 +90,14 @@ def test_only_different_looks_at_the_columns_that_are_shown(visit):
     page = visit(f"{REPORT}#different=1&columns=1,2")
     card = page.locator("section", has=page.locator("#h-ca"))
     expect(card.locator("[data-count]")).to_have_text(f"0 matching of {CASES}")
+    expect(card.locator("[data-flag=f] .n")).to_have_text("23")
     card.get_by_role("button", name="small").click()
     expect(card.locator("[data-count]")).to_contain_text(f"20 shown, 46 matching of {CASES}")
     assert page.locator(".an:visible").count() == 60
+    expect(card.locator("[data-flag=f] .n")).to_have_text("46")
+    card = visit(f"{REPORT}#columns=1,2").locator("section[data-ready]:has(#h-ca)")
+    expect(card.locator("[data-flag=f]")).to_be_visible()  # without a number: not all rows are there to be counted
+    expect(card.locator(".n:visible")).to_have_count(0)
 
 
 def test_the_first_fifty_cases_are_there_without_scripts(visit):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from sitegen.pages import compare_cells, compare_data
 from sitegen.pages.compare import FIELDS, CompareView, compare_page, signed_count
 from sitegen.project import Options
 from sitegen.questions.study import read_series
+from sitegen.text.values import metric_text
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 
@@ -215,6 +217,15 @@ def test_a_choice_can_be_made_with_the_keyboard_alone(visit):
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     assert chosen(page) == ["iteration-060", "iteration-012"]
+
+
+def test_scripts_write_numbers_as_pages_do(chromium):
+    folder = Path(__file__).parents[2] / "site_templates/assets/js"
+    code = "".join((folder / name).read_text() for name in ("dom.js", "point.js"))
+    numbers = [0.8125, -0.0625, 0.1875, 1.0005, 1e-4, 1.25e-7, 3e-5, 100.25, 100.35, 99.9999, 1234.0, 1.2e12]
+    with closing(chromium.new_page()) as page:
+        drawn = page.evaluate(f"numbers => {{ {code} return numbers.map(written); }}", numbers)
+    assert drawn == [metric_text(number) for number in numbers]
 
 
 def test_the_script_and_the_page_without_it_say_the_same(visit):

@@ -236,6 +236,15 @@ def test_search_from_disk_finds_evals_fields_values_dates_edits_and_files(visit)
     page.wait_for_url(re.compile(address))
 
 
+def test_the_commit_after_another_is_looked_up_in_the_list(visit):
+    page = visit("commits/index.html")
+    newest, second = [link.get_attribute("href") for link in page.locator(".log td a").all()[:2]]
+    page.locator(".log td a").nth(1).click()
+    page.wait_for_url(f"**/{second.split('/')[-1]}")
+    page.keyboard.press("]")
+    page.wait_for_url(f"**/{newest.split('/')[-1]}")
+
+
 def test_tab_goes_first_to_the_content_then_through_the_header(visit):
     page = visit("index.html")
     names = []

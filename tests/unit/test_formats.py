@@ -60,6 +60,7 @@ def test_pages_and_the_terminal_write_a_metric_alike(value, unit, text):
         (formats.signed(0.0421), "up", "▲", "up", "0.042"),
         (formats.signed(-1e-5), "dn", "▼", "down", "&lt; 0.001"),
         (formats.signed(-2.1, MetricSpec("s", "S", "", higher_is_better=False, unit="s")), "up", "▼", "down", "2.10 s"),
+        (formats.signed(150.0), "up", "▲", "up", "150"),
         (formats.signed_errors(-7), "up", "▼", "down", "7"),
         (formats.signed_errors(1234), "dn", "▲", "up", "1,234"),
     ],

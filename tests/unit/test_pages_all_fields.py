@@ -74,7 +74,7 @@ def test_fields_of_all_evals_with_the_same_path_stand_together_those_with_most_e
     words = " ".join(html.split())
     assert f'<a href="evals/b/{head[1].slug}.html">{head[1].label}</a>: 2 fixed' in words
     assert "5 of 18 values wrong now, in 2 of 2 evals" in words
-    assert "&lt;b&gt;" in html
+    assert "<bdi>7</bdi> → <bdi>&lt;b&gt;</bdi> <i>now, wrong for 3 outputs</i>" in words
     assert "<b>" not in html.split("<table")[1]
 
 

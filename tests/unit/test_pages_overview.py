@@ -170,6 +170,11 @@ def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
         f"{newest[0]}#section=walls",
         *(f"{report}#section=roof" for report in newest),
     ]
+    histories = re.findall(r'href="evals/(.)/fields/(roof.kind|walls)', html[html.index('id="h-fn"') :])
+    assert histories == [(id_, "roof.kind") for id_ in "aab"] + [(id_, "walls") for id_ in "ba"] + [
+        ("a", "roof.kind"),
+        ("b", "roof.kind"),
+    ]
     assert [(info.id, streak.attribute) for info, streak in focus.longest] == [
         ("a", "walls[].area"),
         ("a", "roof.kind"),

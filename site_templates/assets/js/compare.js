@@ -457,7 +457,7 @@ class Comparison {
   }
 
   range(ends) {
-    const range = element("span", "range", ends.map(end => end.toFixed(3)).join(" to "));
+    const range = element("span", "range", ends.map(end => fixed(end, 3)).join(" to "));
     range.title = "95 % interval";
     return range;
   }
@@ -465,8 +465,8 @@ class Comparison {
   /** Both sides of a number, and its change; `over`: the change over what both have in common, if it is another one. */
   change(before, after, digits, higherIsBetter, unit, over) {
     const known = before !== null && after !== null && over !== null, change = known ? over ?? after - before : 0, size = Math.abs(change);
-    const amount = value => unit === "tokens" ? `${grouped(Math.round(value))} tokens` : `${value.toLocaleString("en",
-      { minimumFractionDigits: 2, maximumFractionDigits: value && value < 1 ? Math.min(8, 2 - Math.floor(Math.log10(value))) : 2 })} ${unit}`;
+    const amount = value => `${unit === "tokens" ? fixed(value, 0)
+      : fixed(value, value && value < 1 ? Math.min(8, 2 - Math.floor(Math.log10(value))) : 2).replace(/(\.\d\d\d*?)0*$/, "$1")} ${unit}`;
     const text = value => (value === null ? "—" : digits ? (unit ? amount(value) : written(value)) : grouped(value));
     let moved = known ? element("span", "delta", "no change") : "—";
     if (change) {

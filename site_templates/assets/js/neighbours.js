@@ -4,15 +4,18 @@ for (const link of $$("a[data-listed]")) {
   link.href = link.getAttribute("href").replace(/#.*/, `#after=${encodeURIComponent(fileOf(location.pathname))}`);
 }
 
-const after = hash().get("after");
-const listed = after ? $$("table.iters tbody tr, table.edits tbody tr") : []; // newest first
+const after = hash().get("after"); // empty: the page of older rows asks for what comes after them
+const listed = after === null ? [] : $$("table.iters tbody tr, table.edits tbody tr, table.log tbody tr:not(.item)"); // newest first
+const placeIn = rows => rows.findIndex(row => fileOf($("a", row).getAttribute("href")) === after);
 const followTo = rows => {
-  const next = rows[rows.findIndex(row => fileOf($("a", row).getAttribute("href")) === after) - 1];
-  location.replace(next ? $("a", next).href : `#${rows[0].closest("section").getAttribute("aria-labelledby")}`);
+  const at = after ? placeIn(rows) : rows.length, next = rows[at - 1];
+  const page = at > 0 ? null : $(`.head a[rel=${at ? "next" : "prev"}]`); // of a list of several pages, the older or the newer one
+  if (next) location.replace($("a", next).href);
+  else location.replace(page ? page.href + (at ? location.hash : "#after=") : `#${rows[0].closest("section").getAttribute("aria-labelledby")}`);
 };
 if (listed.length) {
-  const box = listed[0].closest("[data-loadable]"), isListed = listed.some(row => fileOf($("a", row).getAttribute("href")) === after);
+  const box = listed[0].closest("[data-loadable]");
   // The older rows are loaded by the table, which is made after this.
-  if (box && !isListed) Promise.resolve().then(() => box.filtered.load()).then(() => followTo($$("tbody tr", box)));
+  if (box && placeIn(listed) < 0) Promise.resolve().then(() => box.filtered.load()).then(() => followTo($$("tbody tr", box)));
   else followTo(listed);
 }

@@ -193,6 +193,11 @@ class FilteredTable {
       row.classList.toggle("off", !hit);
       row.classList.toggle("cut", hit && !shown);
     });
+    for (const flag of this.columns.length ? this.flags : []) {
+      const count = $(".n", flag);
+      count.hidden = columns.length && this.loadable; // the number is that of all rows
+      count.textContent = columns.length ? this.rows.filter(row => flagged(row, flag)).length : flag.dataset.all;
+    }
     const shown = Math.min(hits, this.limit);
     const found = flag => this.rows.filter(row => flag.dataset.flag in row.dataset).length >= (flag.dataset.all ?? Infinity);
     const unsearched = filtered && this.loadable && this.parts.length && !flags.some(found);

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from sitegen.model.metrics import MetricSpec
 from sitegen.text.plain import DATE, day, line, visible
-from sitegen.text.values import COUNT, LARGE, NO_CHANGE, amount, is_whole, metric_text
+from sitegen.text.values import COUNT, NO_CHANGE, SMALL, metric_text
 
 BOUND: Final = 2_000
 """Largest number of characters that ``bounded`` writes of a text."""
@@ -59,11 +59,7 @@ def signed(value: float | None, spec: MetricSpec | None = None) -> Markup:
     if value is None:
         return NIL
     unit, size = spec.unit if spec else "", abs(value)
-    text = f"{size:,.{1 if size >= LARGE else 3}f}"
-    if unit and (unit != COUNT or is_whole(value)):
-        text = escape(amount(size, unit))
-    elif float(text.replace(",", "")) == 0:
-        text = "&lt; 0.001"
+    text = "&lt; 0.001" if size < SMALL and unit in ("", COUNT) else escape(metric_text(size, unit))
     return _moved(value, text, spec is None or spec.higher_is_better)
 
 
