@@ -262,11 +262,34 @@ def test_a_long_title_is_cut_before_the_navigation_is(visit):
     assert widths[0] <= widths[1]
 
 
+def test_a_long_subject_is_cut_before_a_column_is(visit):
+    page = visit("index.html", viewport=LARGE)
+    subjects = ".evals .c-edit a"
+    page.locator(subjects).evaluate_all("all => all.forEach(one => one.textContent = 'fix: instructions '.repeat(8))")
+    cut = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.firstElementChild.className)"
+    assert page.locator(".tw").evaluate_all(cut) == []
+    assert {link.bounding_box()["height"] < 24 for link in page.locator(f"{subjects}:visible").all()} == {True}
+
+
+def test_a_small_screen_has_the_headings_and_links_of_a_large_one_and_the_newest_end_of_a_strip(visit, demo_site):
+    for link in ("all fields, and which edit moved which", "how?"):
+        expect(
+            visit("index.html", viewport=SMALL).locator("[aria-labelledby=h-fo]").get_by_role("link", name=link)
+        ).to_be_visible()
+    path = min(demo_site.glob("evals/lab-reports/fields/results-.value-*.html")).relative_to(demo_site).as_posix()
+    page = visit(path, viewport=SMALL)
+    assert page.get_by_role("heading", name="What changed it").bounding_box()["height"] > 10
+    strip = page.locator(".strip").bounding_box()
+    assert strip["width"] > SMALL["width"] >= strip["x"] + strip["width"]
+
+
 def test_print_shows_every_row_and_opens_what_is_folded(visit):
     page = visit(TREND)
     page.emulate_media(media="print")
     expect(page.locator(".iters tbody tr:visible")).to_have_count(11)
     expect(page.locator("details table tbody tr:visible")).to_have_count(12)
+    bars = page.locator(".stack path").first
+    assert bars.evaluate("one => getComputedStyle(one).vectorEffect") == "non-scaling-stroke"  # PDF lacks other bars
 
 
 def _column(page: Page, table: str, column: str) -> list[str]:
@@ -300,6 +323,9 @@ def test_the_diff_stands_beside_the_table_where_there_is_room_and_else_below(dem
         found[width] = (diff["x"] >= table["x"] + table["width"], diff["y"] >= table["y"] + table["height"], scrolls)
     below, beside = (False, True, False), (True, False, False)
     assert found == {390: below, 1100: below, 1280: beside, 1920: beside}
+    page.set_viewport_size(LARGE)
+    widths = [page.locator(f".flips td.c-{name}").first.bounding_box()["width"] for name in ("evals", "passages")]
+    assert widths[0] > widths[1]
 
 
 @pytest.mark.parametrize(("kind", "long"), [("instructions", 10), ("regressions", 0)])

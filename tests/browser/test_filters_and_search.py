@@ -65,6 +65,19 @@ def test_the_section_and_new_filters_leave_only_their_rows(visit):
     assert {row.get_attribute("data-g") for row in _rows(page).all()} == {"consignee"}
 
 
+def test_a_filter_shows_its_first_row_marks_no_list_item_as_closed_and_grays_nothing_on_paper(visit):
+    page = visit(REPORT)
+    _rows(page).last.scroll_into_view_if_needed()
+    page.get_by_role("button", name=re.compile(r"Wrong value \d")).press("Enter")
+    bar, head = page.locator(".filter").first.bounding_box(), page.locator(".disc thead").bounding_box()
+    assert head["y"] >= bar["y"] + bar["height"] - 1
+    summary = page.locator(".disc .item summary:visible").first
+    assert summary.evaluate("one => getComputedStyle(one).listStyleType") == "none"
+    page.emulate_media(media="print")
+    places = page.locator(".disc tr.cut td.c-place:visible")
+    assert set(places.evaluate_all("all => all.map(one => getComputedStyle(one).fontStyle)")) == {"normal"}
+
+
 def test_a_link_to_a_field_filters_the_table_of_fields(visit):
     page = visit("evals/waybills/0059.html#field=route.vessel")
     expect(_rows(page, "table.nums[data-sort=field]")).to_have_count(1)

@@ -39,7 +39,12 @@ class FilteredTable {
   rowsNow() { return $$("tbody tr:not(.item,.named), .multiples > li, .cases > li", this.box); }
 
   listen() {
-    const changed = () => { this.limit = this.first; this.show(); this.remember(); };
+    const changed = () => {
+      this.limit = this.first;
+      this.show();
+      this.remember();
+      if (this.box.getBoundingClientRect().top < 0) this.box.scrollIntoView(); // the filter would hide the first rows that it leaves
+    };
     this.words?.addEventListener("input", changed);
     this.section?.addEventListener("change", changed);
     for (const button of [...this.types, ...this.flags]) onToggle(button, changed);
