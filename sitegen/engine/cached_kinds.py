@@ -46,7 +46,7 @@ CacheStore: TypeAlias = "Memo | TaskCache"
 
 
 class CachedKind(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
-    """A kind of value that is computed once and stored: ``bytes`` as they are, any other type as JSON."""
+    """A kind of value that is computed once and stored: ``bytes`` as they are, any other type as MessagePack."""
 
     name: str
     type: type[T]
@@ -111,16 +111,16 @@ class TaskCache:
 
 
 def encode(value: object) -> bytes:
-    """Encode a value as JSON."""
+    """Encode a value as MessagePack, which unlike JSON has infinite numbers."""
     try:
-        return msgspec.json.encode(value)
+        return msgspec.msgpack.encode(value)
     except UnicodeEncodeError:
-        # Paths that are not UTF-8 carry surrogate escapes, which only the standard library writes.
+        # Paths that are not UTF-8 carry surrogate escapes, which only JSON of the standard library writes.
         return json.dumps(msgspec.to_builtins(value)).encode()
 
 
 def decode(content: bytes, kind: type[T]) -> T:
-    """Decode a value from JSON. Raises ValueError if it is not of this type."""
+    """Decode a value that ``encode`` encoded. Raises ValueError if it is not of this type."""
     try:
         value: T = _decoder(cast("Hashable", kind)).decode(content)
         return value
@@ -130,7 +130,7 @@ def decode(content: bytes, kind: type[T]) -> T:
 
 @cache
 def _decoder(kind: Any) -> Any:
-    return msgspec.json.Decoder(kind)
+    return msgspec.msgpack.Decoder(kind)
 
 
 class Configuration(Frozen):

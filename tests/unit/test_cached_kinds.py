@@ -1,6 +1,7 @@
 """A value that the memo keeps comes back for the inputs that decided it, and goes when it is out of date."""
 
 from itertools import starmap
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,14 @@ from sitegen.engine.cached_kinds import (
     CachedKind,
     EndOfWalk,
     TaskCache,
+    decode,
+    encode,
     forget_earlier_walk,
 )
 from sitegen.engine.memo import CachedRow, Memo, within
 from sitegen.engine.writer import INPUTS, digest_of_inputs
 from sitegen.history.timeline import FoldEnd
+from sitegen.model.metrics import MetricSpec
 
 NUMBERS = CachedKind(name="numbers", type=dict[str, int], until="inputs")
 
@@ -29,6 +33,11 @@ def test_a_value_of_another_form_is_none():
     cache = TaskCache([CachedRow("numbers", "key", b'{"one":"two"}'), CachedRow("numbers", "bytes", b"\xff")])
     assert (NUMBERS.get(cache, "key"), NUMBERS.get(cache, "bytes"), NUMBERS.get(cache, "other")) == (None, None, None)
     assert NUMBERS.get(cache, "bytes", ["inputs"]) is None
+
+
+def test_an_amount_without_an_upper_bound_is_decoded_as_it_was():
+    spec = MetricSpec("cost", "Cost", "", high=inf)
+    assert decode(encode(spec), MetricSpec) == spec
 
 
 def test_a_process_gives_back_what_it_added_and_nothing_else():
