@@ -234,9 +234,9 @@ def skill_evals(search: Search) -> Iterator[EvalConfig]:
                 entry = EvalConfig(id=skill, kind="recorded", outputs="iteration-*/benchmark.json", settings=_SUMMARY)
             texts = (*(join(above, skill) for above in (folder, "skills", *_SKILLS, "")), folder)
             of_skill = next((text for text in texts if search.is_file(join(text, "SKILL.md"))), None)
-            instructions = (
-                () if of_skill is None else (join(of_skill, "SKILL.md"), join(of_skill, "references/**/*.md"))
-            )
+            beside = () if of_skill is None else search.names(of_skill)
+            texts = ("SKILL.md", "references/**/*.md")
+            instructions = tuple(join(of_skill or "", text) for text in texts if text.partition("/")[0] in beside)
             yield dataclasses.replace(entry, dir=home, instructions=instructions)
 
 

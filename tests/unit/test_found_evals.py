@@ -259,7 +259,9 @@ def test_a_workspace_of_a_skill_is_an_eval_driven_by_the_skill(home: str, skill:
     above = f"{of_skill}/" if of_skill else ""
     texts = (f"{above}SKILL.md", f"{above}references/**/*.md")
     one = entry(skill, dir=home, outputs="iteration-*/**/{grading,timing,feedback}.json", instructions=texts)
-    assert found({**files, f"{above}SKILL.md": "Add up."}) == (texts, (one,))
+    skill_files = {f"{above}SKILL.md": "Add up.", f"{above}references/sums.md": "Round."}
+    assert found({**files, **skill_files}) == (texts, (one,))
+    assert found({**files, f"{above}SKILL.md": "Add up."})[0] == texts[:1]
     assert found(files) == ((), (entry(skill, dir=home, outputs="iteration-*/**/{grading,timing,feedback}.json"),))
 
 
