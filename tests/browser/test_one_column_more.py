@@ -15,7 +15,7 @@ COMPARE = "evals/waybills/compare.html"
 LINES = """
 sitegen/pages/effects.py
     Column(name="verdict", head="Verdict", cell=EffectRow.verdict_cell),
-    Column(name="flipped", head="Net", cell=lambda row, *_: row.fixed - row.broken, classes="num"),
+    Column(name="flipped", head="Net", cell=lambda row, *_: len(row.flips.fixed), classes="num"),
 sitegen/pages/trend/trend_rows.py
     yield Column(name="errors", head="Errors", cell=lambda at, _: sum(wrong[at]))
     yield Column(name="flipped", head="Right", cell=lambda at, _: points[at].scorecard.counts.tp)
