@@ -40,34 +40,34 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def _shown(page: Page) -> list[str]:
-    """The names at the ends of the lines that are shown, each with its line. None covers another."""
+def _expect_lines(page: Page, *names: str) -> None:
+    """These names are at the ends of the lines that are shown, each with its line. None covers another."""
+    expect(page.locator("[data-end]:visible")).to_have_count(len(names))  # a script hides the others, once it runs
     shown = page.locator("[data-end]:visible").evaluate_all(
         "ends => ends.map(end => [end.dataset.end, end.textContent.trim().split(' ')[1]])"
     )
-    boxes = [box for text in page.locator("[data-end] text:visible").all() if (box := text.bounding_box())]
-    tops = sorted(box["y"] for box in boxes)
-    assert all(below - above > 11 for above, below in itertools.pairwise(tops))
+    tops = page.locator("[data-end] text:visible").evaluate_all("all => all.map(one => one.getBoundingClientRect().y)")
+    assert all(below - above > 11 for above, below in itertools.pairwise(sorted(tops)))
     lines = set(page.locator("path.ln:not([hidden])").evaluate_all("lines => lines.map(line => line.dataset.line)"))
     assert {line for line, _ in shown} == lines
-    return sorted(name for _, name in shown)
+    assert sorted(name for _, name in shown) == [*names]
 
 
 def test_chips_choose_the_lines_and_the_address_keeps_them(visit):
     page = visit(TREND)
-    assert _shown(page) == ["Passed", "large", "small"]
+    _expect_lines(page, "Passed", "large", "small")
     chips = page.get_by_role("group", name="Lines")
     chips.get_by_role("button", name="topic: bills").click()
     chips.get_by_role("button", name="small").click()
-    assert _shown(page) == ["Passed", "bills", "large"]
+    _expect_lines(page, "Passed", "bills", "large")
     page.locator("[data-chart]").focus()
     page.keyboard.press("End")
     assert page.locator(".tip tbody tr").count() == 3
     page.reload()
-    assert _shown(page) == ["Passed", "bills", "large"]
+    _expect_lines(page, "Passed", "bills", "large")
     page.goto(page.url.partition("#")[0] + "#lines=Passed,+small")
     page.reload()
-    assert _shown(page) == ["small"]
+    _expect_lines(page, "small")
 
 
 def test_iterations_stand_by_date_if_that_is_chosen_and_the_address_keeps_it(visit):
@@ -90,5 +90,5 @@ def test_iterations_stand_by_date_if_that_is_chosen_and_the_address_keeps_it(vis
 
 def test_without_scripts_all_lines_are_there_and_named_at_their_ends(visit):
     page = visit(TREND, java_script_enabled=False)
-    assert _shown(page) == ["Passed", "bills", "large", "small", "travel"]
+    _expect_lines(page, "Passed", "bills", "large", "small", "travel")
     assert page.locator("[data-chip], [data-axis]").first.is_hidden()
