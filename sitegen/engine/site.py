@@ -155,7 +155,7 @@ class SiteWriter:
         infos = tuple(summary.info for summary in summaries)
 
         def overview() -> Page:
-            evals, edits = standings(summaries, mutes), edits_by_commit(timeline.instructions)
+            evals = standings(summaries, mutes)
             return OverviewView(
                 summaries=summaries,
                 evals=evals,
@@ -169,11 +169,7 @@ class SiteWriter:
                 files=instructions.files,
                 undo=undo_of(evals, timeline.instructions, self._patch),
                 worktree=has_worktree,
-                made_with={
-                    summary.info.id: edits[summary.windows[-1].edit][0]
-                    for summary in summaries
-                    if summary.windows and summary.windows[-1].edit in edits
-                },
+                instructions=timeline.instructions,
             ).page
 
         return {
@@ -223,7 +219,9 @@ class SiteWriter:
             {summary.info.id: summary.patterns for summary in summaries if summary.patterns},
         )
         yield from schema_files()
-        yield summary_file(site, head, summaries, self._latest(), timeline.config.regressions.mute)
+        yield summary_file(
+            site, head, summaries, self._latest(), timeline.instructions, timeline.config.regressions.mute
+        )
         yield feed_file(site, head, summaries)
         for summary in summaries:
             if not summary.deleted:

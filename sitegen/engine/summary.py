@@ -14,6 +14,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Effect, EvalSummary
 from sitegen.model.site import RawFile, SiteInfo
+from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instructions import EditEffects
 from sitegen.pages.labels import CAUSES, STATES, exchange, split
@@ -127,9 +128,14 @@ _TOOK: Final = {"cost": "cost", "tokens_in": "tokens in", "tokens_out": "out", "
 
 
 def summary_file(
-    site: SiteInfo, head: Commit, summaries: Iterable[EvalSummary], latest: Iterable[EditEffects], mutes: Sequence[Mute]
+    site: SiteInfo,
+    head: Commit,
+    summaries: Iterable[EvalSummary],
+    latest: Iterable[EditEffects],
+    files: Iterable[InstructionHistory],
+    mutes: Sequence[Mute],
 ) -> RawFile:
-    """Make the file. ``latest``: commits with edits, newest first."""
+    """Make the file. ``latest``: commits with edits, newest first; ``files``: the instruction files."""
     alive = [summary for summary in summaries if not summary.deleted]
     sections = (
         (
@@ -140,7 +146,7 @@ def summary_file(
             "A change is in the unit of its metric; — is undefined.",
             "",
         ),
-        _news_lines(alive, mutes),
+        _news_lines(alive, files, mutes),
         _evals_section(alive),
         worse(standings(alive, mutes)),
         _work(alive),
@@ -152,9 +158,11 @@ def summary_file(
     return RawFile(links.summary(), ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace"))
 
 
-def _news_lines(alive: Sequence[EvalSummary], mutes: Sequence[Mute]) -> Iterator[str]:
+def _news_lines(
+    alive: Sequence[EvalSummary], files: Iterable[InstructionHistory], mutes: Sequence[Mute]
+) -> Iterator[str]:
     """The first sentences of the overview, with evidence as links relative to the root of the site."""
-    for sentence in news(standings(alive, mutes), focus_view(alive)):
+    for sentence in news(standings(alive, mutes), focus_view(alive), files):
         words = [code(phrase.quoted, NAME) if phrase.quoted else phrase.text for phrase in sentence.phrases]
         linked = (
             f"[{said}]({each.href})" if each.href else said for said, each in zip(words, sentence.phrases, strict=True)

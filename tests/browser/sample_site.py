@@ -240,7 +240,7 @@ def raw_files() -> list[RawFile]:
         *search.shards(log),
         *(search.values_file(one.info.id, one.cells) for one in every if one.points),
         feed_file(sample.SITE, sample.commit(120), summaries),
-        summary_file(sample.SITE, sample.commit(120), summaries, (), ()),
+        summary_file(sample.SITE, sample.commit(120), summaries, (), (), ()),
     ]
     for one in every:
         out += series_files(one)

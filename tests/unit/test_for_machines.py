@@ -287,7 +287,7 @@ def test_a_wider_text_makes_a_wider_badge():
 
 
 def lines(*summaries: EvalSummary, latest: tuple[EditEffects, ...] = (), site: SiteInfo = SITE) -> list[str]:
-    return summary_file(site, commit(9), summaries, latest, ()).content.decode().splitlines()
+    return summary_file(site, commit(9), summaries, latest, (), ()).content.decode().splitlines()
 
 
 def test_the_summary_says_the_state_of_each_eval_the_worst_first():

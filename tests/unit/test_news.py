@@ -12,9 +12,10 @@ from sitegen.analysis.causes import ProblemCounts
 from sitegen.analysis.standing import standings
 from sitegen.config.models import Mute
 from sitegen.engine.summary import summary_file
-from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
+from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Flips, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import BestOutput, EvalSummary, PatternSummary, WeakSection
+from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.overview.focus import Sentence, focus_view
 from sitegen.pages.overview.news import news
 from sitegen.pages.overview.page import SiteCounts
@@ -103,6 +104,10 @@ EVALS: dict[str, tuple[EvalSummary, ...]] = {
     "recorded numbers, less is better": (recorded(2.0, 5.0),),
     "recorded numbers that became better": (recorded(5.0, 2.0),),
 }
+FILES = tuple(
+    InstructionHistory(path, (sample.edit(1),) * edits)
+    for path, edits in (("CLAUDE.md", 9), ("agents/invoice-lines/how.md", 1), ("agents/invoice-lines/guide.md", 2))
+)
 SENTENCES = tables(Path(__file__).with_name("news.md").read_text(encoding="utf-8"))[0]
 
 
@@ -186,6 +191,20 @@ def test_the_overview_lists_what_further_evals_lost_below_the_first_sentence() -
     assert sum(len(standing.worse) for standing in view.evals) == 3
 
 
+def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_on_them_is_named() -> None:
+    one = case("a", 0.5, 0.6, judged=verdict("cannot tell"))
+    assert one.change
+    broken = replace(one, change=replace(one.change, flips=Flips(broken=(("lines[].price", 3), ("shop", 1)))))
+    worse, _, to_do = news(standings([broken], ()), focus_view([broken]), FILES)
+    assert (worse.text, worse.good) == (
+        "Nothing for certain: 4 values broke with the newest output of Eval a, which may be chance.",
+        False,
+    )
+    assert to_do.text == (
+        "Work on Eval a: 2 of its 3 errors are in lines; its instructions are agents/invoice-lines/guide.md."
+    )
+
+
 def test_a_muted_regression_is_no_news() -> None:
     mute = Mute(eval="a", commit=FALL[0].commit.sha, why="harder documents")
     first, *_ = sentences(case("a", 0.9, 0.5, steps=FALL), mutes=(mute,))
@@ -213,7 +232,7 @@ def test_the_overview_and_the_summary_begin_with_the_same_sentences_and_quote_wh
     hostile = replace(hostile, info=replace(hostile.info, name=sample.SCRIPT))
     page = sample.overview_page((hostile,), sample.commit(3), COUNTS)
     html = renderer_of(sample.SITE).render(page).decode()
-    text = summary_file(sample.SITE, commit(3), (hostile,), (), ()).content.decode()
+    text = summary_file(sample.SITE, commit(3), (hostile,), (), (), ()).content.decode()
     assert sample.SCRIPT not in html + text
     assert html.index("What got worse") < html.index('id="h-ev"')
     assert (

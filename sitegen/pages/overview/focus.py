@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -13,6 +14,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Tally
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, Series, Streak, WeakSection
+from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.labels import CAUSES, exchange
 from sitegen.pages.report.discrepancies import TOP_LEVEL, grouping, sections
@@ -194,7 +196,9 @@ def said(*parts: str | Phrase | Iterable[Phrase]) -> Iterator[Phrase]:
             yield from (part,) if isinstance(part, Phrase) else part
 
 
-def next_step(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[Phrase]:
+def next_step(
+    scored: Sequence[EvalStanding], focus: FocusView | None, files: Iterable[InstructionHistory]
+) -> Iterator[Phrase]:
     """The sentence, from the evals with output, the one in most trouble first."""
     worst = scored[0]
     of_eval, step = eval_phrase(worst.summary), worst.worst_step if worst.worse else None
@@ -220,7 +224,7 @@ def next_step(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterat
             "Make new outputs of ", eval_phrase(stale[0]), f"{others}: instructions were edited since the newest."
         )
     suspects = [standing.summary for standing in scored if standing.summary.suspects]
-    return said(_work(scored, focus), _suspects(suspects) if suspects else "", ".")
+    return said(_work(scored, focus, files), _suspects(suspects) if suspects else "", ".")
 
 
 def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:
@@ -243,7 +247,9 @@ def _could_score_better(standing: EvalStanding) -> bool:
     return not is_best and standing.summary.has_only_scores
 
 
-def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[Phrase]:
+def _work(
+    scored: Sequence[EvalStanding], focus: FocusView | None, files: Iterable[InstructionHistory]
+) -> Iterator[Phrase]:
     """Where the errors are: of the eval that is furthest below its target, or else of all evals."""
     missed = next((standing for standing in scored if standing.summary.target[1] is False), None)
     with_pattern = [standing.summary for standing in scored if standing.summary.patterns]
@@ -272,10 +278,13 @@ def _work(scored: Sequence[EvalStanding], focus: FocusView | None) -> Iterator[P
         most, summary = max(shares, key=lambda share: share[0])
         every = sum(sum(s.newest.errors) for s in scored if not s.summary.info.recorded)
         if len(scored) == 1:
-            return said("Work on ", eval_phrase(summary), ": ", _errors(most, every, row.name, summary))
+            return said(
+                "Work on ", eval_phrase(summary), ": ", _errors(most, every, row.name, summary), _file(row.name, files)
+            )
         here = f": {sum(row.errors):,} of {counted(every, 'error')} are there, {most:,} of them in "
         report = links.report(summary.info.id, summary.headlines[-1].slug)
-        return said("Work on ", _section(row.name), here, Phrase(summary.info.name, report, summary.info.id))
+        worst_eval = Phrase(summary.info.name, report, summary.info.id)
+        return said("Work on ", _section(row.name), here, worst_eval, _file(row.name, files))
     if all(standing.summary.info.recorded for standing in scored):
         return said("These numbers suggest no next step: the runs did not record which values were wrong")
     if uncounted := next(filter(_could_score_better, scored), None):
@@ -296,6 +305,19 @@ def _errors(number: int, every: int, section: str, summary: EvalSummary) -> Iter
     report = links.report(summary.info.id, summary.headlines[-1].slug)
     errors = Phrase(f"{number:,} of its {counted(every, 'error')}", report)
     return said(errors, f" {'is' if number == 1 else 'are'} in ", _section(section))
+
+
+def _file(section: str, files: Iterable[InstructionHistory]) -> Iterator[Phrase]:
+    """The instruction file on a section: of those whose path has each word of its name, the one with the most edits."""
+    words = set(_words(section))
+    on_it = [file for file in files if not file.deleted and words and words <= set(_words(file.path))]
+    if on_it:
+        path = max(on_it, key=lambda file: len(file.edits)).path
+        yield from said("; its instructions are ", Phrase(path, links.instruction(path), path))
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"[^\W_]+", name.lower())
 
 
 def _section(section: str) -> Phrase:

@@ -38,10 +38,15 @@ BETTER: Final[tuple[Decision, ...]] = ("better",)
 
 
 def news(
-    evals: Sequence[EvalStanding], focus: FocusView | None, *, losses_follow: bool = False
+    evals: Sequence[EvalStanding],
+    focus: FocusView | None,
+    files: Iterable[InstructionHistory] = (),
+    *,
+    losses_follow: bool = False,
 ) -> tuple[Sentence, ...]:
     """The sentences, from all evals that are not deleted, the one in most trouble first; none if there are none.
 
+    ``files``: the instruction files, of which the last sentence names the one on the weakest section.
     ``losses_follow``: the losses of further evals are listed below, so the first sentence does not name them.
     """
     scored = [standing for standing in evals if standing.summary.headlines]
@@ -57,10 +62,10 @@ def news(
         Sentence(
             "What got worse",
             tuple(_worse(scored, losses_follow)),
-            good=nothing_is_worse(scored) and not any(standing.summary.fallen for standing in scored),
+            good=nothing_is_worse(scored) and not any(one.summary.fallen or _broken(one) for one in scored),
         ),
         Sentence("What got better", tuple(_better(scored))),
-        Sentence("What to do next", tuple(next_step(scored, focus))),
+        Sentence("What to do next", tuple(next_step(scored, focus, files))),
     )
 
 
@@ -83,6 +88,12 @@ def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phra
         hidden = f" hides a loss: where {axis} is {value}, {fallen.specs[0].label} got worse by {size} with "
         output = output_phrase(fallen, fallen.headlines[-1])
         yield from said(eval_phrase(fallen), hidden, output, ", by more than chance.")
+    elif broken := [standing for standing in scored if _broken(standing)]:
+        number = counted(sum(map(_broken, broken)), "value")
+        of_evals = f"{len(broken):,} evals" if len(broken) > 1 else eval_phrase(broken[0].summary)
+        yield from said(
+            f"Nothing for certain: {number} broke with the newest output of ", of_evals, ", which may be chance."
+        )
     else:
         yield Phrase("Nothing for certain.")
     behind = sorted((standing for standing in scored if standing.behind), key=lambda standing: -standing.size)
@@ -92,6 +103,12 @@ def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phra
             others = Phrase(counted(len(behind) - 1, "more eval"), _BEST)
             yield from said(", and ", others, " behind its best" if len(behind) == 2 else " behind theirs")
         yield Phrase(".")
+
+
+def _broken(standing: EvalStanding) -> int:
+    """How many values, or cases, the newest output got wrong and the one before got right."""
+    change = standing.summary.change
+    return sum(number for _, number in change.flips.broken) if change and change.verdict else 0
 
 
 _BEST: Final = links.regressions() + "#h-best"

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from functools import cached_property
 from typing import Final
 
 from sitegen.analysis.causes import ProblemCause, ProblemCounts
@@ -17,9 +17,10 @@ from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.series import EvalSummary
 from sitegen.model.site import Page
+from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.commit import CommitView
-from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
+from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord, edits_by_commit
 from sitegen.pages.overview.focus import FocusView, Phrase, Sentence, focus_view
 from sitegen.pages.overview.news import Undo, loss, news
 from sitegen.stats.counts import mean
@@ -55,7 +56,7 @@ class SiteCounts(Frozen):
     problems: ProblemCounts
 
 
-class OverviewView(Frozen):
+class OverviewView(Frozen, dict=True, gc=True):
     """What ``pages/overview.html`` shows."""
 
     summaries: tuple[EvalSummary, ...]
@@ -79,8 +80,7 @@ class OverviewView(Frozen):
     """The edit before the loss that the first sentence names; None without one."""
     worktree: bool = False
     """Whether the newest point is the work tree, and not a commit."""
-    made_with: Mapping[str, FileEdit] = {}
-    """By eval, the edit of instructions that its newest output was made with, where there is one."""
+    instructions: tuple[InstructionHistory, ...] = ()
 
     @property
     def page(self) -> Page:
@@ -100,7 +100,14 @@ class OverviewView(Frozen):
     @property
     def news(self) -> tuple[Sentence, ...]:
         """Sentences on losses, gains, and what to do next; empty if there are no evals."""
-        return news(self.evals, self.focus, losses_follow=True)
+        return news(self.evals, self.focus, self.instructions, losses_follow=True)
+
+    @cached_property
+    def made_with(self) -> dict[str, FileEdit]:
+        """By eval, the edit of instructions that its newest output was made with, where there is one."""
+        edits = edits_by_commit(self.instructions)
+        newest = {one.info.id: edits.get(one.windows[-1].edit) for one in self.summaries if one.windows}
+        return {eval_id: found[0] for eval_id, found in newest.items() if found}
 
     @property
     def losses(self) -> list[tuple[Phrase, ...]]:
