@@ -115,7 +115,7 @@ def history_lines(series: Series) -> list[str]:
 def _point_lines(series: Series, index: int, widths: Sequence[int], *, both: bool) -> Iterator[str]:
     """Yield the lines of a point; with ``both``, the headline also as judged today."""
     from sitegen.analysis.series import variant_spread
-    from sitegen.pages.labels import STALE, STATUSES, changes, grade_word, signed, span, spread_words, verdict_words
+    from sitegen.pages.labels import STALE, STATUSES, changes, signed, span, spread_words, verdict_word, verdict_words
     from sitegen.stats.counts import errors
 
     point, before = series.points[index], series.points[index - 1] if index else None
@@ -138,7 +138,8 @@ def _point_lines(series: Series, index: int, widths: Sequence[int], *, both: boo
     if change and (change.note or (change.parts and not change.by_outputs)):
         yield f"    change: {line(change.origin(spec))}"
     if point.change and (verdict := point.change.verdict):
-        yield f"    {grade_word(verdict.decision)}: {line(verdict_words(verdict, spec, series.info.nouns), 400)}"
+        words = line(verdict_words(verdict, spec, series.info.nouns), 400)
+        yield f"    {verdict_word(verdict, spec.higher_is_better)}: {words}"
     named = point.edits[:_EDITS] if index else ()
     for edit in named:
         yield f"    edit: {line(edit.path, 80)} {edit.commit.short} {line(edit.commit.subject, 60)}"

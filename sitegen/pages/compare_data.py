@@ -31,7 +31,7 @@ from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.compare_cells import FEWEST, STATES, cell_source
-from sitegen.pages.effects import pill
+from sitegen.pages.effects import verdict_pill
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
 from sitegen.pages.labels import (
@@ -154,7 +154,7 @@ def answer(series: Series, pair: tuple[int, int], verdict: ChangeVerdict | None)
     why = because(verdict, spec, info.nouns, f"{_ROOT}{links.methods()}")
     unsaid = verdict.change is None or grade_word(verdict.decision) == signed(verdict.change, spec)
     change = "" if unsaid else f"{text(spec.label)} {signed(verdict.change, spec)}, "
-    words = f"<p class=answer>From {before} to {after}: {change}{pill(verdict.decision)}{why}."
+    words = f"<p class=answer>From {before} to {after}: {change}{verdict_pill(verdict, spec)}{why}."
     if abs(verdict.change or 0) < (verdict.detectable or 0) and (least := smallest_change(verdict, spec)):
         words += f" {least[0].upper()}{text(least[1:])}."
     return Markup(f"{words}</p>{_picture(spec, verdict)}")

@@ -26,7 +26,7 @@ from sitegen.pages.html import formats
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
 from sitegen.pages.html.tables import Column
-from sitegen.pages.labels import exchanges, grade_word, own_unit, span, span_of_change, verdict_words
+from sitegen.pages.labels import exchanges, grade_word, own_unit, span, span_of_change, verdict_word, verdict_words
 from sitegen.text.patch import Hunk
 from sitegen.text.plain import counted, line
 
@@ -157,7 +157,9 @@ class EffectRow(Frozen):
     def verdict_cell(self, *_: object) -> Markup:
         """The grade with its reason."""
         why = f'<div class="by">{text(self.why)}</div>' if self.why else ""
-        return Markup(f"{pill(self.grade)}{why}")
+        verdict = self.verdict
+        mark = verdict_pill(verdict, self.spec) if verdict and self.grade == verdict.decision else pill(self.grade)
+        return Markup(f"{mark}{why}")
 
     def count(self, flipped: Tally, tone: str, root: str) -> Markup:
         """The number of flips, with a link to the comparison of both points."""
@@ -283,15 +285,20 @@ def scale_of(rows: Iterable[EffectRow]) -> float:
     return max(ends, default=0.0)
 
 
-def pill(grade: Grade, evals: int = 0) -> Markup:
-    """The word for a change as a mark, after a number of evals."""
+def pill(grade: Grade, word: str = "") -> Markup:
+    """A grade as a mark, with its own word unless another one is given."""
     tone = f" {TONES[grade]}" if TONES[grade] else ""
-    return Markup(f'<span class="pill{tone}">{f"{evals:,} " if evals else ""}{grade_word(grade)}</span>')
+    return Markup(f'<span class="pill{tone}">{word or grade_word(grade)}</span>')
+
+
+def verdict_pill(verdict: ChangeVerdict, spec: MetricSpec) -> Markup:
+    """The word for a verdict on the change of a metric, as a mark."""
+    return pill(verdict.decision, verdict_word(verdict, spec.higher_is_better))
 
 
 def pills(counts: Iterable[tuple[Grade, int]]) -> Markup:
     """How many evals have each grade, as marks."""
-    return Markup(" ".join([pill(grade, evals) for grade, evals in counts]))
+    return Markup(" ".join([pill(grade, f"{evals:,} {grade_word(grade)}") for grade, evals in counts]))
 
 
 def _flip_count(values: int, tone: str) -> Markup:

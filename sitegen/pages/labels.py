@@ -266,6 +266,17 @@ def grade_word(grade: str) -> str:
     return NO_CHANGE if grade == "same" else grade
 
 
+def verdict_word(verdict: ChangeVerdict, higher_is_better: bool) -> str:
+    """The word for a verdict on the change of a metric, which stands beside its number.
+
+    A field that broke everywhere makes a change *worse* even if the number rose. Then the word says what broke.
+    """
+    got_worse = (verdict.change or 0.0) * (-1 if higher_is_better else 1) > ROUNDING
+    if verdict.why == "a field was lost" and not got_worse:
+        return f"{counted(len(verdict.lost_fields), 'field')} broke"
+    return grade_word(verdict.decision)
+
+
 def span(interval: Interval | None) -> str:
     """The ends of an interval around a value, ``0.614 to 0.889``; empty if there is none."""
     return f"{interval.low:.3f} to {interval.high:.3f}" if interval else ""

@@ -13,7 +13,7 @@ from sitegen.errors import SitegenError
 from sitegen.model.commits import short_id
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateMetric, GateReport
 from sitegen.model.metrics import traits_of
-from sitegen.pages.labels import grade_word, split
+from sitegen.pages.labels import split, verdict_word
 from sitegen.questions.gate_report import (
     allowed_drop,
     change_text,
@@ -144,7 +144,11 @@ def _change_row(check: GateEval) -> tuple[str, ...]:
         number(metric.base, metric.unit) if metric else NIL,
         number(metric.head, metric.unit) if metric else NIL,
         change_text(metric) if metric else NIL,
-        grade_word(metric.noise.decision) if metric and metric.noise else "same output" if check.same_output else NIL,
+        verdict_word(metric.noise, metric.spec.higher_is_better)
+        if metric and metric.noise
+        else "same output"
+        if check.same_output
+        else NIL,
         count(check.broken) if check.overlap else NIL,
         count(check.fixed) if check.overlap else NIL,
         f"**{check.verdict}**" if check.verdict == "fail" else check.verdict,

@@ -22,7 +22,7 @@ from sitegen.errors import SitegenError
 from sitegen.model.commits import WORKTREE
 from sitegen.model.gate import SCHEMA, GateEval, GateMetric, GateReport, Reason
 from sitegen.model.metrics import Nouns, traits_of
-from sitegen.pages.labels import smallest_change, spread_words, verdict_words
+from sitegen.pages.labels import smallest_change, spread_words, verdict_word, verdict_words
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.usage import all_specs
 from sitegen.text.markdown_cells import number, signed
@@ -240,7 +240,9 @@ def _metric_predicate(metric: GateMetric, reason: Reason, check: GateEval) -> st
             if chance is None:
                 return f"{loss}, which may be chance"
             least = smallest_change(chance, metric.spec)
-            return f"{loss}: {chance.decision}: {words}{f'; {least}' if least else ''}"
+            return (
+                f"{loss}: {verdict_word(chance, metric.spec.higher_is_better)}: {words}{f'; {least}' if least else ''}"
+            )
         case "same output":
             return (
                 f"{loss}, which is more than {allowed_drop(metric)}, by other ground truth or rules alone: "

@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_951,
+    "lines of sitegen/": 63_033,
     "modules of sitegen/": 293,
     "classes": 516,
     "classes in pages/": 72,
     "fields of classes": 2_300,
-    "functions": 3_584,
-    "parameters": 5_061,
+    "functions": 3_591,
+    "parameters": 5_075,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 75,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_609,
+    "lines of templates, styles and scripts": 8_611,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_492,
+    "lines of tests": 49_516,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 13,
 }

@@ -60,7 +60,8 @@ def report(
     ]
     still = [check_metric(F1, Limit(drop=0.0), 0.9, 0.9, MetricDelta("f1", 0.0, DeltaParts(0, 0, 0)))]
     old = [check_metric(F1, Limit(floor=0.95, drop=0.0), 0.9, 0.9, MetricDelta("f1", 0.0, DeltaParts(0, 0, 0)))]
-    gone = replace(CHANCE, decision="worse", why="a field was lost", lost_fields=(("rows[].unit", 9),))
+    lost_fields = (("rows[].unit", 9),)
+    gone = replace(CHANCE, decision="worse", why="a field was lost", change=0.0, lost_fields=lost_fields)
     lost = [check_metric(F1, Limit(drop=0.0), 0.9, 0.9, MetricDelta("f1", 0.0, None), gone, is_headline=True)]
     new = [check_metric(F1, Limit(floor=0.5), None, 0.9, None)]
     same = overlap("comparable", 2)

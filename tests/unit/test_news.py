@@ -12,8 +12,9 @@ from sitegen.analysis.causes import ProblemCounts
 from sitegen.analysis.standing import standings
 from sitegen.config.models import Mute
 from sitegen.engine.summary import summary_file
-from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Flips, MetricDelta, Overlap
+from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import Flips
 from sitegen.model.series import BestOutput, EvalSummary, PatternSummary, WeakSection
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.overview.focus import Sentence, focus_view

@@ -10,7 +10,7 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flips
 from sitegen.model.changes import Change, Ends, Interval, MetricDelta, Overlap
 from sitegen.model.outcomes import Judgement
-from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Streak, WeakSection
+from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Streak, WeakSection, Window
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
@@ -73,7 +73,10 @@ def test_a_few_evals_are_cards_and_more_are_rows_that_name_the_edit_they_were_ma
     assert ('class="multiples"' in many, many.count("<path class=m d='M50 6h0'/>")) == (False, 4)
     assert many.count("<path class=z d='M75 0V12'/>") == 4
     edit = sample.edit(3)
-    view = replace(_view(*evals), made_with={"a": FileEdit(edit, edit.path)})
+    view = replace(
+        _view(replace(evals[0], windows=(Window(edit.commit.position, None, 0),)), *evals[1:]),
+        instructions=(InstructionHistory(edit.path, (edit,)),),
+    )
     html = renderer_of(sample.SITE).render(view.page).decode()
     assert html.partition("<table")[2].count(links.edit(edit.path, edit.commit.sha)) == 1
 

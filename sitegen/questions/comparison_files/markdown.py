@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from sitegen.analysis.variant_tests import MetricTest, PairedFate, Tested, VariantComparison, VariantPair
 from sitegen.model.changes import ChangeVerdict, Interval
-from sitegen.pages.labels import grade_word, spread_words
+from sitegen.pages.labels import spread_words, verdict_word
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.usage import UNITS, USAGE_METRICS
@@ -256,15 +256,20 @@ def sides_lines(changes: Sequence[ResultChange]) -> Iterator[str]:
     ends = (f"{number(around.low)} to {number(around.high)}" if around else NIL for around in intervals)
     rows.append((f"95 % interval of {first.metrics[0].label}", *ends))
     rows.append(("Fixed, broken", NIL, *(f"{count(change.fixed)}, {count(change.broken)}" for change in changes)))
-    decisions = (grade_word(change.verdict.decision) if change.verdict else NIL for change in changes)
+    decisions = (_word(change) or NIL for change in changes)
     rows.append((f"Against {name(first.before)}", NIL, *decisions))
     heads = ("Metric", name(first.before), *others)
     yield from (*table(heads, rows, range(1, len(heads))), "")
     for change in changes:
-        verdict = f"{grade_word(change.verdict.decision)}: {change.words}." if change.verdict else ""
+        verdict = f"{_word(change)}: {change.words}." if change.verdict else ""
         if said := " ".join(filter(None, (verdict, *change.warnings))):
             yield f"- {name(change.after)}: {prose(said)}"
     yield ""
+
+
+def _word(change: ResultChange) -> str:
+    """The word for the verdict on the headline; empty if there is none."""
+    return verdict_word(change.verdict, change.metrics[0].higher_is_better) if change.verdict else ""
 
 
 def _counted_words(change: ResultChange) -> str:
@@ -281,7 +286,7 @@ def _counted_words(change: ResultChange) -> str:
 def _verdict_lines(change: ResultChange, verdict: ChangeVerdict) -> Iterator[str]:
     """The verdict, and the intervals of the headline before and after and of its change."""
     metric = change.metrics[0]
-    yield f"**{grade_word(verdict.decision).capitalize()}**: {prose(change.words)}."
+    yield f"**{verdict_word(verdict, metric.higher_is_better).capitalize()}**: {prose(change.words)}."
     yield ""
     unit, n = verdict.unit, verdict.n
     moved = Interval(*verdict.interval, unit=unit, n=n, method="paired") if verdict.interval and unit else None
