@@ -30,7 +30,7 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
         *("documentid", "scenarioid", "evalid", "test", "testcase", "testname", "case", "eval", "scenario", "task"),
         *("name", "key"),
     ),
-    "input": ("input", "inputs", "question", "query", "prompt", "userinput", "instruction", "text"),
+    "input": ("input", "inputs", "question", "query", "prompt", "userinput", "instruction", "text", "sentence"),
     "variant": (
         *("variant", "providerid", "provider", "promptid", "experiment", "experimentname", "arm", "condition", "agent"),
         *("target", "system"),
@@ -81,7 +81,7 @@ _ONE_NUMBER: Final = re.compile(r"\[[-+0-9.eE]{1,40}\]")
 _SPANS: Final = frozenset(("rootspanid", "spanid", "traceid", "observationcount"))
 """Names of columns by which a row is a trace, whose id is another one at each run and whose name is that of all."""
 _GRADING: Final = re.compile(
-    r"assertions?|checks?|grad(?:es?|ing\w*)|verdicts?|evaluat\w*|judge\w*|metrics?(?:data|results?)"
+    r"assertions?|checks?|grad(?:es?|ing\w*)|scoring|verdicts?|evaluat\w*|judge\w*|metrics?(?:data|results?)"
 )
 """Matches plain names of objects or lists in which a tool explains its verdict on a case."""
 CHECKS: Final = "checks"
@@ -261,10 +261,11 @@ def states_a_result(row: dict[str, Value], *, of_response: bool = False) -> bool
 
 
 NAMED_VERDICT = re.compile(
-    r"^(?!must|should|expect|requir).*[a-z0-9]"
+    r"^(?!must|should|expect|requir|pars|request|api).*[a-z0-9]"
     r"(?:[_ .-](?:status|passed|pass|correct|ok)|Status|Passed|Pass|Correct|Ok|OK)$"
 )
-"""Matches names of verdicts of one judge of several: ``retrievalStatus``, ``answer_correct``, but not ``mustPass``."""
+"""Matches names of verdicts of one judge of several: ``retrievalStatus``, ``answer_correct``, but not ``mustPass`` or
+``parse_ok``."""
 _COUNTS: Final = frozenset({"total", "failed", "fail", "count"})
 """Names of numbers of cases: what has them is a group of cases."""
 
@@ -307,8 +308,17 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
             parts[part] = (column,)
     # A grade may be a word as well.
     words = [name for name in SCORES if name in by_name and not any(_is_number(row.get(by_name[name])) for row in rows)]
+    graded = (  # a verdict in an object: ``{"ok": true, "scoring": {"passed": false}}``
+        f"{name}.{key}"
+        for row in rows
+        for name, inner in row.items()
+        if isinstance(inner, dict) and _GRADING.fullmatch(plain_name(name))
+        for key, cell in inner.items()
+        if plain_name(key) in VERDICTS and is_verdict(cell)
+    )
     named = (name for name in (*VERDICTS, *WEAK_VERDICTS, *words) if _states_verdicts(by_name.get(name), rows))
     verdict = next((by_name[name] for name in named), "")
+    verdict = verdict if plain_name(verdict) in VERDICTS else next(graded, verdict)
     numeric = (name for name in SCORES if name in by_name and any(_is_number(row.get(by_name[name])) for row in rows))
     score = next((by_name[name] for name in numeric), "")
     above = dict.fromkeys(

@@ -12,7 +12,9 @@ from posixpath import basename, splitext
 from typing import Final
 
 from sitegen.history.globs import run_glob
+from sitegen.importers.recorded_layouts import is_measure, numbers_of_layout
 from sitegen.importers.usual_names import PARTS, case_rows, plain_name, usual_columns
+from sitegen.model.outcomes import Value
 from sitegen.recognition.files import Reader, table_of, texts, value_of
 from sitegen.recognition.output_series import (
     MODEL,
@@ -22,7 +24,9 @@ from sitegen.recognition.output_series import (
     is_result_by_name,
     is_truth_by_name,
     names_a_run,
+    run_globs_of,
 )
+from sitegen.recognition.recognition import is_made_id
 from sitegen.text.plain import natural_order
 
 _LEAST: Final = 2
@@ -36,6 +40,11 @@ _MOST_COMPARED: Final = 60
 """The most files that are read to see whether those of a folder have the same cases."""
 _LAST_WORD: Final = r"[^-_. ]+$"
 """Matches what is left of a word at the end of what several names have in common."""
+_CONFIGURED: Final = re.compile(r"config(?:uration)?|settings|param(?:eter)?s|options|model|retriever|strategy", re.I)
+_SIZE: Final = re.compile(
+    r"(?:n|num|total)?[-_]?(?:cases|documents|examples|items|n|queries|questions|samples|size|tests|total)", re.I
+)
+"""Matches names of what a run says of its configuration, and of numbers of cases."""
 _READ: Final = 3
 """Number of folders of which a file is read to see whether each file is one case."""
 
@@ -48,7 +57,8 @@ def joined_series(several: Iterable[OutputSeries], read: Reader) -> list[OutputS
     listed = [*several]
     present = {series.path: series for series in listed if not series.deleted}
     joined: list[OutputSeries] = []
-    for group in (_in_folders(present, read), _in_files(present), _of_same_cases(present, read)):
+    in_folders = (_in_folders(present, read), _in_folders_of_runs(present))
+    for group in (*in_folders, _in_files(present), _of_same_cases(present, read)):
         for series in group:
             joined.append(series)
             for part in series.parts:
@@ -109,6 +119,21 @@ def _are_cases(folders: _BySegment, shared: Collection[str], read: Reader) -> bo
     )
 
 
+def _in_folders_of_runs(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
+    """Yield what is joined by names of folders with the model and the date of a run: ``gpt-4o_2026-01-01/out.json``."""
+    by_path: dict[str, dict[str, OutputSeries]] = {}
+    for path, series in present.items():
+        glob = path if series.is_glob else next(iter(run_globs_of(path)), "")
+        start, _, end = glob.partition("*")
+        above, _, name = start.rpartition("/")
+        if "/" in end and (model := MODEL.search(name)):
+            named = f"{name[: model.start()]}{{model}}{name[model.end() :]}"
+            by_path.setdefault(f"{above}/{named}*{end}".lstrip("/"), {})[model[0]] = series
+    for path, parts in by_path.items():
+        if len(parts) >= _LEAST and _answer_together(series := _joined(path, [*parts.values()])):
+            yield series
+
+
 def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
     """Yield what is joined by the names of files."""
     beside: dict[tuple[str, str], dict[str, OutputSeries]] = {}
@@ -144,7 +169,7 @@ def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
 
 
 def _of_same_cases(present: Mapping[str, OutputSeries], read: Reader) -> Iterator[OutputSeries]:
-    """Yield what is joined because tables beside each other have the same columns and the same cases."""
+    """Yield what is joined because files beside each other have the same columns or numbers, over the same cases."""
     beside: dict[tuple[str, str], list[str]] = {}
     for path in present:
         folder, _, name = path.rpartition("/")
@@ -157,18 +182,32 @@ def _of_same_cases(present: Mapping[str, OutputSeries], read: Reader) -> Iterato
         room -= len(stems) if is_compared else 0
         for stem in stems if is_compared else ():
             if not (names_a_run(stem) or is_truth_by_name(stem) or OF_NOW.search(stem) or "*" in stem):
-                table = table_of(value_of(ending[1:], read(f"{folder}/{stem}{ending}") or b""))
-                columns = {plain_name(column): column for column in table.columns} if table else {}
-                named = [columns[name] for name in (*PARTS["id"], *PARTS["input"]) if name in columns]
-                cases = texts(row.get(named[0]) for row in table.rows) if table and named else frozenset()
-                by_cases.setdefault((frozenset(columns), cases), []).append(stem)
-        for (_, cases), same in by_cases.items():
-            start = re.sub(_LAST_WORD, "", _common_start(same))
-            end = re.sub(_LAST_WORD, "", _common_start([stem[::-1] for stem in same]))[::-1]
+                same = _same_of(value_of(ending[1:], read(f"{folder}/{stem}{ending}") or b""))
+                by_cases.setdefault(same, []).append(stem)
+        for (_, cases), alike in by_cases.items():
+            start = re.sub(_LAST_WORD, "", _common_start(alike))
+            end = re.sub(_LAST_WORD, "", _common_start([stem[::-1] for stem in alike]))[::-1]
             fits = [stem for stem in stems if stem.startswith(start) and stem.endswith(end)]
-            if len(cases) >= _LEAST and len(same) >= _LEAST and len(fits) == len(same):
+            if len(cases) >= _LEAST and len(alike) >= _LEAST and len(fits) == len(alike):
                 path = f"{folder}/{start}{{variant}}{end}{ending}"
-                yield _joined(path, [present[f"{folder}/{stem}{ending}"] for stem in sorted(same, key=natural_order)])
+                yield _joined(path, [present[f"{folder}/{stem}{ending}"] for stem in sorted(alike, key=natural_order)])
+
+
+def _same_of(value: Value) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the columns of a table and its cases, or the names of the numbers of a run and the numbers of its cases.
+
+    The run states its configuration: the numbers of different tasks may be called alike too.
+    """
+    if isinstance(value, dict) and any(_CONFIGURED.fullmatch(key) for key in value):
+        numbers = [number for number in numbers_of_layout(value, {}) if is_measure(number.name)]
+        sizes = [f"{one.name} {one.value}" for one in numbers if _SIZE.fullmatch(one.name.rpartition(".")[2])]
+        if sizes:
+            return frozenset(number.name for number in numbers), frozenset((*sizes, "numbers"))
+    table = table_of(value)
+    columns = {plain_name(column): column for column in table.columns} if table else {}
+    named = [columns[name] for name in (*PARTS["id"], *PARTS["input"]) if name in columns]
+    named += filter(is_made_id, columns.values())
+    return frozenset(columns), texts(row.get(named[0]) for row in table.rows) if table and named else frozenset()
 
 
 def _common_ends(stems: Sequence[str], models: Mapping[str, re.Match[str]]) -> tuple[str, str]:

@@ -125,7 +125,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
     in_folders = frozenset[str]().union(*(found.used for found in folders))
     candidates = tuple(file for file in candidates if file.path not in in_folders)
     truth_finder = TruthFinder(candidates, read)
-    truths = set[str]()
+    truths, forms = set[str](), set[tuple[str, Any]]()
     proposals_in = Counter[str]()
     single, unknown = 0, list[Proposal]()
     found: list[tuple[OutputSeries, Proposal]] = [
@@ -165,8 +165,11 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         folder = series.path.rpartition("/")[0]
         # The sums beside cases take no place from other evals.
         is_sum = folder in proposals_in and traits_of(recognition[0].get("kind")).is_recorded
-        single += series.versions == 1 and not is_sum
-        if series.versions == 1 and single > _MOST_SINGLE:
+        form = (splitext(series.path)[0], recognition[0].get("kind"))
+        is_again = form in forms  # the same results in another form: ``results.csv`` beside ``results.json``
+        forms.add(form)
+        single += series.versions == 1 and not (is_sum or is_again)
+        if is_again or (series.versions == 1 and single > _MOST_SINGLE):
             continue
         proposals_in[folder] += 1
         if proposals_in[folder] > MOST_BESIDE:
@@ -233,7 +236,8 @@ def _recognised(
 
 def _of_unknown_form(series: OutputSeries) -> Proposal:
     """Return what is told of a file that states results and is not recognised."""
-    why = f"{series.path}, written by {counted(series.versions, 'commit')}: verdicts in a form that is not known"
+    written = f"written by {counted(series.versions, 'commit')}"
+    why = f"{series.path}, {written}: verdicts or labels in a form that is not known"
     lacks = "list its cases as rows with an id and a verdict or a score, or name a format that is known"
     return Proposal(id=series.path, why=why, lacks=lacks)
 

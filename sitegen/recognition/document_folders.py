@@ -1,5 +1,7 @@
 """Pairs folders in which each document has a file of its own: ``golden/c1.json`` with ``outputs/c1.json``.
 
+The expected documents may also be in one file, by the names of the others: ``golden.json`` with ``outputs/c1.json``.
+
 Folders of outputs beside each other are those of one eval: its runs if their names have a number or a date, otherwise
 those of the models or variants that answered.
 """
@@ -38,7 +40,7 @@ Documents = Mapping[str, TrackedFile]
 
 
 class FoundFolders(Frozen):
-    """An eval whose ground truth and outputs are folders of documents."""
+    """An eval whose outputs, and mostly whose ground truth, are folders of documents."""
 
     series: OutputSeries
     """Its outputs, with the files of the newest run."""
@@ -55,14 +57,21 @@ def folders_of_documents(files: Iterable[TrackedFile], read: Reader) -> list[Fou
     present.sort(key=lambda file: (_truth_or_folder(file), file.path))
     by_folder = {folder: [*own] for folder, own in groupby(present, key=_truth_or_folder)}
     truths = sorted(by_folder, key=lambda folder: (not is_truth_by_name(folder), folder))
+    in_files = {file.path: file for file in present if is_truth_by_name(file.name) and file.ending == "json"}
     found: list[FoundFolders] = []
     used: set[str] = set()
-    for truth in truths:
+    for truth in (*truths, *in_files):
         is_of_answers = is_result_by_name(truth) or is_model_name(basename(truth))
         if not truth or truth in used or (is_of_answers and not is_truth_by_name(truth)):
             continue
-        names = names_of_documents(file.path.removeprefix(f"{truth}/") for file in by_folder[truth])
-        expected = {names[file.path.removeprefix(f"{truth}/")]: file for file in by_folder[truth]}
+        if truth in in_files:
+            value = value_of("json", read(truth) or b"")
+            by_name = value if isinstance(value, dict) else {}
+            is_document = not all(isinstance(root, dict) for root in by_name.values())
+            expected = {name: in_files[truth] for name in by_name if not is_document}
+        else:
+            names = names_of_documents(file.path.removeprefix(f"{truth}/") for file in by_folder[truth])
+            expected = {names[file.path.removeprefix(f"{truth}/")]: file for file in by_folder[truth]}
         if len(expected) < _LEAST:
             continue
         named = {
@@ -123,7 +132,8 @@ def _agree(expected: Documents, given: Documents, read: Reader) -> bool:
     """Whether the first outputs have most of the expected fields, in an envelope or not."""
     shares = []
     for name in sorted(given)[:_READ]:
-        sides = [leaf_paths(value_of(file.ending, read(file.path) or b"")) for file in (expected[name], given[name])]
+        values = [value_of(file.ending, read(file.path) or b"") for file in (expected[name], given[name])]
+        sides = [leaf_paths(value.get(name, value) if isinstance(value, dict) else value) for value in values]
         wanted, actual = ({path.removeprefix("[].") for path in side} for side in sides)
         common = sum(path in actual or any(each.endswith(f".{path}") for each in actual) for path in wanted)
         shares.append(common / len(wanted) if wanted else 0)
@@ -196,14 +206,15 @@ def _eval(
     endings = {file.ending for documents in folders.values() for file in documents.values()}
     glob = f"{'**/' if nested else ''}*.{endings.pop() if len(endings) == 1 else '*'}"
     files = tuple(file for documents in folders.values() for file in documents.values())
+    inner, glob_of_truth = ("", "") if any(file.path == truth for file in expected.values()) else ("/", "/*")
     shared = len({name for documents in folders.values() for name in documents})
     doubt = "" if is_sure else f"{basename(newest)} may be a run, a model or something else"
     if not is_truth_by_name(truth):
-        doubt = f"is {truth}/ the truth?"
+        doubt = f"is {truth}{inner} the truth?"
     return FoundFolders(
         series=OutputSeries(common, f"{inside}/{glob}" if is_glob else f"{inside}/", files),
-        entry={"ground_truth": f"{relpath(truth, common or '.')}/"},
-        why=f"{truth}/* and {place}/* have {shared} names in common, as of documents with a file each",
+        entry={"ground_truth": f"{relpath(truth, common or '.')}{inner}"},
+        why=f"{truth}{glob_of_truth} and {place}/* have {shared} names in common, as of documents with a file each",
         doubt=doubt,
         used=frozenset(file.path for file in (*expected.values(), *files)),
     )

@@ -186,6 +186,11 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
     runs = {file.oid: len(one.files) for one in series if one.is_glob for file in one.files}
     # A ``latest.json`` that is one of several runs again, or a file of another name, has no runs of its own.
     series = [one for one in series if one.is_glob or one.versions - 1 > runs.get(one.newest.oid, -1)]
+    # So has a copy of a folder, such as that of a web site: ``web/evals/results.json``.
+    alike: dict[str, list[str]] = {}
+    for one in series:
+        alike.setdefault(one.newest.oid, []).extend([f"/{one.path}"] if one.folder else [])
+    series = [one for one in series if not any(map(one.path.endswith, alike[one.newest.oid]))]
     named = {(one.folder, one.newest.oid): one.versions for one in series if not OF_NOW.search(one.newest.stem)}
     series = [
         one
@@ -208,29 +213,32 @@ def run_globs_of(path: str) -> tuple[str, ...]:
     for index, segment in enumerate(segments):
         is_file = index == len(segments) - 1
         stem, dot, ending = segment.rpartition(".") if is_file else (segment, "", "")
-        match = _run_in(stem)
-        if match is None:
-            continue
-        number = _NUMBER.search(stem, match.start())
-        ordinal = None if is_file else _ORDINAL.match(stem)
-        start = ordinal.end() if ordinal else number.start() if number else match.start()
-        before = stem[:start] or ("20" if is_file and stem.startswith("20") else "")  # without ``latest.json``
-        model = MODEL.search(stem, match.end()) if is_file else None
-        # The runs of each model are an eval: ``2025-01-01_gpt-4o.jsonl``.
-        ends = (f"*{stem[model.start() - 1 :]}", "*") if model and model.end() == len(stem) else ("*",)
-        globs += ["/".join((*segments[:index], f"{before}{end}{dot}{ending}", *segments[index + 1 :])) for end in ends]
-    return tuple(globs)
+        for match in _runs_in(stem):
+            number = _NUMBER.search(stem, match.start())
+            ordinal = None if is_file else _ORDINAL.match(stem)
+            start = ordinal.end() if ordinal else number.start() if number else match.start()
+            before = stem[:start] or ("20" if is_file and stem.startswith("20") else "")  # without ``latest.json``
+            model = MODEL.search(stem, match.end()) if is_file else None
+            # The runs of each model are an eval: ``2025-01-01_gpt-4o.jsonl``.
+            ends = (f"*{stem[model.start() - 1 :]}", "*") if model and model.end() == len(stem) else ("*",)
+            # A file that repeats the date of its folder is of that run: ``2025-01-01/sums-2025-01-01.json``.
+            below = segments[index + 1 :]
+            if below and match[0] in below[-1] and _DATED.fullmatch(match[0]) and (own := run_globs_of(below[-1])):
+                below[-1] = f"{own[0].partition('*')[0]}*{re.split(f'{match[0]}[-_T0-9Z]*', below[-1])[-1]}"
+            globs += ["/".join((*segments[:index], f"{before}{end}{dot}{ending}", *below)) for end in ends]
+    return tuple(dict.fromkeys(globs))
 
 
-def _run_in(stem: str) -> re.Match[str] | None:
-    """The date or the number of a run in a name; those in the name of a model are none."""
+def _runs_in(stem: str) -> list[re.Match[str]]:
+    """The number of a run in a name, if it is not behind a date, and the date; none of them in the name of a model."""
     masked = MODEL.sub(lambda model: "~" * len(model[0]), stem)
-    return _DATED.search(masked) or _NUMBERED.search(masked)
+    dated, numbered = _DATED.search(masked), _NUMBERED.search(masked)
+    return [match for match in (numbered, dated) if match and not (dated and match.start() > dated.start())]
 
 
 def names_a_run(name: str) -> bool:
     """Whether the name of a folder has the date or the number of a run, or is a number."""
-    return name.isdecimal() or _run_in(name) is not None
+    return name.isdecimal() or bool(_runs_in(name))
 
 
 def is_model_name(name: str) -> bool:

@@ -40,7 +40,7 @@ from sitegen.importers.usual_names import (
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.recognition.files import FoundTable, leaf_paths, table_of, value_of
-from sitegen.recognition.output_series import OutputSeries, TruthFinder, is_result_by_name
+from sitegen.recognition.output_series import OutputSeries, TruthFinder, is_model_name, is_result_by_name
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.text.plain import counted
 
@@ -88,14 +88,14 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
 
 
 def states_results(series: OutputSeries, content: bytes) -> bool:
-    """Whether a file that is named like results has a member that is named like a verdict or a state."""
+    """Whether a file that is named like results has a member that is named like a verdict, a state or a label."""
     if not is_result_by_name(series.newest.name):
         return False
     last = (path.rpartition(".")[2].removesuffix("[]") for path in leaf_paths(value_of(series.newest.ending, content)))
     return any(plain_name(name) in _STATES for name in last)
 
 
-_STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS, "state"))
+_STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS, "state", *PARTS["expected"]))
 _EXAMPLES = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|templates?|tutorials?)/", re.IGNORECASE)
 _PEOPLE = re.compile(
     r"(?:^|[^a-z])(?:humans?(?![_-]?eval|[_-]ai(?![a-z]))|annotators?|raters?|labell?ers?)(?:[^a-z]|$)", re.IGNORECASE
@@ -213,7 +213,7 @@ def _is_of_cases(table: FoundTable | None) -> bool:
     """Whether each row has an id that is not of a run, and most rows have a long text."""
     if table is None:
         return False
-    ids = filter(_is_made_id, table.columns)
+    ids = filter(is_made_id, table.columns)
     told = sum(any(isinstance(cell, str) and len(cell) > _LONG for cell in row.values()) for row in table.rows)
     unique = any(len({str(row.get(name)) for row in table.rows}) == len(table.rows) for name in ids)
     return unique and len(table.rows) > 1 and told * 2 > len(table.rows)
@@ -275,8 +275,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         by_name[plain_name(name)] = name
     for name in columns:  # a verdict may be in an object of the judge: ``judgment.verdict``
         by_name.setdefault(plain_name(name.rpartition(".")[2]), name)
-    kinds = ((VERDICTS, 1), (WEAK_VERDICTS, 2))  # with the least number of different verdicts
-    named = ((by_name[name], least) for names, least in kinds for name in names if name in by_name)
+    named = [(by_name[name], 1 + (name in WEAK_VERDICTS)) for name in (*VERDICTS, *WEAK_VERDICTS) if name in by_name]
     verdict = next((name for name, least in named if _states_verdicts(columns[name], least)), None)
     scores, highest = _score_columns(columns, by_name, verdict)
     scores = scores or [
@@ -287,10 +286,13 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         scores += stated
     # deepeval writes the way in which a metric judges behind its name: ``Correctness [GEval]``.
     tells = {"input", "expected", "output", "variant"} & parts.keys()
+    # No search gives two measures of what it found.
+    ids, measures = parts.get("id", ""), [name for name in scores if not plain_name(name).endswith("score")]
     is_explained = any(plain_name(name).endswith(usual_parts(())["reasoning"]) for name in table.columns)
     is_judged = (
         bool(tells or stated or is_explained)
         or plain_name(table.key) in _CASES
+        or (is_made_id(ids) and not any(is_model_name(str(cell)) for cell in columns[ids]) and len(measures) > 1)
         or any(name.endswith("]") for name in scores)
     )
     sides = [parts.get(part, "") for part in ("expected", "output")]
@@ -326,7 +328,7 @@ def _parts_by_own_names(parts: Mapping[str, str], columns: Mapping[str, list[Val
     free = [name for name in columns if "." not in name and name not in parts.values()]
     added: dict[str, str] = {}
     if "id" not in parts:
-        ids = (name for name in free if _is_made_id(name) and _fits("id", columns[name]))
+        ids = (name for name in free if is_made_id(name) and _fits("id", columns[name]))
         added["id"] = next(ids, "")
     for part, names in _OWN_SIDES.items():
         if part not in parts:
@@ -335,7 +337,8 @@ def _parts_by_own_names(parts: Mapping[str, str], columns: Mapping[str, list[Val
     return {part: name for part, name in added.items() if name}
 
 
-def _is_made_id(name: str) -> bool:
+def is_made_id(name: str) -> bool:
+    """Whether a column may hold ids under a name of the author's own."""
     return bool(_MADE_ID.fullmatch(name)) and not _OF_A_RUN.match(name)
 
 
@@ -378,7 +381,9 @@ def _crossed_with(ids: str, columns: Mapping[str, list[Value]], parts: Mapping[s
 
 def _states_verdicts(values: list[Value], least_different: int) -> bool:
     stated = [value for value in _stated(values) if not is_no_score(value)]
-    return len(set(map(str, stated))) >= least_different and all(map(is_verdict, stated))
+    different = {str(value).casefold() for value in stated}
+    least_different = 1 if different <= {"passed", "failed"} else least_different  # no call is said to have passed
+    return len(different) >= least_different and all(map(is_verdict, stated))
 
 
 def _fits(part: str, values: list[Value]) -> bool:

@@ -156,7 +156,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=45,
+    version=46,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",

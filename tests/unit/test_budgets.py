@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_033,
+    "lines of sitegen/": 63_110,
     "modules of sitegen/": 293,
     "classes": 516,
     "classes in pages/": 72,
     "fields of classes": 2_300,
-    "functions": 3_591,
-    "parameters": 5_075,
+    "functions": 3_593,
+    "parameters": 5_077,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 75,
     "kinds of kept values": 10,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_611,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_516,
+    "lines of tests": 49_563,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 13,
 }

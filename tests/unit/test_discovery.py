@@ -320,6 +320,9 @@ def test_where_nothing_is_found_it_says_what_it_looked_for(tmp_path):
         ("2026-02-01/a.json", "*/a.json"),
         ("logs/1767225600000.json", "logs/*.json"),
         ("kept/R003__2025-12-18__L/results.json", "kept/R*/results.json"),
+        ("tuning/iter-01__2026-05-26T115322Z__ad3a.json", "tuning/iter-*.json"),
+        ("out/20260128_153122/sums_v4_fa61ff98_20260128_153122.json", "out/*/sums_v*.json"),
+        ("out/2026-01-28/2026-01-28_math.json", "out/*/20*math.json"),
         ("items/rs-17/truth.yaml", ""),
         ("Prüfung Süd/Lauf 12/Werte.jsonl", "Prüfung Süd/Lauf */Werte.jsonl"),
         ("tests/case-1.json", ""),
@@ -344,7 +347,7 @@ def test_a_folder_of_cases_is_not_an_eval_each(tmp_path: Path):
     report = _junit(1, 1)
     repo.commits([{f"results/case{chr(97 + n)}/out.xml": report for n in range(9)} | {"results/a.xml": report}])
     assert len(_look(repo).proposed) == 10  # each in a folder of its own
-    repo.commits([{f"more/results/{chr(97 + n)}.xml": report for n in range(9)}])
+    repo.commits([{f"more/results/{chr(97 + n)}.xml": _junit(2, 1) for n in range(9)}])
     look = _look(repo)
     assert sum(each.why.startswith("more/") for each in look.proposed) == 6
     assert [f"{each.why}: {each.lacks}" for each in look.rejected] == [
@@ -783,6 +786,19 @@ JOINED = {
         {"dir": "predictions", "outputs": "m_v*.csv", "ground_truth": "../data/labels.csv"},
         ["", "F1 1.000 over 4 documents"],
     ),
+    "documents with a file each and their truth by name in one file": (
+        {"data/ground_truth.json": json.dumps({f"b{n}": {"vendor": f"v{n}", "total": n} for n in range(3)})},
+        [
+            {
+                f"results/raw/{model}/b{n}.json": json.dumps({"vendor": f"v{n}", "total": n - (n > most)})
+                for n in range(3)
+                for model in ("gemini", "openai")
+            }
+            for most in (1, 2)
+        ],
+        {"dir": ".", "outputs": "results/raw/{model}/", "ground_truth": "data/ground_truth.json"},
+        ["F1 0.833 over 2 documents", "F1 1.000 over 2 documents"],
+    ),
     "predictions and labels of a set": (
         {"Gold/set1/x.json": json.dumps([{"id": n, "text": f"t{n}", "label": n % 2} for n in range(4)])},
         [
@@ -921,6 +937,18 @@ STATED = {
         [{"id": n, "scores": {"tone": {"plain": 0.5, "guided": 1}, "facts": {"plain": 0, "guided": 1}}} for n in "ab"],
         "Score 0.625 over 4 cases",
     ),
+    "several measures of a case": (
+        [{"id": f"q{n}", "sector": "trade", "recall": n / 2, "faithfulness": 1} for n in range(3)],
+        "Score 0.750 over 3 cases",
+    ),
+    "cases that all passed": (
+        {"score": {"earned": 9}, "checks": [{"id": f"setup.{n}", "status": "passed", "points": 3} for n in range(3)]},
+        "Passed 1.000 over 3 cases",
+    ),
+    "a verdict in an object beside that of a call": (
+        {"runs": [{"case": f"c{n}", "prompt": f"?{n}", "ok": True, "scoring": {"passed": n > 0}} for n in range(4)]},
+        "Passed 0.750 over 4 cases",
+    ),
     "a classification as right or wrong": (
         [
             {"sample_id": f"s{n}", "classification": word, "category": "benign"}
@@ -972,11 +1000,12 @@ def test_lines_of_cases_are_told_apart_by_a_column_of_any_name_that_every_case_h
     assert (found.entry["settings"]["columns"]["variant"], found.newest) == ("regime", "Passed 0.500 over 6 cases")
 
 
-def test_limits_and_demands_of_a_gate_are_no_eval(tmp_path: Path):
+def test_limits_and_demands_of_a_gate_and_answers_without_a_verdict_are_no_eval(tmp_path: Path):
     repo = GitRepo(tmp_path / "repo")
     demands = {"scenarios": [{"id": f"s{n}", "mustPass": True, "requiredChecks": ["a"]} for n in range(3)]}
     gate = json.dumps({"gates": {"overall": 0.7}})
-    repo.commit({"evals/gate.json": gate, "evals/baseline.json": json.dumps(demands)})
+    parsed = json.dumps([{"email_id": f"E{n}", "label": "cancel", "parse_ok": True} for n in range(3)])
+    repo.commit({"evals/gate.json": gate, "evals/baseline.json": json.dumps(demands), "evals/parsed.json": parsed})
     assert _look(repo).proposed == ()
 
 
@@ -1015,6 +1044,9 @@ def test_a_copy_of_the_newest_run_is_no_eval_beside_the_runs(tmp_path: Path):
         files = ("nightly/results/baseline.json", "nightly/results/latest.json")
         repo.commit(dict.fromkeys(files, json.dumps({"accuracy": share})))
     assert len(_look(repo).proposed) == 3, "a copy of a file of another name"
+    repo.commit({"web/kept/results/best.json": json.dumps({"accuracy": 0.2}), "web/index.html": ""})
+    repo.commit({"kept/results/best.csv": "accuracy\n0.2\n"})
+    assert len(_look(repo).proposed) == 3, "a copy of a folder, and the same numbers in another form"
 
 
 def test_what_a_model_says_of_people_is_no_grade_of_people(tmp_path: Path):
@@ -1050,7 +1082,7 @@ def test_a_report_that_is_not_known_is_said_to_be_not_known(tmp_path: Path):
     checks = [{"t": "a", "state": "green"}, {"t": "b", "state": "red"}]
     repo.commit({"evals/results.json": json.dumps({"suites": [{"checks": checks}]}), "evals/notes.json": '{"a": 1}'})
     (one,) = _look(repo).rejected
-    assert one.why == "evals/results.json, written by 1 commit: verdicts in a form that is not known"
+    assert one.why == "evals/results.json, written by 1 commit: verdicts or labels in a form that is not known"
 
 
 LFS_POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'7' * 64}\nsize 12345\n"
@@ -1192,6 +1224,21 @@ MODELS_IN: dict[str, tuple[list[str], object, list[str]]] = {
         ],
         SUMS,
         ["results/{model}.json"],
+    ),
+    "numbers of each configuration over the same cases": (
+        [f"results/{name}.json" for name in ("baseline", "hybrid", "rerank-top5")],
+        {"config": {"retriever": "dense"}, "all": {"samples": 51, "metrics": {"faithfulness": 0.9, "recall": 0.5}}},
+        ["results/{variant}.json"],
+    ),
+    "numbers of tasks": (
+        [f"results/{name}.json" for name in ("sql", "sums")],
+        {"n": 9, **SUMS},
+        ["results/sql.json", "results/sums.json"],
+    ),
+    "models and dates in the names of folders": (
+        [f"results/{model}__router__2026-07-29/result.json" for model in ("claude-3", "gpt-4o")],
+        CASES,
+        ["results/{model}__router__*/result.json"],
     ),
     "iterations": ([f"results/run-{n}/results.json" for n in (1, 2)], CASES, ["results/run-*/results.json"]),
 }
