@@ -30,11 +30,7 @@ SHARE: Final = 0.6
 MOST: Final = 50
 """Largest number of suspects that are listed for one eval."""
 
-Certainty: TypeAlias = Literal["high", "medium", "low"]
 SharedRule: TypeAlias = Literal["pattern", "same change", "same field", "alone"]
-HIGH: Final = 0.75
-_MEDIUM: Final = 0.5
-"""Smallest ``least_share`` of each certainty."""
 
 
 class SharedCause(NamedTuple):
@@ -44,18 +40,18 @@ class SharedCause(NamedTuple):
     pattern: str
     """The name of the error pattern; empty if another rule explains the labels."""
     labels: tuple[SuspectTruth, ...]
-    """The most certain first."""
+    """The one that most outputs contradict first."""
 
     @property
     def id(self) -> str:
-        """Fragment of the address of its row, from its most certain label; the same in every build."""
+        """Fragment of the address of its row, from its first label; the same in every build."""
         first = self.labels[0]
         place = "\0".join((first.eval_id, first.document, first.path))
         return hashlib.sha256(place.encode("utf-8", "replace")).hexdigest()[:10]
 
     @property
     def fields(self) -> list[str]:
-        """The fields of its labels, the one with the most certain label first."""
+        """The fields of its labels, in the order of its labels."""
         return list(dict.fromkeys(label.attribute for label in self.labels))
 
     @property
@@ -131,9 +127,8 @@ def _compared_with(cell: Cell, label: str, new_outputs: Sequence[int]) -> list[t
 def by_cause(labels: Sequence[SuspectTruth]) -> tuple[SharedCause, ...]:
     """Group labels by a cause that at least three of them share; the others are alone.
 
-    The causes with the most certain labels come first, among these the ones with the most labels.
-
-    The causes are tried in this order: an error pattern, the same change of the same field, the same field of one eval.
+    The causes that most outputs contradict come first, among these the ones with the most labels. They are tried in
+    this order: an error pattern, the same change of the same field, the same field of one eval.
     """
     labels = sorted(labels, key=lambda label: -least_share(label))
     as_errors = [_as_error(label) for label in labels]
@@ -146,9 +141,7 @@ def by_cause(labels: Sequence[SuspectTruth]) -> tuple[SharedCause, ...]:
     causes += [SharedCause("same change", "", alike) for alike in _alike(_without(labels, causes), change)]
     causes += [SharedCause("same field", "", alike) for alike in _alike(_without(labels, causes), field)]
     causes += [SharedCause("alone", "", (label,)) for label in _without(labels, causes)]
-    order: tuple[Certainty, ...] = ("high", "medium", "low")
-    causes.sort(key=lambda cause: (order.index(certainty(cause.labels[0])), -len(cause.labels)))
-    return tuple(causes)
+    return tuple(sorted(causes, key=lambda cause: (-least_share(cause.labels[0]), -len(cause.labels))))
 
 
 def patch_of(labels: Iterable[SuspectTruth]) -> tuple[str, int]:
@@ -188,12 +181,6 @@ def patch_of(labels: Iterable[SuspectTruth]) -> tuple[str, int]:
 def least_share(suspect: SuspectTruth) -> float:
     """Return the lower end of Wilson's interval of the share (0..1) of outputs that give the suspect value."""
     return wilson(suspect.agreeing / suspect.outputs, suspect.outputs)[0]
-
-
-def certainty(suspect: SuspectTruth) -> Certainty:
-    """Rate how certain it is that most outputs, including future ones, contradict the label with this value."""
-    least = least_share(suspect)
-    return "high" if least >= HIGH else "medium" if least >= _MEDIUM else "low"
 
 
 def _as_error(label: SuspectTruth) -> Judgement:

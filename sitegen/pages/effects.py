@@ -107,9 +107,10 @@ class EffectRow(Frozen):
             for spec, by in self.metrics[1 : METRICS + 1]
         ]
         remarks = [f'<p class="by">{text(remark)}</p>' for remark in self.remarks]
+        since = f" from {line(self.before.label, 40)} to {line(self.after.label, 40)}" if self.before else ""
         return Markup(
             f'<a class="name" href="{root}{links.eval_trend(self.info.id)}">{text(line(self.info.name, 80))}</a>'
-            f'<div class="by"><span>{text(self.spec.label)}</span>{"".join(further)}</div>'
+            f'<div class="by"><span>{text(self.spec.label + since)}</span>{"".join(further)}</div>'
             f"{self._unreadable(root)}{''.join(remarks)}{below}"
         )
 

@@ -83,13 +83,16 @@ SAME_OUTPUT: Final = "Both are the same output: only ground truth and rules can 
 
 
 def in_both(overlap: Overlap, nouns: Nouns) -> str:
-    """A sentence on the documents that two points have in common; empty if both have the same ones."""
-    if not overlap.only_before and not overlap.only_after:
+    """A sentence on what a change is over, and what its two values count besides; empty if both have the same."""
+    sides = [("before", len(overlap.only_before)), ("after", len(overlap.only_after))]
+    if not any(number for _, number in sides):
         return ""
+    kept = "more" if overlap.common else "only"
+    only = ", ".join([f"{number:,} {kept} {side}" for side, number in sides if number])
+    if not overlap.common:
+        return f"No {nouns.document} is in both: {only}."
     common = f"{overlap.common:,} {nouns.noun(overlap.common)}"
-    verb = "is" if overlap.common == 1 else "are"
-    sides = f"{len(overlap.only_before):,} only before, {len(overlap.only_after):,} only after"
-    return f"{common} {verb} in both; {sides}."
+    return f"Changes of metrics are over the {common} in both; the values beside them also count {only}."
 
 
 def iterations_and_outputs(iterations: int, different: int) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 from markupsafe import Markup, escape
 from msgspec.structs import replace
 
-from sitegen.analysis.suspect_truth import Certainty, SharedCause, by_cause, certainty, least_share, patch_of
+from sitegen.analysis.suspect_truth import SharedCause, by_cause, least_share, patch_of
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import State
 from sitegen.model.series import EvalInfo, EvalSummary, SuspectTruth
@@ -21,7 +21,7 @@ from sitegen.pages import links
 from sitegen.pages.html.cells import shown_run, value
 
 LISTED: Final = 300
-"""Number of labels on the page of all evals; each eval has the same share, its most certain ones."""
+"""Number of labels on the page of all evals; each eval has the same share, those that most outputs contradict."""
 
 NAMED: Final = 3
 """Number of fields that the row of a cause names."""
@@ -75,9 +75,9 @@ def sides(suspect: SuspectTruth) -> tuple[Markup, Markup]:
     return Markup(value(expected)), Markup(value(actual))
 
 
-def doubt(suspect: SuspectTruth) -> tuple[Certainty, float]:
-    """How certain it is that the label is wrong, and the least share of outputs that agree, 0..1."""
-    return certainty(suspect), least_share(suspect)
+def least_percent(suspect: SuspectTruth) -> int:
+    """The least percentage of such outputs that agree with each other."""
+    return round(100 * least_share(suspect))
 
 
 def patch(labels: Iterable[SuspectTruth]) -> tuple[Markup, int]:

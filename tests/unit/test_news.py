@@ -98,6 +98,7 @@ EVALS: dict[str, tuple[EvalSummary, ...]] = {
     ),
     "an output without a number": (case("a", 0.9, None), case("b", 0.5, 0.6)),
     "gains, the surest first": (case("a", 0.5, 0.6, judged=verdict("better")), case("b", 0.1, 0.9)),
+    "a gain that is likely more than chance": (case("a", 0.5, 0.6, judged=verdict("likely better")),),
     "a gain by the rules is none of the output": (case("a", 0.5, 0.6, by_rules=0.1),),
     "a lasting gain of the past": (case("a", 0.5, 0.7, 0.7, steps=(step(1, 0.5, 0.7, "better"),)),),
     "a target that is missed": (case("a", 0.5, 0.5, target=0.8),),
@@ -176,7 +177,8 @@ def test_a_lost_field_is_named_before_what_the_headline_did_and_one_that_stayed_
         steps = (replace(step(1, 0.5, after, "fell"), verdict=verdict_of),)
         told.append(news(standings([case("a", 0.5, after, steps=steps)], ()), None)[0].text)
     assert told == [
-        "Eval a: shop broke in all 9 values; F1 rose by 0.200 to 0.700 at iteration-002: 9 broken, 0 fixed.",
+        "Eval a: shop broke in all 9 values; F1 rose by 0.200 since iteration-001, to 0.700 at iteration-002: "
+        "9 broken, 0 fixed.",
         "Eval a: F1 stayed at 0.500 at iteration-002: 9 broken, 0 fixed.",
     ]
 
@@ -184,10 +186,10 @@ def test_a_lost_field_is_named_before_what_the_headline_did_and_one_that_stayed_
 def test_the_overview_lists_what_further_evals_lost_below_the_first_sentence() -> None:
     evals = EVALS["an open regression after an edit, and two more evals that lost"]
     view = sample.view_of(sample.overview_page(evals, sample.commit(3), COUNTS))
-    assert view.news[0].text == "Eval a: F1 fell by 0.400 to 0.500 at iteration-002 and was not regained."
+    assert view.news[0].text.endswith("0.400 from its level before, to 0.500 at iteration-002 and was not regained.")
     assert ["".join(phrase.text for phrase in phrases) for phrases in view.losses] == [
         "Eval b is 0.100 behind its best F1, iteration-001, by more than chance; most of it was lost at iteration-002.",
-        "Eval c: F1 fell by 0.300 to 0.600 at iteration-002, too new to tell from noise.",
+        "Eval c: F1 fell by 0.300 from its level before, to 0.600 at iteration-002, too new to tell from noise.",
     ]
     assert sum(len(standing.worse) for standing in view.evals) == 3
 
@@ -217,7 +219,7 @@ def test_every_sentence_about_an_eval_is_one_click_from_its_evidence() -> None:
     links = [[phrase.href for phrase in sentence.phrases if phrase.href] for sentence in sentences(*evals)]
     assert links == [
         ["evals/a/index.html", "evals/a/0002.html"],
-        ["evals/b/index.html", "evals/b/0002.html", "regressions.html#h-best"],
+        ["evals/b/index.html", "evals/b/0001.html", "evals/b/0002.html", "regressions.html#h-best"],
         ["commits/eeeeeeeeeeee.html", "evals/a/0002.html", "evals/a/index.html"],
     ]
     gain = sentences(case("a", 0.5, 0.6, judged=verdict("cannot tell")))[1]
@@ -237,7 +239,7 @@ def test_the_overview_and_the_summary_begin_with_the_same_sentences_and_quote_wh
     assert sample.SCRIPT not in html + text
     assert html.index("What got worse") < html.index('id="h-ev"')
     assert (
-        "- **What got worse**: [`a`](evals/a/index.html): F1 fell by 0.400 to 0.500 at "
+        "- **What got worse**: [`a`](evals/a/index.html): F1 fell by 0.400 from its level before, to 0.500 at "
         "[`iteration-002`](evals/a/0002.html) and was not regained."
     ) in text
     assert text.index("What to do next") < text.index("## Evals")

@@ -173,7 +173,7 @@ def test_the_newest_point_is_held_against_the_one_before_it():
     assert found.change(1).flips.by_truth == 1
     html = html_of(one)
     assert '<h2 id="h-p1" class="grow">The newest iteration and the one before it</h2>' in html
-    assert "1 document is in both; 1 only before, 0 only after." in html
+    assert "are over the 1 document in both; the values beside them also count 1 more before." in html
     for name in ("rows-.x-4b117dd51dd6967a12f58d239961e592.html", "name.html"):
         assert f'<tr><td class=c-field><a href="fields/{name}">' in html
 

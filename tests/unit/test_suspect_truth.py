@@ -10,12 +10,12 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.suspect_truth import by_cause, certainty, patch_of, suspect_truth
+from sitegen.analysis.suspect_truth import by_cause, least_share, patch_of, suspect_truth
 from sitegen.data_files.folders import packed
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.series import Correction, EvalSummary, SuspectTruth
 from sitegen.pages import links
-from sitegen.pages.suspect_truth import LISTED, SuspectTruthView, doubt, suspect_labels_page, suspect_truth_page
+from sitegen.pages.suspect_truth import LISTED, SuspectTruthView, suspect_labels_page, suspect_truth_page
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.truth_correction import corrected_line
@@ -247,11 +247,11 @@ def test_one_patch_for_all_labels_is_what_git_applies(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("agreeing", "outputs", "word"),
-    [(3, 3, "low"), (10, 10, "medium"), (12, 14, "medium"), (9, 14, "low"), (12, 12, "high"), (33, 34, "high")],
+    ("agreeing", "outputs", "least"),
+    [(3, 3, 0.44), (10, 10, 0.72), (12, 14, 0.6), (9, 14, 0.39), (12, 12, 0.76), (33, 34, 0.85)],
 )
-def test_a_label_is_the_more_certain_the_more_of_many_outputs_agree(agreeing, outputs, word):
-    assert certainty(sample.suspect("a", "1", "2", agreeing, outputs)) == word
+def test_the_more_of_many_outputs_agree_the_surer_is_their_share(agreeing, outputs, least):
+    assert round(least_share(sample.suspect("a", "1", "2", agreeing, outputs)), 2) == least
 
 
 def _eval(eval_id: str, *suspects: SuspectTruth) -> EvalSummary:
@@ -270,12 +270,12 @@ def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_a
     view = page.view
     assert isinstance(view, SuspectTruthView)
     assert (page.path, view.total, list(view.summaries)) == ("suspect-labels.html", 5, ["a", "b"])
-    assert [(label.eval_id, label.path, doubt(label)[0]) for label in view.labels] == [
-        ("a", "area", "medium"),
-        ("b", "fuel", "medium"),
-        ("a", "w[0].name", "low"),
-        ("a", "w[0].name", "low"),
-        ("a", "w[0].name", "low"),
+    assert [(label.eval_id, label.path) for label in view.labels] == [
+        ("a", "area"),
+        ("b", "fuel"),
+        ("a", "w[0].name"),
+        ("a", "w[0].name"),
+        ("a", "w[0].name"),
     ]
     assert [(cause.rule, cause.fields, cause.evals) for cause in view.causes] == [
         ("alone", ["area"], 1),

@@ -43,7 +43,7 @@ def test_the_first_sentence_names_the_edit_and_the_command_takes_it_back(repo: G
     repo.commit({"evals/a/results/iteration-002/extracted.json": output(3)}, message="Read")
     html = overview(repo, tmp_path)
     sentence = first_sentence(html)
-    assert sentence.startswith("a: F1 fell by 0.900 to 0.100 at iteration-002 after “Trust the summary” (")
+    assert sentence.startswith("a: F1 fell by 0.900 since iteration-001, to 0.100 at iteration-002 after “Trust")
     assert sentence.endswith("): 27 broken, 0 fixed.")
     assert '<span class="vh">added: </span>Trust &lt;the&gt; summary.</li>' in html
     repo.checkout()
@@ -62,7 +62,7 @@ def test_edits_of_several_commits_are_all_in_question(repo: GitRepo, tmp_path: P
 def test_no_edit_is_named_if_none_is_beside_the_loss(repo: GitRepo, tmp_path: Path) -> None:
     repo.commit({"evals/a/results/iteration-002/extracted.json": output(3)}, message="Read")
     html = overview(repo, tmp_path)
-    assert first_sentence(html) == "a: F1 fell by 0.900 to 0.100 at iteration-002: 27 broken, 0 fixed."
+    assert first_sentence(html).endswith("since iteration-001, to 0.100 at iteration-002: 27 broken, 0 fixed.")
     assert "the way back" not in html
 
 

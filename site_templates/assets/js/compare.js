@@ -269,11 +269,12 @@ class Comparison {
   compare(first, last) {
     const holds = ({ block, place }, document) => block.held[document].filter(start => start <= place).length % 2 === 1;
     const held = first.block.documents.map((_, document) => [holds(first, document), holds(last, document)]);
-    const found = { byTruth: 0, held, fields: new Map() };
+    const found = { byTruth: 0, held, fields: new Map(), apart: TYPES.map(() => 0) };
     for (const fate of FATES) found[fate] = [];
     first.block.cells.forEach(([document, field, path, extra, , item], index) => {
       const before = this.at(first, index), after = this.at(last, index);
-      const place = this.data.fates[+held[document].every(Boolean)][before.state][after.state];
+      const isCommon = held[document].every(Boolean), place = this.data.fates[+isCommon][before.state][after.state];
+      if (!isCommon) [before, after].forEach((run, side) => { if (isWrong(run)) found.apart[run.state - 2] += side ? -1 : 1; });
       if (place === null) return;
       const fate = FATES[place], flipped = fate === "fixed" || fate === "broken";
       found[fate].push({ document, field, path, extra, before, after });
@@ -344,12 +345,13 @@ class Comparison {
   summary(found) {
     const count = fate => grouped(found[fate].length), said = element("p");
     said.append(`${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong.`);
-    if (!found.common) said.append(" The two hold nothing in common.");
     if (found.byTruth) said.append(` What is expected changed in ${grouped(found.byTruth)} of these values.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length, [a, b] = this.sides.map(({ point }) => point);
-    const [, both] = this.judged(a, b) ?? [];
-    if (both) said.append(` ${both}`);
-    else if (only(0) || only(1)) said.append(` ${found.common} ${found.common === 1 ? `${this.data.noun[0]} is` : `${this.data.noun[1]} are`} in both; ${only(0)} only before, ${only(1)} only after.`);
+    const word = found.common ? "more" : "only", [one] = this.data.noun, noun = this.data.noun[+(found.common > 1)];
+    const outside = [["before", only(0)], ["after", only(1)]].filter(([, count]) => count).map(([side, count]) => `${grouped(count)} ${word} ${side}`).join(", ");
+    const [, both = outside && (found.common ? `Changes of metrics are over the ${grouped(found.common)} ${noun} in both; the values beside them also count ${outside}.`
+      : `No ${one} is in both: ${outside}.`)] = this.judged(a, b) ?? [];
+    if (both || !found.common) said.append(` ${both || "The two hold nothing in common."}`);
     const box = element("div", "card-b verdict");
     if (this.isRecorded) said.textContent = "There are no values here that could be compared one by one.";
     box.append(...this.answer(), said);
@@ -366,13 +368,14 @@ class Comparison {
     const [before, after] = this.sides.map(side => side.point), most = Math.max(1, ...before.errors, ...after.errors), rows = [];
     const apart = found.held.some(([first, last]) => first !== last);
     const there = this.judged(before, after)?.slice(2), back = this.judged(after, before)?.slice(2).map(change => (change === null ? null : -change));
-    const common = there ?? back, rejudged = before.judge && after.judge && before.judge !== after.judge;
+    const common = there ?? back, rejudged = before.judge && after.judge && before.judge !== after.judge, graded = rejudged ? this.data.graded ?? [] : [];
+    const hasErrors = found.common && !graded.some(k => this.data.metrics[k][0] === "F1"); // which counts the same errors
     this.data.metrics.forEach(([label, higher, unit, isShare], k) => {
       const counted = unit === "count", whole = value => value === null || Number.isInteger(value);
       const digits = unit === "tokens" || (counted && whole(before.values[k]) && whole(after.values[k])) ? 0 : 3;
       const row = this.change(before.values[k], after.values[k], digits, Boolean(higher), counted ? "" : unit, apart ? common?.[k] ?? null : undefined);
       if (apart && !common?.length) row.change = `other ${this.data.noun[1]}`;
-      if (rejudged && (this.data.graded || []).includes(k)) row.change = "another judge";
+      if (graded.includes(k)) row.change = "another judge";
       if (!k) for (const [side, { ends }] of Object.entries({ before, after })) if (ends) row[side] = [row[side], this.range(ends)];
       rows.push({ metric: label, name: label, ...row, bars: isShare ? this.bars(before.values[k], after.values[k]) : "" });
     });
@@ -381,7 +384,7 @@ class Comparison {
       const type = element("span", "type");
       type.append(element("span", `t ${TYPES[k]}`, this.data.letters[k]), word[0].toUpperCase() + word.slice(1));
       const [first, last] = [before.errors[k], after.errors[k]];
-      rows.push({ metric: type, name: word, ...this.change(first, last, 0, false), bars: this.bars(first / most, last / most) });
+      rows.push({ metric: type, name: word, ...this.change(first, last, 0, false, "", hasErrors ? last - first + found.apart[k] : null), bars: this.bars(first / most, last / most) });
     });
     return rows;
   }

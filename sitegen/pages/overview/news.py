@@ -136,14 +136,16 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     metric, verdict = step.metrics[0], step.verdict
     spec = next(spec for spec in summary.specs if spec.name == metric.name)
     moved = metric.after - metric.before
-    size = metric_text(abs(moved), spec.unit)
-    how = "stayed at" if abs(moved) < ROUNDING else f"{'fell' if moved < 0 else 'rose'} by {size} to"
+    before = ("since ", output_phrase(summary, summary.headlines[step.before]))
+    since = before if step.status == "fell" else ("from its level before",)
+    moves = f" {'fell' if moved < 0 else 'rose'} by {metric_text(abs(moved), spec.unit)} "
+    how = (" stayed at ",) if abs(moved) < ROUNDING else (moves, *since, ", to ")
     lost = f"{lost_words(verdict)}; " if verdict and verdict.lost_fields else ""
-    now = f" {how} {metric_text(metric.after, spec.unit)} at "
-    since = {"fell": ".", "open": " and was not regained."}.get(step.status, ", too new to tell from noise.")
+    now = f"{metric_text(metric.after, spec.unit)} at "
+    end = {"fell": ".", "open": " and was not regained."}.get(step.status, ", too new to tell from noise.")
     if verdict and verdict.fixed + verdict.broken and step.status == "fell":
-        since = f": {verdict.broken:,} broken, {verdict.fixed:,} fixed."
-    return said(of_eval, ": ", lost, metric_phrase(spec), now, output, _after_edit(step), since)
+        end = f": {verdict.broken:,} broken, {verdict.fixed:,} fixed."
+    return said(of_eval, ": ", lost, metric_phrase(spec), *how, now, output, _after_edit(step), end)
 
 
 def _after_edit(step: Step) -> Iterator[Phrase]:
@@ -201,14 +203,16 @@ def _gained(gain: float, standing: EvalStanding) -> Iterator[Phrase]:
     summary, spec, newest = standing.summary, standing.spec, standing.newest
     amount = metric_text(gain / 100 * (spec.high - spec.low), spec.unit)
     value = metric_text(newest.values[0] or 0.0, spec.unit)
-    rose = f" {'rose' if spec.higher_is_better else 'fell'} by {amount} to {value} with "
-    yield from said(eval_phrase(summary), ": ", metric_phrase(spec), rose, output_phrase(summary, newest))
+    rose, before = f" {'rose' if spec.higher_is_better else 'fell'} by {amount} since ", summary.headlines[-2]
+    yield from said(eval_phrase(summary), ": ", metric_phrase(spec), rose, output_phrase(summary, before))
+    yield from said(f", to {value} with ", output_phrase(summary, newest))
     verdict = summary.change.verdict if summary.change else None
     if verdict and verdict.lost_fields:
         yield Phrase(f", though {lost_words(verdict)}")
     elif not _is_sure(summary):
+        likely = verdict is not None and verdict.decision == "likely better"
         why = links.report(summary.info.id, newest.slug) + "#h-y" if verdict else ""
-        yield from said(", which ", Phrase("may be chance", why))
+        yield from said(", which ", Phrase("is likely better" if likely else "may be chance", why))
 
 
 def _distance(standing: EvalStanding, verb: str = "is") -> Iterator[Phrase]:

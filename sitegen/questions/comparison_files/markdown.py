@@ -198,9 +198,9 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         for place, metric in enumerate(change.metrics)
         if not place or metric.before is not None or metric.after is not None
     )
-    yield from (*table(("Metric", before, after, "Change"), metrics, range(1, 4)), "")
     for warning in change.warnings:
         yield from (prose(warning), "")
+    yield from (*table(("Metric", before, after, "Change"), metrics, range(1, 4)), "")
     if change.origin:
         parts = (
             ("outputs", change.origin.outputs),
