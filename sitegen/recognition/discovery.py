@@ -125,7 +125,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
     in_folders = frozenset[str]().union(*(found.used for found in folders))
     candidates = tuple(file for file in candidates if file.path not in in_folders)
     truth_finder = TruthFinder(candidates, read)
-    truths, forms = set[str](), set[tuple[str, Any]]()
+    truths, forms = set[str](), set[tuple[frozenset[str], Any]]()
     proposals_in = Counter[str]()
     single, unknown = 0, list[Proposal]()
     found: list[tuple[OutputSeries, Proposal]] = [
@@ -153,9 +153,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         if series.versions < _OFTEN and (is_named_as_truth or not series.hinted):
             continue
         content, recognition, unread[series.newest.path] = _recognised(series, read, truth_finder, at)
-        traits = traits_of(recognition[0].get("kind", "fields")) if recognition else None
-        if series.parts and not (traits and (traits.is_structured or traits.names_scores or traits.is_recorded)):
-            # The kind cannot have a file of each who answered.
+        if recognition is None and series.parts:  # the newest file is no output, but those of others may be
             remaining.extendleft(reversed(series.parts))
             continue
         if not content or recognition is None:
@@ -165,7 +163,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         folder = series.path.rpartition("/")[0]
         # The sums beside cases take no place from other evals.
         is_sum = folder in proposals_in and traits_of(recognition[0].get("kind")).is_recorded
-        form = (splitext(series.path)[0], recognition[0].get("kind"))
+        form = (frozenset(splitext(file.path)[0] for file in series.files), recognition[0].get("kind"))
         is_again = form in forms  # the same results in another form: ``results.csv`` beside ``results.json``
         forms.add(form)
         single += series.versions == 1 and not (is_sum or is_again)
@@ -302,6 +300,7 @@ def _names(series: OutputSeries) -> tuple[str, ...]:
     outputs = without_answerers(series.outputs)
     file = basename(outputs.rstrip("/"))
     stem = file if outputs.endswith("/") else re.sub(_BEFORE_A_NUMBER, "", file.rpartition(".")[0])
+    stem = stem.removesuffix(".baseline").removesuffix(".eval")
     stem = stem.replace("20*", "").replace("*", "")
     folders = [*filter(None, series.folder.split("/"))]
     informative = next((name for name in reversed(folders) if _informative(name)), "")

@@ -26,6 +26,7 @@ _NUMBERED = re.compile(
     r"(?<![a-z0-9])(?:run|round|iteration|iter|exp|experiment|attempt|trial|batch|durchlauf|lauf|v|r)[-_ ]?[0-9]+",
     re.IGNORECASE,
 )
+_DIGEST = re.compile(r"[-_.]*(?:[0-9a-f]{7,40}[-_.]+)?")
 _ORDINAL = re.compile(r"[A-Za-z]{0,4}[-_]?(?=[0-9]{1,6}[-_])")
 """Matches the start of a folder's name with both a counter and a date: ``R003__2025-12-18``."""
 
@@ -58,10 +59,10 @@ _NO_RESULTS = re.compile(
     r"(?:^|/)(?:package(?:-lock)?\.json|tsconfig[^/]*\.json|jsconfig\.json|components\.json|composer\.json|turbo\.json|vercel\.json|"
     r"[^/]*lock[^/]*\.(?:json|ya?ml)|pnpm-workspace\.yaml|mkdocs\.ya?ml|(?:docker-)?compose[^/]*\.ya?ml|[^/]*\.schema\.json|schema\.json|"
     r"[^/]*(?:config|threshold)[^/]*\.(?:json|ya?ml)|(?:manifest|gates?)\.(?:json|ya?ml)|renovate\.json|settings[^/]*\.json|environment\.ya?ml)$"
-    r"|(?:^|/)configs?/(?:[^/]*$|.*\.ya?ml$)|(?:^|/)(?:[^/]*[-_.]manifest|task)\.(?:json|ya?ml)$|[^/]*(?:checkpoint|intermediate|partial|backup)[^/]*$|(?:^|/)[^/]*search[-_]results?(?:/|[^/]*$)|(?:^|/)(?:fixtures?|testdata|test[_-]data|schemas?|i18n|locales?|translations?)/|(?:^|/)\.",
+    r"|(?:^|/)configs?/(?:[^/]*$|.*\.ya?ml$)|(?:^|/)(?:[^/]*[-_.]manifest|task)\.(?:json|ya?ml)$|[^/]*(?:checkpoint|intermediate|partial|backup|confusion[-_]?matrix|npm-audit)[^/]*$|(?:^|/)[^/]*search[-_]results?(?:/|[^/]*$)|(?:^|/)(?:fixtures?|testdata|test[_-]data|schemas?|i18n|locales?|translations?)/|(?:^|/)\.",
     re.IGNORECASE,
 )
-"""Matches settings of tools, test data and hidden files."""
+"""Matches settings of tools, what they say of dependencies, matrices of classes, test data and hidden files."""
 
 _TESTS = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/", re.IGNORECASE)
 _EVALS_OF_TESTS = re.compile(r"/(?:evals?|evaluations?|runs?|prompts?)/", re.IGNORECASE)
@@ -189,7 +190,7 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
     # So has a copy of a folder, such as that of a web site: ``web/evals/results.json``.
     alike: dict[str, list[str]] = {}
     for one in series:
-        alike.setdefault(one.newest.oid, []).extend([f"/{one.path}"] if one.folder else [])
+        alike.setdefault(one.newest.oid, []).extend([f"/{one.path}"] if one.folder and not one.deleted else [])
     series = [one for one in series if not any(map(one.path.endswith, alike[one.newest.oid]))]
     named = {(one.folder, one.newest.oid): one.versions for one in series if not OF_NOW.search(one.newest.stem)}
     series = [
@@ -230,9 +231,11 @@ def run_globs_of(path: str) -> tuple[str, ...]:
 
 
 def _runs_in(stem: str) -> list[re.Match[str]]:
-    """The number of a run in a name, if it is not behind a date, and the date; none of them in the name of a model."""
+    """The number of a run in a name, if nothing but a digest parts it from a date, and the date; none of a model."""
     masked = MODEL.sub(lambda model: "~" * len(model[0]), stem)
     dated, numbered = _DATED.search(masked), _NUMBERED.search(masked)
+    if dated and numbered and not _DIGEST.fullmatch(masked, numbered.end(), max(numbered.end(), dated.start())):
+        numbered = None
     return [match for match in (numbered, dated) if match and not (dated and match.start() > dated.start())]
 
 
@@ -308,7 +311,9 @@ class Shape(Frozen):
     def is_answered_by(self, actual: Shape) -> bool:
         """Whether this list states what is expected, and the other one an output under the same ids."""
         sides = self.sides[1] and actual.sides[2] and not actual.sides[1]
-        return bool(sides and self._common_key(actual))
+        ids = [[own for key, own in side.keys.items() if key in _IDS] for side in (self, actual)]
+        are_cases = any(len(own & other) * 2 >= len(own) for own in ids[0] for other in ids[1])
+        return bool(sides and (are_cases or self._common_key(actual)))
 
     def agreement(self, actual: Shape) -> float:
         """Return the share of these expected fields that an output has; 0 if the documents cannot be the same."""

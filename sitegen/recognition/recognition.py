@@ -91,8 +91,9 @@ def states_results(series: OutputSeries, content: bytes) -> bool:
     """Whether a file that is named like results has a member that is named like a verdict, a state or a label."""
     if not is_result_by_name(series.newest.name):
         return False
+    names = _STATES if series.newest.ending in _TABLE_IN else _STATES.difference(PARTS["expected"])
     last = (path.rpartition(".")[2].removesuffix("[]") for path in leaf_paths(value_of(series.newest.ending, content)))
-    return any(plain_name(name) in _STATES for name in last)
+    return any(plain_name(name) in names for name in last)
 
 
 _STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS, "state", *PARTS["expected"]))

@@ -322,6 +322,7 @@ def test_where_nothing_is_found_it_says_what_it_looked_for(tmp_path):
         ("kept/R003__2025-12-18__L/results.json", "kept/R*/results.json"),
         ("tuning/iter-01__2026-05-26T115322Z__ad3a.json", "tuning/iter-*.json"),
         ("out/20260128_153122/sums_v4_fa61ff98_20260128_153122.json", "out/*/sums_v*.json"),
+        ("out/ours-v25-sums-20260601.json", "out/ours-v25-sums-*.json"),
         ("out/2026-01-28/2026-01-28_math.json", "out/*/20*math.json"),
         ("items/rs-17/truth.yaml", ""),
         ("Prüfung Süd/Lauf 12/Werte.jsonl", "Prüfung Süd/Lauf */Werte.jsonl"),
@@ -768,6 +769,18 @@ JOINED = {
         {"kind": "responses", "dir": "runs", "outputs": "20*.jsonl", "ground_truth": "../dataset.jsonl"},
         ["", "Accuracy 1.000 over 4 expected answers"],
     ),
+    "answers of variants under a usual id of another name": (
+        {"qa/dataset.json": json.dumps([{"id": f"{n}", "input": f"q{n}", "expected": f"a{n}"} for n in range(4)])},
+        [
+            {
+                f"qa/results/{name}.json": json.dumps([{"case_id": f"{n}", "output": f"a{n % most}"} for n in range(4)])
+                for name, most in (("terse", least), ("long", 4))
+            }
+            for least in (2, 4)
+        ],
+        {"kind": "responses", "dir": "qa/results", "outputs": "{variant}.json", "ground_truth": "../dataset.json"},
+        ["Accuracy 0.750 over 8 expected answers", "Accuracy 1.000 over 8 expected answers"],
+    ),
     "predictions and labels": (
         {"labels.csv": _rows("csv", *({"id": n, "label": label} for n, label in enumerate("abab")))},
         [
@@ -1044,9 +1057,12 @@ def test_a_copy_of_the_newest_run_is_no_eval_beside_the_runs(tmp_path: Path):
         files = ("nightly/results/baseline.json", "nightly/results/latest.json")
         repo.commit(dict.fromkeys(files, json.dumps({"accuracy": share})))
     assert len(_look(repo).proposed) == 3, "a copy of a file of another name"
-    repo.commit({"web/kept/results/best.json": json.dumps({"accuracy": 0.2}), "web/index.html": ""})
-    repo.commit({"kept/results/best.csv": "accuracy\n0.2\n"})
-    assert len(_look(repo).proposed) == 3, "a copy of a folder, and the same numbers in another form"
+    own = {"desk/results/own.json": json.dumps({"accuracy": 0.25})}
+    repo.commit({**own, "desk/results/own.csv": "accuracy\n0.25\n"})
+    repo.commit({f"web/{name}": text for name, text in own.items()})
+    assert len(_look(repo).proposed) == 4, "a copy of a folder, and the same numbers in another form"
+    repo.commit({"desk/results/own.json": None, "desk/results/own.csv": None})
+    assert [one.entry["dir"] for one in _look(repo).proposed].count("web/desk/results") == 1, "moved"
 
 
 def test_what_a_model_says_of_people_is_no_grade_of_people(tmp_path: Path):
