@@ -17,11 +17,11 @@ from sitegen.model.site import RawFile, SiteInfo
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instructions import EditEffects
-from sitegen.pages.labels import CAUSES, STATES, exchange, split
+from sitegen.pages.labels import CAUSES, STATES, exchange, lost_words, split
 from sitegen.pages.overview.focus import focus_view, words_of
 from sitegen.pages.overview.news import news
 from sitegen.scoring.usage import UNITS, usage_metrics
-from sitegen.text.markdown_cells import NIL, code, count, name, number, signed, table
+from sitegen.text.markdown_cells import NIL, code, count, name, number, prose, signed, table
 from sitegen.text.plain import counted, day
 from sitegen.text.values import MINUS, amount
 
@@ -52,6 +52,8 @@ def _loss(row: ListedStep) -> str:
     words = f"{code(row.summary.info.id, NAME)}, {STATES[step.status]}: {metric_label(spec)} {before} to {after}"
     words += ", most of it at" if step.status == "behind" else " at"
     words += f" {code(at.label)} ({code(step.commit.short)} {code(step.commit.subject, NAME)})"
+    if step.verdict and step.verdict.lost_fields:
+        words += f", {prose(lost_words(step.verdict))}"
     if step.verdict and step.verdict.fixed + step.verdict.broken:
         words += f", {count(step.verdict.broken)} broken and {count(step.verdict.fixed)} fixed there"
     words += f", for {counted(step.different, 'output')}; changed: {', '.join(CAUSES[cause] for cause in step.causes)}"
@@ -163,7 +165,7 @@ def _news_lines(
 ) -> Iterator[str]:
     """The first sentences of the overview, with evidence as links relative to the root of the site."""
     for sentence in news(standings(alive, mutes), focus_view(alive), files):
-        words = [code(phrase.quoted, NAME) if phrase.quoted else phrase.text for phrase in sentence.phrases]
+        words = [code(phrase.quoted, NAME) if phrase.quoted else prose(phrase.text) for phrase in sentence.phrases]
         linked = (
             f"[{said}]({each.href})" if each.href else said for said, each in zip(words, sentence.phrases, strict=True)
         )

@@ -32,6 +32,7 @@ from sitegen.pages.effects import (
     by_grade,
     effect_rows,
     fields_and_passages,
+    grade_of,
     grades,
     metrics_of,
 )
@@ -115,7 +116,7 @@ class EvalMove(Frozen):
         grade: Grade = "first output"
         why = ", ".join(CAUSES[cause] for cause in self.causes)
         if effect and effect.change.verdict:
-            grade = effect.change.verdict.decision
+            grade = grade_of(effect.change.verdict, spec)
             why = verdict_words(effect.change.verdict, spec, self.info.nouns)
         elif effect and spec.recorded:
             grade, why = "recorded", ONLY_RECORDED

@@ -169,7 +169,7 @@ def _picture(spec: MetricSpec, verdict: ChangeVerdict) -> str:
     if not scale:
         return ""
     sure = verdict.decision in ("better", "worse")
-    tone = "n" if not sure else "u" if verdict.decision == "better" else "d"
+    tone = "n" if not sure else "u" if (change > 0) is spec.higher_is_better else "d"
     ends = span_of_change(interval, spec)
     drawn = around_zero((interval.low, interval.high), change, scale, tone)
     low, high = own_unit(-scale, spec), own_unit(scale, spec)

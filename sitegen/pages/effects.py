@@ -30,13 +30,14 @@ from sitegen.pages.labels import exchanges, grade_word, own_unit, span, span_of_
 from sitegen.text.patch import Hunk
 from sitegen.text.plain import counted, line
 
-Grade: TypeAlias = Decision | Literal["same output", "recorded", "not judged", "first output"]
-"""The verdict on a change, or why there is none. same output: it was only re-scored. recorded: runs recorded the
-numbers. not judged: the model or judge changed, nothing is in common, or it is open which edit the output was made
-with. first output: there is nothing to compare with."""
+Grade: TypeAlias = Decision | Literal["with broken fields", "same output", "recorded", "not judged", "first output"]
+"""The verdict on a change, or why there is none. with broken fields: worse, but the number did not fall. same output:
+only re-scored. recorded: runs recorded the numbers. not judged: the model or judge changed, nothing is in common, or it
+is open which edit the output was made with. first output: there is nothing to compare with."""
 
 TONES: Final[dict[Grade, str]] = {
     "worse": "bad",
+    "with broken fields": "bad",
     "likely worse": "bad",
     "better": "good",
     "likely better": "good",
@@ -158,8 +159,7 @@ class EffectRow(Frozen):
     def verdict_cell(self, *_: object) -> Markup:
         """The grade with its reason."""
         why = f'<div class="by">{text(self.why)}</div>' if self.why else ""
-        verdict = self.verdict
-        mark = verdict_pill(verdict, self.spec) if verdict and self.grade == verdict.decision else pill(self.grade)
+        mark = verdict_pill(self.verdict, self.spec) if self.verdict else pill(self.grade)
         return Markup(f"{mark}{why}")
 
     def count(self, flipped: Tally, tone: str, root: str) -> Markup:
@@ -196,8 +196,11 @@ def grades(rows: Iterable[EffectRow]) -> tuple[tuple[Grade, int], ...]:
 
 def is_without_loss(rows: Iterable[EffectRow]) -> bool:
     """Whether a verdict is open, all changes have one, and by none of them an eval is worse or likely worse."""
-    found = {row.grade for row in rows}
-    return "cannot tell" in found and found.isdisjoint(("worse", "likely worse", "recorded", "not judged"))
+    found, unfit = (
+        {row.grade for row in rows},
+        ("worse", "with broken fields", "likely worse", "recorded", "not judged"),
+    )
+    return "cannot tell" in found and found.isdisjoint(unfit)
 
 
 def most_changed(rows: Iterable[EffectRow]) -> list[EffectRow]:
@@ -249,10 +252,16 @@ def _graded(effect: Effect) -> tuple[Grade, str]:
     if effect.change is None:
         return "not judged", "nothing in common to compare"
     if window.verdict is not None:
-        return window.verdict.decision, verdict_words(window.verdict, effect.spec, effect.info.nouns)
+        return grade_of(window.verdict, effect.spec), verdict_words(window.verdict, effect.spec, effect.info.nouns)
     if effect.spec.recorded:
         return "recorded", ONLY_RECORDED
     return "same output" if effect.change == 0 else "not judged", ""
+
+
+def grade_of(verdict: ChangeVerdict, spec: MetricSpec) -> Grade:
+    """The grade that a verdict gives to the change of a metric."""
+    has_its_word = verdict_word(verdict, spec.higher_is_better) == grade_word(verdict.decision)
+    return verdict.decision if has_its_word else "with broken fields"
 
 
 def _remarks(effect: Effect) -> Iterator[str]:

@@ -16,6 +16,7 @@ from sitegen.pages import effects
 from sitegen.pages.edit import EditView, RenderedPatch, draw_edit
 from sitegen.pages.effects import effect_rows, fields_and_passages
 from sitegen.pages.instruction import apart_since, thickens
+from sitegen.pages.labels import verdict_word
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written
@@ -78,6 +79,23 @@ def verdict(decision: Decision, why: Why, change: float = -0.1, detectable: floa
         counted=(0, 6),
         detectable=detectable,
     )
+
+
+@pytest.mark.parametrize(
+    ("decision", "why", "change", "said"),
+    [
+        ("worse", "a field was lost", -0.1, ("worse", "worse")),
+        ("worse", "a field was lost", 0.0, ("2 fields broke", "with broken fields")),
+        ("likely worse", "a field was lost", 0.015, ("2 fields broke", "with broken fields")),
+        ("worse", "beyond chance", -0.1, ("worse", "worse")),
+        ("better", "beyond chance", 0.1, ("better", "better")),
+        ("same", "nothing moved", 0.0, ("no change", "same")),
+    ],
+)
+def test_no_word_contradicts_the_number_beside_it(decision, why, change, said):
+    found = replace(verdict(decision, why, change), lost_fields=(("a", 4), ("b", 3)))
+    assert (verdict_word(found, higher_is_better=True), effects.grade_of(found, sample.SPECS[0])) == said
+    assert verdict_word(replace(found, change=-change), higher_is_better=False) == said[0]
 
 
 def test_effects_stand_by_verdict_then_by_size_and_are_counted_by_verdict():

@@ -482,7 +482,7 @@ def test_a_site_without_steps_says_how_many_series_were_looked_through() -> None
     page = regressions_page([summary("a", 0.5, 0.6)], (), {})
     html = renderer_of(sample.SITE).render(page).decode()
     assert "of 1 series; each metric of an eval is one. A step takes five values" in html
-    assert "Nothing is worse than it was" in html
+    assert "Nothing is worse by more than chance" in html
 
 
 def test_a_fall_too_new_to_tell_says_so_on_the_list() -> None:

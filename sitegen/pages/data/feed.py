@@ -20,7 +20,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
-from sitegen.pages.labels import CAUSES, exchanges
+from sitegen.pages.labels import CAUSES, exchanges, lost_words
 from sitegen.text.plain import encodable, line
 from sitegen.text.values import metric_text
 
@@ -87,6 +87,8 @@ class FeedEntry(Frozen):
         step = self.step
         yield f"Changed: {', '.join(CAUSES[cause] for cause in step.causes)}."
         yield from exchanges(step.model, step.judge)
+        if step.verdict and step.verdict.lost_fields:
+            yield f"{lost_words(step.verdict)}."
         if step.edits:
             yield f"Instructions edited before it: {_named_fields([path for path, _ in step.edits])}."
         if step.fields:

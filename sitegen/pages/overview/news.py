@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from sitegen.analysis.effects import FileThen
 from sitegen.analysis.standing import LOST, EvalStanding, nothing_is_worse
-from sitegen.model.changes import Decision, Step
+from sitegen.model.changes import Step
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import ROUNDING
 from sitegen.model.series import EvalSummary
@@ -32,9 +32,6 @@ from sitegen.pages.overview.focus import (
 from sitegen.text.patch import PatchLine, read_patch
 from sitegen.text.plain import counted, day
 from sitegen.text.values import metric_text
-
-BETTER: Final[tuple[Decision, ...]] = ("better",)
-"""Verdicts on a gain that are more than chance."""
 
 
 def news(
@@ -234,7 +231,7 @@ def _gain(summary: EvalSummary) -> float:
 
 def _is_sure(summary: EvalSummary) -> bool:
     verdict = summary.change.verdict if summary.change else None
-    return verdict is not None and verdict.decision in BETTER
+    return verdict is not None and verdict.decision == "better"
 
 
 LINES: Final = 4
