@@ -68,7 +68,7 @@ def agree(page: Page, series: Series, pairs: list[tuple[int, int]]) -> None:
 
 @pytest.mark.parametrize("eval_id", ["lab-reports", "roof-surveys", "help-desk", "handbook-terms"])
 def test_pairs_all_over_a_series_are_compared_as_sitegen_compares_them(eval_id, demo, demo_site, open_context):
-    series = read_series(Options(repo=demo), eval_id)
+    series = read_series(Options(repo=demo, cache=demo_site.with_name("public-memo")), eval_id)
     page = open_context().new_page()
     page.goto((demo_site / f"evals/{eval_id}/compare.html").as_uri() + "#a=none")
     pairs = list(itertools.permutations(range(len(series.points)), 2))

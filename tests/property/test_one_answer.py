@@ -118,9 +118,10 @@ def test_page_command_report_and_history_give_one_answer(history, eval_id, tmp_p
     page = compare_data(series, [replace(STEP, before=before, at=after) for before, after in pairs]).page
     assert page is not None
     listed = json.loads(run("history", eval_id, "--json", "--repo", repo.path, "--cache", tmp_path / "memo").stdout)
+    numbers = [str(number + 1) for number in range(OUTPUTS)]
+    changes = [compare_iterations(options, eval_id, numbers[before:])[0].changes for before in range(OUTPUTS - 1)]
     for before, after in pairs:
-        names = [str(number + 1) for number in (before, after)]
-        (told,) = compare_iterations(options, eval_id, names)[0].changes
+        told = changes[before][after - before - 1]
         said = plain(page["judged"][f"{before + 1:04d} {after + 1:04d}"][0])
         assert (f"{grade_word(told.verdict.decision)}: {told.words}" if told.verdict else SAME_OUTPUT) in said
         fates = counted(page["block"], page["fates"], before, after)

@@ -210,17 +210,7 @@ def test_another_file_may_hold_the_configuration(commands: Commands, tmp_path: P
     assert done.code == 0
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        Reply(429, "slow down", headers=(("retry-after-ms", "20"),)),
-        Reply(429, "slow down", headers=(("retry-after", "1"),)),
-        Reply(500, "oh"),
-        Reply(529, "overloaded"),
-        Reply(408, "late"),
-        Reply(409, "locked"),
-    ],
-)
+@pytest.mark.parametrize("reply", [Reply(429, "slow down", headers=(("retry-after-ms", "20"),)), Reply(500, "oh")])
 def test_what_may_pass_is_tried_again(commands: Commands, reply: Reply) -> None:
     with commands.serving(only_first(reply)) as api:
         assert commands.run("respond", "sums").code == 0

@@ -4,6 +4,7 @@ import json
 import re
 from itertools import cycle, islice
 
+import pytest
 from markupsafe import Markup
 from msgspec.structs import replace
 
@@ -241,38 +242,37 @@ def test_one_point_has_no_last_change():
     assert sample.view_of(sample.trend(sample.series(1))).last_change is None
 
 
-def _ten_thousand() -> TrendView:
+@pytest.fixture(scope="module")
+def long() -> TrendView:
     """The view of the sample, its points again and again."""
     few = sample.series()
     points = [
         replace(point, snapshot=replace(point.snapshot, slug=f"{index:04}"))
-        for index, point in enumerate(islice(cycle(few.points), 10_000))
+        for index, point in enumerate(islice(cycle(few.points), 4_000))
     ]
-    steps = [replace(steps_of(few)[0], at=index) for index in range(40, 10_000, 40)]
+    steps = [replace(steps_of(few)[0], at=index) for index in range(16, 4_000, 16)]
     view: TrendView = sample.view_of(sample.trend(replace(few, points=tuple(points)), steps=tuple(steps)))
     return view
 
 
-def test_the_page_of_ten_thousand_iterations_is_no_larger_than_that_of_hundreds_and_counts_what_it_leaves_out():
-    view = _ten_thousand()
-    page = renderer_of(sample.SITE).render(replace(sample.trend(sample.series()), view=view)).decode()
+def test_the_page_of_thousands_of_iterations_is_no_larger_than_that_of_hundreds_and_counts_what_it_leaves_out(long):
+    page = renderer_of(sample.SITE).render(replace(sample.trend(sample.series()), view=long)).decode()
     assert len(page) < 400_000
     words = " ".join(Markup(page).striptags().split())
     for sentence in (
-        "The newest 200 of 10,000 rows are drawn.",
-        "The newest 200 iterations are drawn one by one, the 9,800 before them in groups",
+        "The newest 200 of 4,000 rows are drawn.",
+        "The newest 200 iterations are drawn one by one, the 3,800 before them in groups",
         "lasting changes: the newest 100 of 249",
     ):
         assert sentence in words
     assert re.findall(r"<tr><td class=c-iteration><div><a href=(\d+)", page) == [
-        str(index) for index in range(9999, 9799, -1)
+        str(index) for index in range(3999, 3799, -1)
     ]
-    assert 'data-rows="index.js" data-loadable="9800"' in " ".join(page.split())
+    assert 'data-rows="index.js" data-loadable="3800"' in " ".join(page.split())
 
 
-def test_the_file_beside_a_long_page_has_every_older_row_and_every_value_of_the_chart():
-    view = _ten_thousand()
-    file = older_rows(view)
+def test_the_file_beside_a_long_page_has_every_older_row_and_every_value_of_the_chart(long):
+    file = older_rows(long)
     assert file is not None
     assert file.path == "evals/waybills/index.js"
     script = r"\(self\.ROWS=self\.ROWS\|\|\[\]\)\.push\((.*)\);\n\(self\.CHART=self\.CHART\|\|\[\]\)\.push\((.*)\);\n"
@@ -280,17 +280,17 @@ def test_the_file_beside_a_long_page_has_every_older_row_and_every_value_of_the_
     assert content is not None
     (folded, repeated), (paths, values) = map(json.loads, content.groups())
     rows = re.sub(r"<(\d+)>", lambda place: repeated[int(place[1])], folded)
-    assert rows == f"<tbody>{trend_rows.iterations(view, older=True)}"
+    assert rows == f"<tbody>{trend_rows.iterations(long, older=True)}"
     assert len(folded) < 0.8 * len(rows)
     assert re.findall(r"<tr><td class=c-iteration><div><a href=(\d+)", rows) == [
-        f"{index:04}" for index in range(9799, -1, -1)
+        f"{index:04}" for index in range(3799, -1, -1)
     ]
-    assert [len(values["values"][k]) for k in range(3)] == [10_000] * 3
-    assert (len(values["now"][0]), len(values["spans"]), len(values["by_outputs"])) == (10_000,) * 3
-    defined = sum(at[0] is not None for at in view.values)
+    assert [len(values["values"][k]) for k in range(3)] == [4_000] * 3
+    assert (len(values["now"][0]), len(values["spans"]), len(values["by_outputs"])) == (4_000,) * 3
+    defined = sum(at[0] is not None for at in long.values)
     assert (paths[".then .ln"][-1] + paths[".then .lone"][-1]).replace("L", "M").count("M") == defined
     assert sum(path.count("V") for path in paths[".stack:not(.grouped) path"]) == sum(
-        count > 0 for point in view.points for count in errors(point)
+        count > 0 for point in long.points for count in errors(point)
     )
 
 
@@ -299,8 +299,8 @@ def test_a_page_with_all_its_rows_has_no_file_beside_it():
     assert (view.older, older_rows(view)) == (0, None)
 
 
-def test_fields_that_flip_under_unchanged_instructions_are_named(demo, tmp_path):
-    series = read_series(Options(demo, cache=tmp_path), "freight-papers")
+def test_fields_that_flip_under_unchanged_instructions_are_named(demo):
+    series = read_series(Options(demo), "freight-papers")
     noise = noise_of_repeats(series)
     assert noise is not None
     assert (noise.outputs, noise.pooled) == (6, FlipRate("", 12, 308))
@@ -316,8 +316,8 @@ def test_fields_that_flip_under_unchanged_instructions_are_named(demo, tmp_path)
     assert re.findall(r'<a href="(fields/[^"]*)">', shown) == rows
 
 
-def test_one_pair_of_repeats_names_no_field(demo, tmp_path):
-    series = read_series(Options(demo, cache=tmp_path), "freight-papers")
+def test_one_pair_of_repeats_names_no_field(demo):
+    series = read_series(Options(demo), "freight-papers")
     pair, several = repeat_groups(series.points)
     of_pair, of_both = (
         noise_of_repeats(replace(series, points=series.points[: group[1] + 1])) for group in (pair, several)
