@@ -76,9 +76,18 @@ def test_a_build_with_nothing_to_do_writes_nothing(shorter):
     assert again == shorter.site._replace(written=0, unchanged=shorter.site.written)
 
 
-def test_an_output_that_is_deleted_is_not_found_twice(small, tmp_path):
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param({"evals/names/extracted.json": None}, id="no output is found twice"),
+        pytest.param(
+            {"CLAUDE.md": None, "AGENTS.md": "# Rules\n\nRead well, twice.\n"}, id="earlier pages have the new path"
+        ),
+    ],
+)
+def test_what_is_deleted_or_renamed_is_so_in_the_next_build(small, tmp_path, files):
     build_site(small.path, tmp_path / "public")
-    small.commit({"evals/names/extracted.json": None}, message="Drop the output")
+    small.commit(files)
     build_site(small.path, tmp_path / "public")
     assert differs_from_cold(tmp_path / "public", small.path) == []
 
@@ -121,13 +130,6 @@ def test_runs_that_arrive_later_judge_the_change_on_the_page_of_its_own_commit(s
     assert differences(tmp_path / "public", tmp_path / "cold") == []
     assert "vary as much" not in before
     assert "vary as much" in (tmp_path / "cold" / page).read_text()
-
-
-def test_pages_of_earlier_commits_name_an_instruction_file_by_its_last_path(small, tmp_path):
-    build_site(small.path, tmp_path / "public")
-    small.commit({"CLAUDE.md": None, "AGENTS.md": "# Rules\n\nRead well, twice.\n"}, message="Rename the rules")
-    build_site(small.path, tmp_path / "public")
-    assert differs_from_cold(tmp_path / "public", small.path) == []
 
 
 def test_another_name_of_the_revision_writes_only_what_shows_the_name(small, tmp_path):

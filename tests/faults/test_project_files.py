@@ -85,18 +85,15 @@ def test_a_path_outside_that_a_configuration_names_does_not_count(tmp_path: Path
     assert finding.message.endswith("it leads out of the project. It does not count.")
 
 
-def test_results_are_not_written_through_a_link(repo: GitRepo, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("command", "folder"), [(("verify-one", "a", "--save"), "evals/a/results"), (("init", "--vendor"), ".github")]
+)
+def test_nothing_is_written_through_a_link(
+    repo: GitRepo, tmp_path: Path, command: tuple[str, ...], folder: str
+) -> None:
     (tmp_path / "elsewhere").mkdir()
-    (repo.path / "evals/a/results").symlink_to(tmp_path / "elsewhere")
-    done = run("verify-one", "a", "--save", cwd=repo.path)
-    assert (done.returncode, list((tmp_path / "elsewhere").iterdir())) == (2, [])
-    assert "a symbolic link" in done.stderr
-
-
-def test_init_does_not_write_through_a_link(repo: GitRepo, tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    (repo.path / ".github").symlink_to(tmp_path / "elsewhere")
-    done = run("init", "--vendor", cwd=repo.path)
+    (repo.path / folder).symlink_to(tmp_path / "elsewhere")
+    done = run(*command, cwd=repo.path)
     assert (done.returncode, list((tmp_path / "elsewhere").iterdir())) == (2, [])
     assert "a symbolic link" in done.stderr
 

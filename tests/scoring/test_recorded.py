@@ -44,26 +44,21 @@ def test_the_numbers_are_what_the_table_says(row: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
+    ("name", "content", "metrics"),
     [
-        ("dvclive/metrics.yaml", "step: 3\neval:\n  f1: 0.5\n"),
-        ("runs.jsonl", '{"eval": {"f1": 0.1}}\n{"eval": {"f1": 0.5}}\n\n'),
-        ("dev/bench/data.js", 'window.BENCHMARK_DATA = {"eval": {"f1": 0.5}};\n'),
+        ("dvclive/metrics.yaml", "step: 3\neval:\n  f1: 0.5\n", {"eval.f1": 0.5}),
+        ("runs.jsonl", '{"eval": {"f1": 0.1}}\n{"eval": {"f1": 0.5}}\n\n', {"eval.f1": 0.5}),
+        ("dev/bench/data.js", 'window.BENCHMARK_DATA = {"eval": {"f1": 0.5}};\n', {"eval.f1": 0.5}),
+        ("board.csv", "model,average,note\nm-1,43,fine\nm-2,0.5,\n", {"m-1.average": 43, "m-2.average": 0.5}),
+        (
+            "board.yaml",
+            "- {model: m-1, average: 43}\n- {model: m-2, average: 0.5}\n",
+            {"m-1.average": 43, "m-2.average": 0.5},
+        ),
     ],
 )
-def test_other_forms_than_json_are_read_by_their_ending(name: str, content: str) -> None:
-    assert score(content.encode(), name=name).scorecard.metrics == (("eval.f1", 0.5),)
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("board.csv", "model,average,note\nm-1,43,fine\nm-2,0.5,\n"),
-        ("board.yaml", "- {model: m-1, average: 43}\n- {model: m-2, average: 0.5}\n"),
-    ],
-)
-def test_rows_of_a_table_are_named_in_every_form(name: str, content: str) -> None:
-    assert score(content.encode(), name=name).scorecard.metrics == (("m-1.average", 43), ("m-2.average", 0.5))
+def test_other_forms_than_json_are_read_by_their_ending(name: str, content: str, metrics: dict[str, float]) -> None:
+    assert score(content.encode(), name=name).scorecard.metrics == tuple(metrics.items())
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ from tests.scoring.test_tables import tables
 TRUTH = "evals/shop/ground_truth.csv"
 RESULTS = "evals/shop/results"
 HISTORIES = tables(Path(__file__).with_name("histories.md").read_text(encoding="utf-8"))
-NO_SETTINGS = '{"ground_truth_format":"auto"}'
 
 
 def output(number: int | str, folder: str = RESULTS) -> str:

@@ -29,17 +29,18 @@ def built(project: GitRepo, tmp_path: Path) -> list[str]:
     return differences(tmp_path / "out", cold)
 
 
-def test_the_newest_point_becomes_stale_and_is_not_any_more(project, tmp_path):
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param({"CLAUDE.md": "# Rules\n\nRead twice.\n"}, id="the newest point is stale until the next"),
+        pytest.param(
+            {"evals/names/ground_truth.csv": TRUTH.replace("a,Ann,1", "a,Ann,7")}, id="every point has new scores"
+        ),
+    ],
+)
+def test_what_changes_earlier_points_is_shown_on_their_pages(project, tmp_path, files):
     build_site(project.path, tmp_path / "out", jobs=1)
-    project.commit({"CLAUDE.md": "# Rules\n\nRead twice.\n"})
-    assert built(project, tmp_path) == []
-    project.commit({"evals/names/extracted.json": output(5)})
-    assert built(project, tmp_path) == []
-
-
-def test_another_ground_truth_changes_what_every_point_has_by_the_second_clock(project, tmp_path):
-    build_site(project.path, tmp_path / "out", jobs=1)
-    project.commit({"evals/names/ground_truth.csv": TRUTH.replace("a,Ann,1", "a,Ann,7")})
+    project.commit(files)
     assert built(project, tmp_path) == []
     project.commit({"evals/names/extracted.json": output(5)})
     assert built(project, tmp_path) == []

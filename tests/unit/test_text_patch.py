@@ -100,20 +100,11 @@ def test_a_patch_too_large_to_draw_is_counted():
     assert "too many to draw" in read.unread
 
 
-def test_the_version_that_the_first_lines_state_is_told():
-    patch = (
-        HEADER + b"@@ -3 +3 @@\n-**Version:** v1.2.0\n+**Version:** v1.3.0\n@@ -900 +900 @@\n-version: 7\n+version: 8\n"
-    )
-    assert read_patch(patch).counts == PatchCounts(
-        added=2, removed=2, version_before="1.2.0", version_after="1.3.0", only_version=True
-    )
-
-
-def test_a_heading_whose_title_changed_with_its_version_is_more_than_a_version():
-    patch = HEADER + b"@@ -1 +1 @@\n-# Reader v1.2\n+# Packet reader v1.3\n"
-    assert read_patch(patch).counts == PatchCounts(
-        added=1, removed=1, version_before="1.2", version_after="1.3", words=1
-    )
+def test_the_version_that_the_first_lines_state_is_told_and_whether_a_title_changed_with_it():
+    lines = b"@@ -3 +3 @@\n-**Version:** v1.2\n+**Version:** v1.3\n@@ -900 +900 @@\n-version: 7\n+version: 8\n"
+    one = PatchCounts(added=1, removed=1, version_before="1.2", version_after="1.3", words=1)
+    assert read_patch(HEADER + b"@@ -1 +1 @@\n-# Reader v1.2\n+# Packet reader v1.3\n").counts == one
+    assert read_patch(HEADER + lines).counts == one._replace(added=2, removed=2, words=0, only_version=True)
 
 
 def test_words_added_less_words_removed_are_those_of_the_texts():
