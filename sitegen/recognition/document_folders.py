@@ -32,6 +32,8 @@ _LEAST: Final = 2
 _LEAST_SHARE: Final = 0.5
 """The least share of the files of a folder of outputs that are named like expected documents, and of the expected
 fields that these files have."""
+_MOST_FILES: Final = 12
+"""The most files that are read to see whether they hold expected documents by name, those nearest to the root."""
 _READ: Final = 3
 """Number of pairs of files whose fields are compared."""
 
@@ -58,9 +60,10 @@ def folders_of_documents(files: Iterable[TrackedFile], read: Reader) -> list[Fou
     by_folder = {folder: [*own] for folder, own in groupby(present, key=_truth_or_folder)}
     truths = sorted(by_folder, key=lambda folder: (not is_truth_by_name(folder), folder))
     in_files = {file.path: file for file in present if is_truth_by_name(file.name) and file.ending == "json"}
+    nearest = sorted(in_files, key=lambda path: (path.count("/"), path))[:_MOST_FILES]
     found: list[FoundFolders] = []
     used: set[str] = set()
-    for truth in (*truths, *in_files):
+    for truth in (*truths, *nearest):
         is_of_answers = is_result_by_name(truth) or is_model_name(basename(truth))
         if not truth or truth in used or (is_of_answers and not is_truth_by_name(truth)):
             continue
@@ -213,7 +216,10 @@ def _eval(
         doubt = f"is {truth}{inner} the truth?"
     return FoundFolders(
         series=OutputSeries(common, f"{inside}/{glob}" if is_glob else f"{inside}/", files),
-        entry={"ground_truth": f"{relpath(truth, common or '.')}{inner}"},
+        entry={
+            **({} if inner else {"settings": {"documents": {"key": "id"}}}),
+            "ground_truth": f"{relpath(truth, common or '.')}{inner}",
+        },
         why=f"{truth}{glob_of_truth} and {place}/* have {shared} names in common, as of documents with a file each",
         doubt=doubt,
         used=frozenset(file.path for file in (*expected.values(), *files)),

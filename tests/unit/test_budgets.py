@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_121,
+    "lines of sitegen/": 63_134,
     "modules of sitegen/": 293,
     "classes": 516,
     "classes in pages/": 72,
     "fields of classes": 2_300,
-    "functions": 3_593,
-    "parameters": 5_078,
+    "functions": 3_594,
+    "parameters": 5_080,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 75,
     "kinds of kept values": 10,

@@ -810,7 +810,7 @@ JOINED = {
             for most in (1, 2)
         ],
         {"dir": ".", "outputs": "results/raw/{model}/", "ground_truth": "data/ground_truth.json"},
-        ["F1 0.833 over 2 documents", "F1 1.000 over 2 documents"],
+        ["F1 0.833 over 6 documents", "F1 1.000 over 6 documents"],
     ),
     "predictions and labels of a set": (
         {"Gold/set1/x.json": json.dumps([{"id": n, "text": f"t{n}", "label": n % 2} for n in range(4)])},

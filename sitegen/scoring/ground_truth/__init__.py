@@ -127,7 +127,7 @@ def _truth_of_documents(parsed: Parsed[Value], mapping: Mapping) -> GroundTruth:
         except PathError:
             below = None
         value = below if isinstance(below, list) else value
-    value = _within_envelope(value, key)
+    value = _within_envelope(value if mapping.documents is None else _by_name(value, key) or value, key)
     if isinstance(value, dict):
         return GroundTruth(documents=(TruthDocument("", value),), written=False, key=None, findings=about)
     if not isinstance(value, list) or not value:
@@ -155,10 +155,17 @@ def _within_envelope(value: Value, key: str) -> Value:
     ((envelope, below), *more) = value.items() if isinstance(value, dict) and value else [("", None)]
     if more or envelope not in ENVELOPES:
         return value
-    if isinstance(below, dict) and envelope == ENVELOPES[0] and all(isinstance(root, dict) for root in below.values()):
-        return [{**root, key: name} for name, root in below.items() if isinstance(root, dict)]
+    if envelope == ENVELOPES[0] and (named := _by_name(below, key)):
+        return named
     are_named = isinstance(below, list) and below and all(isinstance(root, dict) and key in root for root in below)
     return below if are_named else value
+
+
+def _by_name(value: Value, key: str) -> list[Value]:
+    """The documents that an object holds by their names, with these under a key; none if a member is no object."""
+    roots = value if isinstance(value, dict) else {}
+    named: list[Value] = [{**root, key: name} for name, root in roots.items() if isinstance(root, dict)]
+    return named if len(named) == len(roots) else []
 
 
 def _is_long(rows: list[list[str]], mapping: Mapping) -> bool:
