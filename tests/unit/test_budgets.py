@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_134,
+    "lines of sitegen/": 63_136,
     "modules of sitegen/": 293,
     "classes": 516,
     "classes in pages/": 72,
@@ -26,7 +26,7 @@ REACHED: Final = {
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_619,
+    "lines of templates, styles and scripts": 8_614,
     "template lines over 160 characters": 0,
     "lines of tests": 49_560,
     "patches of attributes in tests": 45,

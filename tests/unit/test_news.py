@@ -200,7 +200,7 @@ def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_
     broken = replace(one, change=replace(one.change, flips=Flips(broken=(("lines[].price", 3), ("shop", 1)))))
     worse, _, to_do = news(standings([broken], ()), focus_view([broken]), FILES)
     assert (worse.text, worse.good) == (
-        "Nothing for certain: 4 values broke with the newest output of Eval a, which may be chance.",
+        "Nothing for certain: 4 values broke in Eval a with the newest edit of its instructions, which may be chance.",
         False,
     )
     assert to_do.text == (

@@ -85,12 +85,11 @@ def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phra
         hidden = f" hides a loss: where {axis} is {value}, {fallen.specs[0].label} got worse by {size} with "
         output = output_phrase(fallen, fallen.headlines[-1])
         yield from said(eval_phrase(fallen), hidden, output, ", by more than chance.")
-    elif broken := [standing for standing in scored if _broken(standing)]:
+    elif broken := sorted(filter(_broken, scored), key=_broken, reverse=True):
         number = counted(sum(map(_broken, broken)), "value")
-        of_evals = f"{len(broken):,} evals" if len(broken) > 1 else eval_phrase(broken[0].summary)
-        yield from said(
-            f"Nothing for certain: {number} broke with the newest output of ", of_evals, ", which may be chance."
-        )
+        more = f" and {counted(len(broken) - 1, 'more eval')}" if len(broken) > 1 else ""
+        since = f"{more} with the newest edit of {'their' if more else 'its'} instructions, which may be chance."
+        yield from said(f"Nothing for certain: {number} broke in ", eval_phrase(broken[0].summary), since)
     else:
         yield Phrase("Nothing for certain.")
     behind = sorted((standing for standing in scored if standing.behind), key=lambda standing: -standing.size)
@@ -103,9 +102,11 @@ def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phra
 
 
 def _broken(standing: EvalStanding) -> int:
-    """How many values, or cases, the newest output got wrong and the one before got right."""
-    change = standing.summary.change
-    return sum(number for _, number in change.flips.broken) if change and change.verdict else 0
+    """How many values, or cases, broke with the newest edit of instructions, else with the newest output, by chance."""
+    for change in standing.summary.windows[-1:] or (standing.summary.change,):
+        if change and change.flips and change.verdict and change.verdict.decision != "worse":
+            return sum(number for _, number in change.flips.broken)
+    return 0
 
 
 _BEST: Final = links.regressions() + "#h-best"

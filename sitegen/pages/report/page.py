@@ -289,8 +289,9 @@ class ReportView(Frozen, dict=True, gc=True):
 
     @property
     def cause(self) -> str:
-        """Why the snapshot was scored, in words."""
-        return ", ".join(CAUSES[cause] for cause in self.snapshot.cause)
+        """Why the snapshot was scored, in words: ``new output``, or ``copy of iteration-055``."""
+        causes = [CAUSES[cause] for cause in self.snapshot.cause if cause != "outputs" or not self.copied_from]
+        return ", ".join([f"copy of {self.copied_from.label}", *causes] if self.copied_from else causes)
 
     @property
     def previous_label(self) -> str:
