@@ -7,6 +7,7 @@ folded.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -21,7 +22,7 @@ from sitegen.history.eval_state import EvalState
 from sitegen.history.instructions import MOST_ADDED, InstructionHistories
 from sitegen.history.layout import Layout, StartOverError
 from sitegen.history.repository import Repository
-from sitegen.history.revisions import commits_up_to, folder_renames, walk
+from sitegen.history.revisions import commits_up_to, earlier_folder, folder_renames, walk
 from sitegen.history.rules_in_force import ManifestReader, RulesInForce
 from sitegen.model.commits import Commit, Revision
 from sitegen.model.frozen import Frozen
@@ -30,6 +31,8 @@ from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory
 
 OTHERS: Final = 50
 """The most changed paths in the record of a commit that sitegen does not read."""
+_MOST_FOLDERS: Final = 20
+"""The most earlier folders of an eval; for each of them, history is read once more."""
 
 
 class Reached(Frozen):
@@ -71,6 +74,8 @@ class HistoryFold:
         """The records do not have their snapshots yet, because only the end of history decides which series counts."""
         self.renamed: list[RenamedEval] = []
         """The evals that the commits renamed, oldest first."""
+        self._begun: list[tuple[str, str, str]] = []
+        """The commit, id and folder of each eval that did not begin with the history."""
         self._head: Commit | None = None
         self._since = since
         self.repository = repository
@@ -100,6 +105,8 @@ class HistoryFold:
         place = self.repository.place
         commits = commits_up_to(place, head, first_parent=self.layout.site.first_parent)
         self.fold(walk(place, commits, pathspecs=self.layout.pathspecs, irregular=self.irregular))
+        if earlier := self._earlier_folders():
+            raise StartOverError(self.layout.with_earlier_folders(earlier))
 
     def fold(self, revisions: Iterable[Revision]) -> None:
         """Fold revisions, oldest first.
@@ -157,6 +164,8 @@ class HistoryFold:
             followed = set(edits)
             instructions = [change for change in instructions if change.path in followed or change.new is None]
         for eval_id in sorted(by_eval):
+            if commit.position and eval_id not in self.evals:
+                self._begun.append((commit.sha, eval_id, by_eval[eval_id][0][0].folder))
             eval_commit = EvalCommit(
                 state=self._eval_state(eval_id),
                 commit=commit,
@@ -205,13 +214,31 @@ class HistoryFold:
                 continue
             # Earlier commits were folded by the old entry; under the new entry, other files are outputs.
             if self._entry_of(old).outputs != self._entry_of(new).outputs:
-                raise StartOverError(renamed=RenamedEval(old=old, position=self.head.position, new=new))
+                raise StartOverError(self.layout, RenamedEval(old=old, position=self.head.position, new=new))
             state = self.evals[new] = self.evals.pop(old)
             state.id = new
             state.folders = list(dict.fromkeys([*self.layout.folders(new), *state.folders]))
             self.renamed.append(RenamedEval(old=old, position=self.head.position, new=new))
             self.problems[:] = [replace(each, eval_id=new) if each.eval_id == old else each for each in self.problems]
             by_eval[new] = [*by_eval.pop(old), *by_eval[new]]
+
+    def _earlier_folders(self) -> dict[str, str]:
+        """Return the folder of each eval from which its first commit moved its files, unless it is followed already."""
+        begun = [each for each in self._begun if each[2] and len(self.layout.entry(each[1]).aliases) < _MOST_FOLDERS]
+        if not begun:
+            return {}
+
+        def examine() -> str:
+            changes = {
+                each.commit.sha: each.changes for each in walk(self.repository.place, {sha for sha, *_ in begun})
+            }
+            found = {name: earlier_folder(changes[sha], folder) for sha, name, folder in begun}
+            return json.dumps(found)
+
+        answer = self.repository.answers.about(begun[-1][0], f"earlier folders of {begun}", examine)
+        found = json.loads(answer or "{}")
+        followed = {folder for state in self.evals.values() for folder in state.folders}
+        return {name: folder for name, folder in found.items() if folder and folder not in followed}
 
     def _entry_of(self, eval_id: str) -> EvalConfig:
         """Return the built manifest's entry of an eval, by its final id if the rename is known in advance."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from posixpath import join, normpath
 from typing import Any, Final, Literal, TypeAlias
@@ -174,10 +175,10 @@ class Watched(Frozen):
 class StartOverError(Exception):
     """A commit shows that earlier commits should have been folded otherwise."""
 
-    def __init__(self, watched: Watched | None = None, renamed: RenamedEval | None = None) -> None:
-        """The arguments are for the next attempt: paths to follow, and an eval that is renamed later."""
+    def __init__(self, layout: Layout, renamed: RenamedEval | None = None) -> None:
+        """The arguments are for the next attempt: which paths to follow, and an eval that is renamed later."""
         super().__init__()
-        self.watched = watched or Watched()
+        self.layout = layout
         self.renamed = (renamed,) if renamed else ()
 
 
@@ -241,6 +242,13 @@ class Layout:
         aliases = (self._alias(alias) for alias in entry.aliases if alias not in entry.earlier_outputs)
         lone = [self._evals_dir] if eval_id == LONE and self._evals_dir else []
         return tuple(dict.fromkeys([*stated, *aliases, f"{self._evals}{eval_id}", *lone]))
+
+    def with_earlier_folders(self, earlier: Mapping[str, str]) -> Layout:
+        """Return a layout that follows evals, by id, in one more earlier folder each."""
+        entries = {**{entry.id: entry for entry in self.manifest.evals}, **{name: self.entry(name) for name in earlier}}
+        for name, folder in earlier.items():
+            entries[name] = replace(entries[name], aliases=(*entries[name].aliases, f"{folder}/"))
+        return Layout(self.site, replace(self.manifest, evals=tuple(entries.values())), self.watched)
 
     def named_by(self, manifest: Manifest) -> Watched:
         """Return the paths that a manifest names."""

@@ -29,7 +29,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.timeline import EvalHistory, EvalUpdate, InstructionHistory, RenamedEval, Update
 from sitegen.scoring.kinds import installed_versions
 
-VERSION: Final = 20
+VERSION: Final = 21
 """Increased whenever the same history would fold to another result, or another answer be read in a content."""
 _UNSHALLOW: Final = "Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0."
 
@@ -94,7 +94,7 @@ def advance(
                 fold.fold(uncommitted(fold))
             break
         except StartOverError as reason:
-            layout = Layout(layout.site, layout.manifest, layout.watched | reason.watched)
+            layout = reason.layout
             renamed += reason.renamed
     evals = {eval_id: history for eval_id, history in fold.histories().items() if fold.evals[eval_id].was_scorable}
     instructions = fold.instructions.histories()
