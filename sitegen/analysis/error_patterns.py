@@ -94,11 +94,16 @@ def pattern_of(expected: str, actual: str) -> str | None:
 
 
 def _texts(judgement: Judgement) -> tuple[str, str] | None:
-    """Return the expected and the actual value as text; None unless both exist and can be compared."""
+    """Return the expected and the actual value as text; None unless both exist, can be compared and differ.
+
+    Two equal texts are those of an answer in which something else is wrong: a check failed.
+    """
     expected, actual = judgement.expected, judgement.actual
     if expected is None or actual is None or isinstance(expected, _NESTED) or isinstance(actual, _NESTED):
         return None
     left, right = as_text(expected).strip(), as_text(actual).strip()
+    if left == right and isinstance(expected, str) and isinstance(actual, str):
+        return None
     if REDACTED in (expected, actual) or not (0 < len(left) <= _LONGEST and 0 < len(right) <= _LONGEST):
         return None
     return left, right
@@ -151,8 +156,8 @@ def _parent(path: str) -> str:
 
 
 def is_other_type(expected: str, actual: str) -> bool:
-    """Same value as another type: ``12`` and ``"12"``. Equal texts that count as an error can only differ in type."""
-    return expected.casefold() == actual.casefold()
+    """Same value as another type: ``12`` and ``"12"``, or ``true`` and ``"True"``."""
+    return expected == actual or expected.casefold() == actual.casefold() in ("true", "false")
 
 
 def is_currency(expected: str, actual: str) -> bool:

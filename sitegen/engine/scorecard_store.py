@@ -189,7 +189,7 @@ def key_of_scorecards(kind: str, redact: tuple[str, ...] = ()) -> Callable[[Snap
 
     Folders are not included, so that renames and reverts cost nothing. The extension of a file is, because it decides
     how the file is read, and so are the names of several output files, which distinguish the documents, and whole paths
-    that name who answered.
+    that name who answered, or cases.
     """
     kind_scorer, model = scorer(kind), model_of(kind)
     scored_by = (kind, kind_scorer.version, *(spec.name for spec in kind_scorer.metrics))
@@ -200,7 +200,8 @@ def key_of_scorecards(kind: str, redact: tuple[str, ...] = ()) -> Callable[[Snap
         decisive = (snapshot.outputs, snapshot.usage, *rules, snapshot.settings)
         if (remembered := keys.get(decisive)) is not None:
             return remembered
-        several, is_answered = len(snapshot.outputs) > 1, ANSWERED_IN in snapshot.settings
+        several = len(snapshot.outputs) > 1
+        by_path = ANSWERED_IN in snapshot.settings or (several and kind == "judged")
         key = keys[decisive] = digest_of_inputs(
             "output",
             "scorecard",
@@ -209,7 +210,7 @@ def key_of_scorecards(kind: str, redact: tuple[str, ...] = ()) -> Callable[[Snap
             packages=installed_for(blob.path for blob in snapshot.outputs) if traits_of(kind).reads_archives else model,
             redact=redact,
             outputs=[*snapshot.outputs]
-            if is_answered
+            if by_path
             else [_name_and_id(blob, whole=several) for blob in snapshot.outputs],
             rules=[blob and _name_and_id(blob, whole=False) for blob in rules],
             settings=snapshot.settings,

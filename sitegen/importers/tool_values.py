@@ -16,6 +16,7 @@ from typing import Final, TypeVar, cast
 
 from sitegen.model.answers import Turn
 from sitegen.model.outcomes import HALF, LARGEST_NUMBER, Unusable, Value
+from sitegen.text.plain import cut
 
 T = TypeVar("T")
 
@@ -27,14 +28,14 @@ def text(value: Value) -> str:
     """A text, else an empty one."""
     if isinstance(value, Unusable) and value.reason == HALF:
         return as_text(value)
-    return value[:LONGEST] if isinstance(value, str) else ""
+    return cut(value, LONGEST) if isinstance(value, str) else ""
 
 
 def written(value: Value) -> str:
     """Return a text unchanged, and other values as JSON. Empty for null."""
     if value is None or isinstance(value, str | Unusable):
         return as_text(value) if isinstance(value, Unusable) else text(value)
-    return json.dumps(value, default=as_text, ensure_ascii=False)[:LONGEST]
+    return cut(json.dumps(value, default=as_text, ensure_ascii=False), LONGEST)
 
 
 def as_text(value: object) -> str:

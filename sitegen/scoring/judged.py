@@ -116,7 +116,7 @@ def _score(inputs: ScoringInputs) -> Result:
     outputs = [file for file in inputs.outputs if not is_graded or GRADING.fullmatch(basename(file.path))]
     beside = {file.path: _value_of(file, findings) for file in inputs.outputs if file not in outputs}
     for file, place in zip(outputs, _places([file.path for file in outputs]), strict=True):
-        named_file = file.path if answered_in else ""  # which is no part of the key of other results
+        named_file = file.path if len(inputs.outputs) > 1 or answered_in else ""  # no part of the key of other results
         try:
             content = content_of(file, "the output is missing", "Make the output again.")
             results = read_results(file.path, content, inputs.settings)
@@ -191,7 +191,7 @@ def _value_of(file: File, findings: list[Finding]) -> Value:
     try:
         return read_json(content_of(file, "it is missing", "Write it again.")).value
     except UnreadableError as error:
-        findings.append(replace(error.finding(basename(file.path)), severity="warning"))
+        findings.append(replace(error.finding(basename(file.path)), severity="warning", file=file.path))
         return None
 
 

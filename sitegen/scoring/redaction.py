@@ -1,8 +1,8 @@
 """Removes the values that a site must not show from a result, before anything else reads it. Numbers do not change.
 
 In doubt a glob hides more: the paths that it matches as a whole or at their end, and everything below them.
-Texts whose paths are not known are removed altogether: the labels of list items, the answers of judged cases, and the
-panels of all kinds except ``fields``.
+Texts whose paths are not known are removed altogether: the labels of list items, the answers of judged cases with the
+names of those that are called by their input, and the panels of all kinds except ``fields``.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from sitegen.model.metrics import Metric
 from sitegen.model.outcomes import REDACTED, Judgement, Value
 from sitegen.model.scorecards import ANSWERERS, AlignmentPanel, NotePanel, Panel, Result, Scorecard
 from sitegen.scoring.paths import PathError, PathStep, parse_path, pattern
+from sitegen.text.values import short_digest
 
 _INDEX: Final = r"\[[0-9]+\]|(?<=\.)[0-9]+(?=\.|\Z)"
+_QUOTED: Final = r"(['\"])(.*?)(?<!\\)\1"
 _MAX_CACHED: Final = 20_000
 """The most paths whose answer is cached: the paths of an output are untrusted and may be any number."""
 
@@ -44,6 +46,8 @@ class Redaction:
     def applied(self, result: Result) -> Result:
         """The result without hidden values."""
         kind = result.scorecard.kind
+        if kind == "judged":
+            result = _without_inputs_as_names(result)
         judgements = tuple(map(self._judgement, result.judgements))
         if kind == "judged":  # every attribute of a case has the same answers, and a judge's reason may quote them
             judgements = tuple(replace(_without_values(judgement), note="") for judgement in judgements)
@@ -136,6 +140,52 @@ class Redaction:
         if isinstance(value, list):
             return [self._cleaned(child, (*steps, index)) for index, child in enumerate(value)]
         return value
+
+
+_BEGINNING: Final = 40
+"""The characters of an input by which it is found in a name, which may be cut."""
+
+
+def _without_inputs_as_names(result: Result) -> Result:
+    """The result with a digest in the place of each name of a case that is its input, or lists its variables."""
+    names: dict[str, str] = {}
+    for case in result.cases:
+        variables = (line.split(": ", 1) for line in case.input.split("\n"))
+        stated = (case.input, *(f"{part[0]}={part[1]}" for part in variables if len(part) == 2))
+        beginnings = filter(None, (" ".join(text[: 2 * _BEGINNING].split())[:_BEGINNING].strip() for text in stated))
+        if any(beginning in case.id for beginning in beginnings):
+            names[case.id] = f"case {short_digest(case.id)}"
+            names |= {answer.document: names[case.id] + answer.document[len(case.id) :] for answer in case.answers}
+    if not names:
+        return result
+    quoted = {repr(name)[1:][:_BEGINNING].rstrip("'\"") for name in names}
+
+    def renamed(match: re.Match[str]) -> str:
+        return REDACTED.literal if match[2][:_BEGINNING] in quoted else match[0]
+
+    card = result.scorecard
+    return replace(
+        result,
+        scorecard=replace(
+            card,
+            documents=tuple(
+                replace(each, id=names.get(each.id, each.id), case=names.get(each.case, each.case))
+                for each in card.documents
+            ),
+            findings=tuple(
+                replace(each, message=re.sub(_QUOTED, renamed, each.message, flags=re.DOTALL)) for each in card.findings
+            ),
+        ),
+        judgements=tuple(replace(each, document=names.get(each.document, each.document)) for each in result.judgements),
+        cases=tuple(
+            replace(
+                case,
+                id=names.get(case.id, case.id),
+                answers=tuple(replace(each, document=names.get(each.document, each.document)) for each in case.answers),
+            )
+            for case in result.cases
+        ),
+    )
 
 
 def _without_texts(case: AnsweredCase) -> AnsweredCase:

@@ -18,6 +18,8 @@ _HIDDEN = re.compile(
 )
 """Control characters except tab and line feed, marks that change the direction of text, and surrogates."""
 
+_CUT = re.compile(r" … \(([0-9,]{1,15}) more characters\)\Z")
+
 _DIGITS = re.compile(r"([0-9]{1,4000})")
 """Matches at most as many digits as Python converts to a number."""
 
@@ -34,7 +36,15 @@ def cut(text: str, longest: int = LONGEST_LINE) -> str:
     """Truncate a text that is too long, and append the number of missing characters."""
     if len(text) <= longest:
         return text
-    return f"{text[:longest]} … ({len(text) - longest:,} more characters)"
+    return f"{text[:longest]} … ({number_cut(text, longest):,} more characters)"
+
+
+def number_cut(text: str, longest: int) -> int:
+    """Return the number of characters after the first ``longest``, with those that ``cut`` left out before."""
+    earlier = _CUT.search(text, max(0, len(text) - 40))
+    if earlier is None or earlier.start() < longest:
+        return len(text) - longest
+    return earlier.start() - longest + int(earlier[1].replace(",", ""))
 
 
 def line(text: str, longest: int = LONGEST_LINE) -> str:

@@ -140,11 +140,14 @@ def test_a_case_has_its_name_in_an_iteration_without_other_cases(paths: tuple[st
 
 
 def test_a_broken_file_beside_a_grading_is_said_and_loses_nothing_else() -> None:
-    files = (File("a/grading.json", b'{"expectations": [{"text": "x", "passed": true}]}'), File("a/timing.json", b"{"))
+    grading = b'{"expectations": [{"text": "x", "passed": true}]}'
+    files = (File("a/grading.json", grading), File("a/timing.json", b"{"), File("b/grading.json", b"["))
     card = scorer("judged").score(ScoringInputs(outputs=files)).scorecard
     assert card.metric("score") == 1.0
-    assert [finding.severity for finding in card.findings] == ["warning"]
-    assert "timing.json" in card.findings[0].message
+    assert [(finding.severity, finding.file) for finding in card.findings] == [
+        ("warning", "a/timing.json"),
+        ("error", "b/grading.json"),
+    ]
 
 
 @pytest.mark.parametrize("variants", [("a", "b"), ("with_skill", "without_skill", "old_skill"), ("with_skill",)])

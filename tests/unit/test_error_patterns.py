@@ -55,13 +55,14 @@ def test_an_item_whose_wrong_values_all_stand_in_the_next_one_is_off_by_one():
     assert error_patterns(lone, [*lone, *right]) == ()
 
 
-def test_values_that_are_missing_extra_hidden_or_very_long_have_no_pattern():
+def test_values_that_are_missing_extra_hidden_very_long_or_equal_have_no_pattern():
     pairs: list[tuple[Value, Value, Outcome]] = [
         ("7", None, "omission"),
         (None, "$7", "hallucination"),
         (REDACTED, "$7", "wrong_value"),
         ("a" * 600, "a" * 501, "wrong_value"),
         (["7"], ["$7"], "wrong_value"),
+        ("as is", "as is ", "wrong_value"),
     ]
     wrong = [_judged(f"p{i}", *pair) for pair in pairs for i in range(3)]
     assert error_patterns(wrong, wrong) == ()

@@ -28,6 +28,10 @@ UNDEFINED = '<span class="nil" title="undefined">—</span>'
         (formats.path("x\udcff"), "x‹U+DCFF›"),
         (formats.bounded("a\u200bb \u202ec"), "a‹U+200B›b ‹U+202E›c"),
         (formats.bounded("abcdef", 4), 'abcd<span class="cut"> … 2 more characters</span>'),
+        (
+            formats.bounded("abcdef … (1,000 more characters)", 4),
+            'abcd<span class="cut"> … 1,002 more characters</span>',
+        ),
         (formats.bounded("<i>", 4), "&lt;i&gt;"),
         (formats.printable("Grüße, 東京 👍\n"), "Grüße, 東京 👍\n"),
         (formats.message("`ignore`, or ` alone"), "<code>ignore</code>, or ` alone"),

@@ -176,6 +176,43 @@ OTHERS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("results.csv", "question,passed,score\nIs Quillfeather in?,yes,7\nOr is it  Umberwick?,no,0.5\n"),
+        ("results.jsonl", '{"input": "Quillfeather", "score": 7}\n{"input": {"a": "Umberwick"}, "score": 0.5}\n'),
+        (
+            "results.json",
+            json.dumps(
+                {
+                    "results": {
+                        "version": 3,
+                        "prompts": [{"raw": "a", "provider": "m"}, {"raw": "b", "provider": "m"}],
+                        "results": [
+                            {"testIdx": 0, "promptIdx": place, "vars": {"q": text}, "success": False, "error": "no"}
+                            for place, text in enumerate(("Quillfeather\n's", "Umberwick " * 40))
+                        ],
+                    }
+                }
+            ),
+        ),
+    ],
+)
+def test_a_case_that_is_called_by_its_input_has_a_name_without_it(tmp_path, name, text):
+    repo = GitRepo(tmp_path / "project")
+    repo.commit({f"evals/j/{name}": text, "evals/manifest.yaml": f"evals: {{j: {{kind: judged, outputs: {name}}}}}"})
+    repo.checkout()
+    found = {}
+    for globs in ("[]", '["*"]'):
+        (repo.path / "sitegen.toml").write_text(f"redact = {globs}\n")
+        build_site(repo.path, tmp_path / "out")
+        site = content(tmp_path / "out")
+        found[globs] = [
+            secret for secret in SECRETS if secret.encode() in b"".join((*site.values(), *map(str.encode, site)))
+        ]
+    assert found == {"[]": ["Quillfeather", "Umberwick"], '["*"]': []}
+
+
 def test_texts_of_other_kinds_are_left_out_whole(tmp_path):
     repo = GitRepo(tmp_path / "project")
     repo.commit({"CLAUDE.md": "# Rules\n", **OTHERS})

@@ -54,3 +54,6 @@ def test_the_key_of_a_scorecard_has_endings_of_files_and_names_of_several_output
     assert key(one) != key(replace(one, outputs=(Blob("evals/receipts/extracted.yaml", "11"),)))
     several = [replace(one, outputs=(Blob(path, "11"), Blob("a/2.json", "22"))) for path in ("a/1.json", "a/3.json")]
     assert len({key(one), *map(key, several), key(replace(one, usage=RunUsage(cost=1.0)))}) == 4
+    moved = replace(several[0], outputs=tuple(Blob(f"x/{path}", oid) for path, oid in several[0].outputs))
+    assert key(moved) == key(several[0])
+    assert key_of_scorecards("judged")(moved) != key_of_scorecards("judged")(several[0])  # folders name its cases

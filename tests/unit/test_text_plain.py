@@ -20,6 +20,7 @@ def test_what_cannot_be_seen_is_made_visible(text: str, shown: str):
 def test_a_cut_says_how_much_is_missing():
     assert cut("abc", 3) == "abc"
     assert cut("a" * 1_003, 2) == "aa … (1,001 more characters)"
+    assert cut(cut("a" * 10_003, 1_003), 2) == "aa … (10,001 more characters)"
 
 
 def test_one_line_has_no_line_feeds():
