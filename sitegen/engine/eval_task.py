@@ -88,7 +88,7 @@ class EvalTask(Frozen, dict=True, gc=True):
 
     def cached_rows(self, memo: Memo, reports: Iterable[int]) -> Iterator[CachedRow]:
         """Yield its cached values: the scorecards that its pages may need, and the results of some reports."""
-        history, key_of = self.history, key_of_scorecards(self.history.kind, self.context.redact)
+        history, key_of = self.history, key_of_scorecards(self.history.kind, self.context)
         # A report shows its own output, the one before and repeated runs; pages of cases show more of those before.
         before = ANSWERED if traits_of(history.kind).has_cases else 1
         shown = (

@@ -182,10 +182,11 @@ def snapshots_of_pages(history: EvalHistory) -> Iterator[Snapshot]:
     yield from (run for snapshot in history.snapshots for run in snapshot.repeated_runs)
 
 
-def key_of_scorecards(kind: str, redact: tuple[str, ...] = ()) -> Callable[[Snapshot], str]:
+def key_of_scorecards(kind: str, context: WorkerContext | None = None) -> Callable[[Snapshot], str]:
     """Return what computes the memo's key of the scorecard of a snapshot, once for equal inputs.
 
-    ``redact``: globs of hidden values. They are part of the key, because a scorecard can quote values.
+    ``context`` has the globs of hidden values, because a scorecard can quote values, and the size of the largest file
+    that is read.
 
     Folders are not included, so that renames and reverts cost nothing. The extension of a file is, because it decides
     how the file is read, and so are the names of several output files, which distinguish the documents, and whole paths
@@ -208,7 +209,8 @@ def key_of_scorecards(kind: str, redact: tuple[str, ...] = ()) -> Callable[[Snap
             scorer=scored_by,
             metrics_of_packages=installed_versions(snapshot.settings),
             packages=installed_for(blob.path for blob in snapshot.outputs) if traits_of(kind).reads_archives else model,
-            redact=redact,
+            redact=context.redact if context else (),
+            largest_file=context.limits.max_blob_bytes if context else 0,
             outputs=[*snapshot.outputs]
             if by_path
             else [_name_and_id(blob, whole=several) for blob in snapshot.outputs],
@@ -241,7 +243,7 @@ class EvalScorecards:
         self.lacks_contents = False
         """Whether a scorecard was made without a content that is in Git LFS, and is therefore not kept."""
         self.scorer = scorer(history.kind)
-        self.key = key_of_scorecards(history.kind, context.redact)
+        self.key = key_of_scorecards(history.kind, context)
         self.embedder = embedder_for(history.kind, history.id, store)
 
     def __contains__(self, snapshot: Snapshot) -> bool:

@@ -27,7 +27,8 @@ QUICK: Final = 1
 INPUTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "output": {
         "scorecard": (
-            *("scorer", "metrics_of_packages", "packages", "redact", "outputs", "rules", "settings", "usage"),
+            *("scorer", "metrics_of_packages", "packages", "redact", "largest_file"),
+            *("outputs", "rules", "settings", "usage"),
         )
     },
     "eval": {

@@ -107,6 +107,7 @@ BETTER = {"evals/a/extracted.json": '{"x": 1, "y": 2}'}
     "commits",
     [
         pytest.param([edited(5) | BETTER, reading(1_000), edited(6), {"CLAUDE.md": "Short.\n"}], id="a lower limit"),
+        pytest.param([BETTER, reading(17), edited(5)], id="a limit below an output"),
         pytest.param([reading(1_000), edited(5) | BETTER, reading(9_000), edited(6)], id="a higher limit"),
         pytest.param(
             [answered("yes"), BETTER, of_kind("responses"), answered("no"), of_kind("fields"), edited(7)],
