@@ -27,6 +27,21 @@ _OPTIONS: Final = {
 _FLAGS: Final = {"--strict": "strict", "--public": "public", "--worktree": "worktree", "--force": "force"}
 
 
+_MEANT: Final = {
+    **dict.fromkeys(("gate", "test", "validate", "lint"), "check"),
+    **dict.fromkeys(("serve", "view", "preview", "dev", "open"), "watch"),
+    **dict.fromkeys(("generate", "report", "site", "publish"), "build"),
+    **dict.fromkeys(("eval", "evaluate", "score", "verify"), "verify-all"),
+    "run": "respond",
+    "diff": "compare",
+    "log": "history",
+    "list": "history",
+    "new": "init",
+    "grade": "judge",
+}
+"""What other programs call a command, and its name here. typer itself offers names that are spelled alike."""
+
+
 def run() -> None:
     """Run the command line and exit.
 
@@ -49,6 +64,8 @@ def run() -> None:
 
             options, strict, public = plain
             command(options, strict=strict, public=public)
+        elif (word := "".join(sys.argv[1:2])) in _MEANT:
+            raise SitegenError(f"There is no command {word!r}.", fix=f"Did you mean: sitegen {_MEANT[word]}?")
         else:
             from sitegen.commands.signatures import app
 

@@ -51,6 +51,9 @@ _COMMAND: Final = (
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 
 
+_OF_TEXTS: Final = ("renamed", "combined")
+"""The kinds of edits whose patches no commit has: git compares their two texts."""
+
 _BlobIds: TypeAlias = tuple[bytes, bytes]
 """The ids of the contents before and after an edit. Patches between the same contents are equal."""
 
@@ -82,7 +85,7 @@ class _KeptPatches:
 
     def get(self, edit: Edit) -> bytes | None:
         """Return the patch of an edit; None if it is not known."""
-        empty = b"" if edit.commit.sha in self._whole and edit.status != "renamed" else None
+        empty = b"" if edit.commit.sha in self._whole and edit.status not in _OF_TEXTS else None
         return self._patches.get((edit.commit.sha, _blob_ids(edit)), empty)
 
     def close(self) -> None:
@@ -97,11 +100,11 @@ def read_patches(repository: RepositoryPlace, edits: Sequence[Edit], folders: tu
     kept = _KeptPatches() if shared is None else shared.setdefault(("patches", repository, folders), _KeptPatches())
     assert isinstance(kept, _KeptPatches)
     known = [kept.get(edit) for edit in edits]
-    asked = [edit for edit, patch in zip(edits, known, strict=True) if patch is None and edit.status != "renamed"]
+    asked = [edit for edit, patch in zip(edits, known, strict=True) if patch is None and edit.status not in _OF_TEXTS]
     answers = _patches_from_git(repository, asked, folders, kept)
     for edit, patch in zip(edits, known, strict=True):
         if patch is None:
-            patch = _patch_of_rename(repository, edit) if edit.status == "renamed" else next(answers)
+            patch = _patch_of_texts(repository, edit) if edit.status in _OF_TEXTS else next(answers)
         yield patch
     next(answers, None)  # reading to the end returns the process, so that it can be shared again
 
@@ -201,8 +204,8 @@ def _blob_ids(edit: Edit) -> _BlobIds:
     return (edit.old.oid.encode() if edit.old else b"", edit.new.oid.encode() if edit.new else b"")
 
 
-def _patch_of_rename(repository: RepositoryPlace, edit: Edit) -> bytes:
-    """Return the patch between the two contents of a renamed file, which is rare enough for a process of its own."""
+def _patch_of_texts(repository: RepositoryPlace, edit: Edit) -> bytes:
+    """Return the patch between the two texts of an edit, which is asked for so seldom that a process does it alone."""
     if edit.old is None or edit.new is None or edit.old.oid == edit.new.oid:
         return b""
     with Process(repository, ["diff", *_FORM, edit.old.oid, edit.new.oid]) as diff:

@@ -158,7 +158,8 @@ class EvalHistory(Frozen):
         return all(snapshot.deleted for snapshot in last)
 
 
-EditStatus: TypeAlias = Literal["added", "modified", "deleted", "renamed"]
+EditStatus: TypeAlias = Literal["added", "modified", "deleted", "renamed", "combined"]
+"""``combined``: several edits of one file as one, from its first text to its last."""
 
 
 class Edit(Frozen):

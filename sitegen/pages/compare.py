@@ -168,7 +168,7 @@ def edits_since(series: Series, index: int) -> list[Edit]:
             first.setdefault(edit.path, edit)
             last[edit.path] = edit
     return [
-        edit if edit is first[path] else replace(edit, status="renamed", old=first[path].old)
+        edit if edit is first[path] else replace(edit, status="combined", old=first[path].old)
         for path, edit in last.items()
         if edit is first[path] or (first[path].old and edit.new)
     ]

@@ -49,6 +49,16 @@ def test_every_command_explains_itself(command):
     assert done.stdout.startswith(f"Usage: sitegen {command} ")
 
 
+@pytest.mark.parametrize(
+    ("word", "command"),
+    [("gate", "check"), ("serve", "watch"), ("report", "build"), ("eval", "verify-all"), ("diff", "compare")],
+)
+def test_the_names_that_other_programs_have_for_a_command_lead_to_it(word, command):
+    done = run(word, "--base", "main")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"sitegen {command}?" in done.stderr
+
+
 def test_without_a_command_the_help_is_shown():
     done = run()
     assert done.returncode == 2
