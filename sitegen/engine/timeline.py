@@ -233,7 +233,9 @@ def fold(
     manifest, of_manifest = kept_manifest(files, config, memo, worktree=project.options.worktree)
     remarks = [finding.in_file(finding.file) for finding in of_site]
     remarks += [finding.in_file(f"{config.evals_dir}/manifest.yaml") for finding in of_manifest]
-    version = digest(str(VERSION))  # of what the fold and the search read in contents
+    limits = (configured_as.config if configured_as else config).limits
+    # Of what the fold and the search read in contents.
+    version = digest(str(VERSION), str(limits.max_blob_bytes))
     earlier = CONFIGURATION.get(memo, "answers", [version]) or Configuration()
     answers = Answers(earlier.answers)
     searched = Search(
@@ -255,7 +257,7 @@ def fold(
     config, manifest = with_found_evals(config, manifest, searched)
     if configured_as:
         config, manifest = configured_as.config, configured_as.manifest
-    repository = Repository(project.place, max_blob_bytes=config.limits.max_blob_bytes, answers=answers)
+    repository = Repository(project.place, max_blob_bytes=limits.max_blob_bytes, answers=answers)
     commits, problems = _baseline_commits(repository, config, root, files)
     remarks += problems
     config = dataclasses.replace(config, baselines=commits)  # one that moved is another configuration
@@ -298,8 +300,11 @@ def fold(
     if worktree and root is not None:
         on_disk = work_tree_search(root, kind_of_case_file)
         notes = {name: on_disk.read(notes_file(layout, name), MAX_CONFIGURING_BYTES) for name in notes}
+    # A wrong key of an old manifest that the built one still has is listed once, as one that can be corrected.
+    standing = {(remark.path, remark.message) for remark in remarks}
+    of_history = (each for each in folded.problems if (each.path, each.message) not in standing)
     return Timeline(
-        **asdict(replace(folded, problems=(*folded.problems, *_unread(evaluation)))),
+        **asdict(replace(folded, problems=(*of_history, *_unread(evaluation)))),
         project=project,
         config=config,
         manifest=manifest,

@@ -50,7 +50,8 @@ def as_text(value: object) -> str:
 
 def name_of(value: Value) -> str:
     """A text or a whole number as a name, else an empty text."""
-    return str(value).strip()[:LONGEST] if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return (str(value) if is_number else text(value)).strip()[:LONGEST]
 
 
 def items(value: Value) -> list[Value]:

@@ -147,7 +147,8 @@ def _tool_results(path: str, content: bytes) -> Recognition | None:
         return None
     if not judged or len(judged) * 2 < len(cases):
         return None
-    return {"kind": "judged"}, f"results in the format {form.name}, with {counted(len(cases), 'case')}"
+    number = len({case.id for case in cases})  # of which each may have several answers
+    return {"kind": "judged"}, f"results in the format {form.name}, with {counted(number, 'case')}"
 
 
 def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:

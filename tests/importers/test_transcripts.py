@@ -123,7 +123,8 @@ def test_the_interval_of_turns_is_that_of_a_mean_without_bounds() -> None:
 
 def test_half_of_a_surrogate_pair_is_shown_as_the_replacement_character_and_named() -> None:
     answer = {"role": "assistant", "content": "cut \ud83d"}
-    results = read_results("r.jsonl", _of_lines({"test_id": "a", "score": 1, "messages": [QUESTION, answer]}))
-    assert results.cases[0].transcript[-1].text == "cut \ufffd"
+    row = {"test_id": "a", "score": 1, "target": "mini \ud83d", "messages": [QUESTION, answer]}
+    results = read_results("r.jsonl", _of_lines(row))
+    assert (results.cases[0].transcript[-1].text, results.cases[0].model) == ("cut \ufffd", "mini \ufffd")
     (finding,) = results.findings
     assert (finding.line, "half of a surrogate pair" in finding.message) == (1, True)
