@@ -28,16 +28,13 @@ _FLAGS: Final = {"--strict": "strict", "--public": "public", "--worktree": "work
 
 
 _MEANT: Final = {
-    **dict.fromkeys(("gate", "test", "validate", "lint"), "check"),
-    **dict.fromkeys(("serve", "view", "preview", "dev", "open"), "watch"),
-    **dict.fromkeys(("generate", "report", "site", "publish"), "build"),
-    **dict.fromkeys(("eval", "evaluate", "score", "verify"), "verify-all"),
-    "run": "respond",
-    "diff": "compare",
-    "log": "history",
-    "list": "history",
-    "new": "init",
-    "grade": "judge",
+    word: command
+    for command, words in zip(
+        ("check", "watch", "build", "verify-all", "respond", "compare", "history"),
+        ("gate test", "serve view preview", "report generate", "eval score", "run", "diff", "log"),
+        strict=True,
+    )
+    for word in words.split()
 }
 """What other programs call a command, and its name here. typer itself offers names that are spelled alike."""
 

@@ -202,7 +202,7 @@ def key_of_scorecards(kind: str, context: WorkerContext | None = None) -> Callab
         if (remembered := keys.get(decisive)) is not None:
             return remembered
         several = len(snapshot.outputs) > 1
-        by_path = ANSWERED_IN in snapshot.settings or (several and kind == "judged")
+        by_path = ANSWERED_IN in snapshot.settings or (several and traits_of(kind).has_cases)
         key = keys[decisive] = digest_of_inputs(
             "output",
             "scorecard",

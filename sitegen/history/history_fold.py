@@ -7,6 +7,7 @@ folded.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -22,7 +23,7 @@ from sitegen.history.eval_state import EvalState
 from sitegen.history.instructions import MOST_ADDED, InstructionHistories
 from sitegen.history.layout import Layout, StartOverError
 from sitegen.history.repository import Repository
-from sitegen.history.revisions import commits_up_to, earlier_folder, folder_renames, walk
+from sitegen.history.revisions import commits_up_to, file_renames, folder_renames, walk
 from sitegen.history.rules_in_force import ManifestReader, RulesInForce
 from sitegen.model.commits import Commit, Revision
 from sitegen.model.frozen import Frozen
@@ -32,7 +33,7 @@ from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory
 OTHERS: Final = 50
 """The most changed paths in the record of a commit that sitegen does not read."""
 _MOST_FOLDERS: Final = 20
-"""The most earlier folders of an eval; for each of them, history is read once more."""
+"""The most folders of an eval; for each earlier one, history is read once more."""
 
 
 class Reached(Frozen):
@@ -74,8 +75,8 @@ class HistoryFold:
         """The records do not have their snapshots yet, because only the end of history decides which series counts."""
         self.renamed: list[RenamedEval] = []
         """The evals that the commits renamed, oldest first."""
-        self._begun: list[tuple[str, str, str]] = []
-        """The commit, id and folder of each eval that did not begin with the history."""
+        self._begun: dict[str, str] = {}
+        """The first commit of each eval that did not begin with the history."""
         self._head: Commit | None = None
         self._since = since
         self.repository = repository
@@ -106,7 +107,12 @@ class HistoryFold:
         commits = commits_up_to(place, head, first_parent=self.layout.site.first_parent)
         self.fold(walk(place, commits, pathspecs=self.layout.pathspecs, irregular=self.irregular))
         if earlier := self._earlier_folders():
-            raise StartOverError(self.layout.with_earlier_folders(earlier))
+            entries = {entry.id: entry for entry in self.layout.manifest.evals}
+            for name, folder in earlier.items():
+                entry = self.layout.entry(name)
+                entries[name] = dataclasses.replace(entry, aliases=(*entry.aliases, folder))
+            manifest = dataclasses.replace(self.layout.manifest, evals=tuple(entries.values()))
+            raise StartOverError(Layout(self.layout.site, manifest, self.layout.watched))
 
     def fold(self, revisions: Iterable[Revision]) -> None:
         """Fold revisions, oldest first.
@@ -139,8 +145,9 @@ class HistoryFold:
         for change in revision.changes:
             for place in self.layout.places(change.path):
                 by_eval.setdefault(place.eval_id, []).append((place, change))
-        if self._head is not None and _commit_time(commit) < _commit_time(self._head):
-            self.backward_dates += 1
+        if self._head is not None:
+            before, now = (datetime.fromisoformat(each.committed_at) for each in (self._head, commit))
+            self.backward_dates += now < before
         self._head = commit
         layout, changes = self.layout, revision.changes
         of_evals = {change for own in by_eval.values() for place, change in own if place.role != "stranger"}
@@ -164,8 +171,6 @@ class HistoryFold:
             followed = set(edits)
             instructions = [change for change in instructions if change.path in followed or change.new is None]
         for eval_id in sorted(by_eval):
-            if commit.position and eval_id not in self.evals:
-                self._begun.append((commit.sha, eval_id, by_eval[eval_id][0][0].folder))
             eval_commit = EvalCommit(
                 state=self._eval_state(eval_id),
                 commit=commit,
@@ -223,22 +228,30 @@ class HistoryFold:
             by_eval[new] = [*by_eval.pop(old), *by_eval[new]]
 
     def _earlier_folders(self) -> dict[str, str]:
-        """Return the folder of each eval from which its first commit moved its files, unless it is followed already."""
-        begun = [each for each in self._begun if each[2] and len(self.layout.entry(each[1]).aliases) < _MOST_FOLDERS]
-        if not begun:
-            return {}
+        """Return the folder, by eval, from which its first commit moved half of its files under the same names."""
+        places = [
+            (sha, name, f"{folder}/")
+            for name, sha in self._begun.items()
+            for folder in self.layout.folders(name)[:_MOST_FOLDERS]
+            if folder
+        ]
 
         def examine() -> str:
-            changes = {
-                each.commit.sha: each.changes for each in walk(self.repository.place, {sha for sha, *_ in begun})
-            }
-            found = {name: earlier_folder(changes[sha], folder) for sha, name, folder in begun}
+            found = {}
+            changes = {each.commit.sha: each.changes for each in walk(self.repository.place, {*self._begun.values()})}
+            renames = {sha: file_renames(changes[sha], lambda oid: None) for sha in changes}
+            for sha, name, start in places:
+                added = [path for path, old, _ in changes[sha] if path.startswith(start) and old is None]
+                pairs = [(path[len(start) :], renames[sha][path].path) for path in added if path in renames[sha]]
+                folders = Counter(old.removesuffix(end) for end, old in pairs if old.endswith(f"/{end}"))
+                for folder, number in folders.most_common(1):
+                    if 2 * number >= len(added):
+                        found[name] = folder
             return json.dumps(found)
 
-        answer = self.repository.answers.about(begun[-1][0], f"earlier folders of {begun}", examine)
-        found = json.loads(answer or "{}")
-        followed = {folder for state in self.evals.values() for folder in state.folders}
-        return {name: folder for name, folder in found.items() if folder and folder not in followed}
+        answer = places and self.repository.answers.about(places[-1][0], f"earlier folders of {places}", examine)
+        followed = {f"{folder}/" for state in self.evals.values() for folder in state.folders}
+        return {name: folder for name, folder in json.loads(answer or "{}").items() if folder not in followed}
 
     def _entry_of(self, eval_id: str) -> EvalConfig:
         """Return the built manifest's entry of an eval, by its final id if the rename is known in advance."""
@@ -247,8 +260,6 @@ class HistoryFold:
     def _eval_state(self, eval_id: str) -> EvalState:
         if eval_id not in self.evals:
             self.evals[eval_id] = EvalState(eval_id, list(self.layout.folders(eval_id)))
+            if self.head.position:
+                self._begun.setdefault(eval_id, self.head.sha)
         return self.evals[eval_id]
-
-
-def _commit_time(commit: Commit) -> float:
-    return datetime.fromisoformat(commit.committed_at).timestamp()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from posixpath import join, normpath
 from typing import Any, Final, Literal, TypeAlias
@@ -243,13 +242,6 @@ class Layout:
         lone = [self._evals_dir] if eval_id == LONE and self._evals_dir else []
         return tuple(dict.fromkeys([*stated, *aliases, f"{self._evals}{eval_id}", *lone]))
 
-    def with_earlier_folders(self, earlier: Mapping[str, str]) -> Layout:
-        """Return a layout that follows evals, by id, in one more earlier folder each."""
-        entries = {**{entry.id: entry for entry in self.manifest.evals}, **{name: self.entry(name) for name in earlier}}
-        for name, folder in earlier.items():
-            entries[name] = replace(entries[name], aliases=(*entries[name].aliases, f"{folder}/"))
-        return Layout(self.site, replace(self.manifest, evals=tuple(entries.values())), self.watched)
-
     def named_by(self, manifest: Manifest) -> Watched:
         """Return the paths that a manifest names."""
         shared, truths = set(), set()
@@ -334,11 +326,18 @@ class Layout:
         below = f"{path}/"
         if any(spec == path or spec.startswith(below) for spec in self.pathspecs):
             return True
-        return any(
-            _may_hold_files(inside) or _is_at(f"{inside}x.json", self._truths | self._overwritten)
-            for _, folder in self._owners_of(f"{below}x")
-            for inside in [below[len(folder) + 1 :] if folder else below]
-        )
+        for _, folder in self._owners_of(f"{below}x"):
+            inside = below[len(folder) + 1 :] if folder else below
+            of_iteration = (
+                inside.startswith(f"{RESULTS}/") and iteration_number(inside[len(RESULTS) + 1 : -1]) is not None
+            )
+            if (
+                inside in ("", f"{RESULTS}/")
+                or of_iteration
+                or _is_at(f"{inside}x.json", self._truths | self._overwritten)
+            ):
+                return True
+        return False
 
     @property
     def pathspecs(self) -> tuple[str, ...]:
@@ -438,12 +437,6 @@ def _role_in_results(inside: str, records: Container[str]) -> tuple[FileRole | N
     if rest in records:
         return "recorded", name
     return "run" if re.fullmatch(_RUN, rest) else None, name
-
-
-def _may_hold_files(inside: str) -> bool:
-    """Whether an eval's files that are read could lie below a path, which is relative to the eval's folder."""
-    first, _, rest = inside.partition("/")
-    return not inside or inside == f"{RESULTS}/" or (first == RESULTS and iteration_number(rest[:-1]) is not None)
 
 
 @cache

@@ -30,19 +30,8 @@ _AHEAD: Final = 16
 the processes cannot wait for each other for ever."""
 _END: Final = b"end\n"
 _FORM: Final = (
-    "-p",
-    "--histogram",
-    "--ignore-cr-at-eol",
-    "-U3",
-    "--inter-hunk-context=0",
-    "--indent-heuristic",
-    "--full-index",
-    "--text",
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-color",
-    "--src-prefix=a/",
-    "--dst-prefix=b/",
+    *("-p", "--histogram", "--ignore-cr-at-eol", "-U3", "--inter-hunk-context=0", "--indent-heuristic"),
+    *("--full-index", "--text", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"),
 )
 _COMMAND: Final = (
     *("diff-tree", "--stdin", "-r", "--root", "--no-renames", "--diff-merges=first-parent", "--always", "--format=%H"),

@@ -136,17 +136,8 @@ def git_command(*arguments: str) -> list[str]:
 
 
 _OPENED: Final = (
-    "HEAD",
-    "config",
-    "config.worktree",
-    "packed-refs",
-    "shallow",
-    "commondir",
-    "info/attributes",
-    "info/exclude",
-    "objects/info/alternates",
-    "objects/info/commit-graph",
-    "objects/info/commit-graphs/commit-graph-chain",
+    *("HEAD", "config", "config.worktree", "packed-refs", "shallow", "commondir", "info/attributes", "info/exclude"),
+    *("objects/info/alternates", "objects/info/commit-graph", "objects/info/commit-graphs/commit-graph-chain"),
     "objects/pack/multi-pack-index",
 )
 """Files of a git folder that git opens, if they exist, without a look at what they are."""

@@ -206,19 +206,6 @@ def similarity(first: bytes, second: bytes) -> float:
     return common / largest if largest else float(before == after)
 
 
-def earlier_folder(changes: Sequence[ChangedPath], folder: str) -> str:
-    """Return the folder whose files a commit moved to ``folder`` under the same names; empty if there is none."""
-    start = f"{folder}/"
-    added = {change.path[len(start) :]: change.new for change in changes if change.path.startswith(start)}
-    deleted: dict[str, Counter[str]] = defaultdict(Counter)
-    for change in changes:
-        parts = change.path.split("/") if change.new is None else ()
-        for depth in range(1, len(parts)):
-            if (inside := "/".join(parts[depth:])) in added:
-                deleted["/".join(parts[:depth])][f"{inside} {change.old}"] += 1
-    return folder_renames(deleted, {folder: Counter(f"{name} {oid}" for name, oid in added.items())}).get(folder, "")
-
-
 def folder_renames(deleted_blobs: dict[str, Counter[str]], added_blobs: dict[str, Counter[str]]) -> dict[str, str]:
     """Return new name -> old name of each folder that moved: at least half of its blobs are in the new folder.
 

@@ -306,20 +306,8 @@ WORDS: Final = {
 }
 """Words in a table that state a verdict, in lower case."""
 VERDICTS: Final = (
-    "passed",
-    "pass",
-    "ispassed",
-    "correct",
-    "iscorrect",
-    "gatepass",
-    "verdict",
-    "judgment",
-    "judgement",
-    "exactmatch",
-    "match",
-    "matched",
-    "matches",
-    "ismatch",
+    *("passed", "pass", "ispassed", "correct", "iscorrect", "gatepass", "verdict", "judgment", "judgement"),
+    *("exactmatch", "match", "matched", "matches", "ismatch"),
 )
 """Usual names of a verdict, in lower case without separators."""
 _NOTHING: Final = frozenset({"", "nan", "none", "null", "n/a"})

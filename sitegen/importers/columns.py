@@ -21,24 +21,8 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import GRADES
 
 PARTS: Final = (
-    "id",
-    "variant",
-    "passed",
-    "human",
-    "score",
-    "input",
-    "expected",
-    "output",
-    "error",
-    "reasoning",
-    "judge",
-    "rubric",
-    "model",
-    "tokens_in",
-    "tokens_out",
-    "cost",
-    "latency",
-    "confidence",
+    *("id", "variant", "passed", "human", "score", "input", "expected", "output", "error", "reasoning", "judge"),
+    *("rubric", "model", "tokens_in", "tokens_out", "cost", "latency", "confidence"),
 )
 """The parts of a case that a column may hold. A map may also have ``scores``, which are any number of columns."""
 

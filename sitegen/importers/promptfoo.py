@@ -50,20 +50,9 @@ ROWS: Final = ("results", "results")
 
 _MODEL_GRADED: Final = frozenset(
     {
-        "agent-rubric",
-        "answer-relevance",
-        "context-faithfulness",
-        "context-recall",
-        "context-relevance",
-        "conversation-relevance",
-        "factuality",
-        "g-eval",
-        "llm-rubric",
-        "model-graded-closedqa",
-        "model-graded-factuality",
-        "search-rubric",
-        "select-best",
-        "trajectory:goal-success",
+        *("agent-rubric", "answer-relevance", "context-faithfulness", "context-recall", "context-relevance"),
+        *("conversation-relevance", "factuality", "g-eval", "llm-rubric", "model-graded-closedqa"),
+        *("model-graded-factuality", "search-rubric", "select-best", "trajectory:goal-success"),
     }
 )
 """Assertions that a model judges."""

@@ -349,34 +349,12 @@ def _states_verdicts(column: str | None, rows: Sequence[Mapping[str, Value]]) ->
 
 
 EXPECTED: Final = (
-    "expected",
-    "expected_output",
-    "expected_answer",
-    "expected_response",
-    "expected_result",
-    "expected_value",
-    "ground_truth",
-    "target",
-    "gold",
-    "reference",
-    "reference_answer",
-    "ideal",
-    "label",
-    "answer_key",
+    *("expected", "expected_output", "expected_answer", "expected_response", "expected_result", "expected_value"),
+    *("ground_truth", "target", "gold", "reference", "reference_answer", "ideal", "label", "answer_key"),
 )
 OUTPUT: Final = (
-    "output",
-    "actual",
-    "actual_output",
-    "model_output",
-    "extracted",
-    "prediction",
-    "predicted",
-    "response",
-    "model_response",
-    "answer",
-    "result",
-    "completion",
+    *("output", "actual", "actual_output", "model_output", "extracted", "prediction", "predicted", "response"),
+    *("model_response", "answer", "result", "completion"),
 )
 """Usual names of each side, the most certain first. Letter case, ``_``, ``-`` and spaces do not count."""
 ANSWER: Final = (*OUTPUT, "pred")
@@ -384,15 +362,8 @@ ANSWER: Final = (*OUTPUT, "pred")
 INPUTS: Final = ("input", "question", "prompt", "query", "instruction", "task", "text", "messages")
 _QUESTION: Final = (
     *INPUTS,
-    "inputs",
-    "context",
-    "category",
-    "difficulty",
-    "tags",
-    "split",
-    "metadata",
-    "notes",
-    "comment",
+    *("inputs", "context", "category", "difficulty"),
+    *("tags", "split", "metadata", "notes", "comment"),
 )
 """Names of what a row states about a question besides what is expected."""
 _AMBIGUOUS: Final = frozenset(("target", "reference"))

@@ -281,17 +281,7 @@ _TRUTHS_TRIED: Final = 12
 """Number of the nearest files that are tried as the expected values of an output."""
 
 _IDS: Final = (
-    "id",
-    "case_id",
-    "test_id",
-    "document_id",
-    "doc_id",
-    "document",
-    "doc",
-    "name",
-    "key",
-    "file",
-    "filename",
+    *("id", "case_id", "test_id", "document_id", "doc_id", "document", "doc", "name", "key", "file", "filename"),
     "number",
 )
 

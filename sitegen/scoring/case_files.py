@@ -45,23 +45,8 @@ from sitegen.text.keys import plain_key
 from sitegen.text.values import id_text, text_of_value
 
 _IDS: Final = (
-    "id",
-    "case_id",
-    "test_id",
-    "eval_id",
-    "example_id",
-    "sample_id",
-    "question_id",
-    "item_id",
-    "task_id",
-    "document_id",
-    "doc_id",
-    "key",
-    "name",
-    "document",
-    "file",
-    "filename",
-    "image",
+    *("id", "case_id", "test_id", "eval_id", "example_id", "sample_id", "question_id", "item_id", "task_id"),
+    *("document_id", "doc_id", "key", "name", "document", "file", "filename", "image"),
 )
 _CATEGORIES: Final = ("category",)
 RESPONSES: Final = files_of("responses").outputs

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache, partial
 from typing import Final
 
 from msgspec.structs import replace
@@ -24,7 +24,9 @@ from sitegen.scoring.paths import PathError, PathStep, parse_path, pattern
 from sitegen.text.values import short_digest
 
 _INDEX: Final = r"\[[0-9]+\]|(?<=\.)[0-9]+(?=\.|\Z)"
-_QUOTED: Final = r"(['\"])(.*?)(?<!\\)\1"
+_QUOTED: Final = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_BEGINNING: Final = 40
+"""The characters of an input by which it is found in a name, which may be cut."""
 _MAX_CACHED: Final = 20_000
 """The most paths whose answer is cached: the paths of an output are untrusted and may be any number."""
 
@@ -46,18 +48,40 @@ class Redaction:
     def applied(self, result: Result) -> Result:
         """The result without hidden values."""
         kind = result.scorecard.kind
-        if kind == "judged":
-            result = _without_inputs_as_names(result)
+        names = _names_of_inputs(result.cases) if kind == "judged" else {}
         judgements = tuple(map(self._judgement, result.judgements))
         if kind == "judged":  # every attribute of a case has the same answers, and a judge's reason may quote them
-            judgements = tuple(replace(_without_values(judgement), note="") for judgement in judgements)
+            judgements = tuple(
+                replace(_without_values(each), note="", document=names.get(each.document, each.document))
+                for each in judgements
+            )
         if kind == "highlights":
             judgements = tuple(_numbered_names(result.judgements, judgements))
         card = self._without_hidden_numbers(result.scorecard) if result.scorecard.specs else result.scorecard
         if kind == "judged":  # a tag may be any text of the file
-            who = ({name: each.axes[name] for name in ANSWERERS if name in each.axes} for each in card.documents)
-            documents = (replace(each, axes=axes) for each, axes in zip(card.documents, who, strict=True))
+            documents = (
+                replace(
+                    each,
+                    id=names.get(each.id, each.id),
+                    case=names.get(each.case, each.case),
+                    axes={name: each.axes[name] for name in ANSWERERS if name in each.axes},
+                )
+                for each in card.documents
+            )
             card = replace(card, documents=tuple(documents))
+        findings = card.findings
+        if names:
+            quoted = {repr(name)[1:-1][:_BEGINNING] for name in names}
+            findings = tuple(
+                replace(
+                    finding,
+                    message="".join(
+                        REDACTED.literal if text[1:-1][:_BEGINNING] in quoted else text
+                        for text in re.split(_QUOTED, finding.message)
+                    ),
+                )
+                for finding in findings
+            )
         panels: list[Panel] = []
         for panel in result.panels:
             if isinstance(panel, AlignmentPanel) and kind == "fields":
@@ -75,13 +99,13 @@ class Redaction:
                     replace(finding, value=REDACTED.literal, paste="")
                     if finding.value and (not finding.path or self.hides(finding.path))
                     else finding
-                    for finding in card.findings
+                    for finding in findings
                 ),
             ),
             judgements=judgements,
             panels=tuple(panels),
             data=type(result.data)() if isinstance(result.data, dict | list) else None,
-            cases=tuple(map(_without_texts, result.cases)),
+            cases=tuple(map(partial(_without_texts, names), result.cases)),
             prompts={},
         )
 
@@ -142,59 +166,32 @@ class Redaction:
         return value
 
 
-_BEGINNING: Final = 40
-"""The characters of an input by which it is found in a name, which may be cut."""
-
-
-def _without_inputs_as_names(result: Result) -> Result:
-    """The result with a digest in the place of each name of a case that is its input, or lists its variables."""
+def _names_of_inputs(cases: Iterable[AnsweredCase]) -> dict[str, str]:
+    """Return a digest for each name of a case, or of an answer to it, that is its input or lists its variables."""
     names: dict[str, str] = {}
-    for case in result.cases:
-        variables = (line.split(": ", 1) for line in case.input.split("\n"))
-        stated = (case.input, *(f"{part[0]}={part[1]}" for part in variables if len(part) == 2))
-        beginnings = filter(None, (" ".join(text[: 2 * _BEGINNING].split())[:_BEGINNING].strip() for text in stated))
-        if any(beginning in case.id for beginning in beginnings):
+    for case in cases:
+        lines = re.sub(r"^([^:\n]+): ", r"\1=", case.input, flags=re.MULTILINE).split("\n")
+        inputs = (" ".join(text.split())[:_BEGINNING].strip() for text in (case.input, *lines))
+        if any(text and text in case.id for text in inputs):
             names[case.id] = f"case {short_digest(case.id)}"
             names |= {answer.document: names[case.id] + answer.document[len(case.id) :] for answer in case.answers}
-    if not names:
-        return result
-    quoted = {repr(name)[1:][:_BEGINNING].rstrip("'\"") for name in names}
-
-    def renamed(match: re.Match[str]) -> str:
-        return REDACTED.literal if match[2][:_BEGINNING] in quoted else match[0]
-
-    card = result.scorecard
-    return replace(
-        result,
-        scorecard=replace(
-            card,
-            documents=tuple(
-                replace(each, id=names.get(each.id, each.id), case=names.get(each.case, each.case))
-                for each in card.documents
-            ),
-            findings=tuple(
-                replace(each, message=re.sub(_QUOTED, renamed, each.message, flags=re.DOTALL)) for each in card.findings
-            ),
-        ),
-        judgements=tuple(replace(each, document=names.get(each.document, each.document)) for each in result.judgements),
-        cases=tuple(
-            replace(
-                case,
-                id=names.get(case.id, case.id),
-                answers=tuple(replace(each, document=names.get(each.document, each.document)) for each in case.answers),
-            )
-            for case in result.cases
-        ),
-    )
+    return names
 
 
-def _without_texts(case: AnsweredCase) -> AnsweredCase:
+def _without_texts(names: Mapping[str, str], case: AnsweredCase) -> AnsweredCase:
     """The case with who answered and passed, which its documents say too."""
     answers = (
-        replace(answer, output="", error=answer.error and REDACTED.literal, judges=(), transcript=())
+        replace(
+            answer,
+            document=names.get(answer.document, answer.document),
+            output="",
+            error=answer.error and REDACTED.literal,
+            judges=(),
+            transcript=(),
+        )
         for answer in case.answers
     )
-    return replace(case, input="", expected="", answers=tuple(answers))
+    return replace(case, id=names.get(case.id, case.id), input="", expected="", answers=tuple(answers))
 
 
 def _without_values(judgement: Judgement) -> Judgement:

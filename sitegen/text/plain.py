@@ -36,15 +36,9 @@ def cut(text: str, longest: int = LONGEST_LINE) -> str:
     """Truncate a text that is too long, and append the number of missing characters."""
     if len(text) <= longest:
         return text
-    return f"{text[:longest]} … ({number_cut(text, longest):,} more characters)"
-
-
-def number_cut(text: str, longest: int) -> int:
-    """Return the number of characters after the first ``longest``, with those that ``cut`` left out before."""
-    earlier = _CUT.search(text, max(0, len(text) - 40))
-    if earlier is None or earlier.start() < longest:
-        return len(text) - longest
-    return earlier.start() - longest + int(earlier[1].replace(",", ""))
+    earlier = _CUT.search(text, longest)  # of a text that was cut before, the number of both
+    missing = earlier.start() - longest + int(earlier[1].replace(",", "")) if earlier else len(text) - longest
+    return f"{text[:longest]} … ({missing:,} more characters)"
 
 
 def line(text: str, longest: int = LONGEST_LINE) -> str:

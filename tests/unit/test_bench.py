@@ -40,8 +40,7 @@ def test_the_table_has_a_line_for_every_row_in_the_order_of_the_readme() -> None
     ]
     rows += [Row("two processes against one", "M", [1.7]), Row("nothing changed", "S", [0.04, 0.05, 0.07])]
     assert table([*rows, *growth(rows)]).splitlines() == [
-        "| | measured | goal | not above | |",
-        "|---|---|---|---|---|",
+        *("| | measured | goal | not above | |", "|---|---|---|---|---|"),
         "| CPU for an output: M | 9 ms | 4.5 ms | 8.4 ms | **limit missed** |",
         "| CPU for an output: L | 9.9 ms |  |  |  |",
         "| CPU for an output, against the size before: L | 1.1 x | 1 x | 1.1 x | goal missed |",

@@ -11,16 +11,7 @@ import sitegen
 from tests.sites import run
 
 COMMANDS = [
-    "build",
-    "watch",
-    "verify-one",
-    "verify-all",
-    "history",
-    "blame",
-    "compare",
-    "check",
-    "respond",
-    "judge",
+    *("build", "watch", "verify-one", "verify-all", "history", "blame", "compare", "check", "respond", "judge"),
     "code-judge",
 ]
 COMMANDS += ["init", "extract", "export", "schema", "demo"]

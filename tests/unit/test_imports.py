@@ -21,19 +21,8 @@ finally:
 """
 
 SLOW = {
-    "ast",
-    "dataclasses",
-    "decimal",
-    "email",
-    "fractions",
-    "inspect",
-    "logging",
-    "multiprocessing",
-    "pickle",
-    "random",
-    "shutil",
-    "statistics",
-    "uuid",
+    *("ast", "dataclasses", "decimal", "email", "fractions", "inspect", "logging", "multiprocessing", "pickle"),
+    *("random", "shutil", "statistics", "uuid"),
 }
 """Modules of Python that take long to import."""
 

@@ -176,26 +176,18 @@ OTHERS = {
 }
 
 
+FAILED = [
+    {"testIdx": place, "promptIdx": place, "vars": {"q": text}, "success": False, "error": "no"}
+    for place, text in enumerate(("Quillfeather\n's", "Umberwick " * 40))
+]
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
         ("results.csv", "question,passed,score\nIs Quillfeather in?,yes,7\nOr is it  Umberwick?,no,0.5\n"),
         ("results.jsonl", '{"input": "Quillfeather", "score": 7}\n{"input": {"a": "Umberwick"}, "score": 0.5}\n'),
-        (
-            "results.json",
-            json.dumps(
-                {
-                    "results": {
-                        "version": 3,
-                        "prompts": [{"raw": "a", "provider": "m"}, {"raw": "b", "provider": "m"}],
-                        "results": [
-                            {"testIdx": 0, "promptIdx": place, "vars": {"q": text}, "success": False, "error": "no"}
-                            for place, text in enumerate(("Quillfeather\n's", "Umberwick " * 40))
-                        ],
-                    }
-                }
-            ),
-        ),
+        ("results.json", json.dumps({"results": {"version": 3, "results": FAILED}})),
     ],
 )
 def test_a_case_that_is_called_by_its_input_has_a_name_without_it(tmp_path, name, text):

@@ -200,15 +200,7 @@ def test_each_of_many_patterns_is_found_for_its_path() -> None:
 )
 def test_the_index_of_patterns_finds_what_trying_each_of_them_would(path: str) -> None:
     texts = [
-        "area",
-        "*",
-        "*.area",
-        "walls[*].area",
-        "walls[0].area",
-        "meta.*",
-        "a.*.area",
-        "a.b.*",
-        '[""]',
+        *("area", "*", "*.area", "walls[*].area", "walls[0].area", "meta.*", "a.*.area", "a.b.*", '[""]'),
         "ceiling_area",
     ]
     patterns = [(pattern(text), text) for text in texts]

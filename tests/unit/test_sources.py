@@ -35,12 +35,8 @@ LETTER = "Dear shop,\n\nplease send one <b>oak</b>\n   table for 10 crowns   and
 def test_a_pattern_names_files_by_document_and_page_and_nothing_outside():
     listed = folders_of(
         [
-            "evals/x/p/a/01.png",
-            "evals/x/p/a/2.png",
-            "evals/x/p/b/2.png",
-            "evals/x/p/b/x.png",
-            "evals/x/p/b-2.txt",
-            "s/a.txt",
+            *("evals/x/p/a/01.png", "evals/x/p/a/2.png", "evals/x/p/b/2.png", "evals/x/p/b/x.png"),
+            *("evals/x/p/b-2.txt", "s/a.txt"),
         ]
     )
     cases = {

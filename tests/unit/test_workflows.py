@@ -14,13 +14,9 @@ from tests.runner import ROOT, Runner, load, script
 from tests.sites import content, run
 
 FILES = [
-    "action.yml",
-    ".github/workflows/ci.yml",
-    ".github/workflows/pages.yml",
-    "sitegen/recognition/skeletons/pages.yml",
-    ".github/workflows/gate.yml",
-    "sitegen/recognition/skeletons/gate.yml",
-    ".github/workflows/gate-comment.yml",
+    *("action.yml", ".github/workflows/ci.yml", ".github/workflows/pages.yml"),
+    *("sitegen/recognition/skeletons/pages.yml", ".github/workflows/gate.yml"),
+    *("sitegen/recognition/skeletons/gate.yml", ".github/workflows/gate-comment.yml"),
     "sitegen/recognition/skeletons/gate-comment.yml",
 ]
 PUBLISHING = FILES[2:4]

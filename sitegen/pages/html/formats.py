@@ -11,7 +11,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from sitegen.model.metrics import MetricSpec
-from sitegen.text.plain import DATE, day, line, number_cut, visible
+from sitegen.text.plain import DATE, cut, day, line, visible
 from sitegen.text.values import COUNT, NO_CHANGE, SMALL, metric_text
 
 BOUND: Final = 2_000
@@ -106,9 +106,8 @@ def bounded(text: str, limit: int = BOUND) -> Markup:
     text = printable(text)
     if len(text) <= limit:
         return escape(text)
-    return escape(text[:limit]) + Markup('<span class="cut"> … {:,} more characters</span>').format(
-        number_cut(text, limit)
-    )
+    shown, _, left_out = cut(text, limit).rpartition(" … (")
+    return escape(shown) + Markup('<span class="cut"> … {}</span>').format(left_out.removesuffix(")"))
 
 
 def message(text: str, limit: int = BOUND) -> Markup:
