@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from operator import attrgetter
 from typing import TypeAlias, get_args
 
@@ -13,12 +13,11 @@ from msgspec.structs import replace
 
 from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.edits import OutputEdits, other_edit
-from sitegen.analysis.series import first_of_each_output
 from sitegen.engine.cached_kinds import decode, encode
 from sitegen.model.changes import Change
 from sitegen.model.series import EvalSummary, Series
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory, Snapshot
-from sitegen.pages.commit import CommitEffect, EvalMove, commit_effect, earlier_edits
+from sitegen.pages.commit import EXPECTED, CommitEffect, EvalMove, ExpectedChange, commit_effect, earlier_edits
 from sitegen.pages.effects import Touched
 
 EncodedEffects: TypeAlias = Mapping[str, bytes]
@@ -56,9 +55,24 @@ def effects_of_commits(
         other_edits = earlier_edits(chain.from_iterable(edits.beside[before + 1 : after + 1]), sha)
         effect = commit_effect(series, earlier, later, changes[before, after])
         other = other_edit(edits.made_with[after])
-        effect = replace(effect, edits=other_edits, or_edit=other.short if other else "")
+        effect = replace(
+            effect,
+            edits=other_edits,
+            or_edit=other.short if other else "",
+            expected=tuple(islice(_expected(series, before, after), EXPECTED)),
+        )
         effects[sha] = zlib.compress(encode(effect), 1)
     return effects
+
+
+def _expected(series: Series, before: int, after: int) -> Iterator[ExpectedChange]:
+    """The expected values that changes of the ground truth changed between two points."""
+    if any("ground_truth" in snapshot.cause for snapshot in series.history.snapshots[before + 1 : after + 1]):
+        for cell in series.cells.cells:
+            sides = cell.at(before), cell.at(after)
+            old, new = ("" if side is None else side.expected for side in sides)
+            if old != new:
+                yield cell.document, cell.attribute, cell.label, old, new
 
 
 def names_of_evals(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:
@@ -102,7 +116,6 @@ def moves_of_commit(
                     None if point.first_with_output is None else summary.headlines[point.first_with_output].label
                     for point in summary.headlines[start:end]
                 ),
-                outputs=len(first_of_each_output(summary.headlines, range(start, end))),
             )
         )
     return tuple(moves)

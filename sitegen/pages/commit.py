@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby, zip_longest
 from operator import itemgetter
-from typing import Final
+from typing import Final, TypeAlias
 
+from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.flips import number_of_cells
@@ -36,6 +37,8 @@ from sitegen.pages.effects import (
     grades,
     metrics_of,
 )
+from sitegen.pages.html.cells import shown_value, value, where
+from sitegen.pages.html.tables import Column, stacked
 from sitegen.pages.labels import CAUSES, changes, verdict_words
 from sitegen.text.plain import counted, cut, day, line, visible
 
@@ -43,6 +46,10 @@ MOST_POINTS: Final = 500
 """Largest number of points of one eval that the page lists."""
 EDITS: Final = 20
 """Number of the newest commits with edits that are stored for an eval."""
+EXPECTED: Final = 50
+"""Number of changed expected values that the page lists of an eval."""
+ExpectedChange: TypeAlias = tuple[str, str, str, str, str]
+"""Document, attribute and path of an expected value; then what it was and what it is, as bounded JSON, empty if none."""
 EVALS_NAMED: Final = 3
 """Number of evals that are named beside an earlier edit."""
 
@@ -60,6 +67,8 @@ class CommitEffect(Frozen):
     or_edit: str = ""
     """Short id of the commit whose instructions made the output, if it was not the edit of this commit; empty if that
     is certain."""
+    expected: tuple[ExpectedChange, ...] = ()
+    """The first ``EXPECTED`` values that the commit changed in the ground truth."""
 
     @property
     def remarks(self) -> Iterator[str]:
@@ -88,13 +97,17 @@ class EvalMove(Frozen):
     """The effect of the commit on the eval; None without an earlier point."""
     originals: tuple[str | None, ...] = ()
     """For each of these points, the label of the first point with the same output; None if it is the first."""
-    outputs: int = 1
-    """Number of different outputs of these points."""
 
     @property
     def has_new_output(self) -> bool:
         """Whether any of these points has an output that no earlier point has."""
         return None in self.originals
+
+    @property
+    def outputs(self) -> int:
+        """Number of different outputs of these points."""
+        points = zip_longest(self.points, self.originals)
+        return len({original or point.label for point, original in points})
 
     @property
     def best(self) -> Headline | None:
@@ -192,6 +205,11 @@ class CommitView(Frozen, dict=True, gc=True):
         return fields_and_passages(self.effects, {path: patch.hunks for path, patch in self.patches.items()})
 
     @property
+    def expected(self) -> list[tuple[EvalInfo, ExpectedChange]]:
+        """The expected values that the commit changed, with their evals."""
+        return [(move.info, change) for move in self.moves if move.effect for change in move.effect.expected]
+
+    @property
     def instructions(self) -> list[str]:
         """Paths of the instruction files that the commit edited."""
         return [path for path in self.record.edits if path in self.files]
@@ -258,6 +276,22 @@ class CommitView(Frozen, dict=True, gc=True):
             grades=grades(self.moved),
             largest=(line(largest.info.name, 80), largest.spec, largest.change) if largest else None,
         )
+
+
+def _expected_field(info: EvalInfo, change: ExpectedChange, root: str) -> Markup:
+    document, attribute, path, *_ = change
+    return Markup(where(path, document, extra=False, file=root + links.field(info.id, attribute)))
+
+
+EXPECTED_COLUMNS: Final = stacked(
+    (
+        Column("field", "Field", _expected_field),
+        Column("eval", "Eval", lambda info, _, __: line(info.name, 80)),
+        Column("old", "Expected before", lambda _, change, __: Markup(value(shown_value(change[3])))),
+        Column("new", "Expected now", lambda _, change, __: Markup(value(shown_value(change[4])))),
+    )
+)
+"""The table of expected values that a commit changed."""
 
 
 def commit_effect(series: Series, before: Point, after: Point, change: Change) -> CommitEffect:

@@ -344,8 +344,8 @@ MOVED_BY: Final = 20
 MOVED: Final = 12
 """The most fields and sections in it: those of which most values flipped."""
 
-Moves: TypeAlias = dict[str, list[int]]
-"""How many values of each field or section were fixed, and how many broke."""
+Moves: TypeAlias = dict[tuple[str, str, str], list[int]]
+"""How many values were fixed, and how many broke, by the id and name of an eval and the field or section."""
 
 
 def fields_page(summaries: Iterable[EvalSummary], edits: Iterable[EditEffects] = ()) -> Page:
@@ -368,8 +368,8 @@ def fields_page(summaries: Iterable[EvalSummary], edits: Iterable[EditEffects] =
 def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffects, Moves]], int]:
     """Return what all of the newest edits moved together, what each of them did, and how many edits are not counted.
 
-    From the last output before an edit to the last one before the next edit. The attributes of one section of the
-    schema are counted together.
+    From the last output before an edit to the last one before the next edit. The attributes of one section of an eval
+    are counted together. Behind the sums of all edits stands the least that fixed less broken is after one of them.
     """
     attributes, uncounted = list[tuple[EditEffects, Moves]](), 0
     for edit in edits:
@@ -378,19 +378,23 @@ def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffect
                 break
             attributes.append((edit, moves))
         uncounted += not moves and any(effect.change and effect.window.flips is None for effect in edit.effects)
-    sizes = Counter(section(name) for name in {name for _, moves in attributes for name in moves})
+    moved = {column for _, moves in attributes for column in moves}
+    sizes = Counter((eval_id, section(attribute)) for eval_id, _, attribute in moved)
     rows: list[tuple[EditEffects, Moves]] = []
     total: Moves = {}
     for edit, moves in attributes:
         of_edit: Moves = {}
-        for attribute, counts in moves.items():
+        for (eval_id, name, attribute), counts in moves.items():
             group = section(attribute)
-            name = attribute if group == TOP_LEVEL or sizes[group] == 1 else group
-            for sums in (of_edit.setdefault(name, [0, 0]), total.setdefault(name, [0, 0])):
+            column = eval_id, name, attribute if group == TOP_LEVEL or sizes[eval_id, group] == 1 else group
+            for sums in (of_edit.setdefault(column, [0, 0]), total.setdefault(column, [0, 0])):
                 sums[:] = [of_sums + number for of_sums, number in zip(sums, counts, strict=True)]
         rows.append((edit, of_edit))
-    most = sorted(total, key=lambda name: (-sum(total[name]), name))[:MOVED]
-    return {name: total[name] for name in most}, rows, uncounted
+    most = sorted(total, key=lambda column: (-sum(total[column]), column))[:MOVED]
+    evals = list(dict.fromkeys(eval_id for eval_id, _, _ in most))
+    least = {column: min(of[column][0] - of[column][1] for _, of in rows if column in of) for column in most}
+    most.sort(key=lambda column: evals.index(column[0]))  # the columns of an eval stand together
+    return {column: [*total[column], least[column]] for column in most}, rows, uncounted
 
 
 def _moves(edit: EditEffects) -> Moves:
@@ -399,7 +403,7 @@ def _moves(edit: EditEffects) -> Moves:
         flips = effect.window.flips
         for place, tally in enumerate((flips.fixed, flips.broken) if flips else ()):
             for attribute, number in tally:
-                moves.setdefault(attribute, [0, 0])[place] += number
+                moves.setdefault((effect.info.id, effect.info.name, attribute), [0, 0])[place] += number
     return moves
 
 

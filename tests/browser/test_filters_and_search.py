@@ -235,11 +235,24 @@ def test_on_a_wide_screen_the_chosen_error_stands_beside_the_list_until_escape(v
     page.keyboard.press("j")
     values = [page.locator(f"#d4 .c-{side}").text_content() for side in ("expected", "actual")]
     assert [pane.locator(f".c-{side}").text_content() for side in ("expected", "actual")] == values
+    assert page.url.endswith("#d4")
     top = page.locator("#d5").bounding_box()["y"]
     page.locator("#d5 .c-expected").click()
     expect(pane.get_by_role("heading")).to_have_text(re.compile(r", error 5$"))
+    page.get_by_role("button", name="New").click()
+    page.keyboard.press("j")
+    expect(pane.get_by_role("heading")).to_have_text(re.compile(r", error 6$"))
+    assert page.url.endswith("#new=1&d6")
+    page.reload()
+    expect(pane.get_by_role("heading")).to_have_text(re.compile(r", error 6$"))
+    page.get_by_label("Search errors").fill("no row has this")
+    expect(pane).to_be_hidden()
+    page.goto(page.url.partition("#")[0])
+    page.locator("#d5 .c-expected").click()
+    top = page.locator("#d5").bounding_box()["y"]
     page.keyboard.press("Escape")
     expect(pane).to_be_hidden()
+    assert "#d5" not in page.url
     assert abs(page.locator("#d5").bounding_box()["y"] - top) < 2
     page.set_viewport_size({"width": 1100, "height": 800})
     page.keyboard.press("j")

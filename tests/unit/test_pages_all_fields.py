@@ -96,21 +96,23 @@ def test_each_edit_has_what_it_fixed_and_broke_by_section_over_all_evals():
         _edit(3, Flips(broken=(("roof.area", 2),))),
     ]
     total, rows, _ = moved_by(edits)
-    assert total == {"walls": [3, 4], "roof.area": [0, 2], "name": [1, 0]}
+    section, name, roof = (("e", "E", field) for field in ("walls", "name", "roof.area"))
+    assert total == {section: [3, 4, -1], roof: [0, 2, -2], name: [1, 0, 1]}
     assert [(edit.commit.position, moves) for edit, moves in rows] == [
-        (5, {"walls": [3, 4], "name": [1, 0]}),
-        (3, {"roof.area": [0, 2]}),
+        (5, {section: [3, 4], name: [1, 0]}),
+        (3, {roof: [0, 2]}),
     ]
     html = Renderer(sample.SITE).render(fields_page([], edits)).decode()
     table = html.partition('id="h-e"')[2].partition("</table>")[0]
     words = " ".join(re.sub("<[^>]*>", " ", table).split())
     assert "All of these edits ▲ 3 fixed ▼ 4 broken ▼ 2 broken ▲ 1 fixed" in words
+    assert "0 ▲ 3 fixed ▼ 4 broken worst of this column ▲ 1 fixed" in words
 
 
 def test_of_many_fields_those_that_moved_most_are_shown_and_of_many_edits_the_newest():
     edits = [_edit(number, Flips(broken=((f"f{number}", number),))) for number in range(MOVED_BY + 5, 0, -1)]
     total, rows, _ = moved_by(edits)
-    assert list(total) == [f"f{MOVED_BY + 5 - place}" for place in range(MOVED)]
+    assert [field for _, _, field in total] == [f"f{MOVED_BY + 5 - place}" for place in range(MOVED)]
     assert [edit.commit.position for edit, _ in rows] == [MOVED_BY + 5 - place for place in range(MOVED_BY)]
 
 

@@ -19,7 +19,7 @@ for (const button of $$("[data-copy]")) {
 
 /* The lines of a note are about the error whose number was clicked last. */
 addEventListener("hashchange", () => {
-  const row = $("[data-note]") && /^#d\d+$/.test(location.hash) && $(location.hash);
+  const row = rowInHash() && $("[data-note]") && document.getElementById(rowInHash());
   if (row) noteOn(row);
 });
 function noteOn(row) {

@@ -41,15 +41,16 @@ const columnOf = cell => /(?:^| )c-(\S+)/.exec(cell.className)?.[1];
 const bodyOf = row => (row.body ??= row.parentNode);
 const isTyping = target => /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName ?? "") && target.type !== "radio";
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
-/* What the address keeps of the choices on a page; nothing if it is that of a row (#d12). */
-const hash = () => new URLSearchParams(/^#d\d+$/.test(location.hash) ? "" : location.hash.slice(1));
+/* What the address keeps: the choices on a page, and last the row that was chosen (#type=omission&d12). */
+const rowInHash = () => /[#&](d\d+)$/.exec(location.hash)?.[1];
+const hash = () => new URLSearchParams(location.hash.slice(1).replace(/(^|&)d\d+$/, ""));
 const setHash = (text, isStep = false) =>
   history[isStep ? "pushState" : "replaceState"](null, "", text ? "#" + text : location.pathname + location.search);
 /* Keeps some of them in the address: what is empty is no choice. Back undoes a choice that is a step of its own. */
-const keepInHash = (choices, isStep) => {
-  const kept = hash();
+const keepInHash = (choices, isStep, row = rowInHash()) => {
+  const kept = new URLSearchParams([...hash()].filter(([, value]) => value)); // not the name of a heading
   for (const name in choices) if (choices[name]) kept.set(name, choices[name]); else kept.delete(name);
-  setHash(kept.toString(), isStep);
+  setHash([kept.toString(), row].filter(Boolean).join("&"), isStep);
 };
 /* A button that stays pressed until it is pressed again. */
 const isPressed = button => button.getAttribute("aria-pressed") === "true";

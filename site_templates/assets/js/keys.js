@@ -16,12 +16,13 @@ const errorsShown = () => $$(ERRORS).filter(row => !row.closest(".cut,.off"));
 const reached = () => $("tr[aria-current=true]");
 const forgetReached = () => reached()?.removeAttribute("aria-current");
 addEventListener("hashchange", () => { if ($("tr:target")) forgetReached(); });
-/** Makes a row the one from which the keys go on, and shows it beside the list. */
+/** Makes a row the one from which the keys go on, and shows it beside the list; the address names it. */
 function reach(row) {
   forgetReached();
   row.setAttribute("aria-current", "true");
   row.tabIndex = -1;
   row.focus({ preventScroll: true });
+  if (row.id) keepInHash({}, false, row.id);
   showBeside(row);
 }
 

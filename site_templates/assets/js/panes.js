@@ -64,6 +64,7 @@ function showBeside(row) {
 function closePane() {
   const pane = $(".pane:not([hidden])");
   if (pane) around(document.getElementById(pane.dataset.row), () => { pane.hidden = true; });
+  if (rowInHash()) keepInHash({}, false, "");
 }
 
 addEventListener("click", event => {

@@ -10,7 +10,7 @@ class SortedTable {
     this.table = table;
     this.key = `by-${table.dataset.sort}`;
     this.rows = this.rowsWithBodies();
-    this.heads = $$("thead th", table);
+    this.heads = $$("thead tr:first-child th", table);
     this.names = this.heads.map((head, column) => columnOf(head) ?? `${column + 1}`);
     this.heads.forEach((head, column) => {
       const button = element("button");

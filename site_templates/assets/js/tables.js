@@ -88,14 +88,17 @@ class FilteredTable {
     for (const button of this.flags) setPressed(button, kept.has(button.dataset.key));
     this.chosen = (kept.get("columns") ?? "").split(",").filter(column => this.columns.some(button => button.dataset.column === column));
     for (const button of this.columns) setPressed(button, this.chosen.includes(button.dataset.column));
-    const address = /^#d\d+$/.test(location.hash) ? location.hash : "";
-    const target = address ? $(address, this.box) : null;
-    if (address && !target) this.load();
+    const row = rowInHash(), target = row && $(`#${row}`, this.box);
+    if (row && !target) this.load();
     if (target) {
       const fold = $(".item details", bodyOf(target));
       if (fold) fold.open = true;
-      this.limit = Math.max(this.first, this.rows.indexOf(target) + 1);
-      requestAnimationFrame(() => { showBeside(target); target.scrollIntoView({ block: "center" }); });
+      this.limit = Math.max(this.limit, this.rows.indexOf(target) + 1);
+      requestAnimationFrame(() => {
+        if (target === reached()) return; // more rows were loaded
+        reach(target);
+        target.scrollIntoView({ block: "center" });
+      });
     }
   }
 
@@ -198,6 +201,7 @@ class FilteredTable {
       row.classList.toggle("off", !hit);
       row.classList.toggle("cut", hit && !shown);
     });
+    if ($(`#${rowInHash()}.off`, this.box)) closePane();
     for (const flag of this.columns.length ? this.flags : []) {
       const count = $(".n", flag);
       count.hidden = columns.length && this.loadable; // the number is that of all rows

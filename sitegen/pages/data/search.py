@@ -153,7 +153,7 @@ def list_file(
 
 def _pages_of_site() -> Iterator[SearchEntry]:
     yield SearchEntry("Fields over all evals", links.fields(), "trend, edits that moved it, values that keep failing")
-    yield SearchEntry("Regressions", links.regressions(), "what is worse than it was, regained, or rose")
+    yield SearchEntry("Steps", links.regressions(), "regressions: what is worse than it was, regained, or rose")
     yield SearchEntry("Suspect labels", links.suspect_labels(), "labels of all evals that may be wrong")
     for anchor, topic in TOPICS.items():
         yield SearchEntry(topic, f"{links.methods()}#{anchor}", "Methods: how it is computed")
@@ -181,7 +181,7 @@ def _pages_of_eval(summary: EvalSummary) -> Iterator[SearchEntry]:
     if len(summary.headlines) > 1:
         yield SearchEntry("Compare iterations", links.compare(eval_id), name)
     if summary.steps and not summary.deleted:
-        yield SearchEntry("Steps and regressions", f"{links.regressions()}#section={quote(eval_id)}", name)
+        yield SearchEntry("Steps", f"{links.regressions()}#section={quote(eval_id)}", name)
 
 
 def _attributes_digest(attributes: tuple[str, ...]) -> str:
