@@ -276,6 +276,6 @@ def test_three_and_more_iterations_of_one_commit_are_marked_unless_all_are():
         replace(point, snapshot=replace(point.snapshot, commit=commit))
         for point, commit in zip(series.points, commits, strict=True)
     )
-    for shown, bands in ((points, "M0.5 0h3V1000h-3z"), (points[1:4], "")):
+    for shown, bands in ((points, "M1 0h2V1000h-2z"), (points[1:4], "")):
         chart = trend_chart.trend(sample.view_of(sample.trend(replace(series, points=shown))))
         assert chart.commits == bands

@@ -239,12 +239,13 @@ class Comparison {
       if (runs.some(run => isThere(run) && isWrong(run)) && new Set(runs.map(kind)).size > 1) rows.push({ document, field, path, extra, runs });
     });
     if (!rows.length) return [];
-    const section = this.widened("sides-values", names, rows.slice(0, LISTED).map(({ runs, ...row }) => {
+    const listed = Math.floor((innerWidth < 600 ? LISTED / 2 : 2 * LISTED) / sides.length); // as many values as of two sides, few on a small screen
+    const section = this.widened("sides-values", names, rows.slice(0, listed).map(({ runs, ...row }) => {
       const [before, after] = [runs.find(isThere), runs.findLast(isThere)];
       return { ...this.cell({ ...row, before, after }), cells: runs.map(run => this.given(run)) };
     })).closest("section");
     $("h3", section).append(grouped(rows.length));
-    if (rows.length > LISTED) section.append(element("p", "rest", `${grouped(rows.length - LISTED)} more are not listed here.`));
+    if (rows.length > listed) section.append(element("p", "rest", `${grouped(rows.length - listed)} more are not listed here. Two sides list more.`));
     return [section];
   }
 

@@ -225,10 +225,11 @@ class TrendChart {
     const wanted = Math.max(1, Math.floor(width / 130));
     if (this.places) {
       const left = Math.max(0, this.from), right = Math.min(this.last, this.to), day = (this.days.at(-1) - this.days[0]) / this.last;
-      const places = Array.from({ length: wanted + 1 }, (_, k) => left + (right - left) * k / wanted);
+      const text = place => dayText(this.days[0] + place * day), parts = Math.max(1, Math.floor(width / 150));
+      const places = Array.from({ length: parts + 1 }, (_, k) => left + (right - left) * k / parts).filter((place, k, all) => !k || text(place) !== text(all[k - 1]));
       axis.replaceChildren(...places.map((place, k) => svgElement("text", {
-        x: `${100 * (place - this.from) / (this.to - this.from)}%`, y: 16, "text-anchor": k === 0 ? "start" : k === wanted ? "end" : "middle",
-      }, dayText(this.days[0] + place * day))));
+        x: `${100 * (place - this.from) / (this.to - this.from)}%`, y: 16, "text-anchor": k === 0 ? "start" : place === right ? "end" : "middle",
+      }, text(place))));
       return;
     }
     if (first < this.older) { // the rows that name them are not here: as many of the server's labels as there is room for

@@ -221,7 +221,7 @@ def _commits(points: Sequence[Point]) -> str:
     alike = [len([*group]) for _, group in groupby(points, key=lambda point: point.snapshot.commit.sha)]
     ends = accumulate(alike)
     marked = ((end, size) for end, size in zip(ends, alike, strict=True) if _OF_ONE_COMMIT <= size < len(points))
-    return "".join(f"M{end - size - 0.5:g} 0h{size}V1000h{-size}z" for end, size in marked)
+    return "".join(f"M{end - size} 0h{size - 1}V1000h{1 - size}z" for end, size in marked)
 
 
 def line_names(view: TrendView) -> list[str]:
