@@ -49,7 +49,7 @@ EDITS: Final = 20
 EXPECTED: Final = 50
 """Number of changed expected values that the page lists of an eval."""
 ExpectedChange: TypeAlias = tuple[str, str, str, str, str]
-"""Document, attribute and path of an expected value; then what it was and what it is, as bounded JSON, empty if none."""
+"""Document, attribute and path of an expected value; then what it was and what it is: bounded JSON, empty if none."""
 EVALS_NAMED: Final = 3
 """Number of evals that are named beside an earlier edit."""
 
