@@ -226,11 +226,10 @@ MOVES = (
         specs=SPECS,
         before=headline(4, 0.8123),
         points=tuple(
-            replace(headline(6, 0.7 + ((n * 37) % 17) / 100, f"{n:04}"), label=f"iteration-{n:03}")
-            for n in range(1, 41)
+            replace(headline(6, 0.7 + n * 37 % 17 / 100, f"{n:04}"), label=f"iteration-{n}") for n in range(1, 41)
         ),
         causes=("outputs",),
-        originals=(*(None,) * 38, "iteration-038", "iteration-036"),
+        originals=(*(None,) * 38, "iteration-38", "iteration-36"),
     ),
     EvalMove(
         info=EvalInfo("herbs", "Herbs"),

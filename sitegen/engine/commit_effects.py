@@ -19,6 +19,7 @@ from sitegen.model.series import EvalSummary, Series
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory, Snapshot
 from sitegen.pages.commit import EXPECTED, CommitEffect, EvalMove, ExpectedChange, commit_effect, earlier_edits
 from sitegen.pages.effects import Touched
+from sitegen.text.values import written
 
 EncodedEffects: TypeAlias = Mapping[str, bytes]
 """The effects of commits on one eval by the id of the commit, as compressed JSON: as values, those of 2,000 commits
@@ -72,7 +73,7 @@ def _expected(series: Series, before: int, after: int) -> Iterator[ExpectedChang
             sides = cell.at(before), cell.at(after)
             old, new = ("" if side is None else side.expected for side in sides)
             if old != new:
-                yield cell.document, cell.attribute, cell.label, old, new
+                yield cell.document, cell.attribute, cell.label, written(old) or "", written(new) or ""
 
 
 def names_of_evals(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:

@@ -9,7 +9,6 @@ from itertools import groupby, zip_longest
 from operator import itemgetter
 from typing import Final, TypeAlias
 
-from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.flips import number_of_cells
@@ -37,8 +36,6 @@ from sitegen.pages.effects import (
     grades,
     metrics_of,
 )
-from sitegen.pages.html.cells import shown_value, value, where
-from sitegen.pages.html.tables import Column, stacked
 from sitegen.pages.labels import CAUSES, changes, verdict_words
 from sitegen.text.plain import counted, cut, day, line, visible
 
@@ -49,7 +46,7 @@ EDITS: Final = 20
 EXPECTED: Final = 50
 """Number of changed expected values that the page lists of an eval."""
 ExpectedChange: TypeAlias = tuple[str, str, str, str, str]
-"""Document, attribute and path of an expected value; then what it was and what it is: bounded JSON, empty if none."""
+"""Document, attribute and path of an expected value; then what it was and what it is, empty if there is none."""
 EVALS_NAMED: Final = 3
 """Number of evals that are named beside an earlier edit."""
 
@@ -205,11 +202,6 @@ class CommitView(Frozen, dict=True, gc=True):
         return fields_and_passages(self.effects, {path: patch.hunks for path, patch in self.patches.items()})
 
     @property
-    def expected(self) -> list[tuple[EvalInfo, ExpectedChange]]:
-        """The expected values that the commit changed, with their evals."""
-        return [(move.info, change) for move in self.moves if move.effect for change in move.effect.expected]
-
-    @property
     def instructions(self) -> list[str]:
         """Paths of the instruction files that the commit edited."""
         return [path for path in self.record.edits if path in self.files]
@@ -276,22 +268,6 @@ class CommitView(Frozen, dict=True, gc=True):
             grades=grades(self.moved),
             largest=(line(largest.info.name, 80), largest.spec, largest.change) if largest else None,
         )
-
-
-def _expected_field(info: EvalInfo, change: ExpectedChange, root: str) -> Markup:
-    document, attribute, path, *_ = change
-    return Markup(where(path, document, extra=False, file=root + links.field(info.id, attribute)))
-
-
-EXPECTED_COLUMNS: Final = stacked(
-    (
-        Column("field", "Field", _expected_field),
-        Column("eval", "Eval", lambda info, _, __: line(info.name, 80)),
-        Column("old", "Expected before", lambda _, change, __: Markup(value(shown_value(change[3])))),
-        Column("new", "Expected now", lambda _, change, __: Markup(value(shown_value(change[4])))),
-    )
-)
-"""The table of expected values that a commit changed."""
 
 
 def commit_effect(series: Series, before: Point, after: Point, change: Change) -> CommitEffect:

@@ -98,10 +98,7 @@ def test_each_edit_has_what_it_fixed_and_broke_by_section_over_all_evals():
     total, rows, _ = moved_by(edits)
     section, name, roof = (("e", "E", field) for field in ("walls", "name", "roof.area"))
     assert total == {section: [3, 4, -1], roof: [0, 2, -2], name: [1, 0, 1]}
-    assert [(edit.commit.position, moves) for edit, moves in rows] == [
-        (5, {section: [3, 4], name: [1, 0]}),
-        (3, {roof: [0, 2]}),
-    ]
+    assert [moves for _, moves in rows] == [{section: [3, 4], name: [1, 0]}, {roof: [0, 2]}]
     html = Renderer(sample.SITE).render(fields_page([], edits)).decode()
     table = html.partition('id="h-e"')[2].partition("</table>")[0]
     words = " ".join(re.sub("<[^>]*>", " ", table).split())

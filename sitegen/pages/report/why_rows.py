@@ -299,16 +299,17 @@ def fate_columns(nouns: Nouns, others: bool) -> list[Column]:
     heads = {"fixed": "Fixed", "broken": "Broken", "still": "Still wrong"}
     heads |= {"other": "Appeared or vanished"} if others else {}
     return [
-        Column(name="field", head=nouns.attribute.capitalize(), cell=_field, classes="label"),
+        Column(
+            name="field",
+            head=nouns.attribute.capitalize(),
+            cell=lambda row: Markup(f'<a href="{links.field_in_eval(row[0])}">{text(row[0])}</a>'),
+            classes="label",
+        ),
         *(
             Column(name=name, head=head, cell=lambda row, at=at: row[at] or "")
             for at, (name, head) in enumerate(heads.items(), 1)
         ),
     ]
-
-
-def _field(row: tuple[str, int, int, int, int]) -> Markup:
-    return Markup(f'<a href="{links.field_in_eval(row[0])}">{text(row[0])}</a>')
 
 
 def fixed_columns(nouns: Nouns, several_documents: bool) -> list[Column]:

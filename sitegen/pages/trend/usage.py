@@ -91,14 +91,12 @@ def columns(view: TrendView) -> list[Column]:
         Column(
             name=class_name(spec.label),
             head=f"{spec.label}, {spec.unit}" if spec.unit != "tokens" else spec.label,
-            cell=lambda at, place=place, unit=spec.unit: _amount(view.values[at][place], unit),
+            cell=lambda at, place=place, unit=spec.unit: (
+                NIL if (value := view.values[at][place]) is None else amount(value, unit).removesuffix(f" {unit}")
+            ),
         )
         for place, spec in ((place, view.specs[place]) for place in view.usage_places)
     ]
-
-
-def _amount(value: float | None, unit: str) -> str:
-    return NIL if value is None else amount(value, unit).removesuffix(f" {unit}")
 
 
 def tradeoffs(view: TrendView) -> list[Tradeoff]:
