@@ -225,11 +225,9 @@ MOVES = (
         info=EvalInfo("vegetables", "Vegetables"),
         specs=SPECS,
         before=headline(4, 0.8123),
-        points=tuple(
-            replace(headline(6, 0.7 + n * 37 % 17 / 100, f"{n:04}"), label=f"iteration-{n}") for n in range(1, 41)
-        ),
+        points=tuple(headline(6, 0.7 + ((n * 37) % 17) / 100, f"{n:04}") for n in range(1, 41)),
         causes=("outputs",),
-        originals=(*(None,) * 38, "iteration-38", "iteration-36"),
+        originals=(*(None,) * 38, "iteration-038", "iteration-036"),
     ),
     EvalMove(
         info=EvalInfo("herbs", "Herbs"),
