@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_135,
+    "lines of sitegen/": 63_141,
     "modules of sitegen/": 293,
     "classes": 516,
     "classes in pages/": 72,
@@ -22,13 +22,13 @@ REACHED: Final = {
     "functions": 3_595,
     "parameters": 5_080,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 74,
+    "private functions of at most 6 lines used once": 72,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_614,
+    "lines of templates, styles and scripts": 8_647,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_546,
+    "lines of tests": 49_545,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 13,
 }
