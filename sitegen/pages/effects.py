@@ -392,8 +392,8 @@ class FlippedFields(Frozen):
 
 FIELD_COLUMNS: Final = (
     Column(name="field", head="Field", cell=lambda _, field, __: Markup(f"<code>{formats.path(field)}</code>")),
-    Column("fixed", "Fixed", lambda fields, field, _: _flip_count(fields.flips(field)[0], "up"), "num"),
-    Column("broken", "Broken", lambda fields, field, _: _flip_count(fields.flips(field)[1], "dn"), "num"),
+    Column("fixed", "Fixed", lambda fields, field, _: _flip_count(fields.flips(field)[0], "up"), classes="num"),
+    Column("broken", "Broken", lambda fields, field, _: _flip_count(fields.flips(field)[1], "dn"), classes="num"),
     Column(name="passages", head="Passages", cell=FlippedFields.passages_cell),
     Column(
         name="evals",

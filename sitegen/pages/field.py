@@ -198,9 +198,20 @@ class FieldView(Frozen, dict=True, gc=True):
             Column("commit", "Commit", commit),
             Column("fixed", "Fixed", lambda change: change.number("fixed") or "", classes="num"),
             Column("broken", "Broken", lambda change: change.number("broken") or "", classes="num"),
-            Column("other", "Wrong in another way", lambda change: change.number("still_wrong") or "", "num", other),
+            Column(
+                "other",
+                "Wrong in another way",
+                lambda change: change.number("still_wrong") or "",
+                classes="num",
+                title=other,
+            ),
             Column("items", "Item added or dropped", items, classes="num", title=with_items),
-            Column("wrong", "Wrong after it", lambda change: Markup(_WRONG.format(change.wrong, change.judged)), "num"),
+            Column(
+                "wrong",
+                "Wrong after it",
+                lambda change: Markup(_WRONG.format(change.wrong, change.judged)),
+                classes="num",
+            ),
             Column("causes", "Changed by", lambda change: _causes(change.causes), classes="nowrap"),
         ]
 

@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_141,
+    "lines of sitegen/": 63_152,
     "modules of sitegen/": 293,
     "classes": 516,
     "classes in pages/": 72,
