@@ -242,6 +242,14 @@ _METRICS: Final = (
 )
 _OF_THE_MODEL: Final = ("model", "judge_model", "max_tokens", "temperature")
 _SETTINGS: Final = ("evaluation_methods", "significance_level")
+_IN_TABLES: Final = {
+    ("comparison", "significance_level"): "significance_level",
+    ("visualization", "plot_format"): "plot_format",
+    ("quality_evaluation", "grading_model"): "judge_model",
+}
+"""Keys that are stated in a table as well."""
+_OF_OTHERS: Final = {"performance", "output", "claude_code", "test_cases", "error_analysis", "reporting", "logging"}
+"""Tables on how another program asks models and reports, which change no number."""
 
 
 def project_evaluation(search: Search) -> Parsed[EvaluationConfig | None]:
@@ -270,7 +278,12 @@ def _evaluation(root: dict[Any, Any], lines: Mapping[Location, int]) -> Parsed[E
     An unknown key is a note, since the file is another program's as well; a wrong value, or a key that misspells a
     known one, is an error.
     """
-    stated = {str(key): value for key, value in root.items() if value is not None}
+    stated = {str(key): value for key, value in root.items() if value is not None and key not in _OF_OTHERS}
+    for (table, key), name in _IN_TABLES.items():
+        if isinstance(root.get(table), dict):
+            stated.pop(table, None)
+            if (value := root[table].get(key)) is not None and name not in stated:
+                stated[name], lines = value, {**lines, (name,): lines.get((table, key), 0)}
     findings: list[Finding] = []
 
     def line(location: Location) -> int | None:

@@ -120,8 +120,8 @@ UNKNOWN_KEYS = """model: x
 metrics:
   accuracy_threshold: 0.9
   bleu_minimum: 0.4
-comparison: {significance_level: 0.05}
-visualization: {dpi: 300}
+comparisons: {significance_level: 0.05}
+pictures: {dpi: 300}
 """
 
 
@@ -132,8 +132,8 @@ def test_an_unknown_key_of_a_configuration_is_lost_alone_and_named(project, caps
     problems = fold(open_project(Options(repo=project, worktree=True), ""), TaskCache(())).problems
     assert [(each.severity, each.line, each.message) for each in problems] == [
         ("note", 4, "The key 'metrics.bleu_minimum' is not known. It does not count."),
-        ("note", 5, "The key 'comparison' is not known. It does not count."),
-        ("note", 6, "The key 'visualization' is not known. It does not count."),
+        ("note", 5, "The key 'comparisons' is not known. It does not count."),
+        ("note", 6, "The key 'pictures' is not known. It does not count."),
     ]
     Path("own.yaml").write_text(UNKNOWN_KEYS.replace("0.9", "0.99"))
     assert command("verify-one", EVAL, RESPONSES, "--config", "own.yaml") == 0
@@ -141,6 +141,20 @@ def test_an_unknown_key_of_a_configuration_is_lost_alone_and_named(project, caps
     assert "0.99" in said.out
     assert "The key 'metrics.bleu_minimum' is not known." in said.err
     assert "own.yaml:4" in said.err
+
+
+def test_what_is_stated_in_tables_of_the_framework_counts_and_what_it_has_for_itself_is_no_problem(project):
+    (project / "evaluations/config/default_config.yaml").write_text(
+        "model: x\ncomparison: {significance_level: 0.01, minimum_sample_size: 30}\nlogging: {level: INFO}\n"
+        "visualization: {plot_format: tiff}\nquality_evaluation: {grading_model: y, use_rubric: true}\n"
+    )
+    bench = WorktreeProject.open(project)
+    assert (bench.config.llm.judge_model, json.loads(bench.place(EVAL).entry.settings)) == (
+        "y",
+        {"significance_level": 0.01},
+    )
+    [problem] = fold(open_project(Options(repo=project, worktree=True), ""), TaskCache(())).problems
+    assert (problem.line, problem.message.partition(" ")[0]) == (4, "plot_format")
 
 
 def test_an_entry_with_an_unknown_key_that_is_named_is_read_without_it(project, capsys):
