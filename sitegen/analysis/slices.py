@@ -82,11 +82,6 @@ class Split(Frozen):
         """The slice with these values."""
         return next((each for each in self.slices if each.values == values), None)
 
-    @property
-    def worse(self) -> tuple[Slice, ...]:
-        """The slices that got worse by more than chance."""
-        return tuple(each for each in self.slices if each.is_worse)
-
 
 def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> tuple[Split, ...]:
     """Split an output along every axis on which its answers differ: by who answered, both axes first, then by tags.
@@ -100,9 +95,12 @@ def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> tupl
     return tuple(found)
 
 
-def slices_of(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> Iterator[tuple[str, Slice]]:
-    """Return every slice of an output along one axis, with its axis. The parameters are those of ``splits``."""
-    return ((axis, part) for axis in axes_of(after) for part in _slices(before, after, (axis,), spec))
+def slices_of(
+    before: Scorecard | None, after: Scorecard, spec: MetricSpec, *, pairs: bool = False
+) -> Iterator[tuple[str, Slice]]:
+    """Return every slice along one axis, with its axis; with ``pairs``, those along ``variant,model`` as well."""
+    wanted = (axes for axes in _wanted(after) if pairs or len(axes) == 1)
+    return ((",".join(axes), part) for axes in wanted for part in _slices(before, after, axes, spec))
 
 
 def _wanted(card: Scorecard) -> list[tuple[str, ...]]:
@@ -115,7 +113,7 @@ def slice_rows(card: Scorecard, spec: MetricSpec) -> list[SliceRow]:
     """The rows of a document of results."""
     return [
         SliceRow(
-            axis=encodable(",".join(axes)),
+            axis=encodable(axis),
             value=encodable(BETWEEN.join(part.values)),
             headline=part.value,
             interval=(part.interval.low, part.interval.high) if part.interval else None,
@@ -123,8 +121,7 @@ def slice_rows(card: Scorecard, spec: MetricSpec) -> list[SliceRow]:
             cost=part.cost,
             latency=part.latency,
         )
-        for axes in _wanted(card)
-        for part in _slices(None, card, axes, spec)
+        for axis, part in slices_of(None, card, spec, pairs=True)
     ]
 
 
@@ -275,10 +272,7 @@ def _best(slices: Sequence[Slice], spec: MetricSpec) -> Iterator[tuple[str, ...]
     if len(defined) < 2:
         return
     best = max(defined, key=lambda each: (each.value or 0.0) * (1 if spec.higher_is_better else -1))
-    others = (each for each in slices if each is not best)
-    gains = (
-        change_verdict(Compared(other.card, best.card), Flips(), higher_is_better=spec.higher_is_better)
-        for other in others
-    )
+    others = (Compared(other.card, best.card) for other in slices if other is not best)
+    gains = (change_verdict(other, Flips(), higher_is_better=spec.higher_is_better) for other in others)
     if all(gain.decision == "better" for gain in gains):
         yield best.values

@@ -311,15 +311,8 @@ def _metric_test(metric: TestedMetric, couple: Couple, alpha: float) -> MetricTe
 
 def _tested(test: Significance, couple: Couple, lead: float) -> Tested:
     """Return a test that is not decided yet: ``better`` is whoever leads. A positive lead is that of the second."""
-    leader = couple[lead > 0].measured.name
-    return Tested(
-        method=test.method,
-        statistic=test.statistic,
-        p_value=test.p_value,
-        adjusted_p=None,
-        better=leader if lead else None,
-        note=test.note,
-    )
+    better, p = couple[lead > 0].measured.name if lead else None, test.p_value
+    return Tested(test.method, statistic=test.statistic, p_value=p, adjusted_p=None, better=better, note=test.note)
 
 
 def _decided(pairs: Sequence[MetricTest], alpha: float) -> list[MetricTest]:

@@ -221,10 +221,8 @@ def _overlap_warnings(samples: Sequence[VariantSample], tested: Sequence[Variant
 
 def _beats_all(names: Sequence[str], verdicts: Sequence[tuple[VariantPair, str | None]]) -> str | None:
     """Return the variant that wins every pair it is in; there is at most one."""
-    return next(
-        (name for name in names if all(won == name for pair, won in verdicts if name in (pair.first, pair.second))),
-        None,
-    )
+    beaten = {name for pair, won in verdicts for name in (pair.first, pair.second) if name != won}
+    return next((name for name in names if name not in beaten), None)
 
 
 def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winner: str | None) -> str:
@@ -246,13 +244,9 @@ def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winne
     winners = [(pair, [test.independent.better for test in pair.tests]) for pair in tested]
     conflict = next((pair for pair, names in winners if any(names) and agreed(names) is None), None)
     if conflict is not None:
-        first_metrics, second_metrics = (
-            _better_metrics(name, [conflict]) for name in (conflict.first, conflict.second)
-        )
-        return (
-            f"A tie: {conflict.first} is better in {first_metrics}, {conflict.second} in {second_metrics}."
-            " Decide which matters more."
-        )
+        of = [_better_metrics(name, [conflict]) for name in (conflict.first, conflict.second)]
+        better = f"{conflict.first} is better in {of[0]}, {conflict.second} in {of[1]}"
+        return f"A tie: {better}. Decide which matters more."
     pair = tested[0]
     if pair.decision and len(tested) == 1 and pair.tests[1].independent.better is None:
         return f"{pair.decision.capitalize()}: from {pair.first} to {pair.second}, by the verdict on the change below."

@@ -4,6 +4,7 @@ Beside the tables stand the conventional file names of each kind, by which files
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from posixpath import basename, normpath, splitext
 from typing import Any, Final, Literal, TypeAlias
@@ -235,8 +236,9 @@ class SlicedLimits(EvalLimits):
     """The gate's limits for one eval and for its slices, which take precedence over the limits for every one."""
 
     slices: dict[str, EvalLimits] = field(default_factory=dict)
-    """Limits by axis, ``language``, or by one value on it, ``language=de``, which takes precedence. A slice has no
-    other limits than these."""
+    """Limits by axis, ``language``, or by one value on it, ``language=de``, which takes precedence. The answers of one
+    variant and one model are a slice too: ``variant,model``, or ``variant=short,model=mini``. A slice has no other
+    limits than these."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,13 +258,14 @@ class GateSettings(SlicedLimits):
     evals: dict[str, SlicedLimits] = field(default_factory=dict)
     """Limits by id of the eval."""
 
-    def of_slice(self, eval_id: str, axis: str, value: str) -> "GateSettings | None":
+    def of_slice(self, eval_id: str, names: Sequence[str]) -> "GateSettings | None":
         """The settings by which a slice is judged as if it were all of the eval; None if no key names the slice.
 
         Limits of the eval take precedence over those of all evals, and limits of the value over those of its axis.
+        ``names``: the keys of the slice, the one with its values first.
         """
         tables = (self.evals.get(eval_id, SlicedLimits()).slices, self.slices)
-        named = [table[key] for table in tables for key in (f"{axis}={value}", axis) if key in table]
+        named = [table[key] for table in tables for key in names if key in table]
         if not named:
             return None
         stated: dict[str, Any] = {}

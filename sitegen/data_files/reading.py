@@ -280,12 +280,14 @@ def check_distinct(names: Iterable[str], line: int | None = None) -> None:
 def csv_rows(content: bytes, most: int = _MAX_CELLS) -> list[list[str]]:
     """The cells as unchanged text, such as ``NA``, ``None`` and ``00712``; at most ``most``. Raises UnreadableError."""
     # Appends a row of two empty cells. Only an unclosed quote swallows it, which csv does not report otherwise.
-    reader = csv.reader(chain(io.StringIO(text_of(content), newline=""), [","]))
+    text_of(content)
+    reader = csv.reader(chain(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline=""), [","]))
     rows: list[list[str]] = []
+    known: dict[str, str] = {}  # equal cells are one text
     start = cells = 0
     try:
         for row in reader:
-            rows.append(row)
+            rows.append([known.setdefault(cell, cell) for cell in row])
             cells += len(row)
             if cells > most + 2:
                 raise UnreadableError(

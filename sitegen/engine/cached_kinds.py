@@ -9,10 +9,11 @@ import zlib
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import cache
+from itertools import chain, islice
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from sitegen.config.models import Manifest
 from sitegen.engine.memo import CachedRow, Memo, decoding, stored
@@ -235,13 +236,16 @@ def forget_earlier_walk(memo: Memo, evals: Collection[str], instruction_files: C
 LARGEST: Final = 20_000_000
 """Number of compressed bytes up to which a result is kept; most take 2,000. A larger one is scored when it is drawn."""
 
-_Parts: TypeAlias = tuple[
-    tuple[msgspec.Raw, ...], tuple[Panel, ...], Any, Kappa | None, tuple[AnsweredCase, ...], Mapping[str, str]
-]
-"""A result whose judgements are not decoded yet, without its scorecard, which the memo has under the same key."""
+_Head: TypeAlias = tuple[int, tuple[Panel, ...], Any, Kappa | None, Mapping[str, str]]
+"""The number of judgements of a result, and what it has besides these, its cases and its scorecard, which the memo has
+under the same key. A line of JSON for each judgement and each case follows, so that a large result is never held as
+text."""
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
-_PARTS: Final = msgspec.json.Decoder(_Parts, float_hook=Decimal)
+_HEAD: Final = msgspec.json.Decoder(_Head, float_hook=Decimal)
 _JUDGEMENT: Final = msgspec.json.Decoder(Judgement, float_hook=Decimal)
+_CASE: Final = msgspec.json.Decoder(AnsweredCase)
+_PIECE: Final = 65_536  # bytes that are unpacked at once
+_SHARED: Final = 10_000  # judgements up to which a result shares them with the next one, for which they are held
 _NESTED: Final = (list, dict, Unusable)
 _UNUSABLE: Final = b'"":'
 """What only an object with an empty key is encoded with: an unusable value, or an object that has such a key itself."""
@@ -249,13 +253,24 @@ _UNUSABLE: Final = b'"":'
 
 def encoded_result(result: Result) -> bytes | None:
     """Encode a result without its scorecard; None if it is too large, or holds text that UTF-8 cannot encode."""
-    judgements = tuple(_with_values(judgement, _as_json) for judgement in result.judgements)
-    parts = astuple(replace(result, judgements=judgements, data=_as_json(result.data)))[1:]
+    head = len(result.judgements), result.panels, _as_json(result.data), result.agreement, result.prompts
+    judgements = (_with_values(judgement, _as_json) for judgement in result.judgements)
+    compressor = zlib.compressobj(1)
     try:
-        content = zlib.compress(_ENCODER.encode(parts), 1)
+        lines = (compressor.compress(_ENCODER.encode(each) + b"\n") for each in chain([head], judgements, result.cases))
+        content = b"".join([*lines, compressor.flush()])
     except UnicodeEncodeError:
         return None
     return content if len(content) <= LARGEST else None
+
+
+def _lines(content: bytes) -> Iterator[bytes]:
+    decompressor, rest = zlib.decompressobj(), b""
+    for start in range(0, len(content), _PIECE):
+        *lines, rest = (rest + decompressor.decompress(content[start : start + _PIECE])).split(b"\n")
+        yield from lines
+    if not decompressor.eof:
+        raise zlib.error("The end is missing.")
 
 
 def result_decoder() -> Callable[[bytes, Scorecard], Result]:
@@ -268,15 +283,18 @@ def result_decoder() -> Callable[[bytes, Scorecard], Result]:
     def decoded(content: bytes, scorecard: Scorecard) -> Result:
         nonlocal known
         with decoding():
-            plain = zlib.decompress(content)
-            raw, panels, data, agreement, cases, prompts = _PARTS.decode(plain)
-            encoded = list(map(bytes, raw))
+            lines = _lines(content)
+            head = next(lines)
+            number, panels, data, agreement, prompts = _HEAD.decode(head)
+            encoded = list(islice(lines, number))
             known = {each: known.get(each) or _with_values(_JUDGEMENT.decode(each), _from_json) for each in encoded}
+            judgements, cases = tuple(map(known.__getitem__, encoded)), tuple(map(_CASE.decode, lines))
+            known = known if number <= _SHARED else {}
         return Result(
             scorecard=scorecard,
-            judgements=tuple(map(known.__getitem__, encoded)),
+            judgements=judgements,
             panels=panels,
-            data=_from_json(data) if _UNUSABLE in plain else data,
+            data=_from_json(data) if _UNUSABLE in head else data,
             agreement=agreement,
             cases=cases,
             prompts=prompts,

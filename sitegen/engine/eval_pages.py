@@ -342,9 +342,8 @@ class _EvalPages:
         self._write_pictures(pictures or ())
         for path in beside:
             self._writer.is_fresh(path, key)
-        for number in count(1):
-            if not self._writer.is_fresh(links.report_cases(self._info.id, slug, number), key):
-                return True
+        parts = (links.report_cases(self._info.id, slug, number) for number in count(1))
+        next(path for path in parts if not self._writer.is_fresh(path, key))
         return True
 
     def _write_pictures(self, pictures: Iterable[PagePicture]) -> None:

@@ -46,7 +46,7 @@ from sitegen.scoring.usage import specs_with_usage, with_stated
 from sitegen.text.embedding import embed, installed
 
 _HELD: Final = 4
-"""Number of snapshots whose contents are held for the next one."""
+"""Number of snapshots after one for which its contents are held, if they need them too."""
 _LOST: Final = {"not here ": MISSING, "not fetched ": POINTER}
 """Prefixes of the blob id of a file whose content this clone lacks, and why: its scorecard needs a different key."""
 
@@ -95,41 +95,36 @@ def _why_lost(blob: Blob) -> str:
 def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterator[ScoringInputs]:
     """Yield the scoring inputs of each snapshot, in order, without the embedder.
 
-    Blobs that a snapshot shares with one of the ``_HELD`` before it are read once, and only theirs are held: outputs
+    Blobs that a snapshot shares with one of the ``_HELD`` before it are read once, and only those are held: outputs
     are scored in turn by the ground truth and rules of their time and by the newest.
     """
     if not snapshots:
         return
     needed = [dict.fromkeys(_scored_blobs(snapshot)) for snapshot in snapshots]
-
-    def recent(at: int) -> set[Blob]:
-        return set(chain.from_iterable(needed[max(0, at - _HELD) : at]))
-
-    stream = context.open().read_blobs(
-        [blob.oid for at, blobs in enumerate(needed) for before in [recent(at)] for blob in blobs if blob not in before]
-    )
-    held: dict[Blob, File] = {}
+    recent = (set(chain.from_iterable(needed[max(0, at - _HELD) : at])) for at in range(len(needed)))
+    oids = [blob.oid for blobs, before in zip(needed, recent, strict=True) for blob in blobs if blob not in before]
+    stream = context.open().read_blobs(oids)
+    held: dict[Blob | None, File] = {}
     for at, (snapshot, blobs) in enumerate(zip(snapshots, needed, strict=True)):
-        before = recent(at)
-        held = {blob: file for blob, file in held.items() if blob in before}
-        for blob in blobs:
-            if blob in held:
-                continue
-            read = next(stream)
-            reason = _why_lost(blob) or read.reason
-            lost = reason in _LOST.values()
-            fix = MissingObjectsError(in_lfs=reason == POINTER).fix if lost else None
-            held[blob] = File(path=blob.path, content=read.content, reason=reason, fix=fix or "", not_fetched=lost)
-        truth, mapping, schema = (
-            held[blob] if blob else None for blob in (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
-        )
-        yield ScoringInputs(
-            outputs=tuple(held[blob] for blob in snapshot.outputs),
-            ground_truth=truth,
-            mapping=mapping,
-            schema=schema,
-            settings=snapshot.settings,
-        )
+        held |= {
+            blob: File(path=blob.path, content=read.content, reason=reason, fix=fix or "", not_fetched=lost)
+            for blob, read in zip([each for each in blobs if each not in held], stream, strict=False)
+            for reason in [_why_lost(blob) or read.reason]
+            for lost in [reason in _LOST.values()]
+            for fix in [MissingObjectsError(in_lfs=reason == POINTER).fix if lost else None]
+        }
+        made = [
+            ScoringInputs(
+                outputs=tuple(held[blob] for blob in snapshot.outputs),
+                ground_truth=held.get(snapshot.ground_truth),
+                mapping=held.get(snapshot.mapping),
+                schema=held.get(snapshot.schema),
+                settings=snapshot.settings,
+            )
+        ]
+        later = set(chain.from_iterable(needed[at + 1 : at + 1 + _HELD]))
+        held = {blob: file for blob, file in held.items() if blob in later}
+        yield made.pop()  # so that only the caller holds it
 
 
 def _scored_blobs(snapshot: Snapshot) -> Iterator[Blob]:
@@ -290,19 +285,20 @@ class EvalScorecards:
     def _scored(self, snapshots: Sequence[Snapshot]) -> Iterator[Result]:
         """Score each snapshot, in order. Hidden values are removed here, so that no later step can show them."""
         context, hidden = self._context, redaction(self._context.redact)
-        for snapshot, inputs in zip(snapshots, all_inputs(context, snapshots), strict=True):
+        all_files = all_inputs(context, snapshots)
+        for snapshot in snapshots:
             with working_on(snapshot):
-                files = (*inputs.outputs, inputs.ground_truth, inputs.mapping, inputs.schema)
+                made = [replace(next(all_files), embedder=self.embedder)]
+                files = (*made[0].outputs, made[0].ground_truth, made[0].mapping, made[0].schema)
                 blobs = (*snapshot.outputs, snapshot.ground_truth, snapshot.mapping, snapshot.schema)
                 for file, blob in zip(files, blobs, strict=True):
                     reason = file.reason if file and blob and not _why_lost(blob) else ""
                     if file and (reason == MISSING or (reason == POINTER and not context.answers_a_question)):
                         # The memo would never replace a scorecard that was made without the content.
                         raise MissingObjectsError(file.path, snapshot.commit.sha, in_lfs=reason == POINTER)
-                scored = scored_with_own_metrics(self.scorer, replace(inputs, embedder=self.embedder))
-                result = with_stated(scored, snapshot.usage)
-                redacted = hidden.applied(result) if hidden else result
-            yield redacted
+                del files, file  # the contents, which are held no longer than the scorer needs them
+                scored = with_stated(scored_with_own_metrics(self.scorer, made.pop()), snapshot.usage)
+            yield hidden.applied(scored) if hidden else scored
 
     def _keep(self, snapshot: Snapshot, result: Result, *, whole: bool) -> None:
         """Keep a scorecard, if it is not known yet. ``whole``: keep the judgements as well."""

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
 from unicodedata import normalize
@@ -86,9 +87,16 @@ _TAG: Final = 60
 """The most characters of a tag; a longer text is no word for a group of cases."""
 
 
-def tags_of(stated: Mapping[str, Value]) -> dict[str, str]:
+def tags_of(stated: Mapping[str, Value]) -> Mapping[str, str]:
     """The short texts among what a file says of a case."""
-    return {name: value for name, value in stated.items() if isinstance(value, str) and len(value) <= _TAG}
+    short = [(name, value) for name, value in stated.items() if isinstance(value, str) and len(value) <= _TAG]
+    return _shared_tags(tuple(short))
+
+
+@lru_cache(4096)
+def _shared_tags(tags: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """One object for all answers with the same tags, of which there may be hundreds of thousands."""
+    return MappingProxyType(dict(tags))
 
 
 class JudgedCase(Frozen):
@@ -216,9 +224,9 @@ def with_documents(cases: Sequence[JudgedCase], *, always: Collection[str] = ())
     models = [case.model for case in cases]
     if "model" not in always and len({*zip(names, models, strict=True)}) == len({*names}):
         models = [""] * len(cases)
+    documents = {who: document_of(*who[0], who[1]) for who in zip(names, models, strict=True)}  # one text for repeats
     return [
-        replace(case, document=document_of(*name, model))
-        for case, name, model in zip(cases, names, models, strict=True)
+        replace(case, document=documents[name, model]) for case, name, model in zip(cases, names, models, strict=True)
     ]
 
 

@@ -12,6 +12,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
+from operator import itemgetter
+from sys import intern
 from typing import Final
 
 from msgspec.structs import replace
@@ -161,8 +163,8 @@ class _Row(ToolObject):
         listed = ", ".join(f"{key}={value}" for key, value in variables)
         return cut(" ".join((self.description or listed).split()), _ID) or f"test {(self.test or 0) + 1}"
 
-    def case(self, columns: Sequence[tuple[str, str]], options: Mapping[str, Value]) -> JudgedCase:
-        """Its case without an id. ``columns``: (prompt, provider) of each; ``options``: those of the run."""
+    def case(self, columns: Sequence[tuple[str, str]], judges: Iterable[Opinion]) -> JudgedCase:
+        """Its case without an id. ``columns``: (prompt, provider) of each. Many cases share one text."""
         in_file = self.column is not None and self.column < len(columns)
         column = columns[self.column or 0] if in_file else ("", self.label or self.provider)
         equals = (each for each in self.asserted if each.get("type") == "equals" and "value" in each)
@@ -181,29 +183,30 @@ class _Row(ToolObject):
         return JudgedCase(
             id="",
             opinion=Opinion("", self.score, reasoning=self.reason),
-            judges=tuple(self.opinions(options)),
+            judges=tuple(judges),
             tags=tags_of(self.metadata),
             variant=column[0],
             provider=column[1],
             passed=self.passed,
             # What all prompts were filled with: each is a variant of the case, and asked in other words.
-            input="\n".join(f"{key}: {value}" for key, value in self.texts) or self.prompt,
-            expected=written(next(equals, {}).get("value")),
+            input=intern("\n".join(f"{key}: {value}" for key, value in self.texts) or self.prompt),
+            expected=intern(written(next(equals, {}).get("value"))),
             output=self.output,
             error=self.error,
             unjudged=next(filter(None, (each.failure for each in outcomes)), ""),
-            call=Call(usage=usage, model=self.provider, parameters=canonical(parameters)),
+            call=Call(usage=usage, model=intern(self.provider), parameters=canonical(parameters)),
             confidence=stated_confidence(self.of_answer, self.named_scores, self.of_row),
             transcript=transcript(self.messages, self.tool_calls),
             verdicts=(all(of_models), bool(of_people[-1])) if of_models and of_people else None,
         )
 
-    def opinions(self, options: Mapping[str, Value]) -> Iterator[Opinion]:
-        """The outcome of each assertion, named by its metric, else by its type. ``options``: those of the run."""
+    def opinions(self, options: Mapping[str, Value], known: dict[str, Value]) -> Iterator[Opinion]:
+        """The outcome of each assertion, named by its metric, else by its type. ``known``: those of other cases."""
         stated = {**options, **self.options}
         used: Counter[str] = Counter()
         for each in self.outcomes:
-            name, failed, grader = unique(each.metric or each.type or "assertion", used), each.passed is False, None
+            name = intern(unique(each.metric or each.type or "assertion", used))
+            failed, grader, details = each.passed is False, None, each.assertion or None
             if each.is_model_graded:
                 model = each.model or _name_of_model(stated.get("provider"))
                 grader = Grader(grader_name(model, each.prompt or written(stated.get("rubricPrompt"))), each.value)
@@ -213,7 +216,7 @@ class _Row(ToolObject):
                 misses=(f"{name}: {each.reason}",) if failed else (),
                 reasoning="" if failed else each.reason,
                 counts=() if each.passed is None else (FieldScore(name, ASSERTED[each.passed]),),
-                details=each.assertion or None,
+                details=known.setdefault(repr(details), details),
                 grader=grader,
             )
 
@@ -265,6 +268,7 @@ def read(content: bytes) -> JudgedResults:
     columns = _columns(prompts)
     # A test that states no options has those of the run.
     options = members(value_at(root, "config.defaultTest.options"))
+    assertions: dict[str, Value] = {}
     tests: dict[tuple[str, str], int] = {}  # repeats of one test have one id, another test of its name has a number
     rows: list[tuple[tuple[int, int], int, JudgedCase, bool]] = []
     try:
@@ -277,14 +281,18 @@ def read(content: bytes) -> JudgedResults:
                 (row.name, written([found.get("vars"), value_at(found, "testCase.assert")])), len(tests)
             )
             is_off = row.score is None and found.get("score") is not None
-            rows.append(((row.test or 0, row.column or 0), test, row.case(columns, options), is_off))
+            rows.append(
+                ((row.test or 0, row.column or 0), test, row.case(columns, row.opinions(options, assertions)), is_off)
+            )
     except UnreadableError:
         read_json(content)  # raises an error with the line in the file
         raise
     # promptfoo writes rows as answers arrive, which is a different order in every run.
-    rows.sort(key=lambda row: row[0])
+    rows.reverse()
+    rows.sort(key=itemgetter(0), reverse=True)
     names, used, ids, cases = [name for name, _ in tests], Counter[str](), dict[int, str](), list[JudgedCase]()
-    for _, test, case, is_off in rows:
+    while rows:
+        _, test, case, is_off = rows.pop()  # each is dropped for the one with an id: a large file has many
         if test not in ids:
             ids[test] = unique(names[test], used)
         cases.append(replace(case, id=ids[test]))

@@ -5,7 +5,7 @@ Reads the rows in CSV, JSON Lines or JSON, with bounds. Values keep their types.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
@@ -62,6 +62,7 @@ from sitegen.model.answers import Turn
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed
+from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import JUDGES, Call, Usage, stated, stated_judge
 from sitegen.text.keys import plain_key
@@ -92,14 +93,21 @@ def read_table(
         )
     reader = _TableReader(rows, columns)
     if grades is None:
-        judged = (JudgedCase("", Opinion("", None), reader.opinions(row)) for row in rows)
-        return JudgedResults(tuple(judged)).with_fields(())
-    cases = tuple(reader.cases())
+        fields = (field for row in rows for opinion in reader.opinions(row) for field in opinion.counts)
+        own_grades = dict.fromkeys(field.attribute for field in fields if not any(field.counts))
+        return JudgedResults((), run=Recorded(grades=tuple(own_grades)))
+    people = [grade and grade.score for row in rows for grade in [grade_of(reader.value(row, "human"), WORDS)]]
     of_header = int(ending == "csv")
     has_line_each = content.rstrip(b"\n").count(b"\n") + 1 == len(rows) + of_header and ending != "json"
     lines = range(of_header + 1, of_header + 1 + len(rows)) if has_line_each else ()
+    del rows  # each of which is dropped for its case: both take much memory
+    cases = tuple(reader.cases())
     results = JudgedResults(cases, (*findings, *reader.findings)).with_confidences(lines).with_fields(grades)
-    return replace(results, cases=with_verdicts_as_fields(tuple(map(reader.with_rating, results.cases, rows))))
+    rated = [
+        case if case.passed is None or person not in (0, 1) else replace(case, verdicts=(case.passed == 1, person == 1))
+        for case, person in zip(results.cases, people, strict=True)
+    ]
+    return replace(results, cases=with_verdicts_as_fields(rated))
 
 
 def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Parsed[list[dict[str, Value]]]:
@@ -107,28 +115,26 @@ def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Pars
     rows: list[Value] = []
     if ending == "csv":
         rows += ({**row} for row in csv_dicts(content, _MOST_CELLS))
-        if not rows:
-            raise UnreadableError("it has no rows", "Write a row for each case below the names of the columns.")
+        fix = "Write a row for each case below the names of the columns."
     elif ending in LINES:
         for line, value in json_lines(content, findings, "Write valid JSON."):
             if isinstance(value, dict):
                 rows.append(value)
             else:
                 findings.append(Finding(severity="error", message=f"Line {line} is not an object", fix=_FIX, line=line))
-        if not rows:
-            raise UnreadableError("it has no rows", "Write one JSON object a line.")
+        fix = "Write one JSON object a line."
     elif ending == "json":
         value, odd = read_json(content)
         findings += odd
         rows += _rows_of_json(value, described)
         if not rows and described is None and isinstance(value, dict):
             rows.append(value)  # a case that has the file for itself
-        if not rows:
-            fix = 'Write a list of objects, or {"columns": [...], "data": [[...]]}; or name its key: `list: results`.'
-            raise UnreadableError("it has no rows", fix)
+        fix = 'Write a list of objects, or {"columns": [...], "data": [[...]]}; or name its key: `list: results`.'
     else:
         fix = "Write one of: csv, jsonl, ndjson, json."
         raise UnreadableError(f"it is not a table: its name ends in {ending[:20]!r}", fix)
+    if not rows:
+        raise UnreadableError("it has no rows", fix)
     if len(rows) > MOST_ROWS:
         raise UnreadableError(f"it has more than {MOST_ROWS:,} rows", "Split it into several evals.")
     return Parsed(case_rows(map(members, rows)), tuple(findings))
@@ -238,27 +244,21 @@ class _TableReader:
             raise UnreadableError(message, "Write the scores of one judge under one key.")
         return tuple(dict.fromkeys((*columns, *(f"{name}.{key}" for name, key in inner))))
 
-    def with_rating(self, case: JudgedCase, row: Mapping[str, Value]) -> JudgedCase:
-        """Add whether the case passed, and whether it did for a person, if the row of the case states this."""
-        person = grade_of(self._value(row, "human"), WORDS)
-        if case.passed is None or person is None or person.score not in (0, 1):
-            return case
-        return replace(case, verdicts=(case.passed == 1, person.score == 1))
-
     def cases(self) -> list[JudgedCase]:
-        """Return a case for each row, in the order of the table."""
-        judges = list(map(self.opinions, self._rows))
-        cases = list(map(self._case, self._rows, self._row_names(), judges))
+        """Return a case for each row, in the order of the table. The rows are dropped."""
+        names, judges = self._row_names(), list(map(self.opinions, self._rows))
+        partly = [row for row in self._rows if row.get(_FAILED)]
+        rows, self._rows = deque(self._rows), ()
+        cases = [self._case(rows.popleft(), name, opinions) for name, opinions in zip(names, judges, strict=True)]
         if errors := [case.error for case in cases if case.error]:
             message = f"{len(errors)} of {len(cases)} rows state an error"
             fix = "Run these cases again."
             self.findings.append(Finding("warning", message, fix, value=errors[0][:200]))
         if failures := [case.unjudged for case in cases if case.unjudged]:
             message = f"A judge failed at {len(failures)} of {len(cases)} rows, which are not judged"
-            self.findings.append(
-                Finding("warning", message, "Let the judge judge them again.", value=failures[0][:200])
-            )
-        if partly := [row for row in self._rows if row.get(_FAILED)]:
+            fix = "Let the judge judge them again."
+            self.findings.append(Finding("warning", message, fix, value=failures[0][:200]))
+        if partly:
             message = f"An evaluator failed at {len(partly)} of {len(cases)} rows, whose other scores count"
             why = text(value_at(partly[0], f"{_FAILED}.0.error_message"))[:200]
             self.findings.append(Finding("warning", message, "Let the evaluator judge them again.", value=why))
@@ -327,7 +327,7 @@ class _TableReader:
         if parts.get("score") and any(judge.name != parts["score"][0] for judge in judges):
             score = self._grade(parts["score"][0], value_at(row, parts["score"][0])).score
         reasoning = self._text(row, "reasoning") if len(judges) != 1 else ""
-        verdict = grade_of(self._value(row, "passed"), WORDS)
+        verdict = grade_of(self.value(row, "passed"), WORDS)
         has_verdict = verdict is not None and verdict.score in (0, 1)
         if verdict is None and parts["passed"][0] not in {judge.name for judge in judges}:
             self._off_scale[parts["passed"][0]] += 1
@@ -336,7 +336,7 @@ class _TableReader:
         failures = [_cell_text(row.get(name)) for name in self._judge_errors]
         cells = map(members, (value_at(row, column) for column in self._scores.values()))
         failures += (_cell_text(cell.get("error")) for cell in cells if all(cell.get(key) is None for key in GRADES))
-        stated = (self._value(row, part) for part in ("tokens_in", "tokens_out", "cost", "latency"))
+        stated = (self.value(row, part) for part in ("tokens_in", "tokens_out", "cost", "latency"))
         tokens_in, tokens_out, cost, latency = (  # which are texts in CSV
             spelled_number(amount) if isinstance(amount, str) else amount for amount in stated
         )
@@ -409,7 +409,8 @@ class _TableReader:
             self._off_scale[column] += 1
         return grade or AnswerGrade(None)
 
-    def _value(self, row: Mapping[str, Value], part: str) -> Value:
+    def value(self, row: Mapping[str, Value], part: str) -> Value:
+        """The value of a part of a row."""
         columns = self._parts.get(part, ())
         return value_at(row, columns[0]) if columns else None
 
@@ -437,10 +438,5 @@ def _cell_text(value: Value) -> str:
 
 def _is_numeric(values: Iterable[Value]) -> bool:
     """Whether the cells of a column are numbers, truth values or empty, and not all of them are empty."""
-    has_number = False
-    for value in values:
-        grade = grade_of(value, {}, (-1e300, 1e300))
-        if grade is None:
-            return False
-        has_number = has_number or grade.score is not None
-    return has_number
+    grades = {grade_of(value, {}, (-1e300, 1e300)) for value in values}
+    return None not in grades and any(grade.score is not None for grade in grades if grade)

@@ -13,6 +13,7 @@ from sitegen import __version__
 from sitegen.analysis.series import variant_spread
 from sitegen.analysis.slices import slices_of
 from sitegen.engine.timeline import Timeline
+from sitegen.importers.case import BETWEEN
 from sitegen.model.changes import Interval, MetricDelta
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
@@ -222,7 +223,7 @@ TABLES: Final = (
         columns=(
             *_AT,
             ExportColumn("axis", lambda at: at.part[0]),
-            ExportColumn("slice", lambda at: at.part[1].values[0]),
+            ExportColumn("slice", lambda at: BETWEEN.join(at.part[1].values)),
             _real("score", lambda at: at.part[1].value),
             *_interval(lambda at: at.part[1].interval),
             _real("change", lambda at: at.part[1].change),
@@ -290,7 +291,8 @@ def batches(timeline: Timeline, every_series: Iterable[Series]) -> Iterator[Batc
             "fields": [card.fields for card in cards],
             "documents": [card.documents for card in cards],
             "slices": [
-                slices_of(before, card, series.specs[0]) for before, card in zip((None, *cards), cards, strict=False)
+                slices_of(before, card, series.specs[0], pairs=True)
+                for before, card in zip((None, *cards), cards, strict=False)
             ],
             "point_edits": [sorted({numbers[edit.path, edit.commit.sha] for edit in point.edits}) for point in points],
         }

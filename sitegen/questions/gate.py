@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterator
+from itertools import chain
 
 from msgspec.structs import replace
 
@@ -93,18 +94,17 @@ def _gate_report(earlier: Study | None, later: Study, start: str, gate: GateSett
     at_base, at_head = _gated_evals(earlier) if earlier else {}, _gated_evals(later)
     sides = (*at_base.values(), *at_head.values())
     metrics = {name for side in sides for spec in all_specs(side.specs()) for name in spec.names}
-    limited = {name for table in (gate.slices, *(limits.slices for limits in gate.evals.values())) for name in table}
-    slices = {key for side in sides * bool(limited) for axis, value in side.slices for key in (axis, f"{axis}={value}")}
+    tables = {"gate": gate.slices, **{f"gate.evals.{name}": limits.slices for name, limits in gate.evals.items()}}
+    limited = set(chain.from_iterable(tables.values()))
+    found = (side.slices.items() for side in sides * bool(limited))
+    slices = {key for name, values in chain.from_iterable(found) for key in (name, ",".join(values))}
     known: list[tuple[str, str, Collection[str], Collection[str]]] = [
         ("gate", "eval", gate.evals, {**at_base, **at_head}),
         ("gate", "metric", gate.metrics, metrics),
         ("gate", "slice", limited, slices),
     ]
-    for table, of_table in (
-        ("gate", gate.slices),
-        *((f"gate.evals.{of}", its.slices) for of, its in gate.evals.items()),
-    ):
-        known += ((f"{table}.slices.{name}", "metric", its.metrics, metrics) for name, its in of_table.items())
+    for table, sliced in tables.items():
+        known += ((f"{table}.slices.{name}", "metric", limits.metrics, metrics) for name, limits in sliced.items())
     for place, noun, limits, names in known:
         for name in limits:
             if name not in names:  # nothing is compared with this limit, so it would always pass
@@ -139,19 +139,18 @@ def _check_slices(gate: GateSettings, before: GateSide | None, after: GateSide) 
     info = after.study.timeline.info(after.history)
     if not gate.slices and not gate.evals.get(info.id, SlicedLimits()).slices:
         return
-    at_head, at_base = after.slices, before.slices if before and before.history.kind == after.history.kind else ()
-    for axis, value in dict.fromkeys((*at_head, *at_base)):
-        settings = gate.of_slice(info.id, axis, value)
+    at_head, at_base = after.slices, before.slices if before and before.history.kind == after.history.kind else {}
+    for name, values in {**at_head, **at_base}.items():
+        settings = gate.of_slice(info.id, (name, ",".join(values)))
         if settings is None:
             continue
-        named = (axis, value)
-        if named in at_head:
-            there = replace(before, slice=named) if before and named in at_base else None
-            found = _check_present(settings, there, replace(after, slice=named))
+        if name in at_head:
+            there = replace(before, slice=values) if before and name in at_base else None
+            found = _check_present(settings, there, replace(after, slice=values))
         else:
             gone = GateEval(eval_id=info.id, name=info.name, kind=info.kind, presence="gone", reasons=("removed",))
             found = check_eval(gone)
-        yield replace(found, slice=f"{axis}={value}", instructions=(), or_edit=None, stale=False)
+        yield replace(found, slice=name, instructions=(), or_edit=None, stale=False)
 
 
 def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide) -> GateEval:

@@ -26,7 +26,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap
 from sitegen.model.metrics import ROUNDING, MetricSpec, traits_of
 from sitegen.model.outcomes import CellFlip, Fate
-from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.scorecards import ANSWERERS, Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.model.usage import regraded
@@ -46,12 +46,12 @@ class GateSide(Frozen):
     study: Study
     history: EvalHistory
     """With an output that exists."""
-    slice: tuple[str, str] | None = None
-    """The axis and the value of the answers that are judged alone; None for all."""
+    slice: Mapping[str, str] | None = None
+    """The value on each axis of the answers that are judged alone; None for all."""
 
     def judged_alone(self, result: Result) -> Result:
         """The answers of a result that are judged."""
-        return part_of(result, dict([self.slice])) if self.slice else result
+        return part_of(result, self.slice) if self.slice else result
 
     @property
     def _until_newest(self) -> tuple[Snapshot, ...]:
@@ -71,9 +71,12 @@ class GateSide(Frozen):
         return self.judged_alone(Result(card, ())).scorecard
 
     @property
-    def slices(self) -> tuple[tuple[str, str], ...]:
-        """The axis and the value of each slice of the newest output."""
-        return tuple(dict.fromkeys(pair for document in self.card.documents for pair in document.axes.items()))
+    def slices(self) -> dict[str, dict[str, str]]:
+        """Each slice of the newest output by its name: the values on every axis, and on variant and model together."""
+        every = [document.axes for document in self.card.documents]
+        both = ({axis: axes[axis] for axis in ANSWERERS} for axes in every if axes.keys() >= {*ANSWERERS})
+        alone = ({axis: value} for axes in every for axis, value in axes.items())
+        return {",".join(map("=".join, values.items())): values for values in (*alone, *both)}
 
     def edits(self) -> OutputEdits:
         """Attribute each output up to the newest to an edit, as pages do."""

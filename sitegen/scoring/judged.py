@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from math import comb, inf
 from posixpath import basename, splitext
@@ -115,11 +116,15 @@ def _score(inputs: ScoringInputs) -> Result:
     is_graded = any(GRADING.fullmatch(basename(file.path)) for file in inputs.outputs)
     outputs = [file for file in inputs.outputs if not is_graded or GRADING.fullmatch(basename(file.path))]
     beside = {file.path: _value_of(file, findings) for file in inputs.outputs if file not in outputs}
-    for file, place in zip(outputs, _places([file.path for file in outputs]), strict=True):
-        named_file = file.path if len(inputs.outputs) > 1 or answered_in else ""  # no part of the key of other results
+    places, truth, settings = _places([file.path for file in outputs]), inputs.ground_truth, inputs.settings
+    is_named = len(inputs.outputs) > 1 or bool(answered_in)
+    del inputs
+    for place in places:
+        file = outputs.pop(0)
+        named_file = file.path if is_named else ""  # no part of the key of other results
         try:
             content = content_of(file, "the output is missing", "Make the output again.")
-            results = read_results(file.path, content, inputs.settings)
+            results = read_results(file.path, content, settings)
         except UnreadableError as error:
             findings.append(replace(error.finding("The output"), file=named_file))
             continue
@@ -135,11 +140,12 @@ def _score(inputs: ScoringInputs) -> Result:
                 named = with_files_beside(named, file.path, beside)
             cases.append(named)
         findings += [replace(finding, file=named_file) for finding in results.findings]
-    if inputs.ground_truth is not None and inputs.ground_truth.path.endswith(files_of("responses").ground_truths):
-        cases, remarks = _with_expected_texts(cases, inputs.ground_truth)
+        del file, content, results  # which take much memory if a file has hundreds of thousands of answers
+    if truth is not None and truth.path.endswith(files_of("responses").ground_truths):
+        cases, remarks = _with_expected_texts(cases, truth)
         findings += remarks
-    named_cases = with_documents(cases, always=ANSWERERS if answered_in else ())
-    return replace(_judged_result(named_cases, findings), prompts=prompts)
+    cases = with_documents(cases, always=ANSWERERS if answered_in else ())  # instead of the others, which are many
+    return replace(_judged_result(cases, findings), prompts=prompts)
 
 
 def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
@@ -322,18 +328,16 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         has_only_verdicts=bool(documents) and all(case.is_one_verdict for case in cases if case.has_result),
     )
     scorecard = with_usage(scorecard, of_all)
+    details: dict[str, list[Value]] = {  # unchanged from the file; of several answers to a case those of the last
+        case.document: [{"name": opinion.name, "details": opinion.details} for opinion in detailed]
+        for case in cases
+        if (detailed := [opinion for opinion in case.opinions if opinion.details is not None])
+    }
     return Result(
         scorecard,
         tuple(judgements),
         panels=(*notes, *panels(cases)),
-        data=[  # the details of every judge, unchanged from the file
-            {
-                "id": case.document,
-                "judges": [{"name": opinion.name, "details": opinion.details} for opinion in detailed],
-            }
-            for case in cases
-            if (detailed := [opinion for opinion in case.opinions if opinion.details is not None])
-        ],
+        data=[{"id": document, "judges": judges_of_case} for document, judges_of_case in details.items()],
         agreement=agreement,
         cases=answered_cases(cases),
     )
@@ -451,6 +455,7 @@ def _number_of_values(count: int, correct: int = 0) -> str:
     return "a value" if count == 1 else f"{count} values"
 
 
+@lru_cache(4096)  # one object for all cases with the same numbers
 def _judged_metrics(score: float | None, counts: Counts, pass_rate: float | None) -> tuple[Metric, ...]:
     ratios = (Metric(ratio.name, ratio.of(counts)) for ratio in stats.RATIOS)
     return (Metric("score", score), *ratios, Metric(stats.PASSED.name, pass_rate))

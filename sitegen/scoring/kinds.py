@@ -96,14 +96,16 @@ def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
 
     All metrics are undefined if an output exists whose content this clone lacks: it says nothing about the model.
     """
-    result = scorer.score(inputs)
-    lacks_output = any(file.not_fetched for file in inputs.outputs)
+    lacks_output, settings = any(file.not_fetched for file in inputs.outputs), inputs.settings
+    moved = [inputs]
+    del inputs  # only the scorer holds the contents, and can drop them before the end
+    result = scorer.score(moved.pop())
     if lacks_output:
         result = _without_scores(result)
     card = result.scorecard
     values, findings, documents = [], list(card.findings), card.documents
     try:
-        metrics = own_metrics(inputs.settings)
+        metrics = own_metrics(settings)
     except ConfigurationError as error:
         findings.append(Finding("error", f"In the settings, {error.message}", error.fix or ""))
         return replace(result, scorecard=replace(card, findings=tuple(findings)))

@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_165,
+    "lines of sitegen/": 63_179,
     "modules of sitegen/": 293,
     "classes": 516,
     "classes in pages/": 72,
     "fields of classes": 2_300,
-    "functions": 3_595,
+    "functions": 3_594,
     "parameters": 5_080,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 72,
+    "private functions of at most 6 lines used once": 74,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_647,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_559,
+    "lines of tests": 49_567,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 13,
 }

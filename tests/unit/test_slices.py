@@ -96,7 +96,7 @@ def test_a_change_is_that_of_the_same_slice() -> None:
     split = split_of(scored(answers(mini=0.2)), "model", before=scored(answers(mini=0.4)))
     changes = {each.values[0]: (each.change, each.verdict and each.verdict.decision) for each in split.slices}
     assert changes == {"mini": (pytest.approx(-0.2), "worse"), "large": (0, "same")}
-    assert [each.values for each in split.worse] == [("mini",)]
+    assert [each.values for each in split.slices if each.is_worse] == [("mini",)]
 
 
 def test_a_cost_that_not_all_answers_state_is_unknown() -> None:
@@ -196,6 +196,8 @@ def test_slices_are_data(project: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "x.sqlite")) as database:
         worse = "SELECT slice FROM slices WHERE point = 1 AND axis = 'model' AND verdict = 'worse'"
         assert database.execute(worse).fetchall() == [("mini",)]
+        pairs = "SELECT slice, cases FROM slices WHERE point = 1 AND axis = 'variant,model' ORDER BY slice LIMIT 2"
+        assert database.execute(pairs).fetchall() == [("long · large", 8), ("long · mini", 8)]
         tags = "SELECT count(*), tags FROM documents WHERE point = 1 AND model = 'mini' GROUP BY tags ORDER BY tags"
         assert database.execute(tags).fetchall() == [(8, '{"language": "de"}'), (8, '{"language": "en"}')]
 
@@ -229,6 +231,12 @@ GERMAN_FLOOR = '[gate.evals.support.slices."language=de"]\nfloor = 0.9\n'
             "",
             {"support": "pass", "support model=large": "pass", "support model=mini": "fail"},
             "Score got worse by 0.100, and at most 0.05 is allowed",
+        ),
+        (
+            '[gate.slices."variant=long,model=mini"]\ndrop = 5.0\n',
+            "",
+            {"support": "pass", "support variant=long,model=mini": "fail"},
+            "### `support` `variant=long,model=mini`: fail",
         ),
         (
             GERMAN_FLOOR,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import chain, islice
+from itertools import accumulate, chain, groupby, islice
+from operator import itemgetter
 from typing import Final
 from urllib.parse import urlencode
 
@@ -111,14 +112,8 @@ class CaseGrid(Frozen, dict=True, gc=True):
     @cached_property
     def drawn(self) -> list[str]:
         """The rows on the page."""
-        rows: list[str] = []
-        room = _PAGE
-        for row in islice(self._rows(0), DRAWN):
-            room -= len(row)
-            if rows and room < 0:
-                break
-            rows.append(row)
-        return rows
+        rows = list(islice(self._rows(0), DRAWN))
+        return rows[: max(1, sum(size <= _PAGE for size in accumulate(map(len, rows))))]
 
     @property
     def rows(self) -> Markup:
@@ -407,16 +402,12 @@ def marked(text: str, other: str) -> str:
     """The text with the words marked that another text does not have; none if they have no word in common."""
     if text == other or not other:
         return escape(printable(text))
-    known = {token.casefold() for token in tokens(other)}
-    pieces: list[tuple[bool, str]] = []
-    for token in tokens(text):
-        is_new = token.casefold() not in known if not token.isspace() else bool(pieces) and pieces[-1][0]
-        if pieces and pieces[-1][0] == is_new:
-            pieces[-1] = is_new, pieces[-1][1] + token
-        else:
-            pieces.append((is_new, token))
-    if all(is_new for is_new, piece in pieces if any(map(str.isalnum, piece))):
+    known, found = {token.casefold() for token in tokens(other)}, list[tuple[bool, str]]()
+    for token in tokens(text):  # white space belongs to the word before it
+        found.append((bool(found) and found[-1][0] if token.isspace() else token.casefold() not in known, token))
+    if all(is_new for is_new, token in found if any(map(str.isalnum, token))):
         return escape(printable(text))
+    pieces = ((is_new, "".join(token for _, token in group)) for is_new, group in groupby(found, itemgetter(0)))
     return "".join(
         f"<mark>{escape(printable(words := piece.rstrip()))}</mark>{piece[len(words) :]}"
         if is_new

@@ -361,7 +361,8 @@ class ReportView(Frozen, dict=True, gc=True):
         change = self.change_of(self.specs[0]) or 0.0
         if (change < 0) is self.specs[0].higher_is_better and change:
             return []
-        return [(split.axes[0], part) for split in self.splits if len(split.axes) == 1 for part in split.worse]
+        alone = (split for split in self.splits if len(split.axes) == 1)
+        return [(split.axes[0], part) for split in alone for part in split.slices if part.is_worse]
 
     @property
     def spread(self) -> VariantSpread | None:

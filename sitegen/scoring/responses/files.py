@@ -56,7 +56,7 @@ class TestCase(Frozen):
     """The list under ``expected`` as JSON, which is accepted as well; empty if there is none."""
 
     @property
-    def tags(self) -> dict[str, str]:
+    def tags(self) -> Mapping[str, str]:
         """What the case can be grouped by."""
         return tags_of({"category": self.category})
 
