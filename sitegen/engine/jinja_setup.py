@@ -42,6 +42,7 @@ from sitegen.pages.overview import focus
 from sitegen.pages.overview import page as overview
 from sitegen.pages.report import page as report
 from sitegen.pages.report import patterns, report_rows, spans, why_rows
+from sitegen.pages.report.discrepancies import error_changes
 from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_chart, trend_rows, usage
 from sitegen.scoring.usage import USAGE_METRICS
@@ -178,6 +179,7 @@ GLOBALS: Final[dict[str, object]] = {
     "iterations_and_outputs": labels.iterations_and_outputs,
     "error_label": labels.ERROR_LABELS,
     "problem_counts": count_causes,
+    "error_changes": error_changes,
     "number_of_cells": number_of_cells,
     "states": labels.STATES,
     "statuses": labels.STATUSES,
