@@ -205,7 +205,7 @@ def key_of_scorecards(kind: str, context: WorkerContext | None = None) -> Callab
             metrics_of_packages=installed_versions(snapshot.settings),
             packages=installed_for(blob.path for blob in snapshot.outputs) if traits_of(kind).reads_archives else model,
             redact=context.redact if context else (),
-            largest_file=context.limits.max_blob_bytes if context else 0,
+            largest_file=str(context.limits.max_blob_bytes) if context else "",  # it may be beyond 64 bits
             outputs=[*snapshot.outputs]
             if by_path
             else [_name_and_id(blob, whole=several) for blob in snapshot.outputs],
