@@ -284,7 +284,7 @@ def result_decoder() -> Callable[[bytes, Scorecard], Result]:
         nonlocal known
         with decoding():
             lines = _lines(content)
-            head = next(lines)
+            head = next(lines, b"")
             number, panels, data, agreement, prompts = _HEAD.decode(head)
             encoded = list(islice(lines, number))
             known = {each: known.get(each) or _with_values(_JUDGEMENT.decode(each), _from_json) for each in encoded}

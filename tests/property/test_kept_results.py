@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import random
+import sqlite3
+import zlib
 from decimal import Decimal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -104,6 +107,21 @@ def test_neighbours_share_equal_judgements_but_no_value_of_another_type():
     results = [decoded(encoded_result(result("x", value)) or b"", CARD) for value in values]
     assert results[0].judgements[0] is results[1].judgements[0]
     assert [repr(each.judgements[0].actual) for each in results] == ["1", "1", "True", "Decimal('1.0')", "'1'"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        zlib.compress(b""),
+        zlib.compress(b"{}"),
+        zlib.compress(b"[1]\n"),
+        (encoded_result(result(1, 2)) or b"")[:-9],
+    ],
+)
+def test_what_is_no_kept_result_is_damage_of_the_memo(content):
+    with pytest.raises(sqlite3.DatabaseError):
+        result_decoder()(content, CARD)
 
 
 def test_a_result_that_is_too_large_is_not_kept():
