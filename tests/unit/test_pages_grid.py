@@ -16,7 +16,7 @@ from sitegen.model.answers import AnsweredCase
 from sitegen.model.usage import Call
 from sitegen.pages import links
 from sitegen.pages.field import ANSWERED, FieldView, case_page
-from sitegen.pages.report.grid import DRAWN, PART, CaseGrid, marked, verdict
+from sitegen.pages.report.grid import DRAWN, PART, SHOWN, CaseGrid, marked, verdict
 from sitegen.scoring.answers import answered_cases
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
@@ -80,6 +80,16 @@ def test_every_case_has_a_cell_for_each_model_and_repeats_share_one() -> None:
         "<li data-f data-y>",
         '<div class="an a0" data-f data-y>',
     ]
+
+
+def test_of_many_columns_those_with_the_best_answers_are_shown_first() -> None:
+    models = [f"m{number:02}" for number in range(SHOWN + 6)]
+    shown = grid(
+        cases(*((case, model, "red", place % 3 < int(case)) for case in "12" for place, model in enumerate(models)))
+    )
+    assert [*shown.columns.values()] == [*models[::3], *models[1::3], *models[2::3]]
+    assert re.findall(r'class="an a(\d+) beyond"', shown.drawn[0]) == [str(SHOWN + place) for place in range(6)]
+    assert "beyond" not in replace(shown, place=None).drawn[0], "the page of a case has no chooser"
 
 
 def test_columns_differ_if_they_say_something_else_or_only_some_of_their_answers_pass() -> None:

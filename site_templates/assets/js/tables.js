@@ -87,7 +87,10 @@ class FilteredTable {
     for (const button of this.types) setPressed(button, types.includes(button.dataset.type));
     for (const button of this.flags) setPressed(button, kept.has(button.dataset.key));
     this.chosen = (kept.get("columns") ?? "").split(",").filter(column => this.columns.some(button => button.dataset.column === column));
-    for (const button of this.columns) setPressed(button, this.chosen.includes(button.dataset.column));
+    for (const button of this.columns) {
+      setPressed(button, this.chosen.includes(button.dataset.column));
+      if (isPressed(button)) button.closest("details")?.setAttribute("open", "");
+    }
     const row = rowInHash(), target = row && $(`#${row}`, this.box);
     if (row && !target) this.load();
     if (target) {
@@ -182,6 +185,7 @@ class FilteredTable {
       for (const cell of $$(".an", row)) {
         const place = columns.findIndex(column => cell.classList.contains(`a${column}`));
         cell.hidden = !!columns.length && place < 0;
+        cell.toggleAttribute("data-chosen", place >= 0);
         cell.style.order = Math.max(place, 0);
       }
     }

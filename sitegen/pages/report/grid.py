@@ -38,6 +38,8 @@ _TEXT: Final = 600
 """The most characters of a text in the grid."""
 LONG: Final = 4_000
 """The most characters of a text on the page of its case."""
+SHOWN: Final = 24
+"""The most columns that are shown before any is chosen: of more, those with the best answers."""
 _DISTINCT: Final = 3
 """The most different repeats of an answer in the grid."""
 _FLAGS: Final = (
@@ -76,11 +78,21 @@ class CaseGrid(Frozen, dict=True, gc=True):
     """The text of the prompt of each variant, if the output states it, and the last edit of its file until then."""
     longest: int = _TEXT
     """The most characters of a text; with more than the default, transcripts are written too."""
+    shown = SHOWN
 
     @cached_property
     def columns(self) -> dict[tuple[str, str], str]:
-        """Who answered, as (variant, model), with the name that tells these apart; empty if there is nothing to say."""
-        return names_of_answerers(answer for case in self.cases for answer in case.answers)
+        """Who answered, as (variant, model), with the name that tells these apart; empty if there is nothing to say.
+
+        If there are more than ``SHOWN``, those whose answers passed most often come first.
+        """
+        names = names_of_answerers(answer for case in self.cases for answer in case.answers)
+        if len(names) <= SHOWN:
+            return names
+        scores = dict.fromkeys(names, 0.0)
+        for answer in chain.from_iterable(case.answers for case in self.cases):
+            scores[answer.variant, answer.model] += (answer.score if answer.passed is None else answer.passed) or 0.0
+        return {column: names[column] for column in sorted(names, key=lambda column: -scores[column])}
 
     @cached_property
     def states_answers(self) -> bool:
@@ -218,13 +230,14 @@ class CaseGrid(Frozen, dict=True, gc=True):
         reference = case.expected or (stated[0].output if stated else "")
         marks, cells = _marks(case, self.before), []
         for place, (column, answers) in enumerate(of_column.items()):
+            named = f"an a{place}{' beyond' if self.place and place >= SHOWN else ''}"
             if not answers:
-                cells.append(f'<div class="an a{place}">{_who(self.columns[column])}<i>no answer</i></div>')
+                cells.append(f'<div class="{named}">{_who(self.columns[column])}<i>no answer</i></div>')
                 continue
             own, earlier = marks[answers[0].document], self.before.get(answers[0].document, ())
             was = self._earlier(earlier, answers) if "c" in own and self.longest == _TEXT else ""
             shown = "".join(self._distinct(self.columns.get(column, ""), answers, reference))
-            cells.append(f'<div class="an a{place}"{_data(own)}>{shown}{was}</div>')
+            cells.append(f'<div class="{named}"{_data(own)}>{shown}{was}</div>')
         return Markup(f"<div class=ans>{''.join(cells)}</div>")
 
     def _earlier(self, earlier: Sequence[CaseAnswer], now: Sequence[CaseAnswer]) -> str:
