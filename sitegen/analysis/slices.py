@@ -257,8 +257,8 @@ def _part(card: Scorecard, documents: Sequence[DocumentScore], differ: Sequence[
     usage = replace(
         card.usage or RunUsage(),
         models=tuple(models),
-        cost=fsum(costs) if len(costs) == len(documents) else None,
-        latency_median=median(times) if len(times) == len(documents) else None,
+        cost=fsum(costs) if costs and len(costs) == len(documents) else None,
+        latency_median=median(times) if times and len(times) == len(documents) else None,
         tokens_in=None,
         tokens_out=None,
         latency_p95=None,

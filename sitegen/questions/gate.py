@@ -108,7 +108,8 @@ def _gate_report(earlier: Study | None, later: Study, start: str, gate: GateSett
     for place, noun, limits, names in known:
         for name in limits:
             if name not in names:  # nothing is compared with this limit, so it would always pass
-                near = nearest(name, names)
+                turned = ",".join(reversed(name.split(",")))  # of a pair, variant and model have an order
+                near = turned if turned in names else nearest(name, names)
                 fix = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(names)) or 'none'}."
                 raise ConfigurationError(f"[{place}] has limits for {name!r}, and no {noun} has that name.", fix=fix)
     former = {old: new for new, side in at_head.items() for old in side.history.renamed_from}

@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_194,
+    "lines of sitegen/": 63_195,
     "modules of sitegen/": 293,
     "classes": 516,
     "classes in pages/": 72,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_656,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_595,
+    "lines of tests": 49_599,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 13,
 }

@@ -253,7 +253,8 @@ def test_slices_with_limits_are_judged_as_evals_are(
     repo = GitRepo(tmp_path / "repo")
     better = [{**row, "score": 0.9} if row["model"] == "large" else row for row in answers(mini=0.3)]
     manifest = 'version: "2.0"\nevals: {support: {kind: judged, outputs: results.csv}}\n'
-    for rows in (answers(mini=0.4), [row for row in better if row["language"] != without]):
+    before = [row for row in answers() if row["model"] == "large" and row["language"] == "en"]  # some slices are newer
+    for rows in (before, answers(mini=0.4), [row for row in better if row["language"] != without]):
         repo.commit({"evals/manifest.yaml": manifest, "evals/support/results.csv": table(rows), "sitegen.toml": limits})
     repo.checkout()
     found = api.check(repo.path, "HEAD~1", exact=True)
@@ -272,6 +273,9 @@ def test_a_limit_of_an_axis_that_no_answer_has_is_refused(project: Path) -> None
         api.check(project, "HEAD~1", exact=True)
     (project / "sitegen.toml").write_text("[gate.slices.language.metrics]\nscroe = {floor = 0.1}\n")
     with pytest.raises(ConfigurationError, match=r"\[gate.slices.language\] has limits for 'scroe'(.|\n)*'score'"):
+        api.check(project, "HEAD~1", exact=True)
+    (project / "sitegen.toml").write_text('[gate.slices."model=mini,variant=long"]\nfloor = 0.1\n')
+    with pytest.raises(ConfigurationError, match="Did you mean 'variant=long,model=mini'"):
         api.check(project, "HEAD~1", exact=True)
     (project / "sitegen.toml").unlink()
 
