@@ -10,15 +10,16 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Page, expect
 
-from sitegen.analysis.flips import flipped_cells
+from sitegen.analysis.flips import cases_of, flipped_cells, net_by_item
 from sitegen.analysis.flips import flips as flips_of
 from sitegen.model.outcomes import ABSENT, Cell, Period, Tally
 from sitegen.model.series import Series
 from sitegen.pages import compare_cells, compare_data
-from sitegen.pages.compare import FIELDS, CompareView, compare_page, signed_count
+from sitegen.pages.compare import compare_page
 from sitegen.project import Options
 from sitegen.questions.study import read_series
-from sitegen.text.values import metric_text
+from sitegen.stats.significance import ALPHA, least_discordant, reach_of_chance
+from sitegen.text.values import MINUS, metric_text
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 
@@ -35,7 +36,7 @@ ASK = """async pairs => {
     while (result.textContent.startsWith("Loading")) await new Promise(requestAnimationFrame);
     const said = result.textContent;
     const byTruth = /changed in (\\d+) of these/.exec(said)?.[1] ?? "0";
-    const nets = [...result.querySelectorAll(".fields-ab .by")].map(net => net.textContent);
+    const nets = [...result.querySelectorAll(".fields-ab .by")].map(net => net.textContent).sort();
     found.push([fates.map(number), +byTruth, nets]);
   }
   return found;
@@ -49,15 +50,18 @@ def total(tally: Tally) -> int:
 def expected(series: Series, before: int, after: int) -> tuple[list[int], int, list[str]]:
     flips = flips_of(series.cells, before, after)
     totals = [total(tally) for tally in (flips.fixed, flips.broken, flips.still, flips.appeared, flips.vanished)]
-    view = CompareView(series, compare_data.CompareData(None), ())
-    fields = view.compared_fields(flipped_cells(series.cells, before, after))[:FIELDS]
-    nets = [
-        f"{signed_count(row.ends[0])} to {signed_count(row.ends[1])}, "
-        + ("more than chance" if row.more_than_chance else "could be zero")
-        for row in fields
-        if row.flipped
-    ]
-    return totals, flips.by_truth, nets
+    cases = cases_of(point.scorecard for point in series.points)
+    cells = sorted(flipped_cells(series.cells, before, after), key=lambda flip: flip.cell.attribute)
+    intervals = []
+    for _, of_field in itertools.groupby(cells, key=lambda flip: flip.cell.attribute):
+        nets = [net for net in net_by_item(of_field, cases) if net]
+        net = sum(net > 0 for net in nets) - sum(net < 0 for net in nets)
+        reach = reach_of_chance(len(nets), least_discordant(ALPHA, len(nets)))
+        ends = (max(-len(nets), net - reach), min(len(nets), net + reach))
+        low, high = (f"{end:+,}".replace("-", MINUS) if end else "0" for end in ends)
+        if nets:
+            intervals.append(f"{low} to {high}, {'more than chance' if abs(net) > reach else 'could be zero'}")
+    return totals, flips.by_truth, sorted(intervals)
 
 
 def agree(page: Page, series: Series, pairs: list[tuple[int, int]]) -> None:
@@ -230,8 +234,8 @@ def test_scripts_write_numbers_as_pages_do(chromium):
 
 def test_the_script_and_the_page_without_it_say_the_same(visit):
     scripted, plain = visit(PAGE), visit(PAGE, java_script_enabled=False)
-    parts = [".sides-ab p", ".answer", ".around p", ".verdict > p:last-child", ".metrics-ab tbody tr", "code"]
-    for place, further in ((0, [".fields-ab tbody tr", ".flipped:not(details *) tbody tr"]), (1, [".edited li"])):
+    parts = [".sides-ab p", ".answer", ".around p", ".verdict > .answer ~ p:not(.muted)"]
+    for place, further in ((0, []), (1, [".edited li", ":not(.verdict) > p.muted code"])):
         without = plain.locator("[data-pair]").nth(place)
         before, after = (without.get_attribute("data-pair") or "").split()
         scripted.evaluate("address => { location.hash = address; }", f"a={before}&b={after}")
@@ -241,6 +245,11 @@ def test_the_script_and_the_page_without_it_say_the_same(visit):
             assert listed, part
             drawn = scripted.locator(f"[data-result] {part}").all_text_contents()
             assert [said(text) for text in drawn] == listed
+        rows = scripted.locator("[data-result] .metrics-ab tbody tr")
+        for line in without.locator(".metrics li").all_text_contents():
+            metric, values = line.strip().split(": ")
+            row = said(rows.filter(has_text=metric).first.text_content() or "")
+            assert all(value in row for value in values.replace(",", "").split() if value[:1].isdigit())
 
 
 def said(text: str) -> str:

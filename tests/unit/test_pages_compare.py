@@ -10,7 +10,7 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.change import change
-from sitegen.analysis.flips import fate_of
+from sitegen.analysis.flips import cases_of, fate_of, flipped_cells, net_by_item
 from sitegen.model.changes import ChangeVerdict, Ends, Overlap, Step
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Cell, CellFlip, Fate, Period
@@ -18,7 +18,7 @@ from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import Series
 from sitegen.model.site import SiteInfo
 from sitegen.pages import compare_cells
-from sitegen.pages.compare import ROWS, ComparedField, CompareView, by_fate, compare_page, edits_since, errors
+from sitegen.pages.compare import CompareView, compare_page, edits_since, errors
 from sitegen.pages.compare_data import (
     FATES,
     CompareData,
@@ -83,15 +83,15 @@ def answered(*signs: str) -> tuple[Cell, ...]:
 
 
 @pytest.mark.parametrize(
-    ("signs", "fixed", "broken", "better", "worse"),
+    ("signs", "nets"),
     [
-        (["+- +- +- +- +- +-"], 0, 6, 0, 1),  # answers of six variants to one case
-        (["+- +- -+", "+-"], 1, 3, 0, 2),  # on the whole
-        (["+- -+"], 1, 1, 0, 0),  # even: the accuracy of the case is what it was
-        (["-+"] * 6, 6, 0, 6, 0),
+        (["+- +- +- +- +- +-"], [-6]),  # answers of six variants to one case
+        (["+- +- -+", "+-"], [-1, -1]),
+        (["+- -+"], [0]),  # even: the accuracy of the case is what it was
+        (["-+"] * 6, [1] * 6),
     ],
 )
-def test_all_answers_to_a_test_case_count_once_in_the_interval_of_a_field(signs, fixed, broken, better, worse):
+def test_all_answers_to_a_test_case_count_once_in_the_interval_of_a_field(signs, nets):
     one = series(*answered(*signs))
     documents = tuple(
         DocumentScore(cell.document, "scored", Counts(), case=cell.document.partition(" ")[0])
@@ -101,12 +101,10 @@ def test_all_answers_to_a_test_case_count_once_in_the_interval_of_a_field(signs,
         replace(point, scorecard=replace(point.scorecard, documents=documents, kind="responses"))
         for point in one.points
     )
-    found = view(replace(one, points=points))
-    (row,) = found.compared_fields(found.flips_since(1))
-    assert (row.fates["fixed"], row.fates["broken"], row.better, row.worse) == (fixed, broken, better, worse)
-    assert row.more_than_chance is (better == 6)
-    assert found.data.page is not None
-    assert [cell[5] for cell in found.data.page["block"]["cells"]] == [
+    found = compare_data(replace(one, points=points), ()).page
+    assert found is not None
+    assert list(net_by_item(flipped_cells(one.cells, 1, 2), cases_of(point.scorecard for point in points))) == nets
+    assert [cell[5] for cell in found["block"]["cells"]] == [
         case for case, several in enumerate(signs) for _ in several.split()
     ]
 
@@ -153,20 +151,12 @@ def test_the_newest_point_is_held_against_the_one_before_it():
     one = series(BROKEN, STILL, EXTRA, GONE, RIGHT)
     found = view(one)
     assert (found.earlier, found.change(1)) == ((1,), change(one, 1, 2))
-    flips = found.flips_since(1)
-    none = dict.fromkeys(FATES, 0)
-    both, one_still = none | {"fixed": 1, "broken": 1}, none | {"still_wrong": 1, "vanished": 1}
-    assert found.compared_fields(flips) == [
-        ComparedField(attribute="rows[].x", before=1, after=1, fates=both, better=1, worse=1, reach=2),
-        ComparedField(attribute="name", before=2, after=1, fates=one_still, better=0, worse=0, reach=0),
+    assert list(flipped_cells(one.cells, 1, 2)) == [
+        flip("broken", BROKEN),
+        flip("still_wrong", STILL),
+        flip("fixed", EXTRA),
+        flip("vanished", GONE),
     ]
-    assert by_fate(flips) == {
-        "broken": [flip("broken", BROKEN)],
-        "fixed": [flip("fixed", EXTRA)],
-        "still_wrong": [flip("still_wrong", STILL)],
-        "appeared": [],
-        "vanished": [flip("vanished", GONE)],
-    }
     assert found.edits_between(1) == list(editing_commits(one))
     assert [found.change(1).of(spec.name) for spec in one.specs] == [delta.change for delta in found.change(1).metrics]
     assert errors(one.points[1]) == one.points[1].scorecard.counts[4:]
@@ -174,8 +164,8 @@ def test_the_newest_point_is_held_against_the_one_before_it():
     html = html_of(one)
     assert '<h2 id="h-p1" class="grow">The newest iteration and the one before it</h2>' in html
     assert "are over the 1 document in both; the values beside them also count 1 more before." in html
-    for name in ("rows-.x-4b117dd51dd6967a12f58d239961e592.html", "name.html"):
-        assert f'<tr><td class=c-field><a href="fields/{name}">' in html
+    assert "1 fixed, 1 broken," in html
+    assert "sitegen compare waybills@0002 waybills@0003" in html
 
 
 def test_the_script_is_told_what_becomes_of_a_cell_from_any_state_to_any_other():
@@ -206,7 +196,7 @@ def test_points_without_a_common_document_are_not_tested_for_chance():
     assert compared.overlap == Overlap(common=0, only_before=("a",), only_after=("b",))
     assert compared.verdict is not None
     assert compared.verdict.p_value is None
-    assert [len(flips) for flips in by_fate(found.flips_since(1)).values()] == [0, 0, 0, 1, 1]
+    assert [flip.fate for flip in flipped_cells(one.cells, 1, 2)] == ["vanished", "appeared"]
 
 
 def test_the_script_is_given_every_cell_that_was_ever_wrong():
@@ -403,18 +393,8 @@ def test_an_eval_with_too_many_values_names_its_points_and_holds_no_values():
     assert compare_data(series(number=1), ()) == CompareData(None)
 
 
-def test_what_is_left_out_is_counted():
-    flip = (
-        Period(start=0, state="correct", expected="1", actual="1"),
-        Period(start=2, state="omission", expected="1", actual=""),
-    )
-    cells = [
-        Cell(document="", path=f"rows[{index}].x", attribute="rows[].x", extra=False, periods=flip)
-        for index in range(ROWS + 7)
-    ]
-    one = series(*cells, VAST)
-    html = html_of(one)
-    assert '7 more are not listed here: the <a href="0003.html">report of iteration-003</a> has all.' in html
+def test_a_page_says_that_an_eval_has_too_many_values_for_it():
+    html = html_of(series(VAST))
     assert "this eval has too many values for a page" in html
     assert "<code>sitegen compare waybills@A waybills@B</code>" in html
 
