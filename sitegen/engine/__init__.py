@@ -9,9 +9,9 @@ The modules in the order in which a build uses them:
    (what the last build left), ``site_files`` (what this build writes).
 2. Where tasks are run: ``pool`` chooses between this process, several processes and a ``cluster``.
 3. History: ``timeline``.
-4. Evals. ``evals`` is the stage. For each eval, ``eval_task`` makes a task, and ``eval_job`` runs it:
-   ``scorecard_store`` reads the scores that the memo has, and computes the others. Further tasks write the pages from
-   these, in ``eval_pages``. ``sources`` finds the documents behind the outputs.
+4. Evals. ``evals`` is the stage. It makes a task for each eval, which ``eval_job`` runs: ``scorecard_store`` reads the
+   scores that the memo has, and computes the others. Further tasks write the pages from these, in ``eval_pages``.
+   ``sources`` finds the documents behind the outputs.
 5. Edits and commits: ``instructions``; ``commits`` with ``commit_effects``.
 6. The whole site: ``site``, with ``summary``; ``unmatched`` and ``missing_files`` find its last problems.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice, repeat
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -13,40 +15,126 @@ from sitegen.analysis.blame import field_summaries
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import best_points, changes, values_now
 from sitegen.analysis.deltas import comparable_since, mixtures
+from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.effects import best_output, windows
 from sitegen.analysis.notes import notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_otherwise
 from sitegen.analysis.regressions import steps_of
-from sitegen.analysis.series import headline, problems_of_point, problems_of_points, variant_spread
+from sitegen.analysis.series import Derived, headline, problems_of_point, problems_of_points, variant_spread
 from sitegen.analysis.slices import most_fallen
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
+from sitegen.config.notes import Notes, read_notes
 from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord, TaskCache, encode
-from sitegen.engine.commit_effects import effects_of_commits, mixtures_of_commits, spans_of_commits
-from sitegen.engine.eval_pages import Reports, derived_values, newest_inputs, tree_with_source
-from sitegen.engine.eval_task import EvalDone, EvalTask
+from sitegen.engine.commit_effects import EncodedEffects, effects_of_commits, mixtures_of_commits, spans_of_commits
 from sitegen.engine.failures import attempt, working_on
+from sitegen.engine.memo import CachedRow
+from sitegen.engine.pool import SentOnce
 from sitegen.engine.scorecard_store import EvalScorecards, all_inputs, without_lost_contents
+from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import MissingObjectsError
 from sitegen.importers.recorded_layouts import is_headline
-from sitegen.model.changes import Change, Step
+from sitegen.model.changes import Change, EditedFile, Step
 from sitegen.model.commits import WORKTREE
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import CellMap, Flips
-from sitegen.model.problems import Problem
+from sitegen.model.problems import Parsed, Problem
 from sitegen.model.scorecards import Result
-from sitegen.model.series import HEADLINES, Correction, EvalSummary, PatternSummary, Series, SuspectTruth, Window
-from sitegen.model.timeline import Edit, Snapshot
+from sitegen.model.series import (
+    HEADLINES,
+    Correction,
+    EvalInfo,
+    EvalSummary,
+    PatternSummary,
+    Series,
+    SuspectTruth,
+    Window,
+)
+from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.pages.field import CASES
 from sitegen.pages.overview.focus import longest_streaks, newly_wrong, weak_sections
+from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping_use import mapping_use
 from sitegen.text.plain import line
 
+if TYPE_CHECKING:
+    from sitegen.engine.sources import EvalSources
+
 LOCATED: Final = 25
 """Largest number of suspect labels whose line is looked up: each lookup scores the output a few times."""
+
+
+DrivingEdits: TypeAlias = tuple[tuple[Edit, ...], Mapping[EditedFile, str]]
+"""The edits of the instruction files that drive an eval, by commit; and the last path of the file for each edit of a
+file that was moved later."""
+
+
+class EvalTask(Frozen, dict=True, gc=True):
+    """Everything that a process needs to score one eval, and to write pages of it."""
+
+    context: WorkerContext
+    info: EvalInfo
+    history: EvalHistory
+    edits: SentOnce[DrivingEdits]
+    first_new: int
+    """Index of the first snapshot that the last build did not have."""
+    cached: tuple[CachedRow, ...]
+    """The cached values of the eval, with the scorecards that its pages may need."""
+    source_folders: tuple[str, ...]
+    """Folders in which the eval may have been at some commit, if it states a source: the present ones, then earlier
+    ones, the newest first."""
+    notes: bytes
+    """The content of its file of notes; empty if there is none."""
+    baselines: tuple[tuple[str, int], ...]
+    """The name of each baseline, and the index of its snapshot."""
+
+    @cached_property
+    def output_edits(self) -> OutputEdits:
+        """The snapshots of the eval, with the edits that belong to each."""
+        return OutputEdits(self.history.snapshots, self.edits.value[0])
+
+    @property
+    def sources(self) -> EvalSources | None:
+        """The sources of the values of the eval; None if it states none."""
+        if not self.info.source:
+            return None
+        from sitegen.engine.sources import EvalSources  # few evals have sources
+
+        return EvalSources(self.context, self.info, self.source_folders)
+
+    @property
+    def read_notes(self) -> Parsed[Notes]:
+        """The notes of people about the eval; without what they wrote freely if it hides values."""
+        notes, findings = read_notes(self.notes)
+        if self.context.redact:
+            notes = tuple((line, dataclasses.replace(note, note="", code="", by="")) for line, note in notes)
+            message = (
+                "A part of the notes is not understood. It does not count, and is not quoted: the eval hides values."
+            )
+            findings = tuple(replace(finding, message=message, value="") for finding in findings)
+        return Parsed(notes, findings)
+
+
+class EvalDone(Frozen):
+    """A scored eval."""
+
+    record: EvalRecord
+    history: EvalHistory
+    """The history of the task, with marks at the contents that this clone lacks."""
+    keys: tuple[str, ...]
+    """For each report of the eval, the digest of everything that it shows."""
+    derived: tuple[Derived, ...]
+    """What was computed of each point and the points before it."""
+    cached: tuple[CachedRow, ...]
+    """New values for the memo."""
+    commit_effects: EncodedEffects
+    """The effects of commits with new points."""
+    lost_contents: int = 0
+    """Number of outputs whose contents this clone lacks. Each is a problem, and the next build tries again."""
 
 
 def score_eval(task: EvalTask) -> EvalDone | Problem:
@@ -99,11 +187,8 @@ class _EvalJob:
             steps, patterns = self._known.summary.steps, self._known.summary.patterns
         elif newest:
             steps = with_losses(series, steps_of(series), self._cards.results)
-            reports = Reports(self._task, self._cards, series.cells, derived_values(series))
             with working_on(self._snapshots[-1]):
-                view = reports.report(len(self._snapshots) - 1, newest)
-                headline_now = view.card.metric(view.specs[0].name)
-                patterns = pattern_summaries(view.patterns, view.discrepancies.total, headline_now)
+                patterns = _patterns(series, newest)
         edit_windows = windows(series.points, self._edits.made_with)
         compared = changes(series, spans_of_commits(self._snapshots, first_new), self._cards.__getitem__)
         edits = {  # that new points are attributed to: the indices of both sides, by the position of the edit
@@ -121,8 +206,8 @@ class _EvalJob:
         of_points = [problems_of_point(series.info, point.snapshot, point.scorecard) for point in series.points]
         of_source: tuple[Problem, ...] = ()
         if self._sources and newest:
-            _, _, of_source = tree_with_source(self._info, self._snapshots[-1], newest, self._sources)
-        inputs, pictures = newest_inputs(self._task), self._before.pictures if self._before else {}
+            _, _, of_source = self._sources.tree_page(self._snapshots[-1], newest)
+        inputs, pictures = self._cards.newest_inputs, self._before.pictures if self._before else {}
         return EvalDone(
             record=EvalRecord(
                 summary=self._summary(series, decided, steps, suspects, patterns),
@@ -142,7 +227,7 @@ class _EvalJob:
             ),
             history=self._task.history,
             keys=tuple(self._page_keys),
-            derived=derived_values(series),
+            derived=tuple((point.change, point.interval, point.noise) for point in series.points),
             cached=self._cache.new,
             commit_effects=effects_of_commits(series, self._edits, first_new, compared),
         )
@@ -314,6 +399,23 @@ class _EvalJob:
             )
             digests.append(page_key)
         return digests
+
+
+def _patterns(series: Series, newest: Result) -> tuple[PatternSummary, ...]:
+    """Return the error patterns that the report of the newest point lists."""
+    last = len(series.points) - 1
+    starts = ((cell.key, cell.wrong_since(last)) for cell in series.cells.cells)
+    view = ReportView(
+        info=series.info,
+        specs=series.specs,
+        point=series.points[-1],
+        previous=None,
+        result=newest,
+        snapshots=series.history.snapshots,
+        limit=0,
+        wrong_since={key: start for key, start in starts if start is not None},
+    )
+    return pattern_summaries(view.patterns, len(view.wrong[0]), view.card.metric(view.specs[0].name))
 
 
 def _problem_of_headline(series: Series) -> Iterator[Problem]:

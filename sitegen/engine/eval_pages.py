@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -16,20 +16,21 @@ from sitegen.analysis.notes import PlacedNote, notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_parts
 from sitegen.analysis.series import Derived, first_points_with_output, problems_of_point
 from sitegen.analysis.slices import tags_of
-from sitegen.engine.cached_kinds import TaskCache
-from sitegen.engine.eval_task import EvalTask, PagesDone, PagesTask, owner
+from sitegen.engine.cached_kinds import EvalRecord, TaskCache
+from sitegen.engine.eval_job import EvalTask
 from sitegen.engine.failures import attempt
-from sitegen.engine.scorecard_store import EvalScorecards, all_inputs
-from sitegen.engine.writer import digest_of_inputs
+from sitegen.engine.memo import CachedRow, PageRow
+from sitegen.engine.pool import SentOnce
+from sitegen.engine.scorecard_store import EvalScorecards
+from sitegen.engine.writer import WrittenFiles, digest_of_inputs
 from sitegen.errors import MissingObjectsError
-from sitegen.history.layout import DEFAULT_SETTINGS
 from sitegen.model.answers import AnsweredCase
+from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Cell, CellMap
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
-from sitegen.model.series import EvalInfo, Point, Series
-from sitegen.model.site import Page
+from sitegen.model.series import Point, Series
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
 from sitegen.pages.compare import compare_page
@@ -45,28 +46,55 @@ from sitegen.pages.other_pages import failed_page, short_report
 from sitegen.pages.report.grid import CaseGrid
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.report_rows import rows_file
-from sitegen.pages.report.tree import PagePicture, TreeView, has_tree, tree_page
+from sitegen.pages.report.tree import PagePicture, has_tree, tree_page
 from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.pages.variants import variants_page
 from sitegen.scoring.kinds import in_order_of, nouns_of
 from sitegen.scoring.mapping_use import mapped_columns
-from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.usage import specs_with_usage
-
-if TYPE_CHECKING:
-    from sitegen.engine.sources import EvalSources
-
 
 _HELD: Final = 40_000_000
 """The most characters of answers that are held for the pages of cases of one eval."""
 
 
+def owner(eval_id: str) -> str:
+    """Return the name under which the site's files record the pages of an eval."""
+    return f"eval:{eval_id}"
+
+
+class PagesTask(EvalTask):
+    """Pages of a scored eval that a process writes: reports, or everything else."""
+
+    record: EvalRecord
+    keys: tuple[str, ...]
+    """As in ``EvalDone``, and so is:"""
+    derived: SentOnce[tuple[Derived, ...]]
+    pages: tuple[PageRow, ...]
+    """Pages of the eval that are known to be in the output folder."""
+    reports: tuple[int, ...] = ()
+    """The reports to write, the newest first; empty: all other pages, and the newest report."""
+
+
+class PagesDone(Frozen):
+    """The result of a ``PagesTask``."""
+
+    files: WrittenFiles
+    cached: tuple[CachedRow, ...]
+    """New values for the memo."""
+    older_reports: tuple[int, ...] = ()
+    """The reports that are out of date and were not written, the newest first."""
+    failures: tuple[Problem, ...] = ()
+    """One for each report that could not be made."""
+    pictures: Mapping[str, tuple[PagePicture, ...]] = {}
+    """Those of the reports that were made, as in ``EvalRecord``."""
+
+
 class Reports:
     """Draws the reports of an eval."""
 
-    def __init__(self, task: EvalTask, cards: EvalScorecards, cells: CellMap, derived: Sequence[Derived]) -> None:
+    def __init__(self, task: PagesTask, cards: EvalScorecards, cells: CellMap, derived: Sequence[Derived]) -> None:
         """``cells``, ``derived``: of all points whose reports are drawn."""
         self._context = task.context
         self._specs = cards.series_specs()
@@ -80,7 +108,7 @@ class Reports:
         self._edits = task.output_edits
         self._first_with_output = first_points_with_output(self._edits.snapshots, task.history.kind)
         self._by_rules = traits_of(task.info.kind).is_structured
-        self._with_page = frozenset(task.record.cases if isinstance(task, PagesTask) else ())
+        self._with_page = frozenset(task.record.cases)
 
     def report(self, index: int, result: Result) -> ReportView:
         """Make the report of a point."""
@@ -160,20 +188,6 @@ class Reports:
     def _scorecard(self, snapshot: Snapshot) -> Scorecard:
         self._cards.fill([snapshot])
         return self._cards[snapshot]
-
-
-def tree_with_source(
-    info: EvalInfo, snapshot: Snapshot, result: Result, sources: EvalSources | None
-) -> tuple[Page | None, tuple[PagePicture, ...], tuple[Problem, ...]]:
-    """Make the page of ground truth beside output, if there is one.
-
-    Returns the pictures of the source that it shows as well, and a problem for each file that it cannot show.
-    """
-    page = tree_page(info, snapshot, result) if has_tree(info, result) else None
-    if sources is None or page is None or not isinstance(page.view, TreeView):
-        return page, (), ()
-    view, pictures, problems = sources.with_source(page.view, snapshot, result)
-    return replace(page, view=view), pictures, problems
 
 
 def write_pages(task: PagesTask) -> PagesDone | Problem:
@@ -321,10 +335,11 @@ class _EvalPages:
             writer.write(rows.path, rows.content, key)
         for file in view.grid.files() if view.grid else ():
             writer.write(file.path, file.content, key)
-        tree, pictures, _ = tree_with_source(self._info, snapshot, result, self._sources)
         if self._sources:
-            self._pictures[key] = pictures
-            self._write_pictures(pictures)
+            tree, self._pictures[key], _ = self._sources.tree_page(snapshot, result)
+            self._write_pictures(self._pictures[key])
+        else:
+            tree = tree_page(self._info, snapshot, result) if has_tree(self._info, result) else None
         if tree:
             writer.write(tree.path, self._renderer.render(tree), key)
         if result.data is not None or view.leaves_anything_out:
@@ -389,7 +404,7 @@ class _EvalPages:
 
     def _write_trend(self, series: Series) -> None:
         """Write the trend page, after the page and the file to which it leads."""
-        summary, inputs = self._task.record.summary, newest_inputs(self._task)
+        summary, inputs = self._task.record.summary, self._cards.newest_inputs
         columns = mapped_columns(inputs) if inputs else ()
         trend = trend_page(series, summary, columns)
         if summary.suspects:
@@ -398,18 +413,3 @@ class _EvalPages:
         if isinstance(trend.view, TrendView) and (rows := older_rows(trend.view)):
             self._writer.write(rows.path, rows.content)
         self._writer.write(trend.path, self._renderer.render(trend))
-
-
-def newest_inputs(task: EvalTask) -> ScoringInputs | None:
-    """Return the scoring inputs of the newest point; None if no rule names fields."""
-    newest = task.history.snapshots[-1] if task.history.snapshots else None
-    if newest is None or not traits_of(task.history.kind).is_structured:
-        return None
-    if newest.mapping is None and newest.settings == DEFAULT_SETTINGS:
-        return None
-    return next(all_inputs(task.context, [newest]))
-
-
-def derived_values(series: Series) -> tuple[Derived, ...]:
-    """Return what was computed of each point and the points before it."""
-    return tuple((point.change, point.interval, point.noise) for point in series.points)

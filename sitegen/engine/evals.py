@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec.structs import asdict, replace
 
-from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord
+from sitegen.engine.cached_kinds import CELLS, EVAL_RECORDS, RESULTS, SCORECARDS, VECTORS, EvalRecord
 from sitegen.engine.commit_effects import EncodedEffects
-from sitegen.engine.eval_job import score_eval
-from sitegen.engine.eval_pages import write_pages
-from sitegen.engine.eval_task import DrivingEdits, PagesDone, PagesTask, SentOnce, owner, task_for
-from sitegen.engine.timeline import Build, Timeline
+from sitegen.engine.eval_job import DrivingEdits, EvalTask, score_eval
+from sitegen.engine.eval_pages import PagesTask, owner, write_pages
+from sitegen.engine.memo import CachedRow, Memo
+from sitegen.engine.pool import SentOnce
+from sitegen.engine.scorecard_store import key_of_scorecards, model_of, snapshots_of_pages
+from sitegen.engine.timeline import Build, Timeline, last_paths_of_edits
 from sitegen.engine.writer import digest
 from sitegen.model.frozen import Frozen
+from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import EvalHistory, EvalUpdate
 from sitegen.pages import links
+from sitegen.pages.field import ANSWERED
 from sitegen.pages.other_pages import failed_page
 
 AT_ONCE: Final = 200
@@ -58,7 +63,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
     updates = [*timeline.update.evals, *outdated]
     updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
     edits: dict[tuple[str, ...], SentOnce[DrivingEdits]] = {}
-    tasks = (task_for(build, update, edits) for update in updates)
+    tasks = (_task_for(build, update, edits) for update in updates)
     failures: list[Problem] = []
     to_write: list[PagesTask] = []
     new_best: set[str] = set()
@@ -94,6 +99,52 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
     return evals, tuple(to_write)
 
 
+def _task_for(build: Build, update: EvalUpdate, edits: dict[tuple[str, ...], SentOnce[DrivingEdits]]) -> EvalTask:
+    """Make the task that scores one eval.
+
+    ``edits``: those of the evals before, by the paths of their files, which evals can share.
+    """
+    timeline, history = build.timeline, update.history
+    info, files = timeline.info(history), timeline.drivers(history.id)
+    paths = tuple(file.path for file in files)
+    folders = timeline.layout.folders(history.id)
+    former = (posixpath.join(posixpath.dirname(folders[0]), name) for name in reversed(history.renamed_from))
+    if paths not in edits:
+        edits[paths] = SentOnce((timeline.driving_edits(history.id), last_paths_of_edits(files)))
+    task = EvalTask(
+        context=timeline.context_for(history.id),
+        info=info,
+        history=history,
+        edits=edits[paths],
+        first_new=update.first_new,
+        cached=(),
+        source_folders=tuple(dict.fromkeys((*folders, *former))) if info.source else (),
+        notes=timeline.notes.get(history.id, b""),
+        baselines=timeline.baselines_of(history),
+    )
+    newest = range(len(history.snapshots))[-1:]
+    return replace(task, cached=tuple(_cached_rows(task, build.memo, newest)))
+
+
+def _cached_rows(task: EvalTask, memo: Memo, reports: Iterable[int]) -> Iterator[CachedRow]:
+    """Yield what the memo has of an eval: the scorecards that its pages may need, and the results of some reports."""
+    history, key_of = task.history, key_of_scorecards(task.history.kind, task.context)
+    # A report shows its own output, the one before and repeated runs; pages of cases show more of those before.
+    before = ANSWERED if traits_of(history.kind).has_cases else 1
+    shown = (
+        snapshot
+        for index in reports
+        for part in (history.snapshots[max(0, index - before) : index + 1], history.snapshots[index].repeated_runs)
+        for snapshot in part
+    )
+    yield from memo.rows(SCORECARDS.name, map(key_of, snapshots_of_pages(history)))
+    yield from memo.rows(RESULTS.name, map(key_of, shown))
+    for kind in (CELLS, EVAL_RECORDS):
+        yield from memo.rows(kind.name, [history.id])
+    if model_of(history.kind):
+        yield from memo.rows_within(VECTORS.name, history.id)
+
+
 def write_evals(tasks: Iterable[PagesTask], build: Build) -> tuple[tuple[PagesTask, ...], tuple[Problem, ...]]:
     """Write the pages of the scored evals, except older reports that are out of date, or with their tasks these.
 
@@ -110,7 +161,10 @@ def write_evals(tasks: Iterable[PagesTask], build: Build) -> tuple[tuple[PagesTa
             write_failed(build, owner(eval_id), reports or addresses(task.record), done)
             continue
         failures += done.failures
-        _keep(task, done, build)
+        build.memo.put_rows(done.cached)
+        build.files.record(owner(eval_id), done.files)
+        if done.pictures and (record := EVAL_RECORDS.get(build.memo, eval_id)):
+            EVAL_RECORDS.keep(build.memo, eval_id, replace(record, pictures={**record.pictures, **done.pictures}))
         left = done.older_reports
         older += (
             replace(task, cached=(), pages=(), reports=left[at : at + AT_ONCE]) for at in range(0, len(left), AT_ONCE)
@@ -140,16 +194,7 @@ def _with_rows(task: PagesTask, build: Build) -> PagesTask:
     """Add what the memo has of the eval and of its pages, shortly before the task runs."""
     reports = task.reports or range(len(task.history.snapshots))[-1:]
     pages = () if task.reports else build.files.present_files(owner(task.info.id))
-    return replace(task, cached=tuple(task.cached_rows(build.memo, reports)), pages=pages)
-
-
-def _keep(task: PagesTask, done: PagesDone, build: Build) -> None:
-    """Record the files of a task, and keep its values."""
-    build.memo.put_rows(done.cached)
-    build.files.record(owner(task.info.id), done.files)
-    record = EVAL_RECORDS.get(build.memo, task.info.id) if done.pictures else None
-    if record:
-        EVAL_RECORDS.keep(build.memo, task.info.id, replace(record, pictures={**record.pictures, **done.pictures}))
+    return replace(task, cached=tuple(_cached_rows(task, build.memo, reports)), pages=pages)
 
 
 def write_failed(build: Build, owner: str, paths: Iterable[str], problem: Problem) -> None:

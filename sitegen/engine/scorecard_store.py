@@ -26,6 +26,7 @@ from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import POINTER, MissingObjectsError
 from sitegen.history.blobs import MISSING
+from sitegen.history.layout import DEFAULT_SETTINGS
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.outcomes import CellMap
@@ -322,6 +323,16 @@ class EvalScorecards:
         scored = self._scored(missing)
         for snapshot, result in zip(missing, scored, strict=True):
             self._keep(snapshot, result, whole=False)
+
+    @property
+    def newest_inputs(self) -> ScoringInputs | None:
+        """The scoring inputs of the newest point; None if no rule names fields."""
+        newest = self._history.snapshots[-1] if self._history.snapshots else None
+        if newest is None or not traits_of(self._history.kind).is_structured:
+            return None
+        if newest.mapping is None and newest.settings == DEFAULT_SETTINGS:
+            return None
+        return next(all_inputs(self._context, [newest]))
 
     def series_specs(self) -> tuple[MetricSpec, ...]:
         """Return the metrics of the series, the headline first, without metrics of usage.

@@ -16,7 +16,7 @@ from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.engine.built_site import Site
 from sitegen.engine.cached_kinds import END_OF_WALK, EndOfWalk
 from sitegen.engine.commits import Commits, newest_commit, write_search_log
-from sitegen.engine.eval_task import PagesTask
+from sitegen.engine.eval_pages import PagesTask
 from sitegen.engine.evals import Evals, addresses
 from sitegen.engine.failures import attempt
 from sitegen.engine.instructions import WrittenInstructions

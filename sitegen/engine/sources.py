@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.data_files.pictures import raster_picture
 from sitegen.data_files.reading import UnreadableError
 from sitegen.engine.scorecard_store import all_inputs
@@ -19,9 +21,10 @@ from sitegen.model.commits import WORKTREE
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
+from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
-from sitegen.pages.report.tree import PagePicture, TreeView
+from sitegen.pages.report.tree import PagePicture, TreeView, has_tree, tree_page
 from sitegen.pages.report.tree_source import Citation, SourcePage, citations, with_source
 from sitegen.scoring.evidence import EvidenceByPath, evidence_in
 from sitegen.scoring.fields import FieldsScorer
@@ -62,10 +65,17 @@ class EvalSources:
                 return {file: at.blob_id(file.path) or "" for file in files}
         return {}
 
-    def with_source(
-        self, view: TreeView, snapshot: Snapshot, result: Result
-    ) -> tuple[TreeView, tuple[PagePicture, ...], tuple[Problem, ...]]:
-        """Add the source of every value with a place in a document; return its pictures and problems as well."""
+    def tree_page(
+        self, snapshot: Snapshot, result: Result
+    ) -> tuple[Page | None, tuple[PagePicture, ...], tuple[Problem, ...]]:
+        """Make the page of ground truth beside output, if there is one, with the sources of values that have a place.
+
+        Returns the pictures of the source that it shows as well, and a problem for each file that it cannot show.
+        """
+        tree = tree_page(self._info, snapshot, result) if has_tree(self._info, result) else None
+        if tree is None or not isinstance(tree.view, TreeView):
+            return tree, (), ()
+        view = tree.view
         (inputs,) = all_inputs(self._context, [snapshot])
         several = len(result.scorecard.documents) > 1
         cited = list(citations(view.root, self._evidence_by_document(inputs), several=several))
@@ -86,10 +96,10 @@ class EvalSources:
         }
         sourced = with_source(view, cited, pages)
         pictures = tuple(picture for _, picture in sourced.pictures)
-        return sourced, pictures, tuple(self._problems(unread, snapshot))
+        return replace(tree, view=sourced), pictures, tuple(self._problems(unread, snapshot))
 
     def content(self, oid: str) -> bytes:
-        """Return the content of a picture that ``with_source`` listed."""
+        """Return the content of a picture that ``tree_page`` listed."""
         return self._repository.read_blob(oid).content or b""
 
     def _pages(

@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_070,
-    "modules of sitegen/": 293,
+    "lines of sitegen/": 63_055,
+    "modules of sitegen/": 292,
     "classes": 515,
     "classes in pages/": 71,
     "fields of classes": 2_293,
-    "functions": 3_580,
-    "parameters": 5_068,
+    "functions": 3_578,
+    "parameters": 5_061,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 74,
     "kinds of kept values": 10,
