@@ -69,6 +69,7 @@ _FAILED: Final = "execution_error"
 """AgentV's status of a sample that could not be run or judged. Neither AgentV nor sitegen counts its score of 0."""
 _VERDICTS: Final = {"ok": True, "quality_failure": False}
 """AgentV's status of a score at or above its threshold, and below."""
+_STATED_VERDICTS: Final = frozenset((*VERDICTS, "success"))
 _MODEL_GRADED: Final = frozenset({"llm-grader", "llm-rubric", "agent-rubric", "llm-judge", "rubrics"})
 """Types of evaluators that ask a model, in all versions of AgentV, with hyphens."""
 _MESSAGES: Final = ("transcript", "messages", "output_messages", "outputMessages", "output")
@@ -135,8 +136,8 @@ class _Stated(ToolObject):
         """Whether the case passed, if its line states it by a status, a truth value or a word."""
         if (status := self.status) in _VERDICTS:
             return _VERDICTS[status]
-        stated = ((plain_key(key), value) for key, value in self.members.items())
-        grades = (grade_of(value, WORDS) for key, value in stated if key in (*VERDICTS, "success"))
+        stated = (value for key, value in self.members.items() if plain_key(key) in _STATED_VERDICTS)
+        grades = (grade_of(value, WORDS) for value in stated)
         return next((grade.right for grade in grades if grade is not None and grade.right is not None), None)
 
     @property

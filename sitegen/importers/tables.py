@@ -93,10 +93,9 @@ def read_table(
         )
     reader = _TableReader(rows, columns)
     if grades is None:
-        fields = (field for row in rows for opinion in reader.opinions(row) for field in opinion.counts)
-        own_grades = dict.fromkeys(field.attribute for field in fields if not any(field.counts))
-        return JudgedResults((), run=Recorded(grades=tuple(own_grades)))
-    people = [grade and grade.score for row in rows for grade in [grade_of(reader.value(row, "human"), WORDS)]]
+        return JudgedResults((), run=Recorded(grades=tuple(dict.fromkeys(reader.own_grades()))))
+    stated = [reader.value(row, "human") for row in rows] if columns.parts.get("human") else [None] * len(rows)
+    people = [grade and grade.score for grade in (grade_of(value, WORDS) for value in stated)]
     of_header = int(ending == "csv")
     has_line_each = content.rstrip(b"\n").count(b"\n") + 1 == len(rows) + of_header and ending != "json"
     lines = range(of_header + 1, of_header + 1 + len(rows)) if has_line_each else ()
@@ -204,13 +203,14 @@ class _TableReader:
         """Raises UnreadableError if the table has neither scores, nor verdicts, nor expected texts with outputs."""
         self.findings: list[Finding] = []
         self._rows = rows
-        columns = tuple(dict.fromkeys(name for row in rows for name in row))
+        columns = tuple(dict.fromkeys(chain.from_iterable(rows)))
         if len(columns) > _MOST_COLUMNS:
             fix = "Leave out those that are not needed."
             raise UnreadableError(f"it has more than {_MOST_COLUMNS:,} columns", fix)
         self._judge_errors = [name for name in columns if plain_key(name) in _JUDGE_ERRORS]
         self._is_judged = [name for name in columns if plain_key(name) in _IS_JUDGED]
         self._judge_columns = [name for name in columns if plain_key(name) in JUDGES]
+        self._conversations = [name for name in columns if plain_key(name) in _CONVERSATIONS]
         self._map = column_map
         asks_for_every = any(pattern == EVERY for pattern, _ in column_map.scores)
         numeric = [name for name in columns if asks_for_every and _is_numeric(row.get(name) for row in rows)]
@@ -272,17 +272,30 @@ class _TableReader:
             self.findings.append(Finding("warning", message, fix))
         return cases
 
-    def opinions(self, row: Mapping[str, Value]) -> tuple[Opinion, ...]:
-        """An opinion for each score of a row, else on its verdict, else on whether the answer matches exactly."""
+    def own_grades(self) -> Iterator[str]:
+        """Yield the scores of which a row shows that they are grades, and neither right nor wrong."""
+        for row in self._rows:
+            for name, column in (self._graded(row) or {}).items():
+                grade = self._grade(column, value_at(row, column))
+                if grade.right is None and grade.score not in (None, 0, 1):
+                    yield name
+
+    def _graded(self, row: Mapping[str, Value]) -> Mapping[str, str] | None:
+        """The columns of the scores of a row, else that of its verdict; None if a column says that no judge saw it."""
         judged = (grade_of(row.get(name), WORDS) for name in self._is_judged)
         if any(grade is not None and grade.score == 0 for grade in judged):
-            return ()  # the zeros in its scores are none
+            return None  # the zeros in its scores are none
         columns = self._scores
         if self._lists_scores:
             listed = map(text, items(row.get(self._map.names_of_scores)))
             columns = {name: name for name in listed if name in row}
-        if not columns:
-            columns = {name: name for name in (self._parts.get("score") or self._parts.get("passed") or ())[:1]}
+        return columns or {name: name for name in (self._parts.get("score") or self._parts.get("passed") or ())[:1]}
+
+    def opinions(self, row: Mapping[str, Value]) -> tuple[Opinion, ...]:
+        """An opinion for each score of a row, else on its verdict, else on whether the answer matches exactly."""
+        columns = self._graded(row)
+        if columns is None:
+            return ()
         if columns:
             grader, opinions = self._grader(row), []
             for name, column in columns.items():
@@ -363,7 +376,7 @@ class _TableReader:
     def _transcript(self, row: Mapping[str, Value]) -> tuple[Turn, ...]:
         """The conversation of a row: that of its sample, or in one of the columns that usually hold one."""
         sample = members(row.get("sample"))
-        stated = (row.get(name) for name in row if plain_key(name) in _CONVERSATIONS)
+        stated = map(row.get, self._conversations)
         return transcript(sample.get("input"), sample.get("output")) or transcript(next(filter(None, stated), None))
 
     def _confidence(self, row: Mapping[str, Value]) -> float | None:

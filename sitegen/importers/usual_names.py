@@ -141,7 +141,9 @@ def _by_variant(case: dict[str, Value]) -> list[dict[str, Value]]:
 
     The dimensions of a case are its scores. Where no name of a case is stated, they are the cases.
     """
-    name = next((name for name, cell in case.items() if plain_name(name) in OBJECTS and isinstance(cell, dict)), "")
+    name = next((name for name, cell in case.items() if isinstance(cell, dict) and plain_name(name) in OBJECTS), None)
+    if name is None:
+        return []
     dimensions = {dimension: members(graded) for dimension, graded in members(case.get(name)).items()}
     variants = dict.fromkeys(variant for graded in dimensions.values() for variant in graded)
     numbers = [graded.get(variant) for graded in dimensions.values() for variant in variants]
@@ -174,10 +176,7 @@ def with_sides(row: dict[str, Value]) -> dict[str, Value]:
     The field ``total`` has the columns ``total_true`` and ``total_pred``, and perhaps its verdict in ``total_ok``, a
     check. A single pair without a verdict may be a classification.
     """
-    columns: dict[str, dict[str, str]] = {"expected": {}, "output": {}, CHECKS: {}}
-    for name in row:
-        if match := _OF_FIELD.fullmatch(name):
-            columns[str(match.lastgroup)][match[1]] = name
+    columns = {**_columns_of_fields(tuple(row))}
     fields = columns["expected"]
     columns[CHECKS] = {
         field: name for field, name in columns[CHECKS].items() if field in fields and is_verdict(row[name])
@@ -189,6 +188,16 @@ def with_sides(row: dict[str, Value]) -> dict[str, Value]:
     return {**{name: value for name, value in row.items() if name not in used}, **sides}
 
 
+@lru_cache(64)  # the rows of a table have the same names
+def _columns_of_fields(names: tuple[str, ...]) -> Mapping[str, dict[str, str]]:
+    """The columns of each side, and those with verdicts, by the name of their field."""
+    columns: dict[str, dict[str, str]] = {"expected": {}, "output": {}, CHECKS: {}}
+    for name in names:
+        if match := _OF_FIELD.fullmatch(name):
+            columns[str(match.lastgroup)][match[1]] = name
+    return columns
+
+
 def with_named_checks(row: dict[str, Value]) -> dict[str, Value]:
     """Return the row of a case with an object by name in place of each list of checks (``[{name, passed}]``).
 
@@ -198,7 +207,11 @@ def with_named_checks(row: dict[str, Value]) -> dict[str, Value]:
     row = sided if CHECKS in sided else row
     checks = dict[str, Value]()
     for name, cell in row.items():
-        if isinstance(cell, str) and (_ONE_NUMBER.fullmatch(cell) or (plain_name(name) in _LISTS and cell[:1] in "{[")):
+        if (
+            isinstance(cell, str)
+            and cell[:1] in ("{", "[")
+            and (plain_name(name) in _LISTS or _ONE_NUMBER.fullmatch(cell))
+        ):
             with suppress(UnreadableError):
                 checks[name] = cell = parse_json(cell).value
         if isinstance(cell, list) and plain_name(name) in _LISTS:
@@ -296,15 +309,16 @@ def usual_parts(columns: Collection[str]) -> dict[str, tuple[str, ...]]:
 def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     """Return the meaning of columns by their names; None if none of them has a score or a verdict."""
     by_name: dict[str, str] = {}
-    for name in chain.from_iterable(rows):
+    for name in dict.fromkeys(chain.from_iterable(rows)):
         by_name.setdefault(plain_name(name), name)
     parts: dict[str, tuple[str, ...]] = {}
     for part, usual in usual_parts(by_name).items():
         used = set(chain.from_iterable(parts.values()))
         column = next((by_name[name] for name in usual if name in by_name and by_name[name] not in used), None)
-        # The names of variants are several texts, at least one of them in several rows.
-        texts = [cell for row in rows if isinstance(cell := row.get(column or ""), str)]
-        if column is not None and (part != "variant" or 1 < len(set(texts)) < len(texts)):
+        if column is not None and part == "variant":  # whose names are several texts, at least one in several rows
+            texts = [cell for row in rows if isinstance(cell := row.get(column), str)]
+            column = column if 1 < len(set(texts)) < len(texts) else None
+        if column is not None:
             parts[part] = (column,)
     # A grade may be a word as well.
     words = [name for name in SCORES if name in by_name and not any(_is_number(row.get(by_name[name])) for row in rows)]

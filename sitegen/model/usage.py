@@ -168,7 +168,14 @@ def stated_run(*objects: Any) -> RunUsage | None:
 
 def stated_judge(value: Any) -> str:
     """The model that graded, as an object, or an object in it that states how it was made, names it. Never raises."""
-    return _model(_members((value, *map(value.get, BESIDE))) if isinstance(value, dict) else {}, JUDGES)
+    if not isinstance(value, dict) or not _may_name_judge(tuple(value)):
+        return ""
+    return _model(_members((value, *map(value.get, BESIDE))), JUDGES)
+
+
+@lru_cache(64)  # the rows of a file have the same keys
+def _may_name_judge(keys: tuple[object, ...]) -> bool:
+    return any(key in BESIDE or _bare(str(key)) in JUDGES for key in keys)
 
 
 def _members(objects: Iterable[Any]) -> dict[str, Any]:
@@ -228,8 +235,10 @@ def _seconds(members: dict[str, Any], names: dict[str, float]) -> float | None:
 
 
 def _first_number(members: dict[str, Any], names: tuple[str, ...]) -> float | None:
-    stated = (members[name] for name in names if name in members)
-    return next((number for value in stated if (number := _usable_number(value)) is not None), None)
+    for name in names:
+        if name in members and (number := _usable_number(members[name])) is not None:
+            return number
+    return None
 
 
 def _first_whole_number(members: dict[str, Any], names: tuple[str, ...]) -> int | None:

@@ -485,7 +485,7 @@ def _counted_of_transcripts(cases: Sequence[JudgedCase]) -> tuple[str, ...]:
     """The metrics of transcripts that say something of an output: of a single answer without tools, none does."""
     if any(turn.kind == "call" for case in cases for turn in case.transcript):
         return OF_TRANSCRIPTS
-    return OF_TRANSCRIPTS[:1] if any(_numbers(case.transcript)[0] > 1 for case in cases) else ()
+    return OF_TRANSCRIPTS[:1] if any(_numbers(case.transcript)[0] > 1 for case in cases if case.transcript) else ()
 
 
 def _of_transcripts(repeats: Sequence[JudgedCase], counted: Sequence[str]) -> Iterator[Metric]:

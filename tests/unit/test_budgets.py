@@ -14,15 +14,15 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_055,
+    "lines of sitegen/": 63_097,
     "modules of sitegen/": 292,
     "classes": 515,
     "classes in pages/": 71,
     "fields of classes": 2_293,
-    "functions": 3_578,
-    "parameters": 5_061,
+    "functions": 3_583,
+    "parameters": 5_065,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 74,
+    "private functions of at most 6 lines used once": 75,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,

@@ -7,7 +7,7 @@ have the others (``site_templates/assets/js/tables.js``).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, chain, groupby, islice
 from operator import itemgetter
 from typing import Final
@@ -345,13 +345,13 @@ def _marks(case: AnsweredCase, before: _Answers) -> dict[str, dict[str, str]]:
 
     Its answers are flaky if some passed and others did not.
     """
-    marks = {}
+    marks, by_document = {}, _by_document([case])
     said = {
         document: frozenset((_plain(answer.output), answer.has_failed) for answer in answers)
-        for document, answers in _by_document([case]).items()
+        for document, answers in by_document.items()
     }
     different = list(dict.fromkeys(said.values()))
-    for document, answers in _by_document([case]).items():
+    for document, answers in by_document.items():
         earlier, texts = before.get(document, ()), {text for text, _ in said[document]}
         failed = any(answer.has_failed for answer in answers)
         verdicts = [answer.passed for answer in answers if answer.passed is not None]
@@ -411,11 +411,16 @@ def usage_of(answers: Sequence[CaseAnswer]) -> Iterator[str]:
             yield amount(sum(values) / len(values), unit)
 
 
+@lru_cache(4)  # all answers to a case are compared with one text
+def _words(text: str) -> frozenset[str]:
+    return frozenset(token.casefold() for token in tokens(text))
+
+
 def marked(text: str, other: str) -> str:
     """The text with the words marked that another text does not have; none if they have no word in common."""
     if text == other or not other:
         return escape(printable(text))
-    known, found = {token.casefold() for token in tokens(other)}, list[tuple[bool, str]]()
+    known, found = _words(other), list[tuple[bool, str]]()
     for token in tokens(text):  # white space belongs to the word before it
         found.append((bool(found) and found[-1][0] if token.isspace() else token.casefold() not in known, token))
     if all(is_new for is_new, token in found if any(map(str.isalnum, token))):
