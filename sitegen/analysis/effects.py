@@ -19,7 +19,7 @@ from sitegen.analysis.change import best_points
 from sitegen.analysis.deltas import Compared
 from sitegen.analysis.edits import BEFORE_ANY, attributed_to, other_edit
 from sitegen.analysis.noise.samples import interval_of
-from sitegen.model.changes import Change, Decision
+from sitegen.model.changes import Change, ChangeVerdict, Decision
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
@@ -146,11 +146,11 @@ class EffectIndex:
             if path is None or self.drives(path, summary.info.id)
         )
 
-    def decisions(self, position: int, path: str) -> Iterator[Decision]:
-        """Yield the verdicts on the effects of an edit of one file."""
+    def verdicts(self, position: int, path: str) -> Iterator[tuple[ChangeVerdict, MetricSpec]]:
+        """Yield the verdicts on the effects that an edit of one file is credited with, and their metrics."""
         for summary, window in self._windows.get(position, ()):
             if window.verdict and not window.model and not window.or_edit and self.drives(path, summary.info.id):
-                yield window.verdict.decision
+                yield window.verdict, summary.specs[0]
 
     def drives(self, path: str, eval_id: str) -> bool:
         """Decide whether the file drives the eval."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, repeat
+from itertools import chain, groupby, repeat, starmap
 
 from msgspec.structs import replace
 
@@ -21,7 +21,7 @@ from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.edit import EditView, draw_edit
-from sitegen.pages.effects import effect_rows, grade_counts
+from sitegen.pages.effects import effect_rows, grade_counts, grade_of
 from sitegen.pages.instruction import (
     CountedEdit,
     DisplayedFile,
@@ -215,8 +215,8 @@ def write_instructions(evals: Evals, expected: WrittenInstructions) -> WrittenIn
         build.files.drop(owner(former))
     index, records = expected.effects, []
     for file in timeline.instructions:
-        positions = [edit.commit.position for edit in file.edits]
-        grades = grade_counts(decision for position in positions for decision in index.decisions(position, file.path))
+        verdicts = chain.from_iterable(index.verdicts(edit.commit.position, file.path) for edit in file.edits)
+        grades = grade_counts(starmap(grade_of, verdicts))
         counts = tuple(None if file.path in failures else edit and edit.counts for edit in _counted(build, file))
         measured = (
             (edit.commit, effects)

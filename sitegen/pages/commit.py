@@ -32,11 +32,11 @@ from sitegen.pages.effects import (
     by_grade,
     effect_rows,
     fields_and_passages,
+    grade_counts,
     grade_of,
-    grades,
     metrics_of,
 )
-from sitegen.pages.labels import CAUSES, changes, verdict_words
+from sitegen.pages.labels import CAUSES, by_either, changes, verdict_words
 from sitegen.text.plain import counted, cut, day, line, visible
 
 MOST_POINTS: Final = 500
@@ -71,7 +71,7 @@ class CommitEffect(Frozen):
     def remarks(self) -> Iterator[str]:
         """The parts and restrictions of the change, and the errors that appeared or went with documents."""
         if self.or_edit:
-            yield f"The output was made with the instructions of this commit or of {self.or_edit}."
+            yield f"{by_either(self.or_edit).capitalize()}, whichever the output was made with."
         if self.origin:
             yield f"{self.origin[0].upper()}{self.origin[1:]}."
         flips = self.change.flips
@@ -265,7 +265,7 @@ class CommitView(Frozen, dict=True, gc=True):
         return ListedCommit(
             commit=replace(self.commit, body=""),
             changed=self.changed_files,
-            grades=grades(self.moved),
+            grades=grade_counts(row.grade for row in self.moved),
             largest=(line(largest.info.name, 80), largest.spec, largest.change) if largest else None,
         )
 

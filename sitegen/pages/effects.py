@@ -21,23 +21,21 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips, Tally
 from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.timeline import CommitRecord, OutputLayout, RenamedEval, last_id
-from sitegen.pages import links
+from sitegen.pages import labels, links
 from sitegen.pages.html import formats
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
 from sitegen.pages.html.tables import Column
-from sitegen.pages.labels import exchanges, grade_word, own_unit, span, span_of_change, verdict_word, verdict_words
 from sitegen.text.patch import Hunk
 from sitegen.text.plain import counted, line
 
-Grade: TypeAlias = Decision | Literal["with broken fields", "same output", "recorded", "not judged", "first output"]
-"""The verdict on a change, or why there is none. with broken fields: worse, but the number did not fall. same output:
-only re-scored. recorded: runs recorded the numbers. not judged: the model or judge changed, nothing is in common, or it
-is open which edit the output was made with. first output: there is nothing to compare with."""
+Grade: TypeAlias = Decision | Literal["worse in part", "same output", "recorded", "not judged", "first output"]
+"""The verdict on a change, or why there is none. same output: only re-scored. recorded: runs recorded the numbers.
+not judged: the judge changed, or nothing is in common. first output: there is nothing to compare with."""
 
 TONES: Final[dict[Grade, str]] = {
     "worse": "bad",
-    "with broken fields": "bad",
+    "worse in part": "warn",
     "likely worse": "bad",
     "better": "good",
     "likely better": "good",
@@ -62,6 +60,9 @@ _MOST_FIELDS: Final = 200
 ONLY_RECORDED: Final = "whether this is more than chance is unknown"
 """Why recorded numbers have no verdict."""
 
+_OTHER_MODEL: Final = "the model changed too"
+"""Why neither an edit nor a field is credited with a change."""
+
 NOTICED: Final = 0.0005
 """Smaller changes and smaller parts of a change are not mentioned."""
 
@@ -81,8 +82,8 @@ class EffectRow(Frozen):
     verdict: ChangeVerdict | None = None
     flips: Flips = Flips()
     """The cells of the eval, by their fate from the one point to the other."""
-    other_model: bool = False
-    """Whether the model changed too, so that no field can have flipped by the edit alone."""
+    doubt: str = ""
+    """What else than the edit may have made the change, so that the edit is not credited with it; empty if nothing."""
     remarks: tuple[str, ...] = ()
     """Sentences on causes besides the output that may have changed the numbers."""
 
@@ -136,7 +137,7 @@ class EffectRow(Frozen):
         if point is None:
             return Markup('<span class="muted" title="no earlier output">—</span>')
         value = point.values[0]
-        ends = f"; 95 %: {span(point.interval)}" if point.interval else ""
+        ends = f"; 95 %: {labels.span(point.interval)}" if point.interval else ""
         return Markup(
             f'<a href="{root}{links.report(self.info.id, point.slug)}" title="Report of {text(point.label)}{ends}">'
             f"{'—' if value is None else formats.number(value, self.spec.unit)}</a>"
@@ -153,14 +154,13 @@ class EffectRow(Frozen):
         bar = around_zero(verdict.interval, middle, scale * spec.size, tone)
         return Markup(
             f'{bar}<div class="by nowrap">\n<span class="vh">95 % interval of the change: </span>'
-            f"{span_of_change(verdict.interval, spec)}</div>"
+            f"{labels.span_of_change(verdict.interval, spec)}</div>"
         )
 
     def verdict_cell(self, *_: object) -> Markup:
         """The grade with its reason."""
         why = f'<div class="by">{text(self.why)}</div>' if self.why else ""
-        mark = verdict_pill(self.verdict, self.spec) if self.verdict else pill(self.grade)
-        return Markup(f"{mark}{why}")
+        return Markup(f"{pill(self.grade)}{why}")
 
     def count(self, flipped: Tally, tone: str, root: str) -> Markup:
         """The number of flips, with a link to the comparison of both points."""
@@ -189,17 +189,9 @@ def grade_counts(grades: Iterable[Grade]) -> tuple[tuple[Grade, int], ...]:
     return tuple([(grade, listed.count(grade)) for grade in TONES if grade in listed])
 
 
-def grades(rows: Iterable[EffectRow]) -> tuple[tuple[Grade, int], ...]:
-    """How many evals have each grade."""
-    return grade_counts(row.grade for row in rows)
-
-
 def is_without_loss(rows: Iterable[EffectRow]) -> bool:
     """Whether a verdict is open, all changes have one, and by none of them an eval is worse or likely worse."""
-    found, unfit = (
-        {row.grade for row in rows},
-        ("worse", "with broken fields", "likely worse", "recorded", "not judged"),
-    )
+    found, unfit = ({row.grade for row in rows}, ("worse", "worse in part", "likely worse", "recorded", "not judged"))
     return "cannot tell" in found and found.isdisjoint(unfit)
 
 
@@ -209,7 +201,7 @@ def most_changed(rows: Iterable[EffectRow]) -> list[EffectRow]:
 
 
 def _effect_row(effect: Effect) -> EffectRow:
-    grade, why = _graded(effect)
+    (grade, why), window = _graded(effect), effect.window
     return EffectRow(
         info=effect.info,
         grade=grade,
@@ -217,9 +209,9 @@ def _effect_row(effect: Effect) -> EffectRow:
         before=effect.before,
         after=effect.after,
         metrics=metrics_of(effect.before, effect.after, effect.specs, effect.changes),
-        verdict=effect.window.verdict if grade not in ("not judged", "first output") else None,
-        flips=effect.window.flips or Flips(),
-        other_model=effect.window.model is not None,
+        verdict=window.verdict if grade not in ("not judged", "first output") else None,
+        flips=window.flips or Flips(),
+        doubt=_OTHER_MODEL if window.model else labels.by_either(window.or_edit.short) if window.or_edit else "",
         remarks=tuple(_remarks(effect)),
     )
 
@@ -243,16 +235,13 @@ def _graded(effect: Effect) -> tuple[Grade, str]:
     window = effect.window
     if effect.regraded:
         return "not judged", "two judges do not grade alike"
-    if window.model:
-        return "not judged", "the model changed too"
-    if window.or_edit:
-        return "not judged", f"the output may have been made with {window.or_edit.short} instead"
     if effect.change is None and window.over_common is None:
         return "first output", "nothing to compare with"
     if effect.change is None:
         return "not judged", "nothing in common to compare"
     if window.verdict is not None:
-        return grade_of(window.verdict, effect.spec), verdict_words(window.verdict, effect.spec, effect.info.nouns)
+        why = labels.verdict_words(window.verdict, effect.spec, effect.info.nouns)
+        return grade_of(window.verdict, effect.spec), why
     if effect.spec.recorded:
         return "recorded", ONLY_RECORDED
     return "same output" if effect.change == 0 else "not judged", ""
@@ -260,16 +249,18 @@ def _graded(effect: Effect) -> tuple[Grade, str]:
 
 def grade_of(verdict: ChangeVerdict, spec: MetricSpec) -> Grade:
     """The grade that a verdict gives to the change of a metric."""
-    has_its_word = verdict_word(verdict, spec.higher_is_better) == grade_word(verdict.decision)
-    return verdict.decision if has_its_word else "with broken fields"
+    in_part = labels.verdict_word(verdict, spec.higher_is_better) == labels.IN_PART
+    return labels.IN_PART if in_part else verdict.decision
 
 
 def _remarks(effect: Effect) -> Iterator[str]:
     change, by_rules = effect.change, effect.window.by_rules
+    if effect.window.or_edit:
+        yield f"{labels.by_either(effect.window.or_edit.short).capitalize()}, whichever the output was made with."
     if change is not None and by_rules is not None and abs(by_rules) >= NOTICED:
-        part = own_unit(by_rules, effect.spec)
+        part = labels.own_unit(by_rules, effect.spec)
         yield f"{part} of the change is by ground truth and rules, not by the output."
-    yield from exchanges(effect.window.model, effect.window.judge)
+    yield from labels.exchanges(effect.window.model, effect.window.judge)
     if change is not None and effect.window.over_common is not None:
         yield f"Over the {effect.info.nouns.documents} that both have."
     flips = effect.window.flips
@@ -298,17 +289,17 @@ def scale_of(rows: Iterable[EffectRow]) -> float:
 def pill(grade: Grade, word: str = "") -> Markup:
     """A grade as a mark, with its own word unless another one is given."""
     tone = f" {TONES[grade]}" if TONES[grade] else ""
-    return Markup(f'<span class="pill{tone}">{word or grade_word(grade)}</span>')
+    return Markup(f'<span class="pill{tone}">{word or labels.grade_word(grade)}</span>')
 
 
 def verdict_pill(verdict: ChangeVerdict, spec: MetricSpec) -> Markup:
     """The word for a verdict on the change of a metric, as a mark."""
-    return pill(verdict.decision, verdict_word(verdict, spec.higher_is_better))
+    return pill(grade_of(verdict, spec))
 
 
 def pills(counts: Iterable[tuple[Grade, int]]) -> Markup:
     """How many evals have each grade, as marks."""
-    return Markup(" ".join([pill(grade, f"{evals:,} {grade_word(grade)}") for grade, evals in counts]))
+    return Markup(" ".join([pill(grade, f"{evals:,} {labels.grade_word(grade)}") for grade, evals in counts]))
 
 
 def _flip_count(values: int, tone: str) -> Markup:
@@ -328,7 +319,7 @@ COLUMNS: Final = (
         classes="num",
     ),
     Column(name="interval", head="Its 95 % interval, around 0", label="95 %", cell=EffectRow.interval_cell),
-    Column(name="verdict", head="Verdict", cell=EffectRow.verdict_cell),
+    Column(name="verdict", head="Verdict, by what was fixed and broke", label="Verdict", cell=EffectRow.verdict_cell),
     Column(
         name="fixed", head="Fixed", cell=lambda row, root, *_: row.count(row.flips.fixed, "up", root), classes="num"
     ),
@@ -412,7 +403,7 @@ def fields_and_passages(rows: Iterable[EffectRow], files: Mapping[str, Sequence[
     """The flipped fields of all evals. ``files``: the passages of the diff of each edited file, by path."""
     evals: dict[str, list[tuple[EffectRow, int, int]]] = {}
     for row in rows:
-        for attribute, fixed, broken in () if row.other_model else flipped_fields(row.flips):
+        for attribute, fixed, broken in () if row.doubt == _OTHER_MODEL else flipped_fields(row.flips):
             evals.setdefault(attribute, []).append((row, fixed, broken))
     names = sorted(evals, key=lambda name: (-sum(fixed + broken for _, fixed, broken in evals[name]), name))
     listed = names[:_MOST_FIELDS]

@@ -13,7 +13,7 @@ from posixpath import basename, splitext
 from typing import Final
 
 from sitegen.analysis.effects import BestInstructions
-from sitegen.model.changes import Decision, EditedFile
+from sitegen.model.changes import EditedFile
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.series import Effect
@@ -46,7 +46,13 @@ ROWS: Final = 100
 COLUMNS: Final = 40
 """Number of evals in the matrix: those that moved after most of its commits."""
 
-PAINTED: Final[dict[Decision, str]] = {"better": "g2", "likely better": "g1", "likely worse": "b1", "worse": "b2"}
+PAINTED: Final[dict[Grade, str]] = dict(
+    zip(
+        ("better", "likely better", "worse in part", "likely worse", "worse"),
+        ("g2", "g1", "w1", "b1", "b2"),
+        strict=True,
+    )
+)
 """The class of a cell of the matrix by its verdict; any other cell is not painted."""
 
 
@@ -160,7 +166,7 @@ class FileRecord(Frozen):
         numbers = dict(self.grades)
         sure, likely = (
             sum(numbers.get(grade, 0) for grade in grades)
-            for grades in (("worse", "better"), ("likely worse", "likely better"))
+            for grades in (("worse", "worse in part", "better"), ("likely worse", "likely better"))
         )
         return -sure, -likely, -numbers.get("cannot tell", 0)
 

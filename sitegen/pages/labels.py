@@ -50,6 +50,8 @@ STATUSES: Final[dict[Status, str]] = {
     "unreadable": "unreadable",
     "no_ground_truth": "ground truth unreadable",
 }
+IN_PART: Final = "worse in part"
+"""The word for a change that is worse, because a field broke everywhere, although the number did not fall."""
 STATES: Final[dict[StepStatus, str]] = {
     "fell": "new",
     "open": "open",
@@ -272,12 +274,15 @@ def grade_word(grade: str) -> str:
 def verdict_word(verdict: ChangeVerdict, higher_is_better: bool) -> str:
     """The word for a verdict on the change of a metric, which stands beside its number.
 
-    A field that broke everywhere makes a change *worse* even if the number rose. Then the word says what broke.
+    A field that broke everywhere makes a change *worse* even if the number rose. Then it is worse in part.
     """
     got_worse = (verdict.change or 0.0) * (-1 if higher_is_better else 1) > ROUNDING
-    if verdict.why == "a field was lost" and not got_worse:
-        return f"{counted(len(verdict.lost_fields), 'field')} broke"
-    return grade_word(verdict.decision)
+    return grade_word(verdict.decision) if verdict.why != "a field was lost" or got_worse else IN_PART
+
+
+def by_either(other: str) -> str:
+    """That a change is by an edit or by that of another commit, of which a page has the short id."""
+    return f"by this edit or {other}"
 
 
 def span(interval: Interval | None) -> str:
@@ -293,9 +298,12 @@ def span_of_change(interval: Ends, spec: MetricSpec) -> str:
 def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
     """The reason for the decision, after a colon: ``results[].unit broke in all 15 values; 0 fixed, 15 broken``.
 
-    It contains names of fields, which each format must escape.
+    Unless a lost field decides, it has the p value that does. It contains names of fields, which each format must
+    escape.
     """
     moved = _moved(verdict, spec, nouns)
+    if verdict.p_value is not None and verdict.why != "a field was lost":
+        moved += ", p < 0.001" if verdict.p_value < 0.001 else f", p {verdict.p_value:.3f}"
     match verdict.why:
         case "another judge":
             return "another judge graded it, and two do not grade alike"
@@ -359,7 +367,7 @@ def _moved(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
     counts_cases = verdict.unit == "cases"
     if is_counted(spec.name):
         moved = f"{verdict.fixed:,} fixed, {verdict.broken:,} broken"
-        if not verdict.is_open or verdict.p_value is None or verdict.counted == (verdict.fixed, verdict.broken):
+        if verdict.p_value is None or verdict.counted == (verdict.fixed, verdict.broken):
             return moved
         fixed, broken = verdict.counted
         return f"{moved} ({fixed:,} and {broken:,} if each {'case' if counts_cases else 'list item'} counts once)"

@@ -105,7 +105,7 @@ def test_moves_stand_by_size_with_the_best_of_several_points():
         ("bulbs", "first output", None),
         ("vegetables", "first output", None),
     ]
-    assert effects.grades(rows) == (("worse", 2), ("first output", 2))
+    assert effects.grade_counts(row.grade for row in rows) == (("worse", 2), ("first output", 2))
     assert [row.why for row in sample.moved(herbs).moved] == ["new output, ground truth changed"]
     best = vegetables.best
     assert best
@@ -212,7 +212,7 @@ def test_a_move_says_why_the_number_moved_and_what_flipped():
     assert '<p class="by">Outputs −0.030, ground truth +0.010; over 3 common documents.</p>' in html
     assert '<p class="by">1 error appeared and 0 went with documents or expected values.</p>' in html
     assert '<span class="pill bad">1 worse</span>' in html
-    both = "1 fixed, 9 broken; also beyond these 3 documents: between −0.030 and −0.010"
+    both = "1 fixed, 9 broken, p 0.020; also beyond these 3 documents: between −0.030 and −0.010"
     assert f'<span class="pill bad">worse</span><div class="by">{both}</div>' in html
     assert "95 % interval of the change: </span>−0.030 to −0.010" in html
     assert '#a=0004&amp;b=0007">9</a>' in html
@@ -243,7 +243,7 @@ def test_a_commit_that_only_scores_again_is_not_judged_for_chance():
     assert '<span class="pill">same output</span><div class="by">ground truth changed</div>' in html
     assert '<span class="pill">same output</span><div class="by">identical to an earlier one</div>' in html
     rows = sample.moved(move, replace(sample.MOVES[2], effect=BROUGHT)).effects
-    assert effects.grades(rows) == (("worse", 1), ("same output", 1))
+    assert effects.grade_counts(row.grade for row in rows) == (("worse", 1), ("same output", 1))
 
 
 def test_of_a_change_what_the_page_shows_is_stored():

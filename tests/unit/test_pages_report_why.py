@@ -254,11 +254,14 @@ MOVED = ChangeVerdict(
 @pytest.mark.parametrize(
     ("why", "said"),
     [
-        ("beyond chance", "2 fixed, 9 broken"),
+        ("beyond chance", "2 fixed, 9 broken, p 0.040"),
         ("nothing moved", "no field became right or wrong"),
-        ("within the noise of repeats", "2 fixed, 9 broken, but reruns with the same instructions vary as much"),
-        ("flips may be chance", "2 fixed, 9 broken"),
-        ("flips go the other way", "2 fixed, 9 broken, but F1 fell"),
+        (
+            "within the noise of repeats",
+            "2 fixed, 9 broken, p 0.040, but reruns with the same instructions vary as much",
+        ),
+        ("flips may be chance", "2 fixed, 9 broken, p 0.040"),
+        ("flips go the other way", "2 fixed, 9 broken, p 0.040, but F1 fell"),
         ("a field was lost", "walls[].area broke in all 9 values; 2 fixed, 9 broken"),
     ],
 )
@@ -268,17 +271,17 @@ def test_a_verdict_says_what_decided_on_these_cases(why, said):
 
 
 def test_a_verdict_says_what_counts_of_the_items_of_lists():
-    lists = replace(MOVED, fixed=40, counted=(4, 9))
-    assert on_these_cases(lists, F1, Nouns()) == "40 fixed, 9 broken (4 and 9 if each list item counts once)"
+    lists = replace(MOVED, fixed=40, counted=(4, 9), p_value=0.0004)
+    said = "40 fixed, 9 broken (4 and 9 if each list item counts once), p < 0.001"
+    assert on_these_cases(lists, F1, Nouns()) == on_these_cases(replace(lists, decision="worse"), F1, Nouns()) == said
     answers = replace(lists, unit="cases")
-    assert on_these_cases(answers, F1, Nouns()) == "40 fixed, 9 broken (4 and 9 if each case counts once)"
-    assert on_these_cases(replace(lists, decision="worse"), F1, Nouns()) == "40 fixed, 9 broken"
+    assert on_these_cases(answers, F1, Nouns()) == said.replace("list item", "case")
 
 
 def test_a_verdict_of_a_mean_counts_cases():
     score = MetricSpec("score", "Score", "")
-    assert on_these_cases(MOVED, score, Nouns(document="case", documents="cases")) == "2 cases better, 9 worse"
-    assert on_these_cases(replace(MOVED, fixed=1), score, Nouns()) == "1 document better, 9 worse"
+    assert on_these_cases(MOVED, score, Nouns(document="case", documents="cases")) == "2 cases better, 9 worse, p 0.040"
+    assert on_these_cases(replace(MOVED, fixed=1), score, Nouns()) == "1 document better, 9 worse, p 0.040"
 
 
 @pytest.mark.parametrize(
@@ -311,10 +314,9 @@ def test_a_verdict_that_is_open_says_which_changes_could_be_told_from_chance():
     assert smallest_change(replace(MOVED, decision="worse"), F1) == ""
 
 
-def test_the_reason_for_a_verdict_is_both_answers_and_the_p_value_as_a_title():
+def test_the_reason_for_a_verdict_is_both_answers():
     assert why_rows.because(MOVED, F1, Nouns(), "methods.html") == (
-        ': <span title="exact sign test: p 0.040">2 fixed, 9 broken</span>; '
-        "for other documents it could be zero: between \u22120.040 and +0.010 "
+        ": 2 fixed, 9 broken, p 0.040; for other documents it could be zero: between \u22120.040 and +0.010 "
         '(<a href="methods.html#noise-verdict">how?</a>)'
     )
     lost = replace(MOVED, why="a field was lost", lost_fields=(("<b>", 3),))
@@ -349,8 +351,8 @@ def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_fro
     commit = after.snapshot.commit
     assert top(sample.with_flips(replace(after, edits=edits), Flips()), sample.commit(11)) == [
         f"{commit.subject} {commit.author}, 25 Jan 2025 {commit.short}",
-        "Since iteration-005 F1 ▼ down 0.554 . cannot tell : 0 fixed, 0 broken ; for other fields of these documents:"
-        " between −0.715 and −0.392 ( how? ). outputs −0.831, ground truth +0.277."
+        "Since iteration-005 F1 ▼ down 0.554 . cannot tell : 0 fixed, 0 broken, p 1.000; for other fields of these "
+        "documents: between −0.715 and −0.392 ( how? ). outputs −0.831, ground truth +0.277."
         " Why it may be a step all the same",
         f"Instructions {sample.commit(11).short} {sample.commit(11).subject}, {sample.commit(11).author}",
         f"Edited since the output before prompts/waybill.md instructions/waybill.md in {sample.commit(8).subject}"

@@ -117,10 +117,8 @@ def test_an_edit_is_not_credited_with_what_came_with_another_model(project: tupl
     repo, site = project
     shas = repo.git("log", "--format=%H", "--", PROMPT).split()
     with_model, alone = (text(site, links.edit(PROMPT, sha)) for sha in shas[:2])
-    assert "not judged the model changed too" in with_model
+    assert "1 cannot tell the model changed too none is worse" in with_model
     assert "The model changed from small to large." in with_model
-    assert "1 not judged" in with_model
-    assert "1 not judged" not in alone
     assert "The model changed" not in alone
     summary = (site / "summary.md").read_text()
     assert "made by large; the judge changed from j-1 to j-2; cost 0.80 USD, tokens in 800, out 40, median" in summary
@@ -149,7 +147,6 @@ def test_the_gate_limits_cost_and_compares_no_grades_of_two_judges(tmp_path: Pat
 def test_the_page_of_comparisons_names_model_and_judge(project: tuple[GitRepo, Path]) -> None:
     page = text(project[1], "evals/faq/compare.html")
     assert "The judge changed from j-1 to j-2." in page
-    assert "Average quality 4.000 2.000 — ROUGE-1" in page
     data = re.search(r'"graded":\[(\d)\]', (project[1] / "evals/faq/compare.html").read_text(encoding="utf-8"))
     assert data
     assert data[1] == "2"

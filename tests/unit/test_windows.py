@@ -117,13 +117,15 @@ def test_no_edit_is_credited_with_a_change_if_it_is_open_which_one_the_output_wa
     effects = EffectIndex([summary("x", window)], {}).effects_of(5)
     in_doubt = EffectIndex([summary("x", window._replace(or_edit=commit(1)))], {})
     assert (mean_change(effects), mean_change(in_doubt.effects_of(5))) == (0.5, None)
-    assert list(in_doubt.decisions(5, "a.md")) == []
+    assert list(in_doubt.verdicts(5, "a.md")) == []
     (row,) = effect_rows(in_doubt.effects_of(5))
-    assert (row.grade, row.why) == ("not judged", f"the output may have been made with {commit(1).short} instead")
+    assert (row.grade, row.doubt) == ("better", f"by this edit or {commit(1).short}")
     of_edit = EditEffects(commit(5), (FileEdit(edit(5), "a.md"),), in_doubt.effects_of(5))
     assert [(one.shift, toward_better(one)) for one in of_edit.effects] == [(0.5, 0.0)]
     page = instructions_page([FileRecord(history=sample.FILE, counts=(None,) * 3, grades=())], [of_edit], ())
-    assert f">+0.500<small>or {commit(1).short}</small></a></td>" in written(renderer_of(sample.SITE), page)
+    assert f"+0.500<small>better</small><small>by this edit or {commit(1).short}</small></a></td>" in written(
+        renderer_of(sample.SITE), page
+    )
 
 
 def test_the_commit_that_an_output_records_wins_over_time_and_place():

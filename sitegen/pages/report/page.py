@@ -268,19 +268,17 @@ class ReportView(Frozen, dict=True, gc=True):
         )
 
     @property
-    def recorded(self) -> tuple[list[RecordedRow], int]:
-        """The metrics that the run recorded otherwise than they are computed, and the number of those that agree."""
+    def recorded(self) -> list[RecordedRow]:
+        """The recorded metrics, those that are computed otherwise first; empty if all agree."""
         known = {} if self.card.status == "no_ground_truth" else self.snapshot.recorded_metrics
         rows = recorded_rows(known, self.card, self.specs)
-        different = [row for row in rows if not agrees(row)]
-        return different, len(rows) - len(different)
+        return [] if all(map(agrees, rows)) else sorted(rows, key=agrees)
 
     @property
     def recorded_headline(self) -> RecordedRow | None:
         """The headline, if the run recorded another value."""
-        different, _ = self.recorded
         otherwise = recorded_otherwise(self.snapshot, self.card, self.specs[0].name) is not None
-        return different[0] if different and otherwise else None
+        return self.recorded[0] if otherwise and self.recorded else None
 
     @property
     def why_otherwise(self) -> str:

@@ -390,13 +390,5 @@ def noise_of_runs(repeats: Repeats) -> Noise | None:
 
 
 def because(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, methods: str) -> Markup:
-    """What follows the word: the reason for it, what holds beyond these cases, and a link to ``methods``.
-
-    The reason has the p value of the sign test as its title.
-    """
-    beyond, words = labels.beyond_them(verdict, spec, nouns), text(labels.on_these_cases(verdict, spec, nouns))
-    if verdict.p_value is not None:
-        p_value = "p < 0.001" if verdict.p_value < 0.001 else f"p {verdict.p_value:.3f}"
-        words = Markup(f'<span title="exact sign test: {p_value}">{words}</span>')
-    how = f'<a href="{methods}#noise-verdict">how?</a>'
-    return Markup(f": {words}{f'; {text(beyond)}' if beyond else ''} ({how})")
+    """What follows the word: the reason for it, what holds beyond these cases, and a link to ``methods``."""
+    return Markup(f': {text(labels.verdict_words(verdict, spec, nouns))} (<a href="{methods}#noise-verdict">how?</a>)')
