@@ -166,7 +166,7 @@ def write_named(named: Path, content: bytes, top: Path) -> None:
     A device is written to, and a pipe if somebody reads it. Raises OutputFolderError as ``named_place`` does, OSError.
     """
     place = named_place(named, top)
-    if (os.path.lexists(named) and not named.is_file()) or str(named).startswith("/dev/"):
+    if (os.path.lexists(named) and not named.is_file()) or str(named).startswith(("/dev/fd/", "/dev/std")):
         try:
             descriptor = os.open(named, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:

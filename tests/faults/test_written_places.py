@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -117,6 +118,14 @@ def test_links_of_the_user_are_followed_and_pipes_are_written_to(tmp_path: Path)
     os.close(writer)
     with pytest.raises(IsADirectoryError):
         write_named(project, b"4", project)
+
+
+def test_a_project_in_memory_is_no_device() -> None:
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with TemporaryDirectory(dir=memory) as project:
+        for content in (b"first", b"new"):
+            write_named(Path(project) / "gate.md", content, Path(project))
+        assert below(Path(project)) == {"gate.md": b"new"}
 
 
 def test_a_second_name_of_a_file_outside_keeps_its_content(tmp_path: Path, outside: Path) -> None:
