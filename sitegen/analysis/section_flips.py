@@ -64,7 +64,7 @@ def _words(text: str) -> str:
 FIELDS: Final = 6
 """Number of fields listed for a section: first the fields that flipped more often with it than without it."""
 SECTIONS: Final = 40
-"""Number of sections listed: the sections with the most edits come first."""
+"""Number of sections listed: those with whose edits most broke come first."""
 
 
 class FieldFlips(Frozen):
@@ -120,7 +120,7 @@ def section_flips(
     paths = dict.fromkeys(path for touched, _, _ in edits for path in sorted(touched))
     everywhere = Counter(attribute for _, fixed, broken in edits for attribute in {*fixed, *broken})
     rows = [_flips_of_section(path, edits, everywhere) for path in paths]
-    rows.sort(key=lambda row: (-row.edits, -len(row.fields), row.path))
+    rows.sort(key=lambda row: (-row.broken, -row.edits, -len(row.fields), row.path))
     return tuple(rows[:SECTIONS]), max(0, len(rows) - SECTIONS)
 
 

@@ -83,13 +83,8 @@ def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo) -> jin
 
     @cache
     def frame(root: str, nav: str) -> SimpleNamespace:
-        """Render the parts around a page, which are the same for all pages of one depth and one section.
-
-        ``short`` is the head of a short page.
-        """
-        parts = (
-            (part, environment.get_template(f"frame/{part}.html")) for part in ("head", "header", "footer", "short")
-        )
+        """Render the parts around a page, which are the same for all pages of one depth and one section."""
+        parts = ((part, environment.get_template(f"frame/{part}.html")) for part in ("head", "header", "footer"))
         return SimpleNamespace(**{part: Markup(template.render(root=root, nav=nav)) for part, template in parts})
 
     of_site = _without_place(links)

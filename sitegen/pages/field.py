@@ -41,11 +41,7 @@ RUNS: Final = 400
 """Number of periods that are listed in total; each cell has the same share, its newest periods."""
 FEWEST_PERIODS: Final = 3  # rows of a cell, at least
 _RIGHT: Final[dict[State, str]] = {"correct": "right", "true_negative": "right: blank", "absent": "not there"}
-_TITLES: Final = (
-    "Still wrong, but in another way",
-    "Errors that appeared or went with their documents or expected items",
-)
-
+_ITEMS: Final = "Errors that appeared or went with their documents or expected items"
 _WRONG: Final = '{} <span class="muted">of {}</span>'
 _TONES: Final = {"fixed": "good", "broken": "bad"}
 _ROOT: Final = "../../../"
@@ -103,7 +99,7 @@ class FieldView(Frozen, dict=True, gc=True):
         counts = Counter(" and ".join(ROLES[role] for role in flip.causes) or "unknown" for flip in self.flips)
         return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
-    @property
+    @cached_property
     def columns(self) -> list[int]:
         """The points that are drawn."""
         return [change.point for change in self.changes[-COLUMNS:]]
@@ -142,26 +138,30 @@ class FieldView(Frozen, dict=True, gc=True):
 
     @property
     def heads(self) -> Markup:
-        """A column head for each point, with a link to its report."""
+        """A column head for each point, with a link to its report: the iterations up to the next column, ``3–7``."""
+        lasts = [next_one - 1 for next_one in self.columns[1:]] + self.columns[-1:]
         heads = [
             f'<th scope="col"><a href="{text(self.file(at))}" title="{text(at.snapshot.label)}: {_subject(at)}">'
-            f"{text(number(at))}</a>"
-            for at in map(self.points.__getitem__, self.columns)
+            f"{'–'.join(dict.fromkeys((number(at), number(last))))}</a>"
+            for at, last in (map(self.points.__getitem__, ends) for ends in zip(self.columns, lasts, strict=True))
         ]
         return Markup("".join(heads) + "<td class=c-rest>")
 
     @property
     def strip(self) -> Markup:
-        """A table row for each cell with its state in each column, as a letter and a colour."""
-        columns = self.columns
-        rows = (
-            f'<tr><th scope="row">{_name(cell)}{self._bands(cell, columns)}<td class=c-rest>\n'
-            for cell in self.wrong[:CELLS]
-        )
+        """A table row for each cell with its state in each column, as a letter and a colour.
+
+        Its name leads to its values, which the page of a case with answers lacks.
+        """
+        rows = []
+        for place, cell in enumerate(self.wrong[:CELLS], 1):
+            name = _name(cell) if self.answers else f"<a href=#d{place}>{_name(cell)}</a>"
+            rows.append(f'<tr><th scope="row">{name}{self._bands(cell)}<td class=c-rest>\n')
         return Markup("".join(rows))
 
-    def _bands(self, blame: CellBlame, columns: Sequence[int]) -> str:
+    def _bands(self, blame: CellBlame) -> str:
         """The periods of a cell over the columns; earlier periods are cut at the first column."""
+        columns = self.columns
         done = bisect_left(columns, blame.periods[0].period.start)
         cells = [self._band(None, done)] if done else []
         for explained in blame.periods:
@@ -175,7 +175,8 @@ class FieldView(Frozen, dict=True, gc=True):
         wide = f" colspan={columns}" if columns > 1 else ""
         if state is None or state == "absent":
             return f"<td{wide}>"
-        return f"<td{wide} class={state}>{self.info.nouns.letter(state) if state in ERROR_TYPES else '✓'}"
+        letter = self.info.nouns.letter(state) if state in ERROR_TYPES else "✓"
+        return f"<td{wide} class={state}>{f'<b>{letter}</b>' if wide else letter}"
 
     @property
     def turns(self) -> list[Column]:
@@ -192,20 +193,13 @@ class FieldView(Frozen, dict=True, gc=True):
             appeared = change.number("appeared") - change.number("vanished")
             return f"{appeared:+}".replace("-", MINUS) if appeared else ""
 
-        other, with_items = _TITLES
         return [
             Column("iteration", "Iteration", lambda change: Markup(self._report(self.points[change.point]))),
             Column("commit", "Commit", commit),
             Column("fixed", "Fixed", lambda change: change.number("fixed") or "", classes="num"),
             Column("broken", "Broken", lambda change: change.number("broken") or "", classes="num"),
-            Column(
-                "other",
-                "Wrong in another way",
-                lambda change: change.number("still_wrong") or "",
-                classes="num",
-                title=other,
-            ),
-            Column("items", "Item added or dropped", items, classes="num", title=with_items),
+            Column("other", "Wrong in another way", lambda change: change.number("still_wrong") or "", classes="num"),
+            Column("items", "Item added or dropped", items, classes="num", title=_ITEMS),
             Column(
                 "wrong",
                 "Wrong after it",
@@ -218,13 +212,14 @@ class FieldView(Frozen, dict=True, gc=True):
     @property
     def runs(self) -> Markup:
         """For each cell a row that names it and the rows of its runs, newest first."""
-        return Markup("".join(f"<tbody>{''.join(self._runs(cell))}</tbody>\n" for cell in self.wrong[:CELLS]))
+        cells = enumerate(self.wrong[:CELLS], 1)
+        return Markup("".join(f"<tbody>{''.join(self._runs(cell, f'd{place}'))}</tbody>\n" for place, cell in cells))
 
-    def _runs(self, cell: CellBlame) -> Iterator[str]:
+    def _runs(self, cell: CellBlame, anchor: str) -> Iterator[str]:
         since = "" if cell.wrong_since is None else self.points[cell.wrong_since].snapshot.label
         pill = f'<span class="pill bad">wrong since {text(since)}</span>' if since else ""
-        times = f"flipped {counted(cell.flips, 'time')}" if cell.flips else "never flipped"
-        yield f'<tr class="cellname"><th scope="rowgroup" colspan="5">{_name(cell)} {pill} <span>{times}</span>\n'
+        times = f"<span>flipped {counted(cell.flips, 'time')}</span>" if cell.flips else "<span>never flipped</span>"
+        yield f'<tr class="cellname" id={anchor}><th scope="rowgroup" colspan="5">{_name(cell)} {pill} {times}\n'
         for explained in reversed(cell.periods[-self.periods :]):
             yield self._period(explained)
         if (earlier := len(cell.periods) - self.periods) > 0:

@@ -94,9 +94,6 @@ LISTED: Final = 200
 SPARK_POINTS: Final = 120
 """Largest number of points of the line of sizes over time; of more points an even selection is drawn."""
 
-EVALS: Final = 8
-"""Number of evals beside the size of the file whose line is visible at first; the others are folded."""
-
 _LONGEST_DEFINITION: Final = 100
 """Number of lines above which a definition contains more than the list of instructions to read."""
 

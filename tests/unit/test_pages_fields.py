@@ -70,11 +70,11 @@ def test_a_field_is_shown_with_its_cells_and_what_changed_them():
     html = html_of(one)
     first, third, fifth = (one.points[at].snapshot for at in (0, 2, 4))
     head = re.search('<table class="strip"> <thead>(.*?)</thead>', html)[1]  # type: ignore[index]
-    assert re.findall('<a href="(.*?)".*?>([0-9*]+)</a>', head) == [
-        (f"../{at.slug}.html", number) for at, number in ((first, "1"), (third, "3"), (fifth, "4*"))
+    assert re.findall('<a href="(.*?)".*?>([0-9*–]+)</a>', head) == [
+        (f"../{at.slug}.html", number) for at, number in ((first, "1–2"), (third, "3–4"), (fifth, "4*"))
     ]
     band = "<td class=wrong_value>W"
-    assert f"<td class=correct>✓{band}{band}<td class=c-rest>" in table(html, "strip")
+    assert f"</a><td class=correct>✓{band}{band}<td class=c-rest>" in table(html, "strip")
     turns, runs = table(html, "turns"), table(html, "cellruns")
     assert re.findall(r'<tr><td class=c-iteration><a href="../(.*?)[.]html"', turns) == [
         at.slug for at in (fifth, third, first)
@@ -149,6 +149,6 @@ def test_the_strip_begins_with_what_lasts_from_before_its_first_column():
         ),
     )
     strip = table(html_of(series(cell, busy, number=COLUMNS + 5)), "strip")
-    assert f"x</code><td colspan={COLUMNS} class=correct>✓<td class=c-rest>" in strip
+    assert f"x</code></a><td colspan={COLUMNS} class=correct><b>✓</b><td class=c-rest>" in strip
     early = html_of(series(cell, number=COLUMNS + 5))
     assert "<td class=omission>O<td class=correct>✓<td class=c-rest>" in table(early, "strip")

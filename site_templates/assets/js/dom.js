@@ -52,6 +52,16 @@ const keepInHash = (choices, isStep, row = rowInHash()) => {
   for (const name in choices) if (choices[name]) kept.set(name, choices[name]); else kept.delete(name);
   setHash([kept.toString(), row].filter(Boolean).join("&"), isStep);
 };
+/* Says something for a moment, on the screen and to screen readers. */
+const said = element("p", "tip saying");
+said.setAttribute("role", "status");
+document.body.append(said);
+let unsay;
+const say = text => {
+  said.textContent = text;
+  clearTimeout(unsay);
+  unsay = setTimeout(() => { said.textContent = ""; }, 4000);
+};
 /* A button that stays pressed until it is pressed again. */
 const isPressed = button => button.getAttribute("aria-pressed") === "true";
 const setPressed = (button, pressed) => button.setAttribute("aria-pressed", String(pressed));

@@ -3,9 +3,10 @@ const KEYS = [
   ["/", "Search the site", () => searchButton?.click()],
   ["j", "Next error on the page", () => stepToError(1)],
   ["k", "Previous error on the page", () => stepToError(-1)],
+  ["n", "Next newly wrong error; the others are hidden", () => stepToNew()],
   ["Escape", "Close the error beside the list", () => closePane()],
-  ["]", "Next iteration, edit or page of commits", () => $(".head a[rel=next]")?.click()],
-  ["[", "Previous iteration, edit or page of commits", () => $(".head a[rel=prev]")?.click()],
+  ["]", "Next iteration, edit or page of commits", () => turn("next", "after")],
+  ["[", "Previous iteration, edit or page of commits", () => turn("prev", "before")],
   ["?", "Show all keys", () => showKeys()],
 ];
 
@@ -32,15 +33,31 @@ function reach(row) {
  */
 function stepToError(step) {
   const at = document.activeElement.closest(ERRORS) ?? reached() ?? $("tr:target"), before = errorsShown();
-  if (step > 0 && at && at === before.at(-1)) $("[data-more]:not([hidden])", at.closest("[data-table]") ?? at)?.click();
+  const more = step > 0 && at && at === before.at(-1) && $("[data-more]:not([hidden])", at.closest("[data-table]") ?? at);
+  if (more) more.click();
   const rows = errorsShown(), place = rows.indexOf(at);
   const row = place < 0 ? rows.at(step > 0 ? 0 : -1) : rows[place + step];
+  if (!row && !more) say(rows.length ? `This is the ${step > 0 ? "last" : "first"} error${$("[data-filtered]") ? " that the filter leaves" : ""}` : "No errors here");
   if (!row) return;
   const head = $(".item details", bodyOf(row)); // of the list item whose rows these are
   if (head) head.open = true;
   for (let fold = row.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   reach(row);
   row.scrollIntoView({ block: "center" });
+}
+
+function stepToNew() {
+  const flag = $$("[data-flag=n]").at(-1); // cases have one as well, before that of errors
+  if (flag && !isPressed(flag)) flag.click();
+  if (flag) stepToError(1);
+  else say("Nothing is newly wrong here");
+}
+
+/** Follows the link to the page before or after this one. */
+function turn(rel, side) {
+  const link = $(`.head a[rel=${rel}]`);
+  if (link) link.click();
+  else if ($(".head [data-listed], .head a[rel]")) say(`Nothing comes ${side} this one`);
 }
 
 let keysDialog = null;

@@ -1,7 +1,13 @@
-/* A page that was written before its next one existed links to the list, which knows the next one and leads on to it. */
+/* A page that was written before its next one existed links to the list, which knows the next one and leads on to it, or back
+   if there is none. */
 const fileOf = address => address.split("/").pop().replace(/\.html$/, "");
 for (const link of $$("a[data-listed]")) {
-  link.href = link.getAttribute("href").replace(/#.*/, `#after=${encodeURIComponent(fileOf(location.pathname))}`);
+  if (location.hash === "#newest") {
+    say(`This is the newest ${link.dataset.listed}`);
+    link.removeAttribute("rel");
+    link.textContent = `All ${link.dataset.listed}s`;
+    setHash("");
+  } else link.href = link.getAttribute("href").replace(/#.*/, `#after=${encodeURIComponent(fileOf(location.pathname))}`);
 }
 
 const after = hash().get("after"); // empty: the page of older rows asks for what comes after them
@@ -11,7 +17,8 @@ const followTo = rows => {
   const at = after ? placeIn(rows) : rows.length, next = rows[at - 1];
   const page = at > 0 ? null : $(`.head a[rel=${at ? "next" : "prev"}]`); // of a list of several pages, the older or the newer one
   if (next) location.replace($("a", next).href);
-  else location.replace(page ? page.href + (at ? location.hash : "#after=") : `#${rows[0].closest("section").getAttribute("aria-labelledby")}`);
+  else if (page) location.replace(page.href + (at ? location.hash : "#after="));
+  else location.replace(at ? `#${rows[0].closest("section").getAttribute("aria-labelledby")}` : `${$("a", rows[0]).href}#newest`);
 };
 if (listed.length) {
   const box = listed[0].closest("[data-loadable]");

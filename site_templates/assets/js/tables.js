@@ -96,7 +96,8 @@ class FilteredTable {
     if (target) {
       const fold = $(".item details", bodyOf(target));
       if (fold) fold.open = true;
-      this.limit = Math.max(this.limit, this.rows.indexOf(target) + 1);
+      const last = target.matches(".cellname") ? bodyOf(target).lastElementChild : target; // a name, before the rows that it heads
+      this.limit = Math.max(this.limit, this.rows.indexOf(last) + 1);
       requestAnimationFrame(() => {
         if (target === reached()) return; // more rows were loaded
         reach(target);
