@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_092,
+    "lines of sitegen/": 63_079,
     "modules of sitegen/": 292,
     "classes": 515,
     "classes in pages/": 71,
@@ -26,9 +26,9 @@ REACHED: Final = {
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_594,
+    "lines of templates, styles and scripts": 8_589,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_591,
+    "lines of tests": 49_586,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 13,
 }
