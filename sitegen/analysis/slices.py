@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import fsum
 from typing import Final
@@ -12,6 +13,7 @@ from sitegen.analysis.deltas import Compared
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.importers.case import BETWEEN
+from sitegen.importers.tool_values import spelled_number
 from sitegen.model.changes import ChangeVerdict, Interval
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
@@ -28,6 +30,8 @@ from sitegen.text.plain import encodable
 
 _MOST_VALUES: Final = 50
 """The most values of an axis that is shown."""
+_MOST_NUMBERS: Final = 10
+"""The most values of an axis if all of them are numbers."""
 
 
 class Slice(Frozen):
@@ -152,18 +156,21 @@ def by_answerer(card: Scorecard) -> dict[str, Scorecard]:
 def axes_of(card: Scorecard) -> tuple[str, ...]:
     """The axes on which answers differ: who answered, then tags.
 
-    The values of a tag have two cases each on average: others tell cases apart.
+    The values of a tag have two cases each on average: others tell cases apart. Many numbers measure the answers.
     """
-    cases: dict[str, dict[str, set[str]]] = {}
+    values: dict[str, set[str]] = {}
     for document in card.documents:
         for axis, value in document.axes.items():
-            cases.setdefault(axis, {}).setdefault(value, set()).add(document.unit)
-    several = {
-        axis
-        for axis, of_value in cases.items()
-        if 1 < len(of_value) <= _MOST_VALUES
-        and (axis in ANSWERERS or sum(map(len, of_value.values())) >= 2 * len(of_value))
+            values.setdefault(axis, set()).add(value)
+    few = {
+        axis: len(names)
+        for axis, names in values.items()
+        if 1 < len(names) <= _MOST_VALUES
+        and (axis in ANSWERERS or len(names) <= _MOST_NUMBERS or None in map(spelled_number, names))
     }
+    cases = {(axis, document.axes.get(axis), document.unit) for document in card.documents for axis in few}
+    times = Counter(axis for axis, value, _ in cases if value is not None)
+    several = {axis for axis, number in few.items() if axis in ANSWERERS or times[axis] >= 2 * number}
     return (*(axis for axis in ANSWERERS if axis in several), *sorted(several - {*ANSWERERS}))
 
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import chain, combinations
-from math import floor, log10
+from math import floor, log10, prod
 from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Final
@@ -191,8 +191,9 @@ def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Val
 def runs_in(root: Value) -> list[dict[str, Value]]:
     """Return the runs of a list with one row for each, the newest last; none if the rows are something else.
 
-    Each row states its time or the number of its run, by which the rows are in order, and no usual name tells all of
-    several rows apart. The list may be under a key such as ``history``, if nothing beside it measures anything.
+    Each row states its time or the number of its run, by which the rows are in order. No usual name tells all of
+    several rows apart, and the rows are not those of each model on each data set. The list may be under a key such as
+    ``history``, if nothing beside it measures anything.
     """
     if isinstance(root, dict):
         found = ((key, runs_in(root.get(key))) for key in _OF_RUNS)
@@ -203,7 +204,9 @@ def runs_in(root: Value) -> list[dict[str, Value]]:
     if not isinstance(root, list) or not rows or len(rows) < len(root):
         return []
     named = [key for key in rows[0] if key in _NAMES or (_NAMING.search(key) and not _RUN.match(key))]
-    if len(rows) > 1 and any(len({str(row.get(key)) for row in rows}) == len(rows) for key in named):
+    alike = [len({str(row.get(key)) for row in rows}) for key in _naming_keys(root)]
+    is_grid = len(alike) > 1 and prod(alike) == len(rows)
+    if is_grid or (len(rows) > 1 and any(len({str(row.get(key)) for row in rows}) == len(rows) for key in named)):
         return []
     for key in rows[0]:
         cells = [row.get(key) for row in rows]
@@ -343,9 +346,10 @@ _HEADLINES: Final = (
 """Names that become the headline unless the settings choose one, the best first."""
 
 _NO_MEASURES: Final = _words_of("""
-    batch build date day epoch epochs exit hash id index iteration iterations line month pid port priority run seed
-    shots step steps timestamp version year
+    batch build concurrency date day epoch epochs exit hash id index iteration iterations line month pid port priority
+    run seed shots step steps temperature threshold timestamp version workers year
 """)
+_ENDS: Final = ("_stderr", "_at", "top_k", "top_p")
 _NO_RESULTS: Final = _words_of("""
     args arguments config configuration env environment git hyperparameters limits metadata options parameters params
     range settings system thresholds versions
@@ -368,7 +372,7 @@ def is_measure(name: str) -> bool:
     """Whether a number is a measurement, and not a seed, a time stamp or part of the run's configuration."""
     *outer, last = name.split(".")
     words = _WORD.findall(last)
-    if (words and words[-1].casefold() in _NO_MEASURES) or last.endswith(("_stderr", "_at")) or "_stderr," in last:
+    if (words and words[-1].casefold() in _NO_MEASURES) or last.endswith(_ENDS) or "_stderr," in last:
         return False
     return not any(part.casefold() in _NO_RESULTS for part in outer)
 

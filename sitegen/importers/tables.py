@@ -409,12 +409,12 @@ class _TableReader:
 
     def _grade(self, column: str, value: Value) -> AnswerGrade:
         """The grade in a cell, which may be an object that states a verdict, a score or both."""
-        verdict = None
+        stated = None
         if isinstance(value, dict):
-            verdict = next((value[key] for key in VERDICTS_OF_CHECKS if is_verdict(value.get(key))), None)
+            verdicts = (value[key] for key in VERDICTS_OF_CHECKS if is_verdict(value.get(key)))
+            stated = grade_of(next(verdicts, None), WORDS)
             value = next((value[key] for key in GRADES if key in value), None)
         grade = grade_of(lone_item(value), WORDS, (self._map.low, self._map.high))
-        stated = grade_of(verdict, WORDS)
         if stated is not None and stated.score is not None:  # a score on another scale is a step on the way to it
             score = stated.score if grade is None or grade.score is None else grade.score
             return AnswerGrade(score, stated.score == 1)

@@ -11,7 +11,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
+from functools import partial
 from posixpath import basename, dirname, relpath, splitext
 from types import MappingProxyType
 from typing import Any, Final
@@ -19,6 +19,7 @@ from unicodedata import normalize
 
 from msgspec.structs import replace
 
+from sitegen import __version__
 from sitegen.config.findings import home_of
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.notes import NOTES_FILE
@@ -34,7 +35,7 @@ from sitegen.history.timeline import advance
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.timeline import Blob, EvalHistory, Snapshot
+from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.recognition.answered_series import MOST_BESIDE, joined_series
 from sitegen.recognition.document_folders import folders_of_documents
 from sitegen.recognition.files import LARGEST, MOST_READ, FilesOfHistory, Reader, TrackedFile, bounded, why_malformed
@@ -333,43 +334,51 @@ _LEAST_ROUGE: Final = 0.15
 
 
 def _with_newest_score(repository: Repository, history: EvalHistory) -> Proposal:
-    """Score the newest output of an eval. If that is impossible, the eval lacks something. Never raises."""
-    points = _points(history)
-    found, traits = Proposal(id=history.id, points=points), traits_of(history.kind)
-    if not points:
+    """Score the newest output of an eval, unless an earlier search did. Never raises.
+
+    If that is impossible, the eval lacks something, which may be there at the next search.
+    """
+    with_outputs = [each for each in history.snapshots if each.outputs]
+    found = Proposal(id=history.id, points=len(with_outputs))
+    if not with_outputs:
         return replace(found, lacks="no output was found")
-    broken = ""
-    for snapshot in islice((each for each in reversed(history.snapshots) if each.outputs), _MOST_BROKEN + 1):
-        try:
-            card = _card_of(repository, history.kind, snapshot)
-        except SitegenError as error:
-            return replace(found, lacks=error.message)
+    newest = tuple(with_outputs[: -_MOST_BROKEN - 2 : -1])
+    files = [(at.label, at.outputs, at.ground_truth, at.mapping, at.schema, at.settings) for at in newest]
+    question = f"the newest score {__version__} {history.kind} {scorer(history.kind).version} {files}"
+    try:
+        score = partial(_newest_score, repository, replace(history, snapshots=newest))
+        return replace(found, newest=repository.answers.about(newest[0].outputs[0].oid, question, score) or "")
+    except SitegenError as error:
+        return replace(found, lacks=error.message)
+
+
+def _newest_score(repository: Repository, tried: EvalHistory) -> str:
+    """Say how good the first output is that can be scored. Raises SitegenError with what the eval lacks."""
+    broken, traits = "", traits_of(tried.kind)
+    for snapshot in tried.snapshots:
+        card = _card_of(repository, tried.kind, snapshot)
         value = card.metrics[0].value if card.metrics else None
         if card.status == "scored" and value is not None:
             break
         errors = (finding.message for finding in card.findings if finding.severity == "error")
         broken = broken or next(errors, "nothing can be scored")
     else:
-        return replace(found, lacks=broken)
+        raise SitegenError(broken)
     counts = card.counts
     answered = counts.tp + counts.wrong_value + counts.format_error
     is_answered = answered >= _LEAST_ANSWERED * (answered + counts.omission)
     agrees = is_answered and counts.tp > 0 and counts.tp >= _LEAST_CORRECT * answered
     if traits.is_structured and not agrees:
-        return replace(found, lacks="the output contains hardly any expected value")
+        raise SitegenError("the output contains hardly any expected value")
     if traits.answers_cases and not value and not (card.metric("rouge1") or 0) > _LEAST_ROUGE:
-        return replace(found, lacks="no output says what was expected")
-    nouns, documents = scorer(history.kind).nouns, len(card.documents)
+        raise SitegenError("no output says what was expected")
+    nouns, documents = scorer(tried.kind).nouns, len(card.documents)
     sample = f"{documents:,} {nouns.document if documents == 1 else nouns.documents}"
     if traits.answers_cases:
         sample = counted(card.expected_values, "expected answer")
-    spec = specs_of(history.kind, [card])[0]
+    spec = specs_of(tried.kind, [card])[0]
     since = f" at {snapshot.label}; since then: {broken}" if broken else ""
-    return replace(found, newest=f"{spec.label} {metric_text(value, spec.unit)} over {sample}{since}")
-
-
-def _points(history: EvalHistory) -> int:
-    return sum(bool(snapshot.outputs) for snapshot in history.snapshots)
+    return f"{spec.label} {metric_text(value, spec.unit)} over {sample}{since}"
 
 
 def _card_of(repository: Repository, kind: str, snapshot: Snapshot) -> Scorecard:
@@ -377,12 +386,13 @@ def _card_of(repository: Repository, kind: str, snapshot: Snapshot) -> Scorecard
     roles = (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
     oids = dict.fromkeys(blob.oid for blob in (*snapshot.outputs, *roles) if blob)
     contents = {content.oid: content for content in repository.read_blobs(tuple(oids))}
-
-    def file(blob: Blob) -> File:
-        return File(blob.path, contents[blob.oid].content, contents[blob.oid].reason)
-
-    truth, mapping, schema = (file(blob) if blob else None for blob in roles)
-    outputs, settings = tuple(map(file, snapshot.outputs)), snapshot.settings
+    files = {
+        blob: File(blob.path, contents[blob.oid].content, contents[blob.oid].reason)
+        for blob in (*snapshot.outputs, *roles)
+        if blob
+    }
+    truth, mapping, schema = (blob and files[blob] for blob in roles)
+    outputs, settings = tuple(files[blob] for blob in snapshot.outputs), snapshot.settings
     inputs = ScoringInputs(outputs=outputs, ground_truth=truth, mapping=mapping, schema=schema, settings=settings)
     return scored_with_own_metrics(scorer(kind), inputs).scorecard
 
@@ -487,7 +497,11 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
     written = [(proposed.id, proposed.entry, (f"{proposed.why}.", f"{proposed.summary}.")) for proposed in accepted]
     return Discovery(
         files=len(tracked),
-        existing=tuple(Proposal(id=name, points=_points(one)) for name, one in evals.items() if name not in proposals),
+        existing=tuple(
+            Proposal(id=name, points=sum(bool(at.outputs) for at in one.snapshots))
+            for name, one in evals.items()
+            if name not in proposals
+        ),
         proposed=accepted,
         doubtful=tuple(proposed for proposed in judged if proposed.doubt and not proposed.lacks),
         rejected=tuple(proposed for proposed in (*judged, *found) if proposed.lacks),

@@ -84,7 +84,7 @@ class RecordedSettings(Frozen):
             or any(matches_a_glob(number.name, (name,)) for number in numbers)
         ):
             return None
-        if "." not in name and any("." in number.name for number in numbers):
+        if "." not in name and all("." in number.name for number in numbers):
             return None
         return RecordedNumber(name, None)
 
@@ -262,7 +262,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="recorded",
-    version=9,
+    version=10,
     metrics=(),
     nouns=Nouns(
         attribute="number",

@@ -14,12 +14,12 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_079,
+    "lines of sitegen/": 63_104,
     "modules of sitegen/": 292,
     "classes": 515,
     "classes in pages/": 71,
     "fields of classes": 2_293,
-    "functions": 3_583,
+    "functions": 3_582,
     "parameters": 5_065,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 75,

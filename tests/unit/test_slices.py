@@ -116,7 +116,7 @@ def test_the_answers_to_one_case_are_one_unit_of_the_interval() -> None:
     ("rows", "why"),
     [
         ([{**row, "model": "mini", "variant": "short"} for row in answers()], "one model and one variant"),
-        ([{**row, "note": f"note {place}"} for place, row in enumerate(answers())], "a text of each answer"),
+        ([{**row, "note": f"{n}.", "s": f"{n % 16}.5"} for n, row in enumerate(answers())], "texts, and many numbers"),
     ],
 )
 def test_what_does_not_group_answers_is_no_axis(rows: list[dict[str, Any]], why: str) -> None:
