@@ -138,12 +138,19 @@ class FieldView(Frozen, dict=True, gc=True):
 
     @property
     def heads(self) -> Markup:
-        """A column head for each point, with a link to its report: the iterations up to the next column, ``3–7``."""
+        """A column head for each point, with a link to its report: the iterations up to the next column.
+
+        ``3–7``; with ``*`` an earlier output that was scored again.
+        """
+        numbers = [
+            f"{point.snapshot.iteration}{'' if 'outputs' in point.snapshot.cause else '*'}" for point in self.points
+        ]
         lasts = [next_one - 1 for next_one in self.columns[1:]] + self.columns[-1:]
         heads = [
             f'<th scope="col"><a href="{text(self.file(at))}" title="{text(at.snapshot.label)}: {_subject(at)}">'
-            f"{'–'.join(dict.fromkeys((number(at), number(last))))}</a>"
-            for at, last in (map(self.points.__getitem__, ends) for ends in zip(self.columns, lasts, strict=True))
+            f"{'–'.join(dict.fromkeys((numbers[first], numbers[last])))}</a>"
+            for first, last in zip(self.columns, lasts, strict=True)
+            for at in [self.points[first]]
         ]
         return Markup("".join(heads) + "<td class=c-rest>")
 
@@ -266,18 +273,9 @@ def case_page(series: Series, history: FieldView, answers: Mapping[int, Answered
     grids: list[tuple[Point, CaseGrid]] = []
     before: AnsweredCase | None = None
     for index, case in sorted(answers.items()):
-        point = series.points[index]
-        grids.append(
-            (
-                point,
-                CaseGrid(
-                    place=None,
-                    cases=(case,),
-                    earlier=(before,) if before else (),
-                    earlier_label=grids[-1][0].snapshot.label if grids else "",
-                ),
-            )
-        )
+        label = grids[-1][0].snapshot.label if grids else ""
+        grid = CaseGrid(place=None, cases=(case,), earlier=(before,) if before else (), earlier_label=label)
+        grids.append((series.points[index], grid))
         before = case
     view = replace(history, noun=series.info.nouns.document, answers=tuple(reversed(grids)))
     return Page(links.case(series.info.id, history.attribute), "pages/field.html", view)
@@ -287,11 +285,6 @@ def history_of(blame: Blame, series: Series, of_all: Sequence[Cell], end: int) -
     """What a page shows of cells through the first points, up to ``end``. It has no name yet."""
     cells = tuple(blame.trace(cell, end) for cell in of_all if cell.periods[0].start < end)
     return FieldView(info=series.info, attribute="", points=series.points[:end], cells=cells)
-
-
-def number(point: Point) -> str:
-    """The head of a column: ``12``, or ``12*`` for an earlier output that was scored again."""
-    return f"{point.snapshot.iteration}{'' if 'outputs' in point.snapshot.cause else '*'}"
 
 
 @lru_cache(maxsize=1024)

@@ -227,6 +227,13 @@ class InstructionView(Frozen):
         edits = zip(self.file.edits, self.edits, strict=True)
         return section_flips([() if edit.old is None else found.sections for edit, found in edits], self.effects)
 
+    def worst_edit(self, path: str) -> tuple[int, int]:
+        """How many values broke around the edit of a section with which most did, and the index of this edit."""
+        flips = [[of.window.flips for of in effects if of.window.model is None] for effects in self.effects]
+        broken = (sum(number for of in every if of for _, number in of.broken) for every in flips)
+        edits = zip(broken, range(len(flips)), self.edits, self.file.edits, strict=True)
+        return max((number, at) for number, at, found, edit in edits if edit.old and path in found.sections)
+
 
 def show_text(content: bytes) -> DisplayedFile | None:
     """A text ready to be shown; None if it is binary."""

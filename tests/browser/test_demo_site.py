@@ -140,7 +140,7 @@ def test_a_short_report_says_what_is_left_out_and_leads_on(tmp_path, open_in_one
         "Its values were left out to keep the site small, by limits.reports_kept in sitegen.toml. "
     )
     assert f"To see them: git show {repo.git('rev-parse', 'HEAD~1')[:7]}" in banner
-    assert "Wrong value 2" in " ".join(page.locator("dl.short").inner_text().split())
+    assert "Wrong value 2" in " ".join(page.locator("dl.made").inner_text().split())
     assert page.locator(".crumbs a").all_inner_texts() == ["a"]
     addresses = page.locator("a").evaluate_all("links => links.map(link => decodeURI(link.href))")
     files = [Path(address.removeprefix("file://").partition("#")[0]) for address in addresses]

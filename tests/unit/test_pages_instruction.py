@@ -185,11 +185,10 @@ def test_sections_stand_beside_the_fields_that_flipped_but_not_those_of_the_firs
         record(PatchCounts(1, 2), (), ("Never",)),
     )
     view = view_of(sample.FILE, records, None)
-    assert [(section.path, section.fixed, section.broken) for section in view.flips_of_sections[0]] == [
-        ("", 2, 1),
-        ("Rules <i>", 2, 1),
-    ]
+    found = view.flips_of_sections[0]
+    assert [(section.path, section.fixed, section.broken) for section in found] == [("", 2, 1), ("Rules <i>", 2, 1)]
+    assert [view.worst_edit(section.path) for section in found] == [(1, 1)] * 2
     html = html_of(records)
     assert "<th scope=row class=c-section>before the first heading<td" in html
     assert "<th scope=row class=c-section>Rules &lt;i&gt;<td" in html
-    assert '<code>pri_<wbr>ce&lt;</code><span>in 1 of 1 <span class="delta dn">1 broken</span></span>' in html
+    assert '<code>pri_<wbr>ce&lt;</code></a><span>in 1 of 1 <span class="delta dn">1 broken</span></span>' in html

@@ -53,7 +53,7 @@ const keepInHash = (choices, isStep, row = rowInHash()) => {
   setHash([kept.toString(), row].filter(Boolean).join("&"), isStep);
 };
 /* Says something for a moment, on the screen and to screen readers. */
-const said = element("p", "tip saying");
+const said = element("p", "saying");
 said.setAttribute("role", "status");
 document.body.append(said);
 let unsay;
