@@ -185,9 +185,8 @@ def test_sections_stand_beside_the_fields_that_flipped_but_not_those_of_the_firs
         record(PatchCounts(1, 2), (), ("Never",)),
     )
     view = view_of(sample.FILE, records, None)
-    found = view.flips_of_sections[0]
-    assert [(section.path, section.fixed, section.broken) for section in found] == [("", 2, 1), ("Rules <i>", 2, 1)]
-    assert [view.worst_edit(section.path) for section in found] == [(1, 1)] * 2
+    found = [(of.path, of.fixed, of.broken, view.worst_edit(of.path)) for of in view.flips_of_sections[0]]
+    assert found == [("", 2, 1, (1, 1)), ("Rules <i>", 2, 1, (1, 1))]
     html = html_of(records)
     assert "<th scope=row class=c-section>before the first heading<td" in html
     assert "<th scope=row class=c-section>Rules &lt;i&gt;<td" in html
