@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from math import fsum
+from math import fsum, inf
 from typing import Final
 
 from msgspec.structs import replace
@@ -29,7 +29,7 @@ from sitegen.stats.intervals import median
 from sitegen.text.plain import encodable
 
 _MOST_VALUES: Final = 50
-"""The most values of an axis that is shown."""
+"""The most values of an axis that has a table."""
 _MOST_NUMBERS: Final = 10
 """The most values of an axis if all of them are numbers."""
 
@@ -51,6 +51,11 @@ class Slice(Frozen):
     def cost(self) -> float | None:
         """US dollars of all its answers; None unless all of them state it."""
         return self.card.usage.cost if self.card.usage else None
+
+    @property
+    def cost_of_case(self) -> float | None:
+        """US dollars of the answers to one case."""
+        return self.cost / self.cases if self.cost is not None and self.cases else None
 
     @property
     def latency(self) -> float | None:
@@ -153,8 +158,23 @@ def by_answerer(card: Scorecard) -> dict[str, Scorecard]:
     return {BETWEEN.join(values): part for values, part in _parts(card, axes)} if axes else {}
 
 
-def axes_of(card: Scorecard) -> tuple[str, ...]:
-    """The axes on which answers differ: who answered, then tags.
+def crowded(card: Scorecard, spec: MetricSpec) -> list[tuple[str, list[tuple[str, float, int]]]]:
+    """The axes with too many values for a table: the values, their headline and number of cases, the best first."""
+    found, shown = [], axes_of(card)
+    for axis in (axis for axis in axes_of(card, inf) if axis not in shown):
+        parts = ((values[0], part.metric(spec.name), part) for values, part in _parts(card, (axis,)))
+        rows = [
+            (name, value, len({document.unit for document in part.documents}))
+            for name, value, part in parts
+            if value is not None
+        ]
+        rows.sort(key=lambda row: (row[1] * (-1 if spec.higher_is_better else 1), -row[2]))
+        found.append((axis, rows))
+    return found
+
+
+def axes_of(card: Scorecard, most: float = _MOST_VALUES) -> tuple[str, ...]:
+    """The axes on which answers differ, in at most so many values: who answered, then tags.
 
     The values of a tag have two cases each on average: others tell cases apart. Many numbers measure the answers.
     """
@@ -165,7 +185,7 @@ def axes_of(card: Scorecard) -> tuple[str, ...]:
     few = {
         axis: len(names)
         for axis, names in values.items()
-        if 1 < len(names) <= _MOST_VALUES
+        if 1 < len(names) <= most
         and (axis in ANSWERERS or len(names) <= _MOST_NUMBERS or None in map(spelled_number, names))
     }
     cases = {(axis, document.axes.get(axis), document.unit) for document in card.documents for axis in few}
@@ -275,11 +295,34 @@ def _part(card: Scorecard, documents: Sequence[DocumentScore], differ: Sequence[
 
 def _best(slices: Sequence[Slice], spec: MetricSpec) -> Iterator[tuple[str, ...]]:
     """Yield the values of the slice that is better than every other one by more than chance, if there is one."""
-    defined = [each for each in slices if each.value is not None and not each.card.traits.is_recorded]
-    if len(defined) < 2:
-        return
-    best = max(defined, key=lambda each: (each.value or 0.0) * (1 if spec.higher_is_better else -1))
-    others = (Compared(other.card, best.card) for other in slices if other is not best)
+    best = _highest(slices, spec)
+    others = (Compared(other.card, best.card) for other in slices if best and other is not best)
     gains = (change_verdict(other, Flips(), higher_is_better=spec.higher_is_better) for other in others)
-    if all(gain.decision == "better" for gain in gains):
+    if best and all(gain.decision == "better" for gain in gains):
         yield best.values
+
+
+def _highest(slices: Sequence[Slice], spec: MetricSpec) -> Slice | None:
+    """Return the slice with the best headline; None if fewer than two have one that was computed."""
+    defined = [each for each in slices if each.value is not None and not each.card.traits.is_recorded]
+    sign = 1 if spec.higher_is_better else -1
+    return max(defined, key=lambda each: sign * (each.value or 0.0)) if len(defined) > 1 else None
+
+
+def cheapest(split: Split, spec: MetricSpec) -> tuple[Slice, Slice, ChangeVerdict | None] | None:
+    """Return the slice whose cases cost least of those that are not worse than the one with the best headline.
+
+    The latter is returned as well, and the verdict on the difference, which is neither *worse* nor *likely worse*; None
+    if both are one. None without a headline and a cost of the best and of another one.
+    """
+    best = _highest(split.slices, spec)
+    priced = [each for each in split.slices if each.cost_of_case is not None and each.value is not None]
+    if best is None or best.cost_of_case is None or len(priced) < 2:
+        return None
+    for each in sorted(priced, key=lambda each: each.cost_of_case or 0.0):
+        if each is best:
+            break
+        verdict = change_verdict(Compared(best.card, each.card), Flips(), higher_is_better=spec.higher_is_better)
+        if verdict.decision not in ("worse", "likely worse"):
+            return each, best, verdict
+    return best, best, None

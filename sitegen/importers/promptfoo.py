@@ -115,7 +115,7 @@ class _Row(ToolObject):
     of_answer = part(members, "response.metadata")
     of_row = part(members, "metadata")
     named_scores = part(members, "namedScores")
-    variables = part(members, "vars")
+    variables = part(lambda value: {key: own for key, own in members(value).items() if key[:1] != "_"}, "vars")
     provider = part(name_of, "provider.id")
     label = part(name_of, "provider.label")
     prompt = part(text, "prompt.raw")
@@ -151,7 +151,7 @@ class _Row(ToolObject):
     @property
     def texts(self) -> list[tuple[str, str]]:
         """The variables of the test that are its own, and not promptfoo's."""
-        return [(key, written(value)) for key, value in self.variables.items() if key[:1] != "_"]
+        return [(key, written(value)) for key, value in self.variables.items()]
 
     @property
     def name(self) -> str:
@@ -184,7 +184,7 @@ class _Row(ToolObject):
             id="",
             opinion=Opinion("", self.score, reasoning=self.reason),
             judges=tuple(judges),
-            tags=tags_of(self.metadata),
+            tags=tags_of({**self.variables, **self.metadata}),
             variant=column[0],
             provider=column[1],
             passed=self.passed,
@@ -237,13 +237,8 @@ def read(content: bytes) -> JudgedResults:
     root, findings = members(value), [*odd]
     found_rows: Iterable[Parsed[Value]]
     if not root or "promptIdx" in root:
-        in_columns: dict[int, dict[str, Value]] = {}
         findings, root = [], {}
-        for _, line in json_lines(content, [], _FIX):
-            row = _Row(members(line))
-            in_columns[row.column or 0] = row.listed_prompt
-        # No run has more columns than lines, whatever number a row states.
-        prompts = [in_columns.get(column, {}) for column in range(1 + content.count(b"\n"))]
+        prompts = _prompts_of(line for _, line in json_lines(content, [], _FIX))
         found_rows = (Parsed(line) for _, line in json_lines(content, findings, _FIX))
     else:
         version, prompts = value_at(root, "results.version"), list_of(members)(value_at(root, "results.prompts"))
@@ -265,6 +260,9 @@ def read(content: bytes) -> JudgedResults:
                 Parsed({**members(row.value), "promptIdx": places[written(prompt)]}, row.findings)
                 for row, prompt in zip(found_rows, in_rows, strict=True)
             ]
+        elif not prompts:
+            found_rows = [*found_rows]
+            prompts = _prompts_of(row.value for row in found_rows)
     columns = _columns(prompts)
     # A test that states no options has those of the run.
     options = members(value_at(root, "config.defaultTest.options"))
@@ -309,6 +307,15 @@ def read(content: bytes) -> JudgedResults:
     )
     texts = {name: written(prompt.get("raw")) for (name, _), prompt in zip(columns, prompts, strict=True)}
     return JudgedResults(cases=tuple(cases), findings=tuple(findings), run=run, prompts=texts).with_confidences()
+
+
+def _prompts_of(rows: Iterable[Value]) -> list[dict[str, Value]]:
+    """The prompts of a run that lists none, as its rows state them. It has no more than rows, whatever these say."""
+    stated: dict[int, dict[str, Value]] = {}
+    number = 0
+    for number, row in enumerate(map(_Row, rows), 1):  # noqa: B007
+        stated[row.column or 0] = row.listed_prompt
+    return [stated.get(column, {}) for column in range(min(number, max(stated, default=-1) + 1))]
 
 
 def _columns(prompts: list[dict[str, Value]]) -> list[tuple[str, str]]:

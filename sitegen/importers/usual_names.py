@@ -91,6 +91,7 @@ _OF_FIELD: Final = re.compile(
     re.IGNORECASE,
 )
 """Matches a column with a side of a field, or with the verdict that the file states on it."""
+_in_column: Final = lru_cache(1024)(_OF_FIELD.fullmatch)  # all rows of a table have the same columns
 _STATED_MEASURE: Final = re.compile(
     r"(?:.*similarity|(?:answer|context)?relevan\w+|(?:answer)?correctness|faithfulness|groundedness|helpfulness|coherence|"
     r"bertscore(?:f1)?|bleu\d?|rouge[l\d]?)(?:score)?"
@@ -176,7 +177,10 @@ def with_sides(row: dict[str, Value]) -> dict[str, Value]:
     The field ``total`` has the columns ``total_true`` and ``total_pred``, and perhaps its verdict in ``total_ok``, a
     check. A single pair without a verdict may be a classification.
     """
-    columns = {**_columns_of_fields(tuple(row))}
+    columns: dict[str, dict[str, str]] = {"expected": {}, "output": {}, CHECKS: {}}
+    for name in row:
+        if match := _in_column(name):
+            columns[str(match.lastgroup)][match[1]] = name
     fields = columns["expected"]
     columns[CHECKS] = {
         field: name for field, name in columns[CHECKS].items() if field in fields and is_verdict(row[name])
@@ -186,16 +190,6 @@ def with_sides(row: dict[str, Value]) -> dict[str, Value]:
     used = {name for names in columns.values() for name in names.values()}
     sides = {side: {field: row[name] for field, name in names.items()} for side, names in columns.items() if names}
     return {**{name: value for name, value in row.items() if name not in used}, **sides}
-
-
-@lru_cache(64)  # the rows of a table have the same names
-def _columns_of_fields(names: tuple[str, ...]) -> Mapping[str, dict[str, str]]:
-    """The columns of each side, and those with verdicts, by the name of their field."""
-    columns: dict[str, dict[str, str]] = {"expected": {}, "output": {}, CHECKS: {}}
-    for name in names:
-        if match := _OF_FIELD.fullmatch(name):
-            columns[str(match.lastgroup)][match[1]] = name
-    return columns
 
 
 def with_named_checks(row: dict[str, Value]) -> dict[str, Value]:

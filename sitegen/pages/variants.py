@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -72,7 +73,11 @@ ALL_FLIPS: Final = 2_000
 """Largest number of cases listed for all pairs together."""
 
 
-class VariantsView(Frozen):
+PAIRED: Final = 12
+"""The most variants of which every two are compared on the page."""
+
+
+class VariantsView(Frozen, dict=True, gc=True):
     """What ``pages/variants.html`` shows."""
 
     info: EvalInfo
@@ -95,11 +100,15 @@ class VariantsView(Frozen):
         ranks = [row.rank for row in self.ranked]
         return sorted(range(len(ranks)), key=lambda place: (ranks[place] is None, ranks[place] or 0))
 
-    @property
+    @cached_property
     def pairs(self) -> list[tuple[VariantPair, int, int]]:
-        """Every two variants, with their indices."""
-        place = {variant.name: index for index, variant in enumerate(self.comparison.variants)}
-        return [(pair, place[pair.first], place[pair.second]) for pair in self.comparison.pairs]
+        """Every two of the ``PAIRED`` variants that rank first, with their indices."""
+        first = {self.comparison.variants[index].name: index for index in self.by_rank[:PAIRED]}
+        return [
+            (pair, first[pair.first], first[pair.second])
+            for pair in self.comparison.pairs
+            if pair.first in first and pair.second in first
+        ]
 
     def differing(self, pair: VariantPair) -> str:
         """The address, in the report, of the answers of two variants that differ; empty if it does not have these."""
@@ -109,12 +118,12 @@ class VariantsView(Frozen):
     @property
     def listed_flips(self) -> list[CaseFlip]:
         """The cases that are listed for any pair."""
-        return [flip for pair in self.comparison.pairs for flip in pair.flips[: self.flips_listed]]
+        return [flip for pair, *_ in self.pairs for flip in pair.flips[: self.flips_listed]]
 
     @property
     def flips_listed(self) -> int:
         """Largest number of cases listed for a pair."""
-        return min(FLIPS, ALL_FLIPS // max(1, len(self.comparison.pairs)))
+        return min(FLIPS, ALL_FLIPS // max(1, len(self.pairs)))
 
 
 def variants_page(series: Series, specs: tuple[MetricSpec, ...], grid: CaseGrid) -> Page:

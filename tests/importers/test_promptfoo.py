@@ -58,12 +58,12 @@ def test_totals_are_those_of_the_tool(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_json_lines_have_the_cases_of_the_json(name: str) -> None:
-    rows = json.loads(content(name))["results"]["results"]
+def test_json_lines_and_json_that_lists_no_prompts_have_the_same_cases(name: str) -> None:
+    rows, of_json = json.loads(content(name))["results"]["results"], read_results(name, content(name))
     lines = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
-    of_lines, of_json = read_results("output.jsonl", lines), read_results(name, content(name))
-    assert [replace(case, judges=()) for case in of_lines.cases] == [replace(case, judges=()) for case in of_json.cases]
-    assert of_lines.findings == of_json.findings
+    for other in (read_results("output.jsonl", lines), read_results(name, changed(name, prompts=[]))):
+        assert [replace(case, judges=()) for case in other.cases] == [replace(it, judges=()) for it in of_json.cases]
+        assert other.findings == of_json.findings
 
 
 @pytest.mark.parametrize("name", RUNS)

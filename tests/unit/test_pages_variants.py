@@ -160,7 +160,7 @@ def test_the_trend_has_a_line_for_each_variant_those_of_the_newest_point_first()
         result(("old", "+-"), ("plain", "--")), result(("plain", "+-")), result(("kind", "++"), ("plain", "+-"))
     )
     assert view.variants == ("kind", "plain", "old")
-    assert view.values_of_variants == [[None, None, 1.0], [0.0, 0.5, 0.5], [0.5, None, None]]
+    assert view.values_of_lines == [[None, None, 1.0], [0.0, 0.5, 0.5], [0.5, None, None]]
     chart = trend_chart.trend(view)
     assert chart.variants == (
         charts.ChartLine("", "M2 0h0"),

@@ -15,7 +15,7 @@ import pytest
 
 from sitegen import api
 from sitegen.analysis.noise.samples import interval_of
-from sitegen.analysis.slices import Split, splits
+from sitegen.analysis.slices import Split, cheapest, crowded, splits
 from sitegen.errors import ConfigurationError
 from sitegen.model.scorecards import Scorecard
 from sitegen.questions.gate_junit import gate_junit
@@ -88,8 +88,13 @@ def test_the_matrix_has_the_mean_the_cost_and_the_latency_of_each_pair() -> None
 
 def test_the_best_model_is_better_than_each_other_one_by_more_than_chance() -> None:
     assert split_of(scored(answers()), "model").best == {("large",)}
-    alike = [{**row, "score": 0.5 if row["id"] < "c4" else 0.6} for row in answers()]
-    assert split_of(scored(alike), "model").best == frozenset()
+    alike = [{**row, "score": 0.5 if row["id"] < "c4" or row["model"] == "mini" else 0.6} for row in answers()]
+    assert split_of(scored(alike[:-4]), "model").best == frozenset()
+    for rows, expected in ((answers(), ("large", "large", None)), (alike[20:], ("mini", "large", "cannot tell"))):
+        spec, split = scorer("judged").metrics[0], split_of(scored(rows), "model")
+        found = cheapest(split, spec)
+        assert found is not None
+        assert (*found[0].values, *found[1].values, found[2] and found[2].decision) == expected
 
 
 def test_a_change_is_that_of_the_same_slice() -> None:
@@ -124,6 +129,12 @@ def test_what_does_not_group_answers_is_no_axis(rows: list[dict[str, Any]], why:
     assert {axis for split in found for axis in split.axes} <= {"variant", "model", "language"}, why
 
 
+def test_of_an_axis_with_too_many_values_the_best_and_the_worst_are_said() -> None:
+    rows = [{**answers()[0], "id": f"c{n}", "score": n % 70 / 70, "topic": f"t{n % 70}"} for n in range(141)]
+    (axis, topics), *others = crowded(scored(rows), scorer("judged").metrics[0])
+    assert (axis, len(topics), topics[0], topics[-1], others) == ("topic", 70, ("t69", 69 / 70, 2), ("t0", 0, 3), [])
+
+
 def test_tags_of_a_redacted_eval_are_hidden() -> None:
     inputs = ScoringInputs(
         outputs=(File(path="results.csv", content=table(answers())),), settings=json.dumps({"columns": COLUMNS})
@@ -150,8 +161,10 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(project: Path, 
     build_site(project, tmp_path / "site")
     text = text_of(tmp_path / "site" / "evals/support/0002.html")
     assert "Score by variant and model" in text
+    assert "short · large has the best Score, and all that cost less are worse or likely worse: 0.02 USD" in text
     trend = text_of(tmp_path / "site" / "evals/support/index.html")
     assert "0.385 mini0.900 large" in trend
+    assert "variant and model: long · mini" in trend
     assert "Hidden by the average: Score of model mini is worse, ▼down 0.100" in text
     assert "worse where `model` is `mini`: −0.100" in (tmp_path / "site" / "summary.md").read_text()
     series = json.loads((tmp_path / "site" / "data/evals/support.json").read_text())

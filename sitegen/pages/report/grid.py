@@ -86,7 +86,11 @@ class CaseGrid(Frozen, dict=True, gc=True):
 
         If there are more than ``SHOWN``, those whose answers passed most often come first.
         """
-        names = names_of_answerers(answer for case in self.cases for answer in case.answers)
+        pairs = dict.fromkeys((answer.variant, answer.model) for case in self.cases for answer in case.answers)
+        several = [len(pairs) == 1 or len(set(side)) > 1 for side in zip(*pairs, strict=True)]
+        names = {
+            pair: " · ".join(name for name, told in zip(pair, several, strict=True) if name and told) for pair in pairs
+        }
         if len(names) <= SHOWN:
             return names
         scores = dict.fromkeys(names, 0.0)
@@ -312,15 +316,6 @@ class CaseGrid(Frozen, dict=True, gc=True):
         ]
         folded = f"<details><summary>Details of the judges</summary>{''.join(details)}</details>" if details else ""
         return "".join(said) + folded
-
-
-def names_of_answerers(answers: Iterator[CaseAnswer]) -> dict[tuple[str, str], str]:
-    """Name who answered, as (variant, model), by those of the two of which there are several; by both if it is one."""
-    pairs = dict.fromkeys((answer.variant, answer.model) for answer in answers)
-    several = [len(pairs) == 1 or len(set(side)) > 1 for side in zip(*pairs, strict=True)]
-    return {
-        pair: " · ".join(name for name, named in zip(pair, several, strict=True) if name and named) for pair in pairs
-    }
 
 
 def tag_name(tag: tuple[str, str]) -> str:

@@ -23,11 +23,12 @@ from sitegen.analysis.noise import samples
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
 from sitegen.analysis.series import problems_of_point, variant_spread
 from sitegen.analysis.slices import axes_of, headlines_by
+from sitegen.importers.case import BETWEEN
 from sitegen.model.changes import Change, Interval, Noise
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.outcomes import LARGEST_NUMBER
-from sitegen.model.scorecards import Scorecard
+from sitegen.model.scorecards import ANSWERERS, Scorecard
 from sitegen.model.series import EvalInfo, EvalSummary, Point, Series, VariantSpread
 from sitegen.model.site import Page
 from sitegen.pages import links
@@ -47,7 +48,11 @@ VARIANTS: Final = 6
 """Largest number of values of one axis that are drawn: variants, models, or those of a tag."""
 
 _OTHERS: Final = 12
-"""Largest number of lines of further axes."""
+"""Largest number of lines of further axes, and of models under variants."""
+
+_BOTH: Final = "variant and model"
+_AXES: Final = {_BOTH: ANSWERERS}
+"""What an axis of several stands for, by its name."""
 
 NEWEST: Final = 200
 """Number of the newest iterations whose rows are on the page and whose values are all drawn. Older ones are drawn in
@@ -136,7 +141,8 @@ class TrendView(Frozen, dict=True, gc=True):
         """
         models = _values_on(self.series, "model")
         variants = () if models else _values_on(self.series, "variant")
-        return ("variant", variants) if variants else ("model", models or _models(self.series))
+        made_by = tuple(dict.fromkeys(filter(None, (point.made_by for point in reversed(self.points)))))[:VARIANTS]
+        return ("variant", variants) if variants else ("model", models or (made_by if len(made_by) > 1 else ()))
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -145,10 +151,14 @@ class TrendView(Frozen, dict=True, gc=True):
 
     @cached_property
     def others(self) -> list[tuple[str, str]]:
-        """The lines of further axes on which the newest answers differ: each axis and a value on it."""
+        """The lines of further axes on which the newest answers differ: each axis and a value on it.
+
+        After these come the models under each variant, if there are several of both.
+        """
         axes = axes_of(self.points[-1].scorecard) if self.points else ()
         values = ((axis, value) for axis in axes if axis != self.lines[0] for value in _values_on(self.series, axis))
-        return list(islice(values, _OTHERS))
+        both = _values_on(self.series, _BOTH, _OTHERS) if set(ANSWERERS) <= set(axes) else ()
+        return [*islice(values, _OTHERS), *((_BOTH, pair) for pair in both)]
 
     @cached_property
     def fields(self) -> tuple[FieldOverPoints, ...]:
@@ -171,24 +181,17 @@ class TrendView(Frozen, dict=True, gc=True):
         return max(0, len(self.points) - NEWEST)
 
     @cached_property
-    def values_of_variants(self) -> list[list[float | None]]:
-        """The headline of each variant, or of the outputs of each model, at every point."""
-        axis, variants = self.lines
-        if not variants:  # as a rule
-            return []
-        heads = [headlines_by(point.scorecard, (axis,), self.specs[0].name) for point in self.points]
-        if axis == "model" and max(map(len, heads)) < 2:  # a model for each output
-            heads = [{point.made_by: values[0]} for point, values in zip(self.points, self.values, strict=True)]
-        return [[head.get(variant) for head in heads] for variant in variants]
-
-    @cached_property
-    def values_of_others(self) -> list[list[float | None]]:
-        """The headline of the answers with each of the further values, at every point."""
+    def values_of_lines(self) -> list[list[float | None]]:
+        """The headline of the answers with each value that has a line of its own, at every point."""
+        named = [*((self.lines[0], value) for value in self.variants), *self.others]
         by_axis = {
-            axis: [headlines_by(point.scorecard, (axis,), self.specs[0].name) for point in self.points]
-            for axis, _ in self.others
+            axis: [headlines_by(point.scorecard, _AXES.get(axis, (axis,)), self.specs[0].name) for point in self.points]
+            for axis, _ in named
         }
-        return [[heads.get(value) for heads in by_axis[axis]] for axis, value in self.others]
+        if "model" in by_axis and max(map(len, by_axis["model"])) < 2:  # a model for each output
+            heads = zip(self.points, self.values, strict=True)
+            by_axis["model"] = [{point.made_by: values[0]} for point, values in heads]
+        return [[heads.get(value) for heads in by_axis[axis]] for axis, value in named]
 
     @property
     def apart(self) -> int:
@@ -352,21 +355,20 @@ def trend_page(series: Series, summary: EvalSummary, columns: tuple[tuple[str, s
     return Page(links.eval_trend(series.info.id), "pages/trend.html", TrendView(series, summary, columns))
 
 
-def _values_on(series: Series, axis: str) -> tuple[str, ...]:
+def _values_on(series: Series, axis: str, most: int = VARIANTS) -> tuple[str, ...]:
     """The values of answers on an axis, those of the newest point first; empty if no output has two."""
+    axes = _AXES.get(axis, (axis,))
     stated = [
-        dict.fromkeys(document.axes[axis] for document in point.scorecard.documents if axis in document.axes)
+        dict.fromkeys(
+            BETWEEN.join([document.axes[name] for name in axes])
+            for document in point.scorecard.documents
+            if document.axes.keys() >= {*axes}
+        )
         for point in reversed(series.points)
     ]
     if max(map(len, stated), default=0) < 2:
         return ()
-    return tuple(dict.fromkeys(chain.from_iterable(stated)))[:VARIANTS]
-
-
-def _models(series: Series) -> tuple[str, ...]:
-    """The models of the outputs, newest first, joined if an output has several; empty if all have the same."""
-    models = tuple(dict.fromkeys(filter(None, (point.made_by for point in reversed(series.points)))))
-    return models[:VARIANTS] if len(models) > 1 else ()
+    return tuple(dict.fromkeys(chain.from_iterable(stated)))[:most]
 
 
 def _values(card: Scorecard, specs: Sequence[MetricSpec]) -> tuple[float | None, ...]:

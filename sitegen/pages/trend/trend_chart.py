@@ -143,7 +143,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     scale = Ends(spec.low, spec.high)
     metrics = [[values[k] for values in view.values] for k in range(view.drawn)]
     now = [list(column) for column in zip(*view.now, strict=True)]
-    variants, recorded = [*view.values_of_variants, *view.values_of_others], view.recorded_headlines
+    variants, recorded = view.values_of_lines, view.recorded_headlines
     columns = [*metrics, *now, *variants, recorded]
     head = metrics[0]
     size = ceil(older / min(_GROUPS, _GROUPS_OF_LINES // len(columns)))

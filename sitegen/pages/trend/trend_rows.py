@@ -43,7 +43,7 @@ EDITED = 3
 
 def columns(view: TrendView) -> tuple[Column, ...]:
     """The table of iterations. A row is the index of a point, with the texts that follow its label."""
-    values, specs, heads = view.values, view.specs[: view.drawn], view.values_of_variants
+    values, specs, heads = view.values, view.specs[: view.drawn], view.values_of_lines[: len(view.variants)]
     now = Column(
         name="now",
         head="Today",
