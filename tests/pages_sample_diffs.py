@@ -20,6 +20,7 @@ from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Blob, CommitRecord, Edit, EditStatus, InstructionHistory
 from sitegen.pages.commit import CommitView, EvalMove
 from sitegen.pages.effects import Touched
+from sitegen.text.patch import Patch, read_patch
 
 SITE = SiteInfo("seed-packets", "0.1.0", repository_url="https://example.org/garden/seed-packets")
 SPECS = (
@@ -119,13 +120,13 @@ def commit(position: int, subject: str, body: str = "", author: str = "Wren Abar
     )
 
 
-def patch_of(old: str, new: str, context: int = 3, name: str = "instructions.md") -> bytes:
+def patch_of(old: str, new: str, context: int = 3, name: str = "instructions.md") -> Patch:
     """A patch as git writes it."""
     lines = list(
         difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), "a", "b", n=context)
     )
     header = f"diff --git a/{name} b/{name}\nindex {oid(old)[:7]}..{oid(new)[:7]} 100644\n--- a/{name}\n+++ b/{name}\n"
-    return (header + "".join(lines[2:])).encode("utf-8", "surrogateescape")
+    return read_patch((header + "".join(lines[2:])).encode("utf-8", "surrogateescape"))
 
 
 def edit(at: Commit, old: str | None, new: str | None, path: str = PATH, status: EditStatus = "modified") -> Edit:

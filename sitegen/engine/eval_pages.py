@@ -25,6 +25,7 @@ from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.writer import WrittenFiles, digest_of_inputs
 from sitegen.errors import MissingObjectsError
 from sitegen.model.answers import AnsweredCase
+from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Cell, CellMap
@@ -395,18 +396,17 @@ class _EvalPages:
         for piece in data.pieces:
             self._writer.write(piece.path, piece.content, key)
 
-    def _diffs(self, edits: Sequence[Edit]) -> dict[str, RenderedPatch]:
+    def _diffs(self, edits: Sequence[Edit], since: Commit) -> dict[str, RenderedPatch]:
         """Draw edits of instructions; none if this clone lacks their texts, which is a problem of their own pages."""
         try:
-            return draw_few(edits[:FILES], self._task.context.patches(edits[:FILES])) if edits else {}
+            return draw_few(edits[:FILES], self._task.context.patches(edits[:FILES], since.sha)) if edits else {}
         except MissingObjectsError:
             return {}
 
     def _write_trend(self, series: Series) -> None:
         """Write the trend page, after the page and the file to which it leads."""
         summary, inputs = self._task.record.summary, self._cards.newest_inputs
-        columns = mapped_columns(inputs) if inputs else ()
-        trend = trend_page(series, summary, columns)
+        trend = trend_page(series, summary, mapped_columns(inputs) if inputs else ())
         if summary.suspects:
             suspects = suspect_truth_page(summary)
             self._writer.write(suspects.path, self._renderer.render(suspects))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, groupby, repeat, starmap
 
 from msgspec.structs import replace
@@ -87,15 +87,14 @@ class _InstructionWork:
         kept = set(self._task.context.pages_of(self._history))
         pages = enumerate(zip(self._pages, self._keys, strict=True))
         stale = {index for index, (path, key) in pages if path in kept and not self._writer.is_fresh(path, key)}
-        uncounted = {index for index, edit in enumerate(self._counted) if edit is None}
-        self._count(sorted(uncounted))
+        self._count([index for index, edit in enumerate(self._counted) if edit is None])
         counts = [edit and edit.counts for edit in self._counted]
         sizes = tuple(map(TextStats, line_counts(counts), word_counts(counts)))
         for index, patch in self._patches(sorted(stale, reverse=True)):
             page = EditView(
                 file=self._history,
                 index=index,
-                patch=draw_edit(self._edits[index], patch),
+                patch=draw_edit(self._edits[index], read_patch(patch)),
                 effects=effect_rows(self._task.effects[index]),
                 before=sizes[index - 1] if index else None,
                 after=sizes[index],
@@ -142,16 +141,14 @@ class _InstructionWork:
 
     def _page_key(self, index: int) -> str:
         """Return the digest of everything on the page of an edit: the edit, the edit before, effects, templates."""
-        edits = self._edits[max(0, index - 1) : index + 1]
-        context, path, effects = self._task.context, self._history.path, self._task.effects[index]
         return digest_of_inputs(
             "instruction file",
             "edit",
-            templates=context.templates,
-            path=path,
-            edit_and_the_one_before=edits,
+            templates=self._task.context.templates,
+            path=self._history.path,
+            edit_and_the_one_before=self._edits[max(0, index - 1) : index + 1],
             index=index,
-            effects=effects,
+            effects=self._task.effects[index],
             thickens=self._thick[index],
         )
 
@@ -199,7 +196,20 @@ def write_instructions(evals: Evals, expected: WrittenInstructions) -> WrittenIn
     timeline, memo = build.timeline, build.memo
     touched = [file for file in _touched(evals, expected.effects) if timeline.context.pages_of(file)]
     failures: dict[str, Problem] = {}
-    for task, done in build.pool.map(write_instruction, _tasks(build, expected.effects, touched)):
+    apart = apart_since(timeline.instructions)
+    tasks = (
+        InstructionTask(
+            context=timeline.context,
+            history=file,
+            effects=tuple(expected.effects.effects_of(edit.commit.position, file.path) for edit in file.edits),
+            counted=_counted(build, file),
+            pages=build.files.present_files(owner(file.path)),
+            best=expected.effects.best_versions(file),
+            apart=apart,
+        )
+        for file in touched
+    )
+    for task, done in build.pool.map(write_instruction, tasks):
         edits, path = task.history.edits, task.history.path
         build.step(len(edits))
         if isinstance(done, Problem):
@@ -254,21 +264,6 @@ def _touched(evals: Evals, effects: EffectIndex) -> list[InstructionHistory]:
         or any(effects.drives(file.path, eval_id) for eval_id in evals.new_best)
     ]
     return sorted(touched, key=lambda file: (file.edits[-1].commit.position, len(file.edits)), reverse=True)
-
-
-def _tasks(build: Build, effects: EffectIndex, files: Iterable[InstructionHistory]) -> Iterator[InstructionTask]:
-    timeline = build.timeline
-    apart = apart_since(timeline.instructions)
-    for file in files:
-        yield InstructionTask(
-            context=timeline.context,
-            history=file,
-            effects=tuple(effects.effects_of(edit.commit.position, file.path) for edit in file.edits),
-            counted=_counted(build, file),
-            pages=build.files.present_files(owner(file.path)),
-            best=effects.best_versions(file),
-            apart=apart,
-        )
 
 
 def _counted(build: Build, file: InstructionHistory) -> tuple[CountedEdit | None, ...]:

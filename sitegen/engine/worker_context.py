@@ -178,9 +178,9 @@ class WorkerContext(Frozen):
         """Open the repository for reading."""
         return Repository(self.place, max_blob_bytes=self.limits.max_blob_bytes, overlay=dict(self.overlay))
 
-    def patches(self, edits: Sequence[Edit]) -> Iterator[bytes]:
+    def patches(self, edits: Sequence[Edit], since: str = "") -> Iterator[bytes]:
         """Yield the patch of each edit, from one process for all tasks of this process: see ``Repository.patches``."""
-        return self.open().patches(edits, self.instructions)
+        return self.open().patches(edits, self.instructions, since)
 
     def writer(self, owner: str, present: Iterable[PageRow]) -> Writer:
         """Return a writer into the output folder. ``present``: files of the owner that are known to be there."""

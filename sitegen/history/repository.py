@@ -189,16 +189,17 @@ class Repository:
             self.overlay[oid] = content
         return oid
 
-    def patches(self, edits: Sequence[Edit], folders: tuple[str, ...] = ()) -> Iterator[bytes]:
+    def patches(self, edits: Sequence[Edit], folders: tuple[str, ...] = (), since: str = "") -> Iterator[bytes]:
         """Yield the patch of each edit, in order, from one process; empty if only line ends changed.
 
         Patches are histogram diffs with three lines of context that ignore carriage returns at line ends; for a renamed
         file, the difference between its two contents. They are truncated to 4 MB. ``folders`` contain every file that
-        is requested within ``share_processes``: callers that name the same folders share a process. Raises
-        MissingObjectsError for a content in Git LFS that was not fetched.
+        is requested within ``share_processes``: callers that name the same folders share a process.
+        ``since``: id of the commit with the first texts of all combined edits, so that one process compares them all.
+        Raises MissingObjectsError for a content in Git LFS that was not fetched.
         """
         committed = [edit for edit in edits if edit.commit.sha != WORKTREE]
-        answers = patches.read_patches(self.place, committed, folders)
+        answers = patches.read_patches(self.place, committed, folders, since)
         for edit in edits:
             patch = next(answers) if edit.commit.sha != WORKTREE else b""
             # Few texts quote a pointer, and to look at the beginning of each line takes long.

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from sitegen.analysis.change import best_before_newest
 from sitegen.analysis.series import variant_spread
 from sitegen.model.changes import Change
+from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.series import Point, Series, VariantSpread
 from sitegen.model.site import Page
@@ -65,13 +66,13 @@ class CompareView(Frozen):
 
 
 def compare_page(
-    series: Series, data: CompareData, draw: Callable[[Sequence[Edit]], dict[str, RenderedPatch]] | None = None
+    series: Series, data: CompareData, draw: Callable[[Sequence[Edit], Commit], dict[str, RenderedPatch]] | None = None
 ) -> Page:
-    """The page of an eval with two points or more. ``draw`` draws edits as diffs; without it, none are shown."""
+    """The page of an eval with two points or more. ``draw`` draws edits since a commit as diffs, if they are shown."""
     previous = len(series.points) - 2
     best = best_before_newest(series)
     earlier = (previous,) if best in (None, previous) else (previous, best)
-    prompts = {index: draw(edits_since(series, index)) for index in earlier} if draw else {}
+    prompts = {at: draw(edits_since(series, at), series.points[at].snapshot.commit) for at in earlier} if draw else {}
     view = CompareView(series=series, data=data, earlier=earlier, prompts=prompts)
     return Page(links.compare(series.info.id), "pages/compare.html", view)
 

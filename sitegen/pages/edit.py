@@ -102,15 +102,14 @@ class EditView(Frozen):
         return tuple(dict.fromkeys(filter(None, (old, new))))
 
 
-def draw_edit(edit: Edit, patch: bytes, *, with_passages: bool = True) -> RenderedPatch:
-    """Reads git's patch of this one file; the patch is empty if git has none."""
-    read = read_patch(patch)
-    diff = draw(read, with_passages=with_passages)
+def draw_edit(edit: Edit, patch: Patch, *, with_passages: bool = True) -> RenderedPatch:
+    """Draws git's patch of this one file; the patch is empty if git has none."""
+    diff = draw(patch, with_passages=with_passages)
     return RenderedPatch(
         **asdict(diff),
-        counts=read.counts,
-        notes=_patch_notes(edit, read, diff.left_out),
-        command=command_of(edit) if diff.left_out or read.unread or not diff.rows else None,
+        counts=patch.counts,
+        notes=_patch_notes(edit, patch, diff.left_out),
+        command=command_of(edit) if diff.left_out or patch.unread or not diff.rows else None,
     )
 
 
@@ -118,8 +117,8 @@ def draw_few(edits: Sequence[Edit], patches: Iterable[bytes]) -> dict[str, Rende
     """Draw the diffs that another page than that of an edit shows, by path: of few lines each, until it has enough."""
     diffs: dict[str, RenderedPatch] = {}
     room = _LINES
-    for edit, patch in zip(edits, patches, strict=True):
-        lines = sum(len(hunk.lines) for hunk in read_patch(patch).hunks)
+    for edit, patch in zip(edits, map(read_patch, patches), strict=True):
+        lines = sum(len(hunk.lines) for hunk in patch.hunks)
         if 0 < lines <= room:
             diffs[edit.path] = draw_edit(edit, patch, with_passages=False)
             room -= lines

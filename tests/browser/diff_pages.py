@@ -10,7 +10,6 @@ from sitegen.pages.edit import EditView, draw_edit
 from sitegen.pages.effects import effect_rows
 from sitegen.pages.instruction import CountedEdit, InstructionView, show_text
 from sitegen.pages.instructions import FileRecord, instructions_page
-from sitegen.text.patch import read_patch
 from sitegen.text.sections import text_stats
 from tests import pages_sample_diffs as sample
 
@@ -37,18 +36,15 @@ def pages() -> list[Page]:
     )
     long = draw_edit(hostile.edits[1], sample.patch_of(sample.V1, sample.HOSTILE + "x" * 100_000))
     found.append(EditView(file=hostile, index=1, patch=long, effects=effect_rows(sample.EFFECTS)).page)
-    records = [
-        CountedEdit(read_patch(sample.patch_of(texts[index], texts[index + 1])).counts, ()) for index in range(3)
-    ]
-    odd = [CountedEdit(None, ()), CountedEdit(read_patch(sample.patch_of(sample.V1, sample.HOSTILE)).counts, ())]
+    records = [CountedEdit(sample.patch_of(texts[index], texts[index + 1]).counts, ()) for index in range(3)]
+    odd = [CountedEdit(None, ()), CountedEdit(sample.patch_of(sample.V1, sample.HOSTILE).counts, ())]
     effects = (sample.MANY_EFFECTS, sample.EFFECTS, ())
     for file, edits, of_edits, text in (
         (sample.FILE, records, effects, sample.V3),
         (hostile, odd, ((), ()), sample.HOSTILE),
     ):
         shown = show_text(text.encode())
-        view = InstructionView(file=file, edits=tuple(edits), effects=of_edits, text=shown, best=())
-        found.append(view.page)
+        found.append(InstructionView(file=file, edits=tuple(edits), effects=of_edits, text=shown, best=()).page)
     found.append(
         instructions_page(
             [

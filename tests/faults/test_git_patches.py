@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.history.patches import LARGEST
 from sitegen.history.process import share_processes
@@ -76,10 +77,8 @@ def test_renamed_files_of_one_commit_may_be_patched_one_by_one(repo: GitRepo) ->
         for number in range(9):
             old, new = f"docs/{number}.md", f"docs/new-{number}.md"
             blobs = Blob(old, repo.oid(first, old)), Blob(new, repo.oid(second, new))
-            (patch,) = repository.patches(
-                [Edit(Commit(sha=second, position=1, author="", committed_at="", subject=""), new, "renamed", *blobs)],
-                ("docs",),
-            )
+            commit = Commit(sha=second, position=1, author="", committed_at="", subject="")
+            (patch,) = repository.patches([Edit(commit, new, "renamed", *blobs)], ("docs",))
             assert patch.endswith(f"-{number}\n+{number} new\n".encode())
 
 
@@ -95,6 +94,9 @@ def test_a_commit_may_be_asked_for_again_and_again(repo: GitRepo) -> None:
         "@@ -0,0 +1 @@\n+a\n",
     ]
     assert bodies(repo, []) == []
+    several = [replace(edit, status="combined") for edit in edits[1::2]]
+    patches = Repository.open(repo.path).patches(several, since=edits[0].commit.sha)
+    assert [patch.partition(b"@@\n")[2] for patch in patches] == [b"-a\n+aa\n", b"-b\n+bb\n"]
 
 
 def test_a_shared_process_gives_the_same_patches_after_a_caller_that_gave_up(repo: GitRepo) -> None:

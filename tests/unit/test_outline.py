@@ -1,6 +1,6 @@
 import pytest
 
-from sitegen.text.patch import read_patch, touched_sections
+from sitegen.text.patch import touched_sections
 from sitegen.text.sections import Outline, outline
 from tests.pages_sample_diffs import V1, V2, patch_of
 
@@ -41,7 +41,7 @@ def test_line_ends_and_long_titles_do_not_matter():
 
 
 def test_an_edit_touches_the_sections_of_what_it_added_and_removed():
-    hunks = read_patch(patch_of(V1, V2)).hunks
+    hunks = patch_of(V1, V2).hunks
     assert touched_sections(hunks, outline(V1.encode()), outline(V2.encode())) == (
         "Packet reader › Rules",
         "Packet reader › Fields",
@@ -52,4 +52,4 @@ def test_an_edit_touches_the_sections_of_what_it_added_and_removed():
 
 def test_blank_lines_and_the_stated_version_touch_nothing():
     old, new = "# A\n\nVersion: 1.0\n## B\nx\n", "# A\n\nVersion: 1.1\n\n## B\nx\n"
-    assert touched_sections(read_patch(patch_of(old, new)).hunks, outline(old.encode()), outline(new.encode())) == ()
+    assert touched_sections(patch_of(old, new).hunks, outline(old.encode()), outline(new.encode())) == ()

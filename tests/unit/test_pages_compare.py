@@ -481,11 +481,8 @@ def test_several_edits_of_a_file_are_one_diff_from_its_first_text_to_its_last():
     assert {edit.path: (edit.old, edit.new) for edit in edits_since(one, 5)} == wanted
     assert max(Counter(edit.path for point in one.points[6:] for edit in point.edits).values()) > 1
     patch = b"@@ -1 +1 @@\n-State the <b>area</b>.\n+State it in ha.\n"
-
-    def draw(edits):
-        return draw_few(edits, [patch] * len(edits))
-
-    html = html_with(renderer_of(SiteInfo("t", "1")), compare_page(one, compare_data(one, ()), draw))
+    page = compare_page(one, compare_data(one, ()), lambda edits, _: draw_few(edits, [patch] * len(edits)))
+    html = html_with(renderer_of(SiteInfo("t", "1")), page)
     assert "State the &lt;b&gt;" in re.sub("</?(del|ins)>", "", html)
     ids = re.findall(r'<tr class="hk" id="(\w+)"', html)
     assert len(ids) == len(set(ids)) == html.count('<div class="view lines on">') > 0

@@ -16,6 +16,7 @@ from sitegen.pages.edit import EditView, RenderedPatch, draw_edit
 from sitegen.pages.effects import effect_rows, fields_and_passages
 from sitegen.pages.instruction import apart_since, thickens
 from sitegen.pages.labels import verdict_word
+from sitegen.text.patch import read_patch
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written
@@ -42,8 +43,7 @@ def edit_page(
 
 def written_with(*of_evals: Effect) -> str:
     """The page of an edit with these effects."""
-    patch = drawn(1, sample.V1, sample.V2)
-    return written(renderer_of(sample.SITE), edit_page(sample.FILE, 1, patch, of_evals))
+    return written(renderer_of(sample.SITE), edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), of_evals))
 
 
 def drawn(index: int, old: str, new: str, file: InstructionHistory = sample.FILE) -> RenderedPatch:
@@ -60,7 +60,7 @@ def view_of(
         old=old and Blob(path, old),  # type: ignore[arg-type]
         new=new and Blob(path, new),  # type: ignore[arg-type]
     )
-    page = edit_page(InstructionHistory(path, (edit,)), 0, draw_edit(edit, patch), ())
+    page = edit_page(InstructionHistory(path, (edit,)), 0, draw_edit(edit, read_patch(patch)), ())
     assert isinstance(page.view, EditView)
     return page.view
 
