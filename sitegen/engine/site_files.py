@@ -27,20 +27,17 @@ class SiteFiles:
         self._memo = last.memo
         self._site = last.project.site
         self.last = last
-        self._foreign, self._unlisted = self._files_not_in_memo()
+        if last.is_trusted and last.state is not None:  # nothing was added to the folder since
+            self._foreign, self._unlisted = last.state.foreign, tuple[str, ...]()
+        else:
+            paths = (row.path for row in self._memo.each_page(self._site))
+            self._foreign, self._unlisted = files_not_in_memo(self._into, paths, name_each=self._force)
         self._records: dict[str, list[bytes]] = {}
         """The recorded files by owner, each record encoded: as values they would take two and a half times the memory.
         A later record of a path counts."""
         self._whole: set[str] = set()
         """Owners whose files were all recorded."""
         self._written = 0
-
-    def _files_not_in_memo(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """List the foreign files of the folder; the list of the last build is used until something is added to it."""
-        if self.last.is_trusted and self.last.state is not None:
-            return self.last.state.foreign, ()
-        paths = (row.path for row in self._memo.each_page(self._site))
-        return files_not_in_memo(self._into, paths, name_each=self._force)
 
     @property
     def foreign(self) -> tuple[str, ...]:

@@ -26,9 +26,8 @@ from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.report.tree import PagePicture, TreeView, has_tree, tree_page
 from sitegen.pages.report.tree_source import Citation, SourcePage, citations, with_source
-from sitegen.scoring.evidence import EvidenceByPath, evidence_in
+from sitegen.scoring.evidence import evidence_in
 from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.scorer import ScoringInputs
 from sitegen.text.words import SearchedText
 
 LARGEST: Final = 5_000_000
@@ -78,7 +77,12 @@ class EvalSources:
         view = tree.view
         (inputs,) = all_inputs(self._context, [snapshot])
         several = len(result.scorecard.documents) > 1
-        cited = list(citations(view.root, self._evidence_by_document(inputs), several=several))
+        try:
+            documents = self._scorer.documents(inputs)
+        except UnreadableError:
+            documents = {}
+        evidence = {name: evidence_in(document) for name, document in documents.items()}
+        cited = list(citations(view.root, evidence, several=several))
         files = self.files(snapshot)
         self._texts.clear()
         self._characters = 0
@@ -145,14 +149,6 @@ class EvalSources:
                 self._characters += len(text)
                 self._texts[oid] = SearchedText(text)
         return self._texts[oid]
-
-    def _evidence_by_document(self, inputs: ScoringInputs) -> dict[str, EvidenceByPath]:
-        """Return the evidence of an output by the ids of its documents, as in judgements."""
-        try:
-            documents = self._scorer.documents(inputs)
-        except UnreadableError:
-            return {}
-        return {name: evidence_in(document) for name, document in documents.items()}
 
     def _problems(self, unread: Mapping[str, str], snapshot: Snapshot) -> Iterator[Problem]:
         """Yield a problem for each file that cannot be shown, up to a limit. ``unread``: maps paths to reasons."""

@@ -104,15 +104,26 @@ class EvalCommit(Frozen):
         question = f"states {sorted(statements.items())}"
         return bool(self.repository.answer(question, output.oid, lambda content: "yes" * states(content, statements)))
 
-    def with_own_sides(self, iteration_files: IterationFiles) -> IterationFiles:
-        """Return the iteration with separate ids for its outputs and its own ground truth, if its files hold both."""
-        settings = self.inputs.settings
-        if case_settings(settings) is None or not iteration_files.outputs:
-            return iteration_files
-        files = iteration_files.outputs
-        sides = [self.sides_of(file, settings) for file in files]
-        outputs = tuple(file._replace(oid=output) for file, (_, output) in zip(files, sides, strict=True))
-        return replace(iteration_files, outputs=outputs, ground_truth=files[0]._replace(oid=sides[0][0]))
+    def draft(self, label: str, outputs: tuple[Blob, ...], recorded: Blob | None = None) -> Snapshot:
+        """Return the files of an iteration after the commit as a snapshot without number, slug and cause.
+
+        Its outputs and its own ground truth have separate ids if its files hold both.
+        """
+        inputs = self.inputs
+        if case_settings(inputs.settings) is not None and outputs:
+            sides = [self.sides_of(file, inputs.settings) for file in outputs]
+            inputs = inputs._replace(ground_truth=outputs[0]._replace(oid=sides[0][0]))
+            outputs = tuple(file._replace(oid=output) for file, (_, output) in zip(outputs, sides, strict=True))
+        return Snapshot(
+            iteration=0,
+            label=label,
+            slug="",
+            commit=self.commit,
+            cause=(),
+            outputs=outputs,
+            **inputs._asdict(),
+            recorded=recorded,
+        )
 
     def sides_of(self, file: Blob, settings: str) -> tuple[str, str]:
         """Return the first blobs that had the expected values and the outputs of a case file."""
@@ -142,29 +153,23 @@ class EvalCommit(Frozen):
         results = state.files.folder(f"{state.active}/{RESULTS}")
         return {name for name in (*results.folders, *results.files) if iteration_number(name) is not None}
 
-    def committed_files(self, name: str) -> IterationFiles:
+    def committed_files(self, name: str) -> Snapshot:
         """Return the files of an iteration in a folder, or of a run that a glob matches."""
         state, glob = self.state, runs_of(self.entry)
         if glob is not None:
             outputs = tuple(filter(self.belongs, glob.outputs(state.active or "", name, state.files)))
             below = f"{state.active}/{glob.start}{name if glob.is_folder else ''}".strip("/")
-            return IterationFiles(
-                label=name,
-                outputs=outputs,
-                recorded=self.record_beside(outputs, below, in_own_folder=glob.is_folder),
-                stated_at=time_in(name, self.commit.committed_at),
-            )
+            recorded = self.record_beside(outputs, below, in_own_folder=glob.is_folder)
+            return replace(self.draft(name, outputs, recorded), recorded_at=time_in(name, self.commit.committed_at))
         folder = f"{state.active}/{RESULTS}/{name}"
         files = files_of(self.kind)
         outputs = state.files.outputs_in(folder, files.outputs, files.variants)
-        runs: list[Blob] = []
-        if name in state.with_runs:
-            start = f"{folder}/runs"
-            runs = sorted(
-                state.files.blobs(start), key=lambda blob: (_run_number(blob.path[len(start) + 1 :]), blob.path)
-            )
-        recorded = self.record_beside(outputs, folder)
-        return IterationFiles(label=name, outputs=outputs, recorded=recorded, runs=tuple(runs))
+        draft = self.draft(name, outputs, self.record_beside(outputs, folder))
+        if name not in state.with_runs:
+            return draft
+        start = f"{folder}/runs"
+        runs = ((_run_number(blob.path[len(start) + 1 :]), blob) for blob in state.files.blobs(start))
+        return replace(draft, runs=tuple(blob for _, blob in sorted(runs)))
 
     def record_beside(self, outputs: tuple[Blob, ...], folder: str, *, in_own_folder: bool = True) -> Blob | None:
         """Return the record in the folder of an output, which is no output itself."""
@@ -253,7 +258,7 @@ class EvalCommit(Frozen):
             self.report(Problem("note", message, fix, path=path))
 
     def start_snapshots(
-        self, series: SeriesState, touched: Sequence[str], files_by_name: Mapping[str, IterationFiles]
+        self, series: SeriesState, touched: Sequence[str], files_by_name: Mapping[str, Snapshot]
     ) -> None:
         """Start snapshots of new and changed iterations, and of the newest iteration if its inputs changed.
 
@@ -271,13 +276,12 @@ class EvalCommit(Frozen):
         if newest is None or newest not in files_by_name or not self.inputs_changed or newest in dict(started):
             return
         # Older iterations keep their scores: only the newest is scored again with other inputs.
-        iteration, iteration_files = series.units[newest], files_by_name[newest]
-        inputs = iteration_files.inputs(self.inputs)
-        if cause := cause_since(series.last_snapshot(newest), inputs):
-            series.append(newest, self._new_snapshot(iteration, cause, iteration_files))
+        draft = files_by_name[newest]
+        if cause := cause_since(series.last_snapshot(newest), draft):
+            series.append(newest, self._new_snapshot(series.units[newest], cause, draft))
 
     def _new_or_changed(
-        self, series: SeriesState, touched: Sequence[str], files_by_name: Mapping[str, IterationFiles]
+        self, series: SeriesState, touched: Sequence[str], files_by_name: Mapping[str, Snapshot]
     ) -> list[tuple[str, Snapshot]]:
         """Return (name, snapshot) of iterations with new outputs. Of the same outputs, update the files beside them."""
         previous = series.snapshots[-1] if series.snapshots else None
@@ -288,55 +292,39 @@ class EvalCommit(Frozen):
             iteration = series.units[name]
             if not iteration.present or name not in files_by_name:
                 continue
-            iteration_files, last = files_by_name[name], series.last_snapshot(name)
-            outputs, settings = iteration_files.outputs, self.inputs.settings
+            draft, last = files_by_name[name], series.last_snapshot(name)
+            outputs, settings = draft.outputs, self.inputs.settings
             is_same = last is not None and same_files(last.outputs, outputs)
             if last is not None and is_same and answerers(last.outputs, settings) == answerers(outputs, settings):
                 # The current files beside its output; another path alone does not change it.
-                if not same_file(last.recorded, iteration_files.recorded):
-                    last = self._with_origin(last, iteration_files)
-                if not same_files(last.runs, iteration_files.runs):
-                    last = replace(last, runs=iteration_files.runs)
+                if not same_file(last.recorded, draft.recorded):
+                    last = self._with_origin(last, draft)
+                if not same_files(last.runs, draft.runs):
+                    last = replace(last, runs=draft.runs)
                 series.snapshots[iteration.points[-1]] = last
                 continue
-            inputs = iteration_files.inputs(self.inputs)
-            cause = cause_since(last or previous, inputs, waited=name not in touched)
-            started.append((name, self._new_snapshot(iteration, ("outputs", *cause), iteration_files)))
+            cause = cause_since(last or previous, draft, waited=name not in touched)
+            started.append((name, self._new_snapshot(iteration, ("outputs", *cause), draft)))
         return started
 
-    def _new_snapshot(
-        self, iteration: SeriesIteration, cause: tuple[Cause, ...], iteration_files: IterationFiles
-    ) -> Snapshot:
-        """Make a snapshot of an iteration after the commit.
+    def _new_snapshot(self, iteration: SeriesIteration, cause: tuple[Cause, ...], draft: Snapshot) -> Snapshot:
+        """Make a snapshot of an iteration. Every snapshot but its first has the commit's id in the slug."""
+        slug = f"{iteration.slug}-{self.commit.sha[:_SHORT]}" if iteration.points else iteration.slug
+        return self._with_origin(replace(draft, iteration=iteration.number, slug=slug, cause=cause), draft)
 
-        Every snapshot but its first has the commit's id in the slug.
-        """
-        inputs = iteration_files.inputs(self.inputs)
-        snapshot = Snapshot(
-            iteration=iteration.number,
-            label=iteration_files.label,
-            slug=f"{iteration.slug}-{self.commit.sha[:_SHORT]}" if iteration.points else iteration.slug,
-            commit=self.commit,
-            cause=cause,
-            outputs=iteration_files.outputs,
-            **inputs._asdict(),
-            runs=iteration_files.runs,
-        )
-        return self._with_origin(snapshot, iteration_files)
-
-    def _with_origin(self, snapshot: Snapshot, iteration_files: IterationFiles) -> Snapshot:
+    def _with_origin(self, snapshot: Snapshot, draft: Snapshot) -> Snapshot:
         """Return the snapshot with its run's statements, from the record beside the output or else from the output."""
-        beside = self._read_record(iteration_files.recorded) if iteration_files.recorded else Recorded()
+        beside = self._read_record(draft.recorded) if draft.recorded else Recorded()
         needs_outputs = not beside.git_commit or traits_of(self.kind).names_scores
-        stated = [*self._stated_by_outputs(iteration_files.outputs, snapshot.settings)] if needs_outputs else []
+        stated = [*self._stated_by_outputs(draft.outputs, snapshot.settings)] if needs_outputs else []
         # Of an output in several files, the first that says anything of its run tells when it was made.
         of_runs = (each for each in stated if each != Recorded(grades=each.grades))
         inside = next(map(self._checked_statement, of_runs), Recorded())
         return replace(
             snapshot,
             grades=tuple(dict.fromkeys(chain.from_iterable(each.grades for each in stated))),
-            recorded=iteration_files.recorded,
-            recorded_at=beside.timestamp or inside.timestamp or iteration_files.stated_at,
+            recorded=draft.recorded,
+            recorded_at=beside.timestamp or inside.timestamp or draft.recorded_at,
             made_at=beside.git_commit or inside.git_commit,
             recorded_metrics=beside.metrics,
             usage=beside.usage,
@@ -399,23 +387,6 @@ def _run_number(path: str) -> int:
     """Return 7 for ``7/extracted.json``; -1 for a name that is not a number, so that it sorts first."""
     name = path.partition("/")[0]
     return int(name) if name.isascii() and name.isdigit() and len(name) < 10 else -1
-
-
-class IterationFiles(Frozen):
-    """The files of an iteration after the commit."""
-
-    label: str
-    outputs: tuple[Blob, ...]
-    recorded: Blob | None = None
-    runs: tuple[Blob, ...] = ()
-    stated_at: str | None = None
-    """The time in the iteration's name, ISO 8601."""
-    ground_truth: Blob | None = None
-    """The expected values in the iteration's own file; None if the expected values of the eval apply."""
-
-    def inputs(self, of_eval: EvalInputs) -> EvalInputs:
-        """Return the inputs of scoring the iteration, besides its outputs."""
-        return of_eval if self.ground_truth is None else of_eval._replace(ground_truth=self.ground_truth)
 
 
 def with_built_sides(rules: EntryRules, built: EntryRules) -> EntryRules:

@@ -15,8 +15,16 @@ from posixpath import basename
 from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig, Kind, files_of
-from sitegen.history.eval_commit import EvalCommit, IterationFiles
-from sitegen.history.eval_state import EvalInputs, EvalState, SeriesIteration, SeriesState, same_contents, same_files
+from sitegen.history.eval_commit import EvalCommit
+from sitegen.history.eval_state import (
+    EvalInputs,
+    EvalState,
+    SeriesIteration,
+    SeriesState,
+    differences,
+    same_contents,
+    same_files,
+)
 from sitegen.history.layout import (
     RECORDED,
     canonical_settings,
@@ -45,7 +53,7 @@ def fold_iterations(eval_commit: EvalCommit, *, everything: bool) -> None:
     if not names and not series.units:
         return
     in_order = sorted(names, key=lambda name: (iteration_number(name) or 0, natural_order(name), name))
-    files_by_name = {name: eval_commit.with_own_sides(eval_commit.committed_files(name)) for name in in_order}
+    files_by_name = {name: eval_commit.committed_files(name) for name in in_order}
     # Only a run writes eval-results.json, so without an output it is a run that failed. Other records may lie anywhere.
     touched = [
         name
@@ -70,12 +78,12 @@ def fold_iterations(eval_commit: EvalCommit, *, everything: bool) -> None:
         untouched.append(newest)
     for name in untouched:
         if name not in files_by_name:
-            files_by_name[name] = eval_commit.with_own_sides(eval_commit.committed_files(name))
+            files_by_name[name] = eval_commit.committed_files(name)
     eval_commit.start_snapshots(series, touched, files_by_name)
 
 
 def _continue_renamed_iterations(
-    series: SeriesState, touched: list[str], gone: list[str], files_by_name: Mapping[str, IterationFiles]
+    series: SeriesState, touched: list[str], gone: list[str], files_by_name: Mapping[str, Snapshot]
 ) -> None:
     """Continue an iteration under its new name if its folder was renamed but kept its number and its output."""
     for new in touched:
@@ -98,8 +106,8 @@ def _continue_renamed_iterations(
 def fold_overwritten(eval_commit: EvalCommit) -> None:
     """Fold one commit into the series of versions. The same content at another path is not a new version."""
     state = eval_commit.state
-    iteration_files = eval_commit.with_own_sides(IterationFiles("", eval_commit.version_outputs()))
-    outputs = iteration_files.outputs
+    draft = eval_commit.draft("", eval_commit.version_outputs())
+    outputs = draft.outputs
     if not all(map(eval_commit.belongs, outputs)):
         outputs = state.output  # the version belongs to another eval, and this eval is unchanged
     series, settings = state.overwritten, eval_commit.inputs.settings
@@ -121,12 +129,9 @@ def fold_overwritten(eval_commit: EvalCommit) -> None:
     is_folder = any(is_in_output(entry, blob.path.removeprefix(f"{state.active}/")) for blob in outputs[:1])
     folder = normal(f"{state.active or ''}/{entry.outputs}") if is_folder else ""
     folder = folder or (outputs[0].path.rpartition("/")[0] if outputs else "")
-    iteration_files = replace(
-        iteration_files,
-        label=f"iteration-{number:03d}",
-        recorded=eval_commit.record_beside(outputs, folder, in_own_folder=is_folder),
-    )
-    eval_commit.start_snapshots(series, touched, {str(number): iteration_files})
+    recorded = eval_commit.record_beside(outputs, folder, in_own_folder=is_folder)
+    draft = replace(draft, label=f"iteration-{number:03d}", recorded=recorded)
+    eval_commit.start_snapshots(series, touched, {str(number): draft})
 
 
 def fold_eval(eval_commit: EvalCommit, inputs_of: Callable[[EvalCommit], EvalInputs]) -> None:
@@ -150,7 +155,7 @@ def fold_eval(eval_commit: EvalCommit, inputs_of: Callable[[EvalCommit], EvalInp
     eval_commit = replace(
         eval_commit,
         inputs=inputs,
-        inputs_changed=inputs_before is not None and inputs_before.differences(inputs) != (),
+        inputs_changed=inputs_before is not None and differences(inputs_before, inputs) != (),
         kind=_kind_scored(entry, inputs),
     )
     state.was_scorable = state.was_scorable or (eval_commit.scorable and bool(state.files))

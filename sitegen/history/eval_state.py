@@ -28,18 +28,6 @@ class EvalInputs(NamedTuple):
     schema: Blob | None = None
     settings: str = ""
 
-    def differences(self, new: EvalInputs) -> tuple[Cause, ...]:
-        """Return which inputs differ for a scorer."""
-        if self == new:  # as a rule
-            return ()
-        parts: tuple[tuple[Cause, bool], ...] = (
-            ("ground_truth", not same_file(self.ground_truth, new.ground_truth)),
-            ("mapping", not same_file(self.mapping, new.mapping)),
-            ("schema", not same_file(self.schema, new.schema)),
-            ("settings", self.settings != new.settings),
-        )
-        return tuple(name for name, differs in parts if differs)
-
 
 class SeriesIteration(Struct):
     """One iteration: a folder, or one version of an overwritten output."""
@@ -180,17 +168,25 @@ class EvalState(Struct):
             self.newest_run = max(newest, place.iteration, key=natural_order)
 
 
-def cause_since(last: Snapshot | None, inputs: EvalInputs, *, waited: bool = False) -> tuple[Cause, ...]:
+def cause_since(last: Snapshot | None, new: Snapshot, *, waited: bool = False) -> tuple[Cause, ...]:
     """Return which inputs changed since the last snapshot was scored.
 
     The result is empty if nothing was scored before, unless the outputs ``waited`` for the first ground truth.
     """
     if last is None:
         return ("ground_truth",) if waited else ()
-    scored_with = EvalInputs(
-        ground_truth=last.ground_truth, mapping=last.mapping, schema=last.schema, settings=last.settings
+    return differences(last, new)
+
+
+def differences(old: EvalInputs | Snapshot, new: EvalInputs | Snapshot) -> tuple[Cause, ...]:
+    """Return which inputs besides outputs differ for a scorer."""
+    parts: tuple[tuple[Cause, bool], ...] = (
+        ("ground_truth", not same_file(old.ground_truth, new.ground_truth)),
+        ("mapping", not same_file(old.mapping, new.mapping)),
+        ("schema", not same_file(old.schema, new.schema)),
+        ("settings", old.settings != new.settings),
     )
-    return scored_with.differences(inputs)
+    return tuple(name for name, differs in parts if differs)
 
 
 def same_files(old: tuple[Blob, ...], new: tuple[Blob, ...]) -> bool:
