@@ -655,7 +655,6 @@ def suspect(
         actual=actual,
         agreeing=agreeing,
         outputs=outputs,
-        edits=2,
         first=0,
         last=1,
     )

@@ -336,13 +336,10 @@ def _decision(summary: EvalSummary, at: int, position: int, later: Sequence[Wind
     if later and later[-1].or_edit and later[-1].or_edit.position == position:
         return None  # the newest output may have been made with this very version
     if summary.best_output and summary.best_output.at == at and summary.since_best:
-        return _reversed(summary.since_best.decision)
+        return _REVERSED.get(summary.since_best.decision, summary.since_best.decision)
     window = later[0] if len(later) == 1 else None
     # Verdicts on edits use the ground truth and rules of their time: they are valid if these gave the same value.
     as_scored_then = summary.values_now[at] == summary.headlines[at].values[0]
     compared = window is not None and (window.before, window.after) == (at, newest) and as_scored_then
-    return _reversed(window.verdict.decision) if window and window.verdict and compared else None
-
-
-def _reversed(decision: Decision) -> Decision:
-    return _REVERSED.get(decision, decision)
+    found = window.verdict.decision if window and window.verdict and compared else None
+    return _REVERSED.get(found, found) if found else None

@@ -11,14 +11,17 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
+from math import fsum
 from operator import attrgetter, itemgetter
 from posixpath import commonprefix
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
-from sitegen.analysis.error_patterns import FEWEST, error_patterns
+from sitegen.analysis.error_patterns import FEWEST, error_patterns, pattern_of
 from sitegen.analysis.series import first_of_each_output
 from sitegen.model.outcomes import REDACTED, Cell, CellMap, Judgement, Period
+from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Correction, Point, SuspectTruth
+from sitegen.stats.counts import share_of
 from sitegen.stats.intervals import wilson
 from sitegen.text.plain import visible
 from sitegen.text.values import written
@@ -30,17 +33,34 @@ SHARE: Final = 0.6
 MOST: Final = 50
 """Largest number of suspects that are listed for one eval."""
 
-SharedRule: TypeAlias = Literal["pattern", "same change", "same field", "alone"]
+ONE_LINE: Final = "the same line"
+
+_SPELLING: Final = frozenset({"upper case, spaces or punctuation", "an abbreviation"})
+"""The error patterns of two spellings of one value."""
 
 
 class SharedCause(NamedTuple):
     """Suspect labels that have one explanation; a label that shares none with others is alone."""
 
-    rule: SharedRule
-    pattern: str
-    """The name of the error pattern; empty if another rule explains the labels."""
+    name: str
+    """The error pattern, or what else the labels share; ``ONE_LINE`` need not be one cause. Empty if one is alone."""
     labels: tuple[SuspectTruth, ...]
     """The one that most outputs contradict first."""
+
+    @property
+    def least(self) -> float:
+        """The least share of outputs that agree with each other on its first label."""
+        return least_share(self.labels[0])
+
+    @property
+    def gain(self) -> float:
+        """How much the headlines of the newest outputs would gain together if the outputs were right."""
+        return fsum(label.gain for label in self.labels)
+
+    @property
+    def is_spelling(self) -> bool:
+        """Whether label and outputs differ in spelling alone, so that the rule may be wrong as well as the label."""
+        return all(map(_is_spelling, self.labels))
 
     @property
     def id(self) -> str:
@@ -71,7 +91,7 @@ def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth
     last = len(points) - 1
     new_outputs = [index for index, point in enumerate(points) if "outputs" in point.snapshot.cause]
     suspects = (
-        _suspect(cell, newest.expected, new_outputs, points)
+        _suspect(cell, newest, new_outputs, points)
         for cell in cells.cells
         if (newest := cell.at(last)) is not None and newest.is_wrong and not cell.extra
     )
@@ -80,8 +100,8 @@ def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth
     return tuple(found[:MOST])
 
 
-def _suspect(cell: Cell, label: str, new_outputs: Sequence[int], points: Sequence[Point]) -> SuspectTruth | None:
-    compared = _compared_with(cell, label, new_outputs)
+def _suspect(cell: Cell, newest: Period, new_outputs: Sequence[int], points: Sequence[Point]) -> SuspectTruth | None:
+    compared = _compared_with(cell, newest.expected, new_outputs)
     firsts = {*first_of_each_output(points, (index for index, _ in compared))}
     compared = [(index, period) for index, period in compared if index in firsts]
     values = Counter(
@@ -93,21 +113,36 @@ def _suspect(cell: Cell, label: str, new_outputs: Sequence[int], points: Sequenc
     if agreeing < LEAST or agreeing < SHARE * len(compared):
         return None
     agreed = [index for index, period in compared if period.actual == value]
-    edits = sum(len(point.edits) for point in points[agreed[0] + 1 : agreed[-1] + 1])
     return SuspectTruth(
         document=cell.document,
         path=cell.path,
         attribute=cell.attribute,
-        expected=label,
+        expected=newest.expected,
         actual=value,
         agreeing=agreeing,
         outputs=len(compared),
-        edits=edits,
+        gain=_gain(points[-1].scorecard, newest) if newest.actual == value else 0.0,
         first=agreed[0],
         last=agreed[-1],
         named_path=cell.named_path,
         with_label=sum(period.state == "correct" for _, period in compared),
     )
+
+
+def _gain(card: Scorecard, error: Period) -> float:
+    """Return what the headline would gain if an error with a value were right; 0 if it is no ratio of counts."""
+    counts, omitted = card.counts, error.state != "hallucination" and card.convention == "standard"
+    right = counts._replace(
+        tp=counts.tp + 1, fp=counts.fp - 1, fn=counts.fn - omitted, **{error.state: getattr(counts, error.state) - 1}
+    )
+    before, after = (share_of(card.metrics[0].name, each) for each in (counts, right))
+    return (after.value or 0.0) - (before.value or 0.0) if before and after else 0.0
+
+
+def _is_spelling(label: SuspectTruth) -> bool:
+    """Decide whether label and outputs have the same words before any parenthesis, perhaps abbreviated."""
+    first, last = ((written(side) or "").partition("(")[0].strip() for side in (label.expected, label.actual))
+    return bool(first) and (first.casefold() == last.casefold() or pattern_of(first, last) in _SPELLING)
 
 
 def _compared_with(cell: Cell, label: str, new_outputs: Sequence[int]) -> list[tuple[int, Period]]:
@@ -127,21 +162,31 @@ def _compared_with(cell: Cell, label: str, new_outputs: Sequence[int]) -> list[t
 def by_cause(labels: Sequence[SuspectTruth]) -> tuple[SharedCause, ...]:
     """Group labels by a cause that at least three of them share; the others are alone.
 
-    The causes that most outputs contradict come first, among these the ones with the most labels. They are tried in
-    this order: an error pattern, the same change of the same field, the same field of one eval.
+    The causes come first that the headlines would gain most from, then those that most outputs contradict; those of
+    spelling last. They are tried in this order: an error pattern, the same change of the same field, the same field of
+    one eval. Labels that are left over and stand in one line of a file are joined too.
     """
     labels = sorted(labels, key=lambda label: -least_share(label))
     as_errors = [_as_error(label) for label in labels]
     change = attrgetter("attribute", "expected", "actual")
     field = attrgetter("eval_id", "attribute")
     causes = [
-        SharedCause("pattern", name, tuple(labels[index] for index in indices))
+        SharedCause(name, tuple(labels[index] for index in indices))
         for name, indices in error_patterns(as_errors, as_errors)
     ]
-    causes += [SharedCause("same change", "", alike) for alike in _alike(_without(labels, causes), change)]
-    causes += [SharedCause("same field", "", alike) for alike in _alike(_without(labels, causes), field)]
-    causes += [SharedCause("alone", "", (label,)) for label in _without(labels, causes)]
-    return tuple(sorted(causes, key=lambda cause: (-least_share(cause.labels[0]), -len(cause.labels))))
+    causes += [SharedCause("the same other value", alike) for alike in _alike(_without(labels, causes), change)]
+    causes += [SharedCause("the same field", alike) for alike in _alike(_without(labels, causes), field)]
+    lines: dict[Hashable, list[SuspectTruth]] = defaultdict(list)
+    for label in _without(labels, causes):
+        fix = label.correction
+        lines[(fix.path, fix.line) if fix else (label.eval_id, label.document, label.path)].append(label)
+    causes += [SharedCause(ONE_LINE if line[1:] else "", tuple(line)) for line in lines.values()]
+    return tuple(
+        sorted(
+            causes,
+            key=lambda cause: (cause.is_spelling, -cause.gain, -least_share(cause.labels[0]), -len(cause.labels)),
+        )
+    )
 
 
 def patch_of(labels: Iterable[SuspectTruth]) -> tuple[str, int]:

@@ -17,7 +17,7 @@ from sitegen.model.site import RawFile, SiteInfo
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instructions import EditEffects
-from sitegen.pages.labels import CAUSES, STATES, exchange, lost_words, split
+from sitegen.pages.labels import CAUSES, STATES, exchange, lost_words, moved_words, split
 from sitegen.pages.overview.focus import focus_view, words_of
 from sitegen.pages.overview.news import news
 from sitegen.scoring.usage import UNITS, usage_metrics
@@ -55,7 +55,7 @@ def _loss(row: ListedStep) -> str:
     if step.verdict and step.verdict.lost_fields:
         words += f", {prose(lost_words(step.verdict))}"
     if step.verdict and step.verdict.fixed + step.verdict.broken:
-        words += f", {count(step.verdict.broken)} broken and {count(step.verdict.fixed)} fixed there"
+        words += f", {moved_words(step.verdict, row.summary.specs[0], row.summary.info.nouns)} there"
     words += f", for {counted(step.different, 'output')}; changed: {', '.join(CAUSES[cause] for cause in step.causes)}"
     for role, exchanged in (("model", step.model), ("judge", step.judge)):
         if exchanged:

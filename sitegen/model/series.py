@@ -113,12 +113,12 @@ class SuspectTruth(Frozen):
     """Number of outputs with this value."""
     outputs: int
     """Number of outputs that were compared with this label."""
-    edits: int
-    """Number of edits of instructions between the first and the last output that agree."""
     first: int
     """Index, in the series, of the first point with the value; later outputs do not change it."""
     last: int
     """Index of the last such point."""
+    gain: float = 0.0
+    """How much the headline of the newest output would gain if this value were right; 0 if it has another value."""
     correction: Correction | None = None
     """None if the label's line in the file is uncertain, or was not determined."""
     named_path: str = ""

@@ -189,12 +189,6 @@ def grade_counts(grades: Iterable[Grade]) -> tuple[tuple[Grade, int], ...]:
     return tuple([(grade, listed.count(grade)) for grade in TONES if grade in listed])
 
 
-def is_without_loss(rows: Iterable[EffectRow]) -> bool:
-    """Whether a verdict is open, all changes have one, and by none of them an eval is worse or likely worse."""
-    found, unfit = ({row.grade for row in rows}, ("worse", "worse in part", "likely worse", "recorded", "not judged"))
-    return "cannot tell" in found and found.isdisjoint(unfit)
-
-
 def most_changed(rows: Iterable[EffectRow]) -> list[EffectRow]:
     """The evals whose headline changed, those that changed most first."""
     return sorted((row for row in rows if row.change), key=lambda row: -row.share)
@@ -319,7 +313,7 @@ COLUMNS: Final = (
         classes="num",
     ),
     Column(name="interval", head="Its 95 % interval, around 0", label="95 %", cell=EffectRow.interval_cell),
-    Column(name="verdict", head="Verdict, by what was fixed and broke", label="Verdict", cell=EffectRow.verdict_cell),
+    Column(name="verdict", head="Verdict, by what was fixed and broken", label="Verdict", cell=EffectRow.verdict_cell),
     Column(
         name="fixed", head="Fixed", cell=lambda row, root, *_: row.count(row.flips.fixed, "up", root), classes="num"
     ),

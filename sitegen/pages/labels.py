@@ -10,17 +10,7 @@ from typing import Final
 from sitegen.analysis.noise.samples import is_counted
 from sitegen.analysis.series import repeats_the_point_before
 from sitegen.importers.case import BETWEEN
-from sitegen.model.changes import (
-    Change,
-    ChangeVerdict,
-    DeltaParts,
-    Ends,
-    Interval,
-    MetricDelta,
-    Overlap,
-    StepStatus,
-    Unit,
-)
+from sitegen.model.changes import ChangeVerdict, DeltaParts, Ends, Interval, MetricDelta, Overlap, StepStatus, Unit
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
@@ -186,13 +176,13 @@ def changes(specs: Sequence[MetricSpec], nouns: Nouns, before: Point, after: Poi
     if found is None:
         return ()
     shared = "; ".join(
-        filter(None, (_overlap_note(found.overlap, nouns, before, after), exchange("model", found.model)))
+        filter(None, (overlap_note(found.overlap, nouns, before, after), exchange("model", found.model)))
     )
     displayed = []
     deltas = {delta.name: delta for delta in found.metrics}  # without the optional metrics that neither side has
     for spec in specs:
         delta = deltas.get(spec.name) or MetricDelta(spec.name, None, None)
-        if refused(found):
+        if found.overlap.verdict == "refused":
             displayed.append(DisplayedChange(None, note=shared))
         elif delta.change is None and regraded(found.judge, spec.name):
             displayed.append(DisplayedChange(None, note=exchange("judge", found.judge)))
@@ -217,11 +207,6 @@ def split(parts: DeltaParts, spec: MetricSpec) -> dict[str, float]:
     return {name: value for name, value in named if value and abs(spec.in_points(value)) > _NOTHING}
 
 
-def refused(delta: Change) -> bool:
-    """Whether the two points have no document in common, so that they cannot be compared."""
-    return delta.overlap.verdict == "refused"
-
-
 def documents_in_short(names: tuple[str, ...]) -> tuple[str, ...]:
     """The names of documents; of many that several answered, the number of those of each."""
     answerers = Counter(name.rpartition(BETWEEN)[2] for name in names if BETWEEN in name)
@@ -230,7 +215,8 @@ def documents_in_short(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{number:,} of {who}" for who, number in answerers.items())
 
 
-def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -> str:
+def overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -> str:
+    """A clause on the documents that a change is over, and those of one side; empty if both have the same."""
     if overlap.verdict == "comparable":
         return ""
     if overlap.verdict == "refused":
@@ -239,9 +225,9 @@ def _overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) -
                 return f"not comparable: the ground truth of {where} cannot be read"
             if not point.scorecard.documents:
                 return f"not comparable: {where} has no {nouns.documents} that count"
-        return f"not comparable: no {nouns.noun(1)} in common with {before.snapshot.label}"
-    common = nouns.noun(overlap.common)
-    words = [f"over {overlap.common:,} common {common}"]
+    words = [f"over {overlap.common:,} common {nouns.noun(overlap.common)}"]
+    if overlap.verdict == "refused":
+        words = [f"not comparable: no {nouns.noun(1)} in common with {before.snapshot.label}"]
     for side, names in (("only before", overlap.only_before), ("only after", overlap.only_after)):
         names = documents_in_short(names)
         more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
@@ -301,7 +287,10 @@ def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> st
     Unless a lost field decides, it has the p value that does. It contains names of fields, which each format must
     escape.
     """
-    moved = _moved(verdict, spec, nouns)
+    moved, (fixed, broken) = moved_words(verdict, spec, nouns), verdict.counted
+    if is_counted(spec.name) and verdict.p_value is not None and verdict.counted != (verdict.fixed, verdict.broken):
+        unit = "case" if verdict.unit == "cases" else "list item"
+        moved += f" ({fixed:,} and {broken:,} if each {unit} counts once)"
     if verdict.p_value is not None and verdict.why != "a field was lost":
         moved += ", p < 0.001" if verdict.p_value < 0.001 else f", p {verdict.p_value:.3f}"
     match verdict.why:
@@ -362,16 +351,11 @@ def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:
     return f"too few values: only changes above about {least} can be told from chance"
 
 
-def _moved(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
-    """What the sign test counted: ``3 fixed, 5 broken``; for a mean over cases ``3 cases better, 5 worse``."""
-    counts_cases = verdict.unit == "cases"
+def moved_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
+    """What moved, with its unit: ``3 values fixed, 5 broken``; for a mean over cases ``3 cases better, 5 worse``."""
     if is_counted(spec.name):
-        moved = f"{verdict.fixed:,} fixed, {verdict.broken:,} broken"
-        if verdict.p_value is None or verdict.counted == (verdict.fixed, verdict.broken):
-            return moved
-        fixed, broken = verdict.counted
-        return f"{moved} ({fixed:,} and {broken:,} if each {'case' if counts_cases else 'list item'} counts once)"
-    one, several = ("case", "cases") if counts_cases else (nouns.document, nouns.documents)
+        return f"{counted(verdict.fixed, 'value')} fixed, {verdict.broken:,} broken"
+    one, several = ("case", "cases") if verdict.unit == "cases" else (nouns.document, nouns.documents)
     return f"{verdict.fixed:,} {one if verdict.fixed == 1 else several} better, {verdict.broken:,} worse"
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from markupsafe import Markup, escape
 from msgspec.structs import replace
 
-from sitegen.analysis.suspect_truth import SharedCause, by_cause, least_share, patch_of
+from sitegen.analysis.suspect_truth import ONE_LINE, SharedCause, by_cause, patch_of
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import State
 from sitegen.model.series import EvalInfo, EvalSummary, SuspectTruth
@@ -37,6 +37,11 @@ class SuspectTruthView(Frozen):
     share: int
     """Number of labels of each eval that are listed."""
     causes: tuple[SharedCause, ...]
+
+    @property
+    def shared(self) -> list[SharedCause]:
+        """What several labels have in common that need not be wrong each."""
+        return [cause for cause in self.causes if cause.name not in ("", ONE_LINE)]
 
     @property
     def total(self) -> int:
@@ -73,11 +78,6 @@ def sides(suspect: SuspectTruth) -> tuple[Markup, Markup]:
     state: State = "wrong_value" if suspect.expected else "hallucination"
     expected, actual = shown_run(state, suspect.expected, suspect.actual)
     return Markup(value(expected)), Markup(value(actual))
-
-
-def least_percent(suspect: SuspectTruth) -> int:
-    """The least percentage of such outputs that agree with each other."""
-    return round(100 * least_share(suspect))
 
 
 def patch(labels: Iterable[SuspectTruth]) -> tuple[Markup, int]:

@@ -371,8 +371,8 @@ def _notes(cases: Sequence[JudgedCase], documents: int, without: int) -> Iterato
         text = f"A judge failed at {unjudged} of {len(cases)} {nouns}. They are not judged, and count in no number."
         yield NotePanel(text)
     if len(cases) > documents:
-        text = f"There are {len(cases):,} answers to {documents:,} cases."
-        yield NotePanel(f"{text} The value of a case is the mean of its answers.")
+        text = f"There are {len(cases):,} answers, {documents:,} if repeats count once."
+        yield NotePanel(f"{text} Repeats by one variant and model have one value, their mean.")
 
 
 def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase], metrics: Iterable[Metric]) -> RunUsage | None:

@@ -64,7 +64,7 @@ def test_a_table_is_copied_as_markdown_and_as_csv_with_the_rows_that_a_filter_le
 def test_patches_and_lines_to_paste_are_copied_as_they_are(site, visit):
     """Carriage returns, signs of markup, and text in other scripts."""
     fix = Correction(path="a/truth.csv", line=2, before="Ann,<6>\t", after="Ann,<7>\t", end="\r\n")
-    suspect = sample.suspect("area", "6", "7", edits=0, correction=fix)
+    suspect = sample.suspect("area", "6", "7", correction=fix)
     summary = replace(sample.summary(sample.series(3)), suspects=(suspect,))
     paste = {"map.yaml": {"csv_to_json": {"Gr\xf6\xdfe <m>": "size"}}}
     problem = replace(sample.PROBLEMS[1], paste=json.dumps(paste))

@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_157,
+    "lines of sitegen/": 63_149,
     "modules of sitegen/": 292,
     "classes": 514,
     "classes in pages/": 71,
-    "fields of classes": 2_287,
-    "functions": 3_581,
-    "parameters": 5_080,
+    "fields of classes": 2_286,
+    "functions": 3_580,
+    "parameters": 5_072,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 74,
+    "private functions of at most 6 lines used once": 75,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_606,
+    "lines of templates, styles and scripts": 8_603,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_599,
+    "lines of tests": 49_594,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 13,
 }

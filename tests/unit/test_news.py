@@ -178,8 +178,8 @@ def test_a_lost_field_is_named_before_what_the_headline_did_and_one_that_stayed_
         told.append(news(standings([case("a", 0.5, after, steps=steps)], ()), None)[0].text)
     assert told == [
         "Eval a: shop broke in all 9 values; F1 rose by 0.200 since iteration-001, to 0.700 at iteration-002: "
-        "9 broken, 0 fixed.",
-        "Eval a: F1 stayed at 0.500 at iteration-002: 9 broken, 0 fixed.",
+        "0 values fixed, 9 broken.",
+        "Eval a: F1 stayed at 0.500 at iteration-002: 0 values fixed, 9 broken.",
     ]
 
 

@@ -51,7 +51,8 @@ def test_a_bridged_change_names_the_documents_of_one_side():
 
 def test_a_refused_change_says_why_and_has_no_number():
     refused = Change(Overlap(common=0, only_before=("a",), only_after=("b",)), (MetricDelta("f1", None, None),))
-    assert _change(refused) == DisplayedChange(None, note="not comparable: no paragraph in common with iteration-001")
+    said = "not comparable: no paragraph in common with iteration-001; only before: a; only after: b"
+    assert _change(refused) == DisplayedChange(None, note=said)
     before, after = _pair(refused)
     empty = replace(before, scorecard=replace(before.scorecard, documents=()))
     (found,) = changes((F1,), PARAGRAPHS, empty, after)

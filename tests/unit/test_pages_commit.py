@@ -212,7 +212,7 @@ def test_a_move_says_why_the_number_moved_and_what_flipped():
     assert '<p class="by">Outputs −0.030, ground truth +0.010; over 3 common documents.</p>' in html
     assert '<p class="by">1 error appeared and 0 went with documents or expected values.</p>' in html
     assert '<span class="pill bad">1 worse</span>' in html
-    both = "1 fixed, 9 broken, p 0.020; also beyond these 3 documents: between −0.030 and −0.010"
+    both = "1 value fixed, 9 broken, p 0.020; also beyond these 3 documents: between −0.030 and −0.010"
     assert f'<span class="pill bad">worse</span><div class="by">{both}</div>' in html
     assert "95 % interval of the change: </span>−0.030 to −0.010" in html
     assert '#a=0004&amp;b=0007">9</a>' in html

@@ -164,7 +164,7 @@ def test_the_newest_point_is_held_against_the_one_before_it():
     html = html_of(one)
     assert '<h2 id="h-p1" class="grow">The newest iteration and the one before it</h2>' in html
     assert "are over the 1 document in both; the values beside them also count 1 more before." in html
-    assert "1 fixed, 1 broken," in html
+    assert "Values: 1 fixed, 1 broken," in html
     assert "sitegen compare waybills@0002 waybills@0003" in html
 
 
@@ -427,15 +427,15 @@ FROM_TO = "From iteration-001 to iteration-002: "
     [
         (
             VERDICT,
-            f"{FROM_TO}F1 \u22120.020, likely worse: 1 fixed, 4 broken, p 0.400; for other fields of these documents it"
-            " could be zero: between \u22120.100 and +0.060 (how?). Too few values: only changes above about 0.110 can"
-            " be told from chance.\u22120.100no change+0.100"
+            f"{FROM_TO}F1 \u22120.020, likely worse: 1 value fixed, 4 broken, p 0.400; for other fields of these "
+            "documents it could be zero: between \u22120.100 and +0.060 (how?). Too few values: only "
+            "changes above about 0.110 can be told from chance.\u22120.100no change+0.100"
             "95 % interval of the change: \u22120.100 to +0.060",
         ),
         (
             replace(VERDICT, decision="cannot tell", interval=None, detectable=None),
-            f"{FROM_TO}F1 \u22120.020, cannot tell: 1 fixed, 4 broken, p 0.400; nothing is known beyond these values "
-            "(how?).",
+            f"{FROM_TO}F1 \u22120.020, cannot tell: 1 value fixed, 4 broken, p 0.400; nothing is known beyond these "
+            "values (how?).",
         ),
         (
             replace(VERDICT, decision="cannot tell", why="another judge", change=None, interval=None, detectable=None),

@@ -218,9 +218,11 @@ def test_the_line_above_the_chart_names_the_last_change_in_the_unit_of_the_metri
         " ".join(Markup(line).striptags().split())
         for line in re.findall(r'<p class="(?:last|rest)">(.*?)</p>', page, re.DOTALL)[:2]
     )
-    assert change.startswith("Last change iteration-002 since iteration-001: F1 ▼down 0.200, worse: 1 fixed, 1,030")
+    assert change.startswith(
+        "Last change iteration-002 since iteration-001: F1 ▼down 0.200, worse: 1 value fixed, 1,030"
+    )
     assert change.endswith("ground truth +0.100.")
-    assert more.startswith("worse: 1 fixed, 1,030 broken, p < 0.001; for other")
+    assert more.startswith("worse: 1 value fixed, 1,030 broken, p < 0.001; for other")
     assert more.endswith("ground truth +0.100. Compare with iteration-001.")
 
 

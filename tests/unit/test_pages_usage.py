@@ -117,7 +117,7 @@ def test_an_edit_is_not_credited_with_what_came_with_another_model(project: tupl
     repo, site = project
     shas = repo.git("log", "--format=%H", "--", PROMPT).split()
     with_model, alone = (text(site, links.edit(PROMPT, sha)) for sha in shas[:2])
-    assert "1 cannot tell the model changed too none is worse" in with_model
+    assert "1 cannot tell the model changed too Last output" in with_model
     assert "The model changed from small to large." in with_model
     assert "The model changed" not in alone
     summary = (site / "summary.md").read_text()

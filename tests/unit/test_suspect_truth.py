@@ -211,11 +211,11 @@ def test_labels_with_one_cause_are_told_apart_from_single_ones():
     field = _labels("a", ("w[].wall", '"N"', '"S"'), ("w[].wall", '"E"', '"W"'), ("w[].wall", '"S"', '"N"'))
     single = _labels("a", ("fuel", '"Gas"', '"Electric"'), ("w[].area", "80", "160"), ("w[].area", "40", "99"))
     labels = [*single, *field, *alike, *signs]
-    alone = [("alone", "", (label,)) for label in (*single, *signs[:2])]
+    alone = [("", (label,)) for label in (*single, *signs[:2])]
     assert list(by_cause(labels)) == [
-        ("pattern", "a currency sign", tuple(signs)),
-        ("same change", "", tuple(alike)),
-        ("same field", "", tuple(field)),
+        ("a currency sign", tuple(signs)),
+        ("the same other value", tuple(alike)),
+        ("the same field", tuple(field)),
         *alone[:3],
     ]
     assert list(by_cause(signs[:2])) == alone[3:]
@@ -277,10 +277,10 @@ def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_a
         ("a", "w[0].name"),
         ("a", "w[0].name"),
     ]
-    assert [(cause.rule, cause.fields, cause.evals) for cause in view.causes] == [
-        ("alone", ["area"], 1),
-        ("alone", ["fuel"], 1),
-        ("same field", ["w[].name"], 1),
+    assert [(cause.name, cause.fields, cause.evals) for cause in view.causes] == [
+        ("", ["area"], 1),
+        ("", ["fuel"], 1),
+        ("the same field", ["w[].name"], 1),
     ]
     html = written(renderer_of(sample.SITE), page)
     rows = [cause.id for cause in view.causes]

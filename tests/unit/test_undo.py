@@ -44,7 +44,7 @@ def test_the_first_sentence_names_the_edit_and_the_command_takes_it_back(repo: G
     html = overview(repo, tmp_path)
     sentence = first_sentence(html)
     assert sentence.startswith("a: F1 fell by 0.900 since iteration-001, to 0.100 at iteration-002 after “Trust")
-    assert sentence.endswith("): 27 broken, 0 fixed.")
+    assert sentence.endswith("): 0 values fixed, 27 broken.")
     assert '<span class="vh">added: </span>Trust &lt;the&gt; summary.</li>' in html
     repo.checkout()
     (command,) = re.findall(r"<summary>the way back</summary><span class=\"cmd\"><code>(.*?)</code>", html)
@@ -56,13 +56,13 @@ def test_edits_of_several_commits_are_all_in_question(repo: GitRepo, tmp_path: P
     repo.commit({"CLAUDE.md": f"{RULES}One.\n"}, message="One")
     repo.commit({"CLAUDE.md": f"{RULES}Two.\n"}, message="Two")
     repo.commit({"evals/a/results/iteration-002/extracted.json": output(3)}, message="Read")
-    assert ") or an earlier edit: 27 broken, 0 fixed." in first_sentence(overview(repo, tmp_path))
+    assert ") or an earlier edit: 0 values fixed, 27 broken." in first_sentence(overview(repo, tmp_path))
 
 
 def test_no_edit_is_named_if_none_is_beside_the_loss(repo: GitRepo, tmp_path: Path) -> None:
     repo.commit({"evals/a/results/iteration-002/extracted.json": output(3)}, message="Read")
     html = overview(repo, tmp_path)
-    assert first_sentence(html).endswith("since iteration-001, to 0.100 at iteration-002: 27 broken, 0 fixed.")
+    assert first_sentence(html).endswith("since iteration-001, to 0.100 at iteration-002: 0 values fixed, 27 broken.")
     assert "the way back" not in html
 
 

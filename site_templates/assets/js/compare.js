@@ -213,7 +213,7 @@ class Comparison {
         this.sides = [first, side];
         const found = this.compare(first, side), count = fate => grouped(found[fate].length), link = element("a", "", "Value by value");
         link.href = `#${new URLSearchParams({ a: first.point.slug, b: side.point.slug })}`;
-        const said = element("p", "", this.isRecorded ? "" : `${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong. `);
+        const said = element("p", "", this.isRecorded ? "" : `Values: ${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong. `);
         said.append(link);
         box.append(...this.answer(true), said);
         for (const { metric, name, before, after, change } of this.rows(found)) {
@@ -345,7 +345,7 @@ class Comparison {
 
   summary(found) {
     const count = fate => grouped(found[fate].length), said = element("p");
-    said.append(`${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong.`);
+    said.append(`Values: ${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong.`);
     if (found.byTruth) said.append(` What is expected changed in ${grouped(found.byTruth)} of these values.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length, [a, b] = this.sides.map(({ point }) => point);
     const word = found.common ? "more" : "only", [one] = this.data.noun, noun = this.data.noun[+(found.common > 1)];

@@ -18,7 +18,7 @@ from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instruction import go_back_command
-from sitegen.pages.labels import lost_words, subject_of
+from sitegen.pages.labels import lost_words, moved_words, subject_of
 from sitegen.pages.overview.focus import (
     FocusView,
     Phrase,
@@ -142,7 +142,7 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     now = f"{metric_text(metric.after, spec.unit)} at "
     end = {"fell": ".", "open": " and was not regained."}.get(step.status, ", too new to tell from noise.")
     if verdict and verdict.fixed + verdict.broken and step.status == "fell":
-        end = f": {verdict.broken:,} broken, {verdict.fixed:,} fixed."
+        end = f": {moved_words(verdict, summary.specs[0], summary.info.nouns)}."
     return said(of_eval, ": ", lost, metric_phrase(spec), *how, now, output, _after_edit(step), end)
 
 

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from sitegen.analysis.noise.repeats import Repeats, noise_of
 from sitegen.analysis.noise.samples import interval_of_runs
 from sitegen.analysis.recorded import CLOSE, DifferencePart, RecordedCause, counted_by, recorded_convention
-from sitegen.model.changes import Change, ChangeVerdict, Ends, Interval, Noise, Overlap
+from sitegen.model.changes import Change, ChangeVerdict, Ends, Interval, Noise
 from sitegen.model.metrics import Convention, MetricSpec, Nouns
 from sitegen.model.outcomes import ABSENT, CellFlip, Flips
 from sitegen.model.scorecards import Scorecard
@@ -201,34 +201,6 @@ def interval_note(interval: Interval | None, nouns: Nouns) -> Markup:
     how = f"Over {units}{f' of {whole}' if whole else ''}: {text(interval.method)}"
     ends = f"95\u202f%: {labels.span(interval)}"
     return Markup(f'<span title="{how}">{ends}</span>, by {units}')
-
-
-def documents(shared: Overlap, nouns: Nouns, before: str) -> Markup:
-    """The number of documents that both points have, and the documents that only one of them has."""
-    if shared.verdict == "comparable":
-        return Markup("")
-    common = f"{shared.common:,} {text(nouns.noun(shared.common))}"
-    sentences = [f"Counted over the {common} that both outputs hold."] * bool(shared.common)
-    sentences += _documents_of_one_side("Only here", shared.only_after)
-    sentences += _documents_of_one_side(f"Only in {text(before)}", shared.only_before)
-    return Markup(" ".join(sentences))
-
-
-def comparability(shared: Overlap, nouns: Nouns) -> Markup:
-    """That two outputs have only some documents in common, or none; nothing is said if they have the same."""
-    if shared.verdict == "refused":
-        return Markup('<span class="pill bad">not comparable</span>')
-    if shared.verdict == "bridged":
-        number = f"{shared.common:,} common {text(nouns.noun(shared.common))}"
-        return Markup(f'<span class="pill warn">compared over {number}</span>')
-    return Markup()
-
-
-def _documents_of_one_side(where: str, names: tuple[str, ...]) -> list[str]:
-    names = labels.documents_in_short(names)
-    listed = ", ".join([f"<code>{text(name)}</code>" for name in names[:NAMED]])
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return [f"{where}: {listed}{more}."] if listed else []
 
 
 def exchanged(change: Change) -> list[str]:
