@@ -278,10 +278,15 @@ def check_distinct(names: Iterable[str], line: int | None = None) -> None:
 
 
 def csv_rows(content: bytes, most: int = _MAX_CELLS) -> list[list[str]]:
-    """The cells as unchanged text, such as ``NA``, ``None`` and ``00712``; at most ``most``. Raises UnreadableError."""
+    """The cells as unchanged text, such as ``NA``, ``None`` and ``00712``; at most ``most``. Raises UnreadableError.
+
+    Semicolons or tabs separate them, as spreadsheets write it in some countries, if the first row has no comma.
+    """
+    header = next(filter(str.strip, io.StringIO(text_of(content))), "")
+    mark = next((mark for mark in ";\t" if mark in header and "," not in header), ",")
     # Appends a row of two empty cells. Only an unclosed quote swallows it, which csv does not report otherwise.
-    text_of(content)
-    reader = csv.reader(chain(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline=""), [","]))
+    lines = chain(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline=""), [mark])
+    reader = csv.reader(lines, delimiter=mark)
     rows: list[list[str]] = []
     known: dict[str, str] = {}  # equal cells are one text
     start = cells = 0
@@ -305,9 +310,4 @@ def csv_rows(content: bytes, most: int = _MAX_CELLS) -> list[list[str]]:
         raise UnreadableError(f"the quote that opens in line {line} is never closed", "Close it.", line)
     if not any(any(cell.strip() for cell in row) for row in rows):
         raise UnreadableError("it is empty", "Write a header row and the expected values.")
-    number, header = next((number, row) for number, row in enumerate(rows, 1) if any(map(str.strip, row)))
-    for delimiter, name in ((";", "semicolons"), ("\t", "tabs")):  # as spreadsheets write it in some countries
-        if len(header) == 1 and delimiter in header[0]:
-            reason = f"its columns are separated by {name}"
-            raise UnreadableError(reason, "Save it with commas between columns.", number)
     return rows

@@ -44,6 +44,8 @@ _RUN: Final = re.compile(r"run|iteration|round", re.IGNORECASE)
 _OF_RUNS: Final = ("runs", "history", "iterations")
 """Keys of lists with a row for each run."""
 _LONGEST_TEXT: Final = 80
+_MOST_MODELS: Final = 100
+"""The most lines that are read to see whether each is of another model."""
 _MOST_TEXTS: Final = 6
 
 
@@ -159,7 +161,10 @@ _BIGGER: Final = frozenset(("benchmarkjs", "pytest", "custombiggerisbetter"))
 
 
 def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Value]]:
-    """Read a file of numbers; of several lines, the last. Raises UnreadableError if it is not an object or list."""
+    """Read a file of numbers; of several lines, the last, unless each is of a model. Raises UnreadableError.
+
+    It is unreadable if it is not an object or list.
+    """
     suffix = ending(path)
     root: Value = None
     findings: tuple[Finding, ...] = ()
@@ -169,6 +174,10 @@ def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Val
     elif suffix in LINES:
         lines = [line for line in text_of(content).splitlines() if line.strip()]
         root, findings = parse_json(lines[-1]) if lines else Parsed(None)
+        if isinstance(root, dict) and "model" in root and len(lines) <= _MOST_MODELS:
+            rows = [parse_json(each).value for each in lines]
+            says_when = any(_RUN.match(key) or _TIME.match(str(member)) for key, member in root.items())
+            root = rows if _naming_keys(rows) == ("model",) and not says_when else root
     elif suffix == "csv":
         root = [
             {

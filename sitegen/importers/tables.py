@@ -341,7 +341,8 @@ class _TableReader:
             score = self._grade(parts["score"][0], value_at(row, parts["score"][0])).score
         reasoning = self._text(row, "reasoning") if len(judges) != 1 else ""
         verdict = grade_of(self.value(row, "passed"), WORDS)
-        has_verdict = verdict is not None and verdict.score in (0, 1)
+        passed = verdict and (verdict.score if verdict.right is None else float(verdict.right))
+        has_verdict = passed in (0, 1)
         if verdict is None and parts["passed"][0] not in {judge.name for judge in judges}:
             self._off_scale[parts["passed"][0]] += 1
         grader = self._grader(row) if has_verdict or score is not None else None
@@ -361,7 +362,7 @@ class _TableReader:
             opinion=Opinion("", score, reasoning=reasoning, grader=grader),
             judges=judges,
             variant=self._text(row, "variant"),
-            passed=verdict.score if verdict is not None and has_verdict else None,
+            passed=passed if has_verdict else None,
             input=self._text(row, "input"),
             expected=self._text(row, "expected"),
             output=self._text(row, "output"),

@@ -76,6 +76,7 @@ _NAMES: Final = (
 )
 _MOST_CHECKS: Final = 200  # checks of a case
 _LEAST_VARIANTS: Final = 2  # with a number of each dimension
+_MOST_LABELS: Final = 12  # that are expected, where each system has a column
 _ONE_NUMBER: Final = re.compile(r"\[[-+0-9.eE]{1,40}\]")
 """Matches a cell of CSV with a list of one number."""
 _SPANS: Final = frozenset(("rootspanid", "spanid", "traceid", "observationcount"))
@@ -109,19 +110,54 @@ def plain_name(name: str) -> str:
 def case_rows(rows: Iterable[dict[str, Value]]) -> list[dict[str, Value]]:
     """Return the rows of cases: without those of the spans in a case, and with all scores of a trace in one row."""
     cases = [row for row in rows if row.get("is_root") is not False and not row.get("span_parents")]
-    if cases and all("name" in row and "value" in row and _trace_of(row) for row in cases):
+    traces = [name_of(row.get("traceId")) or name_of(row.get("trace_id")) for row in cases]
+    if cases and all(traces) and all("name" in row and "value" in row for row in cases):
         by_trace: dict[str, list[Value]] = {}
-        for score in cases:
+        for trace, score in zip(traces, cases, strict=True):
             stated = [score.get(key) for key in ("value", "stringValue", "string_value")]
-            by_trace.setdefault(_trace_of(score), []).append(
+            by_trace.setdefault(trace, []).append(
                 {**score, "value": next((value for value in stated if not is_no_score(value)), None)}
             )
         cases = [{"id": trace, "scores": scores} for trace, scores in by_trace.items()]
+    cases = _by_system(cases) or cases
     return [
         {"scores": won, **row} if (won := preference_in(row)) else with_named_checks(row)
         for case in cases
         for attempt in _attempts(case) or [case]
         for row in _by_variant(attempt) or [attempt]
+    ]
+
+
+def _by_system(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]:
+    """Return a row for each system whose labels have a column, beside a column of what is expected; else none.
+
+    Costs and times beside several systems are those of nobody.
+    """
+    by_name = {plain_name(name): name for name in (cases[0] if cases else ())}
+    truth = next((by_name[name] for name in PARTS["expected"] if name in by_name), "")
+    if not truth or not by_name.keys().isdisjoint((*PARTS["output"], *VERDICTS, *SCORES)):
+        return []
+    labels = {label for case in cases if isinstance(label := case.get(truth), str) and label and not is_verdict(label)}
+    if not 1 < len(labels) <= min(_MOST_LABELS, len(cases) // 2):
+        return []
+    said = {
+        name: [case[name] in labels for case in cases if isinstance(case.get(name), str)]
+        for name in cases[0]
+        if all(isinstance(case.get(name), str | None) for case in cases)
+    }
+    systems = [name for name, fit in said.items() if name != truth and sum(fit) * 10 >= 9 * len(cases)]
+    apart = {*systems, *(by_name.get(name) for part in ("cost", "latency") for name in PARTS[part])}
+    distinct = (name for name in said if len({case.get(name) for case in cases if name in case}) == len(cases))
+    tells = next(distinct, "") if by_name.keys().isdisjoint((*PARTS["id"], *PARTS["input"])) else ""
+    return [
+        {
+            **({"id": case[tells]} if tells else {}),
+            **{name: cell for name, cell in case.items() if name not in apart},
+            "variant": system,
+            PREDICTED_LABELS[1]: case.get(system),
+        }
+        for case in cases
+        for system in (systems if len(systems) > 1 else ())
     ]
 
 
@@ -165,10 +201,6 @@ def _by_variant(case: dict[str, Value]) -> list[dict[str, Value]]:
         for dimension, graded in dimensions.items()
         for variant, number in graded.items()
     ]
-
-
-def _trace_of(row: Mapping[str, Value]) -> str:
-    return name_of(row.get("traceId")) or name_of(row.get("trace_id"))
 
 
 def with_sides(row: dict[str, Value]) -> dict[str, Value]:
@@ -244,7 +276,7 @@ def stated_confidence(*objects: Mapping[str, Value]) -> float | None:
 def is_verdict(value: Value) -> bool:
     """Whether a value states a verdict: a truth value, 0 or 1, which may be text, or a word such as ``failed``."""
     grade = grade_of(value, WORDS)
-    return grade is not None and grade.score in (0, 1)
+    return grade is not None and (grade.right is not None or grade.score in (0, 1))
 
 
 def states_a_result(row: dict[str, Value], *, of_response: bool = False) -> bool:

@@ -48,8 +48,10 @@ def test_the_numbers_are_what_the_table_says(row: dict[str, str]) -> None:
     [
         ("dvclive/metrics.yaml", "step: 3\neval:\n  f1: 0.5\n", {"eval.f1": 0.5}),
         ("runs.jsonl", '{"eval": {"f1": 0.1}}\n{"eval": {"f1": 0.5}}\n\n', {"eval.f1": 0.5}),
+        ("board.jsonl", '{"model": "m-1", "f1": 0.1}\n{"model": "m-2", "f1": 0.5}\n', {"m-1.f1": 0.1, "m-2.f1": 0.5}),
         ("dev/bench/data.js", 'window.BENCHMARK_DATA = {"eval": {"f1": 0.5}};\n', {"eval.f1": 0.5}),
         ("board.csv", "model,average,note\nm-1,43,fine\nm-2,0.5,\n", {"m-1.average": 43, "m-2.average": 0.5}),
+        ("board.csv", "model\taverage\tnote\nm-1\t43\tfine\nm-2\t0.5\t\n", {"m-1.average": 43, "m-2.average": 0.5}),
         (
             "board.yaml",
             "- {model: m-1, average: 43}\n- {model: m-2, average: 0.5}\n",

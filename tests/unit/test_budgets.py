@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_149,
+    "lines of sitegen/": 63_192,
     "modules of sitegen/": 292,
     "classes": 514,
     "classes in pages/": 71,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_603,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_594,
+    "lines of tests": 49_593,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 13,
 }

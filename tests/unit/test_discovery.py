@@ -934,11 +934,7 @@ STATED = {
         "Score 0.875 over 4 cases",
     ),
     "a grade of each dimension by variant": (
-        {
-            "runs": [
-                {"run_id": n, "scores": {d: {"plain": 2, "guided": 4.5} for d in ("tone", "facts")}} for n in (1, 2)
-            ]
-        },
+        {"runs": [{"run_id": n, "scores": {d: {"plain": 2, "guided": 4.5} for d in ("tone", "wit")}} for n in (1, 2)]},
         "Score 0.650 over 4 cases",
     ),
     "grades of a case by dimension and variant": (
@@ -954,8 +950,12 @@ STATED = {
         "Passed 1.000 over 3 cases",
     ),
     "a verdict in an object beside that of a call": (
-        {"runs": [{"case": f"c{n}", "prompt": f"?{n}", "ok": True, "scoring": {"passed": n > 0}} for n in range(4)]},
-        "Passed 0.750 over 4 cases",
+        {"runs": [{"case": x, "ok": True, "scoring": {"passed": x}} for x in ("pass", "partial", "fail", "correct")]},
+        "Passed 0.500 over 4 cases",
+    ),
+    "a label of each system": (
+        [{"claim_id": n, "gold_label": x, "full": x, "base": "a", "cost": 1} for n, x in enumerate("abab")],
+        "Score 0.750 over 8 cases",
     ),
     "a classification as right or wrong": (
         [
@@ -1098,7 +1098,6 @@ def test_a_report_that_is_not_known_is_said_to_be_not_known(tmp_path: Path):
 
 LFS_POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'7' * 64}\nsize 12345\n"
 GRADED = json.dumps({"results": [{"id": f"c{n}", "output": "x", "passed": n < 4, "score": 0.5} for n in range(6)]})
-ROWS = "id,input,passed\n" + "".join(f"c{n},ask {n},{str(n < 4).lower()}\n" for n in range(6))
 
 
 @pytest.mark.parametrize(
@@ -1108,7 +1107,6 @@ ROWS = "id,input,passed\n" + "".join(f"c{n},ask {n},{str(n < 4).lower()}\n" for 
         ("evals/qa/run.csv", "id,output,passed\n", "it has no rows"),
         ("evals/qa/run.json", "42", "it is a single value"),
         ("evals/qa/run.json", GRADED.encode("utf-16"), "it is not UTF-8 text. Save the file as UTF-8"),
-        ("evals/qa/run.csv", ROWS.replace(",", ";"), "its columns are separated by semicolons. Save it with commas"),
         ("evals/qa/run.yaml", "rows:\n\t- 1\n", "it is not valid YAML: found character that cannot start any token"),
         ("evals/qa/run.json", f'{{"big": "{"x" * 5_000_000}"}}', "larger than 5 MB (5 MB)"),
         ("evals/qa/run.json", LFS_POINTER, f"{POINTER}. Run git lfs pull --include evals/qa/run.json"),

@@ -415,7 +415,6 @@ def test_pages_of_scores_alone_leave_out_what_takes_counts(tmp_path: Path) -> No
     [
         ("r.csv", b"id,id\na,b\n", "the column 'id' stands twice"),
         ("r.csv", b"\xff\xfe", "it is not UTF-8 text"),
-        ("r.csv", b"id;s\na;1\n", "its columns are separated by semicolons"),
         ("r.json", b"{}", "it has no rows"),
         ("r.jsonl", b"[]\n{", "it has no rows"),
         ("r.xlsx", b"PK", "it is not a table: its name ends in 'xlsx'"),

@@ -71,7 +71,7 @@ def _score(inputs: ScoringInputs) -> Result:
 
 SCORER: Final = Scorer(
     kind="responses",
-    version=16,
+    version=17,
     metrics=METRICS,
     nouns=Nouns(
         attribute="category",
