@@ -63,8 +63,7 @@ def test_a_field_is_shown_with_its_cells_and_what_changed_them():
     (view,) = views(one)
     assert [blame.cell for blame in view.cells] == [FLIPPED, RIGHT]
     assert [blame.cell for blame in view.wrong] == [FLIPPED]
-    assert view.columns == [0, 2, 4]
-    assert view.scored_again
+    assert (view.columns, view.scored_again) == ([0, 2, 4], True)
     assert (view.wrong_now, view.judged, view.causes) == ([2], 2, [("new output", 1)])
     assert [flip.period.start for flip in view.flips] == [2]
     html = html_of(one)

@@ -37,8 +37,8 @@ function stepToError(step) {
   if (more) more.click();
   const rows = errorsShown(), place = rows.indexOf(at);
   const row = place < 0 ? rows.at(step > 0 ? 0 : -1) : rows[place + step];
-  if (!row && !more) say(rows.length ? `This is the ${step > 0 ? "last" : "first"} error${$("[data-filtered]") ? " that the filter leaves" : ""}` : "No errors here");
-  if (!row) return;
+  const end = `This is the ${step > 0 ? "last" : "first"} error${$("[data-filtered]") ? " that the filter leaves" : ""}`;
+  if (!row) return more ? null : say(rows.length ? end : "No errors here");
   const head = $(".item details", bodyOf(row)); // of the list item whose rows these are
   if (head) head.open = true;
   for (let fold = row.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;

@@ -1,13 +1,17 @@
 /* A page that was written before its next one existed links to the list, which knows the next one and leads on to it, or back
-   if there is none. */
+   to what the address of this page kept if there is none. */
 const fileOf = address => address.split("/").pop().replace(/\.html$/, "");
 for (const link of $$("a[data-listed]")) {
-  if (location.hash === "#newest") {
+  const lead = () => { link.hash = new URLSearchParams({ after: fileOf(location.pathname), from: location.hash.slice(1) }); };
+  if (location.hash.startsWith("#newest")) {
     say(`This is the newest ${link.dataset.listed}`);
     link.removeAttribute("rel");
     link.textContent = `All ${link.dataset.listed}s`;
-    setHash("");
-  } else link.href = link.getAttribute("href").replace(/#.*/, `#after=${encodeURIComponent(fileOf(location.pathname))}`);
+    setHash(location.hash.slice(8));
+  } else {
+    lead();
+    link.addEventListener("click", lead);
+  }
 }
 
 const after = hash().get("after"); // empty: the page of older rows asks for what comes after them
@@ -18,7 +22,7 @@ const followTo = rows => {
   const page = at > 0 ? null : $(`.head a[rel=${at ? "next" : "prev"}]`); // of a list of several pages, the older or the newer one
   if (next) location.replace($("a", next).href);
   else if (page) location.replace(page.href + (at ? location.hash : "#after="));
-  else location.replace(at ? `#${rows[0].closest("section").getAttribute("aria-labelledby")}` : `${$("a", rows[0]).href}#newest`);
+  else location.replace(at ? `#${rows[0].closest("section").getAttribute("aria-labelledby")}` : `${$("a", rows[0]).href}#newest&${hash().get("from") ?? ""}`);
 };
 if (listed.length) {
   const box = listed[0].closest("[data-loadable]");
