@@ -56,11 +56,10 @@ const keepInHash = (choices, isStep, row = rowInHash()) => {
 const said = element("p", "saying");
 said.setAttribute("role", "status");
 document.body.append(said);
-let unsay;
 const say = text => {
   said.textContent = text;
-  clearTimeout(unsay);
-  unsay = setTimeout(() => { said.textContent = ""; }, 4000);
+  clearTimeout(said.unsay);
+  said.unsay = setTimeout(() => { said.textContent = ""; }, 4000);
 };
 /* A button that stays pressed until it is pressed again. */
 const isPressed = button => button.getAttribute("aria-pressed") === "true";
