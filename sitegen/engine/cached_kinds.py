@@ -155,8 +155,11 @@ class EvalRecord(Frozen):
     problems: tuple[Problem, ...]
     mapping_use: MappingUse | None = None
     """The mapping entries that the newest point does not use; None: the eval has no rules that name fields."""
+    columns: tuple[tuple[str, str], ...] = ()
+    """The columns of the ground truth that the newest point's mapping names, each with the path of its field."""
     newest_report: str = ""
-    """The digest of everything that its newest report shows, which decides its steps and error patterns."""
+    """The digest of everything that its newest report shows, which decides its steps, error patterns, mapping use and
+    columns."""
     pictures: Mapping[str, tuple[PagePicture, ...]] = {}
     """The pictures of its source that each page of ground truth beside output shows, by the digest of its report."""
     notes: str = ""

@@ -58,7 +58,7 @@ from sitegen.pages.overview.focus import longest_streaks, newly_wrong, weak_sect
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.mapping_use import mapping_use
+from sitegen.scoring.mapping_use import mapped_columns, mapping_use
 from sitegen.text.plain import line
 
 if TYPE_CHECKING:
@@ -207,7 +207,8 @@ class _EvalJob:
         of_source: tuple[Problem, ...] = ()
         if self._sources and newest:
             _, _, of_source = self._sources.tree_page(self._snapshots[-1], newest)
-        inputs, pictures = self._cards.newest_inputs, self._before.pictures if self._before else {}
+        known, pictures = self._known, self._before.pictures if self._before else {}
+        inputs = None if known else self._cards.newest_inputs
         return EvalDone(
             record=EvalRecord(
                 summary=self._summary(series, decided, steps, suspects, patterns),
@@ -219,7 +220,8 @@ class _EvalJob:
                     *_problem_of_headline(series),
                     *self._problems_of_notes(series),
                 ),
-                mapping_use=mapping_use(inputs) if inputs else None,
+                mapping_use=known.mapping_use if known else mapping_use(inputs) if inputs else None,
+                columns=known.columns if known else mapped_columns(inputs) if inputs else (),
                 newest_report=self._page_keys[-1] if self._page_keys else "",
                 pictures={key: pictures[key] for key in self._page_keys if key in pictures},
                 notes=digest(self._task.notes),

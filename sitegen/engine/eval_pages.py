@@ -53,7 +53,6 @@ from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.pages.variants import variants_page
 from sitegen.scoring.kinds import in_order_of, nouns_of
-from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.usage import specs_with_usage
 
 _HELD: Final = 40_000_000
@@ -92,105 +91,6 @@ class PagesDone(Frozen):
     """Those of the reports that were made, as in ``EvalRecord``."""
 
 
-class Reports:
-    """Draws the reports of an eval."""
-
-    def __init__(self, task: PagesTask, cards: EvalScorecards, cells: CellMap, derived: Sequence[Derived]) -> None:
-        """``cells``, ``derived``: of all points whose reports are drawn."""
-        self._context = task.context
-        self._specs = cards.series_specs()
-        self._info = replace(task.info, nouns=nouns_of(task.info.kind, self._specs))
-        self._moved = task.edits.value[1]
-        self._notes = tuple(note for _, note in task.read_notes.value)
-        self._cards = cards
-        ever_wrong = (cell for cell in cells.cells if any(period.is_wrong for period in cell.periods))
-        self._cells = replace(cells, cells=tuple(ever_wrong))  # reports name no others
-        self._derived = derived
-        self._edits = task.output_edits
-        self._first_with_output = first_points_with_output(self._edits.snapshots, task.history.kind)
-        self._by_rules = traits_of(task.info.kind).is_structured
-        self._with_page = frozenset(task.record.cases)
-
-    def report(self, index: int, result: Result) -> ReportView:
-        """Make the report of a point."""
-        snapshots, cards = self._edits.snapshots, self._cards
-        at, (change, interval, noise) = snapshots[index], self._derived[index]
-        runs = list(cards.results(at.repeated_runs))
-        flipped = flipped_then(self._cells, index, result, lambda: cards.result(snapshots[index - 1])) if index else []
-        change = change and replace(change, flips=count_flips(flipped))
-        point = replace(
-            self._point(index, result.scorecard),
-            edits=self._edits.beside[index],
-            change=change,
-            interval=interval,
-            noise=noise,
-        )
-        before = self._point(index - 1, cards[snapshots[index - 1]]) if index else None
-        return ReportView(
-            info=self._info,
-            specs=specs_with_usage(self._specs, [side.scorecard for side in (before, point) if side]),
-            point=point,
-            previous=before,
-            result=result,
-            snapshots=snapshots[: index + 1],
-            wrong_since={
-                flip.cell.key: start for flip in flipped if (start := flip.cell.wrong_since(index)) is not None
-            },
-            fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
-            runs=repeats_of_runs(runs) if runs else None,
-            moved=self._moved,
-            limit=self._context.limits.discrepancies_per_type,
-            problems=problems_of_point(self._info, at, result.scorecard),
-            instructions=self._edits.made_with[index],
-            difference=recorded_parts(self._first(index), at, self._scorecard) if self._by_rules else (),
-            grid=self._grid(index, result) if result.cases else None,
-            said=notes_about(self._notes, at.label, newest=index == len(snapshots) - 1),
-        )
-
-    def _grid(self, index: int, result: Result) -> CaseGrid | None:
-        """Make the grid of the answers of a point, beside those of the newest output before it that is another one."""
-        snapshots = self._edits.snapshots
-        others = (each for each in reversed(snapshots[:index]) if each.outputs != snapshots[index].outputs)
-        before, prompts = next(others, None), dict[str, tuple[str, FileEdit | None]]()
-        for variant in {answer.variant for case in result.cases for answer in case.answers}:
-            edits = self._edits_by_variant.get(variant.partition(":")[0], ())
-            until = [each for each in edits if each.edit.commit.position <= snapshots[index].commit.position]
-            is_one_file = len({each.file for each in until}) == 1  # a name that fits two stands for neither
-            prompts[variant] = result.prompts.get(variant, ""), until[-1] if is_one_file else None
-        grid = CaseGrid(
-            place=(self._info.id, snapshots[index].slug),
-            cases=result.cases,
-            earlier=self._cards.result(before).cases if before else (),
-            earlier_label=before.label if before else "",
-            with_page=self._with_page,
-            tags=tags_of(result.scorecard),
-            prompts=prompts,
-        )
-        return grid if grid.has_texts or grid.address_of("flaky") else None
-
-    @cached_property
-    def _edits_by_variant(self) -> Mapping[str, Sequence[FileEdit]]:
-        return edits_by_variant(self._edits.edits, self._moved)
-
-    def _point(self, index: int, card: Scorecard) -> Point:
-        return Point(
-            snapshot=self._edits.snapshots[index],
-            scorecard=in_order_of(self._specs, card),
-            edits=self._edits.since_previous[index],
-            first_with_output=self._first_with_output[index],
-        )
-
-    def _first(self, index: int) -> Snapshot:
-        """Return the snapshot with which the output of a point was new."""
-        at, earlier = self._edits.snapshots[index], self._edits.snapshots[: index + 1]
-        same = (one for one in reversed(earlier) if one.iteration == at.iteration and "outputs" in one.cause)
-        return next((one for one in same if one.outputs == at.outputs), at)
-
-    def _scorecard(self, snapshot: Snapshot) -> Scorecard:
-        self._cards.fill([snapshot])
-        return self._cards[snapshot]
-
-
 def write_pages(task: PagesTask) -> PagesDone | Problem:
     """Write the reports of a task, or every page of its eval but older reports. Returns a problem if sitegen fails."""
     if task.reports:
@@ -210,7 +110,9 @@ class _EvalPages:
         self._writer = task.context.writer(owner(info.id), task.pages)
         self._cache = TaskCache(task.cached)
         self._cards = EvalScorecards(task.context, self._history, self._cache)
+        self._specs = self._cards.series_specs()
         self._edits = task.output_edits
+        self._first_with_output = first_points_with_output(self._history.snapshots, self._history.kind)
         self._cells = self._cards.cells()
         self._notes = task.read_notes.value
         self._sources = task.sources
@@ -231,7 +133,7 @@ class _EvalPages:
         short = 0 if kept is None else max(0, len(series.points) - kept)  # the oldest have a short page instead
         stale = [index for index in range(short, newest + 1) if not self._is_fresh(index)]
         if newest in stale:
-            self._write_report(newest, Reports(task, self._cards, self._cells, derived))
+            self._write_report(newest)
         self._write_variants(series)
         notes = placed_notes(self._notes, series)
         if notes:
@@ -308,13 +210,12 @@ class _EvalPages:
 
     def write_reports(self) -> PagesDone:
         """Write the reports of the task. One that fails is replaced by a page that says so."""
-        reports = Reports(self._task, self._cards, self._cells, self._task.derived.value)
         failures = []
         for index in self._task.reports:
             snapshot = self._history.snapshots[index]
             done = attempt(
                 "the report of this iteration",
-                partial(self._write_report, index, reports),
+                partial(self._write_report, index),
                 path=snapshot.outputs[0].path if snapshot.outputs else None,
                 commit=snapshot.commit.sha,
                 eval_id=self._info.id,
@@ -327,11 +228,11 @@ class _EvalPages:
             files=self._writer.files, cached=self._cache.new, failures=tuple(failures), pictures=self._pictures
         )
 
-    def _write_report(self, index: int, reports: Reports) -> None:
+    def _write_report(self, index: int) -> None:
         """Write the files that a report links to, then the report, so that none of its links is ever broken."""
         key, writer, snapshot = self._keys[index], self._writer, self._history.snapshots[index]
         result = self._cards.result(snapshot)
-        view = reports.report(index, result)
+        view = self._report(index, result)
         if rows := rows_file(view):
             writer.write(rows.path, rows.content, key)
         for file in view.grid.files() if view.grid else ():
@@ -347,6 +248,93 @@ class _EvalPages:
             data = results_json(result, self._info, snapshot, view.specs[0])
             writer.write(links.report_data(self._info.id, snapshot.slug), data, key)
         writer.write(view.page.path, self._renderer.render(view.page), key)
+
+    def _report(self, index: int, result: Result) -> ReportView:
+        """Make the report of a point."""
+        task, snapshots, cards = self._task, self._history.snapshots, self._cards
+        at, (change, interval, noise) = snapshots[index], task.derived.value[index]
+        cells, by_rules = self._ever_wrong, traits_of(self._info.kind).is_structured
+        runs = list(cards.results(at.repeated_runs))
+        flipped = flipped_then(cells, index, result, lambda: cards.result(snapshots[index - 1])) if index else []
+        change = change and replace(change, flips=count_flips(flipped))
+        point = replace(
+            self._point(index, result.scorecard),
+            edits=self._edits.beside[index],
+            change=change,
+            interval=interval,
+            noise=noise,
+        )
+        before = self._point(index - 1, cards[snapshots[index - 1]]) if index else None
+        info = replace(self._info, nouns=nouns_of(self._info.kind, self._specs))
+        return ReportView(
+            info=info,
+            specs=specs_with_usage(self._specs, [side.scorecard for side in (before, point) if side]),
+            point=point,
+            previous=before,
+            result=result,
+            snapshots=snapshots[: index + 1],
+            wrong_since={
+                flip.cell.key: start for flip in flipped if (start := flip.cell.wrong_since(index)) is not None
+            },
+            fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
+            runs=repeats_of_runs(runs) if runs else None,
+            moved=task.edits.value[1],
+            limit=task.context.limits.discrepancies_per_type,
+            problems=problems_of_point(info, at, result.scorecard),
+            instructions=self._edits.made_with[index],
+            difference=recorded_parts(self._first(index), at, self._scorecard) if by_rules else (),
+            grid=self._grid(index, result) if result.cases else None,
+            said=notes_about([note for _, note in self._notes], at.label, newest=index == len(snapshots) - 1),
+        )
+
+    def _grid(self, index: int, result: Result) -> CaseGrid | None:
+        """Make the grid of the answers of a point, beside those of the newest output before it that is another one."""
+        snapshots = self._history.snapshots
+        others = (each for each in reversed(snapshots[:index]) if each.outputs != snapshots[index].outputs)
+        before, prompts = next(others, None), dict[str, tuple[str, FileEdit | None]]()
+        for variant in {answer.variant for case in result.cases for answer in case.answers}:
+            edits = self._edits_by_variant.get(variant.partition(":")[0], ())
+            until = [each for each in edits if each.edit.commit.position <= snapshots[index].commit.position]
+            is_one_file = len({each.file for each in until}) == 1  # a name that fits two stands for neither
+            prompts[variant] = result.prompts.get(variant, ""), until[-1] if is_one_file else None
+        grid = CaseGrid(
+            place=(self._info.id, snapshots[index].slug),
+            cases=result.cases,
+            earlier=self._cards.result(before).cases if before else (),
+            earlier_label=before.label if before else "",
+            with_page=frozenset(self._task.record.cases),
+            tags=tags_of(result.scorecard),
+            prompts=prompts,
+        )
+        return grid if grid.has_texts or grid.address_of("flaky") else None
+
+    @cached_property
+    def _edits_by_variant(self) -> Mapping[str, Sequence[FileEdit]]:
+        return edits_by_variant(self._edits.edits, self._task.edits.value[1])
+
+    def _point(self, index: int, card: Scorecard) -> Point:
+        return Point(
+            snapshot=self._history.snapshots[index],
+            scorecard=in_order_of(self._specs, card),
+            edits=self._edits.since_previous[index],
+            first_with_output=self._first_with_output[index],
+        )
+
+    def _first(self, index: int) -> Snapshot:
+        """Return the snapshot with which the output of a point was new."""
+        at, earlier = self._history.snapshots[index], self._history.snapshots[: index + 1]
+        same = (one for one in reversed(earlier) if one.iteration == at.iteration and "outputs" in one.cause)
+        return next((one for one in same if one.outputs == at.outputs), at)
+
+    def _scorecard(self, snapshot: Snapshot) -> Scorecard:
+        self._cards.fill([snapshot])
+        return self._cards[snapshot]
+
+    @cached_property
+    def _ever_wrong(self) -> CellMap:
+        """The cells that reports can name."""
+        ever_wrong = (cell for cell in self._cells.cells if any(period.is_wrong for period in cell.periods))
+        return replace(self._cells, cells=tuple(ever_wrong))
 
     def _is_fresh(self, index: int) -> bool:
         """Decide whether a report is up to date; if so, also record the files beside it as files of the site."""
@@ -374,7 +362,7 @@ class _EvalPages:
             return
         path, key = links.variants(self._info.id), self._keys[-1]
         if not self._writer.is_fresh(path, key):
-            specs = specs_with_usage(self._cards.series_specs(), [newest.scorecard])
+            specs = specs_with_usage(self._specs, [newest.scorecard])
             cases = self._cards.result(newest.snapshot).cases
             grid = CaseGrid(place=None, cases=cases, with_page=frozenset(self._task.record.cases))
             page = variants_page(series, specs, grid)
@@ -405,8 +393,8 @@ class _EvalPages:
 
     def _write_trend(self, series: Series) -> None:
         """Write the trend page, after the page and the file to which it leads."""
-        summary, inputs = self._task.record.summary, self._cards.newest_inputs
-        trend = trend_page(series, summary, mapped_columns(inputs) if inputs else ())
+        summary = self._task.record.summary
+        trend = trend_page(series, summary, self._task.record.columns)
         if summary.suspects:
             suspects = suspect_truth_page(summary)
             self._writer.write(suspects.path, self._renderer.render(suspects))

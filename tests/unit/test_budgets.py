@@ -14,15 +14,15 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_192,
+    "lines of sitegen/": 63_185,
     "modules of sitegen/": 292,
-    "classes": 514,
+    "classes": 513,
     "classes in pages/": 71,
-    "fields of classes": 2_286,
+    "fields of classes": 2_287,
     "functions": 3_580,
-    "parameters": 5_072,
+    "parameters": 5_067,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 75,
+    "private functions of at most 6 lines used once": 76,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
