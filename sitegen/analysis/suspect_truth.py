@@ -59,8 +59,12 @@ class SharedCause(NamedTuple):
 
     @property
     def is_spelling(self) -> bool:
-        """Whether label and outputs differ in spelling alone, so that the rule may be wrong as well as the label."""
-        return all(map(_is_spelling, self.labels))
+        """Whether all sides before any parenthesis differ in spelling alone, so that the rule may be wrong as well."""
+        sides = ((written(label.expected) or "", written(label.actual) or "") for label in self.labels)
+        pairs = [[side.partition("(")[0].strip() for side in both] for both in sides]
+        return all(
+            one and (one.casefold() == two.casefold() or pattern_of(one, two) in _SPELLING) for one, two in pairs
+        )
 
     @property
     def id(self) -> str:
@@ -137,12 +141,6 @@ def _gain(card: Scorecard, error: Period) -> float:
     )
     before, after = (share_of(card.metrics[0].name, each) for each in (counts, right))
     return (after.value or 0.0) - (before.value or 0.0) if before and after else 0.0
-
-
-def _is_spelling(label: SuspectTruth) -> bool:
-    """Decide whether label and outputs have the same words before any parenthesis, perhaps abbreviated."""
-    first, last = ((written(side) or "").partition("(")[0].strip() for side in (label.expected, label.actual))
-    return bool(first) and (first.casefold() == last.casefold() or pattern_of(first, last) in _SPELLING)
 
 
 def _compared_with(cell: Cell, label: str, new_outputs: Sequence[int]) -> list[tuple[int, Period]]:

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from msgspec.structs import replace
@@ -195,8 +196,11 @@ def test_edit_and_commit_tell_the_same_change_of_the_same_two_outputs(tmp_path):
         commits = [edited, repo.commit(files)]
     repo.checkout()
     build_site(repo.path, tmp_path / "site")
-    for sha in commits:
-        assert "down 0.100" in text_of(tmp_path / "site" / "commits" / f"{sha[:12]}.html")
+    names = [*[f"commits/{sha[:12]}.html" for sha in commits], "evals/orders/0002.html"]
+    pages = [text_of(tmp_path / "site" / name) for name in names]
+    assert all("down 0.100" in page for page in pages)
+    verdicts = [re.findall(r"\d+ values? fixed.*? between \S+ and [^ (]+", page) for page in pages]
+    assert verdicts == [verdicts[0][:1]] * 3
     assert not any("down 0.550" in text_of(page) for page in (tmp_path / "site").rglob("*.html"))
 
 
