@@ -45,6 +45,7 @@ from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage, canonical
 from sitegen.text.plain import cut
+from sitegen.text.values import short_digest
 
 VERSIONS: Final = (2, 3, 4)
 ROWS: Final = ("results", "results")
@@ -163,6 +164,12 @@ class _Row(ToolObject):
         listed = ", ".join(f"{key}={value}" for key, value in variables)
         return cut(" ".join((self.description or listed).split()), _ID) or f"test {(self.test or 0) + 1}"
 
+    @property
+    def digest(self) -> str:
+        """What tells the test from others, whatever these are called; repeats have the same."""
+        place = None if self.description or self.variables else self.test
+        return short_digest(repr((self.description, self.members.get("vars"), self.asserted, place)))
+
     def case(self, columns: Sequence[tuple[str, str]], judges: Iterable[Opinion]) -> JudgedCase:
         """Its case without an id. ``columns``: (prompt, provider) of each. Many cases share one text."""
         in_file = self.column is not None and self.column < len(columns)
@@ -267,17 +274,16 @@ def read(content: bytes) -> JudgedResults:
     # A test that states no options has those of the run.
     options = members(value_at(root, "config.defaultTest.options"))
     assertions: dict[str, Value] = {}
-    tests: dict[tuple[str, str], int] = {}  # repeats of one test have one id, another test of its name has a number
-    rows: list[tuple[tuple[int, int], int, JudgedCase, bool]] = []
+    tests: dict[str, str] = {}  # repeats of one test have one id, another test of its name has a number
+    rows: list[tuple[tuple[int, int], str, JudgedCase, bool]] = []
     try:
         for found, odd in found_rows:
             findings += [each for each in odd if each not in findings]
             if not isinstance(found, dict):
                 continue
             row = _Row(found)
-            test = tests.setdefault(
-                (row.name, written([found.get("vars"), value_at(found, "testCase.assert")])), len(tests)
-            )
+            test = row.digest
+            tests[test] = tests.get(test) or row.name
             is_off = row.score is None and found.get("score") is not None
             rows.append(
                 ((row.test or 0, row.column or 0), test, row.case(columns, row.opinions(options, assertions)), is_off)
@@ -288,11 +294,11 @@ def read(content: bytes) -> JudgedResults:
     # promptfoo writes rows as answers arrive, which is a different order in every run.
     rows.reverse()
     rows.sort(key=itemgetter(0), reverse=True)
-    names, used, ids, cases = [name for name, _ in tests], Counter[str](), dict[int, str](), list[JudgedCase]()
+    used, ids, cases = Counter[str](), dict[str, str](), list[JudgedCase]()
     while rows:
         _, test, case, is_off = rows.pop()  # each is dropped for the one with an id: a large file has many
         if test not in ids:
-            ids[test] = unique(names[test], used)
+            ids[test] = unique(tests[test], used)
         cases.append(replace(case, id=ids[test]))
         if is_off:
             message = f"The score of the case {ids[test]!r} is not a number from 0 to 1, and is left out"

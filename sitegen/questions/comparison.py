@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
-from typing import TypeAlias
+from itertools import combinations, islice
+from math import inf
+from typing import Final, TypeAlias
 
 from sitegen.analysis.change import change
 from sitegen.analysis.series import series_of_two
@@ -29,6 +30,9 @@ from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.kinds import scorer, specs_of_results
 from sitegen.stats.significance import ALPHA
+
+_LISTED: Final = 100
+"""The most values that a message lists."""
 
 Thresholds: TypeAlias = dict[str, dict[str, float]]
 """The lowest acceptable value of each metric of each eval, by the id of the eval and the name of the metric."""
@@ -64,7 +68,7 @@ def compare_variants(
 
 def _compare_slices(verified: Verified, names: Sequence[str]) -> tuple[ComparisonDocument, Thresholds]:
     entry, kind, result = verified.place.entry, verified.place.kind, verified.result
-    documents, axes = result.scorecard.documents, axes_of(result.scorecard)
+    documents, axes = result.scorecard.documents, axes_of(result.scorecard, inf)
     if not axes:
         raise ConfigurationError(
             f"The answers in the newest output of {entry.id!r} differ in no variant, model or tag.",
@@ -87,7 +91,7 @@ def _compare_slices(verified: Verified, names: Sequence[str]) -> tuple[Compariso
     if unknown or len(chosen) < 2 or len({frozenset(values) for values in chosen.values()}) > 1:
         has_no = f"The answers in the newest output of {entry.id!r} have no {', '.join(map(repr, unknown))}."
         message = has_no if unknown else "To compare answers, two or more values on the same axes are needed."
-        raise ConfigurationError(message, fix=f"The values of {entry.id}: {', '.join(sides)}.")
+        raise ConfigurationError(message, fix=f"The values of {entry.id}: {', '.join(islice(sides, _LISTED))}.")
     parts_of_result = [part_of(result, values) for values in chosen.values()]
     info = EvalInfo(id=entry.id, name=entry.id, kind=kind)
     document = ComparisonDocument(changes=compare_results(info, parts_of_result, list(chosen)))
