@@ -282,7 +282,7 @@ def read(content: bytes) -> JudgedResults:
             if not isinstance(found, dict):
                 continue
             row = _Row(found)
-            test = row.digest
+            test = intern(row.digest)  # all repeats hold one text
             tests[test] = tests.get(test) or row.name
             is_off = row.score is None and found.get("score") is not None
             rows.append(
