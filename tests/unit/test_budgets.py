@@ -14,12 +14,12 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_183,
+    "lines of sitegen/": 63_193,
     "modules of sitegen/": 292,
     "classes": 513,
     "classes in pages/": 71,
     "fields of classes": 2_287,
-    "functions": 3_579,
+    "functions": 3_580,
     "parameters": 5_066,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 75,
