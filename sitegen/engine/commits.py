@@ -191,14 +191,9 @@ def write_commits(evals: Evals, effects: EffectIndex) -> Commits:
 
 def newest_commit(timeline: Timeline) -> str | None:
     """Id of the newest commit that has a page once the new ones are written."""
-    records = timeline.update.records
-    return records[-1].commit.sha if records else _newest_listed(timeline)
-
-
-def _newest_listed(timeline: Timeline) -> str | None:
-    """Id of the newest commit that earlier builds listed, to whose page the page of the next one links."""
-    rows = timeline.before.listed if timeline.before else ()
-    return rows[-1].commit.sha if rows else None
+    listed = timeline.before.listed[-1:] if timeline.before else ()
+    commits = [*(row.commit for row in listed), *(record.commit for record in timeline.update.records[-1:])]
+    return commits[-1].sha if commits else None
 
 
 def _commit_tasks(
@@ -221,7 +216,8 @@ def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
     edits_of = edits_by_commit(timeline.instructions)
     apart = apart_since(timeline.instructions)
     records = timeline.update.records
-    earlier = (_newest_listed(timeline), *(record.commit.sha for record in records[:-1]))
+    listed = timeline.before.listed[-1:] if timeline.before else ()
+    earlier = (listed[0].commit.sha if listed else None, *(record.commit.sha for record in records[:-1]))
     for record, before in zip(reversed(records), reversed(earlier[: len(records)]), strict=True):
         own = edits_of.get(record.commit.position, ())
         edits = [file_edit.edit for file_edit in own]

@@ -231,8 +231,8 @@ class _EvalPages:
     def _write_report(self, index: int) -> None:
         """Write the files that a report links to, then the report, so that none of its links is ever broken."""
         key, writer, snapshot = self._keys[index], self._writer, self._history.snapshots[index]
-        result = self._cards.result(snapshot)
-        view = self._report(index, result)
+        view = self._report(index)
+        result = view.result
         if rows := rows_file(view):
             writer.write(rows.path, rows.content, key)
         for file in view.grid.files() if view.grid else ():
@@ -249,10 +249,11 @@ class _EvalPages:
             writer.write(links.report_data(self._info.id, snapshot.slug), data, key)
         writer.write(view.page.path, self._renderer.render(view.page), key)
 
-    def _report(self, index: int, result: Result) -> ReportView:
+    def _report(self, index: int) -> ReportView:
         """Make the report of a point."""
         task, snapshots, cards = self._task, self._history.snapshots, self._cards
         at, (change, interval, noise) = snapshots[index], task.derived.value[index]
+        result = cards.result(at)
         cells, by_rules = self._ever_wrong, traits_of(self._info.kind).is_structured
         runs = list(cards.results(at.repeated_runs))
         flipped = flipped_then(cells, index, result, lambda: cards.result(snapshots[index - 1])) if index else []

@@ -248,8 +248,9 @@ def fold(
         stated=manifest.evals,
     )
     evaluation = Parsed[EvaluationConfig | None](None)
-    if project.options.worktree and root is not None:  # uncommitted files take precedence
-        on_disk = replace(work_tree_search(root, kind_of_case_file), earlier=files.versions)
+    on_disk = work_tree_search(root, kind_of_case_file) if project.options.worktree and root is not None else None
+    if on_disk:  # uncommitted files take precedence
+        on_disk = replace(on_disk, earlier=files.versions)
         config, manifest = with_found_evals(config, manifest, on_disk)
         evaluation = project_evaluation(on_disk)
     if evaluation == Parsed(None):
@@ -268,26 +269,11 @@ def fold(
     if repository.shallow_boundary and not project.options.allow_shallow:
         raise shallow_history(repository)
     if not configured_as:
-        kept = CONFIGURATION.get(memo, "search")
-        before = kept.search if kept else None
-        found = attempt(
-            "the search for evals that no manifest names",
-            lambda: search_history(repository, layout, searched, head, before),
-            commit=head,
-        )
-        if isinstance(found, Problem):
-            remarks.append(found)
-        elif found is not None:
-            layout = found.applied(layout)
-            config, manifest = layout.site, layout.manifest
-            remarks += found.notes
-            if found != before:
-                CONFIGURATION.keep(memo, "search", Configuration(search=found))
-    worktree = project.options.worktree and root is not None
+        layout, of_search = _with_searched_evals(layout, repository, searched, head, memo)
+        remarks += of_search
+    reader = partial(manifest_of, memo)
     try:
-        folded = advance(
-            repository, layout, head=head, manifests=partial(manifest_of, memo), worktree=worktree, since=since
-        )
+        folded = advance(repository, layout, head=head, manifests=reader, worktree=on_disk is not None, since=since)
         if answers.given != earlier.answers:
             CONFIGURATION.keep(memo, "answers", Configuration(answers=answers.given), version)
     except NothingToReportError as error:
@@ -297,8 +283,7 @@ def fold(
         fix = " ".join(hints[:_HINTS]) or error.fix
         raise NothingToReportError(error.message, where=error.where, fix=fix) from None
     notes = {history.id: files.read(notes_file(layout, history.id)) for history in folded.evals}
-    if worktree and root is not None:
-        on_disk = work_tree_search(root, kind_of_case_file)
+    if on_disk:
         notes = {name: on_disk.read(notes_file(layout, name), MAX_CONFIGURING_BYTES) for name in notes}
     # A wrong key of an old manifest that the built one still has is listed once, as one that can be corrected.
     standing = {(remark.path, remark.message) for remark in remarks}
@@ -306,14 +291,31 @@ def fold(
     return Timeline(
         **asdict(replace(folded, problems=(*of_history, *_unread(evaluation)))),
         project=project,
-        config=config,
-        manifest=manifest,
+        config=layout.site,
+        manifest=layout.manifest,
         remarks=tuple(remarks),
-        context=context_of(project, repository, config, folded.overlay, head),
+        context=context_of(project, repository, layout.site, folded.overlay, head),
         files=files,
         notes={name: content for name, content in notes.items() if content},
         baselines={name: repository.commits_without(commit, head) for name, commit in commits.items()},
     )
+
+
+def _with_searched_evals(
+    layout: Layout, repository: Repository, searched: Search, head: str, memo: CacheStore
+) -> tuple[Layout, tuple[Problem, ...]]:
+    """Add the evals that a search of a history without names of evals finds, and say what else may be one."""
+    kept = CONFIGURATION.get(memo, "search")
+    before = kept.search if kept else None
+    part = "the search for evals that no manifest names"
+    found = attempt(part, lambda: search_history(repository, layout, searched, head, before), commit=head)
+    if isinstance(found, Problem):
+        return layout, (found,)
+    if found is None:
+        return layout, ()
+    if found != before:
+        CONFIGURATION.keep(memo, "search", Configuration(search=found))
+    return found.applied(layout), found.notes
 
 
 def notes_file(layout: Layout, eval_id: str) -> str:

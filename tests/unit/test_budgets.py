@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_193,
+    "lines of sitegen/": 63_192,
     "modules of sitegen/": 292,
     "classes": 513,
     "classes in pages/": 71,
     "fields of classes": 2_287,
     "functions": 3_580,
-    "parameters": 5_066,
+    "parameters": 5_069,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 75,
     "kinds of kept values": 10,
