@@ -162,12 +162,8 @@ def crowded(card: Scorecard, spec: MetricSpec) -> list[tuple[str, list[tuple[str
     """The axes with too many values for a table: the values, their headline and number of cases, the best first."""
     found, shown = [], axes_of(card)
     for axis in (axis for axis in axes_of(card, inf) if axis not in shown):
-        parts = ((values[0], part.metric(spec.name), part) for values, part in _parts(card, (axis,)))
-        rows = [
-            (name, value, len({document.unit for document in part.documents}))
-            for name, value, part in parts
-            if value is not None
-        ]
+        parts = _slices(None, card, (axis,), spec)
+        rows = [(part.values[0], part.value, part.cases) for part in parts if part.value is not None]
         rows.sort(key=lambda row: (row[1] * (-1 if spec.higher_is_better else 1), -row[2]))
         found.append((axis, rows))
     return found

@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_192,
+    "lines of sitegen/": 63_188,
     "modules of sitegen/": 292,
     "classes": 513,
     "classes in pages/": 71,
