@@ -13,8 +13,6 @@ status of the loss is then counts, of the losses that are found.
 degrees of freedom. Whatever the page of steps would list counts as told: steps, falls too new to tell and bad runs.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ been started by a shell. What a start itself costs or imports is tested elsewher
 The process has built a site before, because a first build takes a second for modules, templates and types alone.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import json

@@ -1,7 +1,5 @@
 """Evals of the gate with few words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Repositories for tests: made by ``git fast-import`` with fixed dates, so that the same commits have the same ids."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterable, Mapping

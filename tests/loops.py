@@ -1,7 +1,5 @@
 """Event loops in tests: each in a thread of its own, for browser tests leave one running in the thread of the tests."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor

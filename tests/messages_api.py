@@ -1,7 +1,5 @@
 """A small server that speaks the Messages API, for tests of what calls a model."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections import Counter

@@ -4,8 +4,6 @@
 reverted. A site that is built commit by commit has to be the one that is built at once, whatever it remembers.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable

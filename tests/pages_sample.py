@@ -3,8 +3,6 @@
 Deterministic: a small generator of its own instead of ``random``, so that no Python version changes a number.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

@@ -3,8 +3,6 @@
 The file tells a model how to read seed packets.
 """
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 from typing import Any

@@ -1,7 +1,5 @@
 """Running the steps of a workflow as GitHub's runner does."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Markup, styles, scripts and white space do not count, so that sites can be compa
 The files for programs are compared value by value. The command exits with 1 if anything differs.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

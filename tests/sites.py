@@ -1,7 +1,5 @@
 """Building sites in tests, and comparing them as a whole."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import re

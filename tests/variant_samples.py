@@ -1,7 +1,5 @@
 """Variants of a prompt from a list of answers, as scoring would make them of files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from sitegen.analysis.variant_tests import VariantSample

@@ -1,7 +1,5 @@
 """What the files of a generated repository hold: seeded, typed, and of believable sizes."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

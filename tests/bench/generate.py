@@ -7,8 +7,6 @@ nothing that a report is about; 5 % of all are merges of a side branch of two co
 instructions rename the file.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

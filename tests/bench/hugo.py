@@ -1,7 +1,5 @@
 """Hugo, which renders as many pages, with rows as rich as ours, from results that were scored before it began."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

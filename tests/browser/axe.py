@@ -1,7 +1,5 @@
 """What axe-core says of a page, in light and in dark."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The pages about instructions and commits, from the sample of edits."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from sitegen.model.site import Page

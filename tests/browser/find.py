@@ -1,7 +1,5 @@
 """Which browser the tests use: ``python -m tests.browser.find`` prints its path, and fails if there is none."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

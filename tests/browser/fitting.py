@@ -3,8 +3,6 @@
 Light and dark differ in colours alone (``tokens.css``), so that one of them is enough.
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 from playwright.sync_api import Page

@@ -4,8 +4,6 @@ On Linux ``fontconfig_file`` makes them the only fonts of the browser. ``draw_in
 every system: a font face made from bytes needs no installed font, and goes before the families of the same name.
 """
 
-from __future__ import annotations
-
 import base64
 from functools import cache
 from importlib import metadata

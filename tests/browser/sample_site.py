@@ -1,7 +1,5 @@
 """The pages of the invented sample, written to a folder the way a build writes them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The comparison of two points that the page computes, held against the one that sitegen computes."""
 
-from __future__ import annotations
-
 import itertools
 from contextlib import closing
 from pathlib import Path

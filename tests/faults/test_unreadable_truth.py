@@ -1,7 +1,5 @@
 """A ground truth that was replaced by one that cannot be read: every place names it, and none blames the output."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

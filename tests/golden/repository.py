@@ -1,7 +1,5 @@
 """Thirteen commits in which everything happens once: always the same ids, for ``tests/gitrepo.py`` fixes all dates."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The site of the golden repository, as it is and as it should be."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.golden.repository import write

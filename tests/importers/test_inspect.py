@@ -1,7 +1,5 @@
 """Inspect's logs as cases: sitegen's totals are those that Inspect wrote into the same log."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Mapping

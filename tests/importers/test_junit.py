@@ -1,7 +1,5 @@
 """JUnit XML as cases: sitegen's totals are those that pytest wrote into the same file."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """promptfoo's results as cases: sitegen's totals are those that promptfoo wrote into the same file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

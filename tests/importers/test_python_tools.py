@@ -1,7 +1,5 @@
 """Tables and events that tools in Python wrote: sitegen's totals are those of the same run of the tool."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

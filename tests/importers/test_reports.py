@@ -1,7 +1,5 @@
 """Reports of tools that need an account or an agent: sitegen's totals are those that the report states."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

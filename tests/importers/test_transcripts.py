@@ -1,7 +1,5 @@
 """Transcripts of agents, in the forms in which tools write them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whatever value stands anywhere in a file that a tool wrote: it is read, and a wrong value of a row is lost alone."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Laws of following cells, and of splitting a change into parts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What holds of the flips between any two points of any eval."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """Laws of highlights that hold for every input: of scoring, and of the page that shows them."""
 
-from __future__ import annotations
-
 import json
 from html.parser import HTMLParser
 from typing import Any

@@ -1,7 +1,5 @@
 """A result that the memo keeps comes back as it was, whatever values it holds."""
 
-from __future__ import annotations
-
 import random
 import sqlite3
 import zlib

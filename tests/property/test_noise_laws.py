@@ -1,7 +1,5 @@
 """What holds of every interval and every verdict, and how often they are right."""
 
-from __future__ import annotations
-
 from collections import Counter
 from random import Random
 

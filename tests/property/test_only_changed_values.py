@@ -4,8 +4,6 @@ The scorer keeps what it judged of the last output, and takes over nodes of the 
 example below changes the one thing that a comparison of the old and the new must not leave out.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Laws of scoring responses that hold for every input."""
 
-from __future__ import annotations
-
 import json
 from itertools import combinations
 from math import sqrt

@@ -1,7 +1,5 @@
 """Laws of scoring that hold for every input."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from typing import Any

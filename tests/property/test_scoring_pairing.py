@@ -1,7 +1,5 @@
 """Pairing against independent implementations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Lists with many copies: the pairs are those of every pair tried, and copies are compared once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

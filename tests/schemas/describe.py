@@ -6,8 +6,6 @@ Why not a library: pydantic spells the same type in another way from version to 
 change without our types, and neither it nor msgspec reads the docstrings of inherited fields.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -1,7 +1,5 @@
 """``sitegen code-judge``: what it says of a payload, and how it refuses a bad one."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Runs the tables of ``highlights.md``."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Kind ``judged``: the tables of ``judged.md``, and what a report gets to show."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

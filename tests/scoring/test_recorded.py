@@ -1,7 +1,5 @@
 """Kind ``recorded``: the tables of ``recorded.md``, and files that hold no numbers."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs the tables of ``responses.md``."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -11,8 +11,6 @@ A section that has fenced blocks is one case: the blocks are the files, and its 
 A file that is called as another eval kind is run by a module of its own.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

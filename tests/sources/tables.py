@@ -1,7 +1,5 @@
 """The tables of statements, ``rows.md``, and the projects beside them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Prompts on test cases, as the reference of their framework has it: configuration, files, commands."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What the source documents state is what ``rows.md`` says of it, and the files that they print make a site."""
 
-from __future__ import annotations
-
 import ast
 import json
 from functools import cache

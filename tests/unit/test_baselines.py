@@ -1,7 +1,5 @@
 """Named baselines of sitegen.toml: the gate, ``compare`` and pages compare with them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

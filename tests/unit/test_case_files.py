@@ -1,7 +1,5 @@
 """Files that hold what is expected and what was given: read, scored, followed through history, and found."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Both clocks, and points that are out of date, from history to the data files."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A comparison as JSON, Markdown and a picture."""
 
-from __future__ import annotations
-
 import json
 import re
 

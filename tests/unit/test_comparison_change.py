@@ -1,7 +1,5 @@
 """One result against a later one."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Comparing variants of a prompt."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The confidence that outputs state for their values, against what is right. The numbers are computed by hand."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

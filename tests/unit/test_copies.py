@@ -1,7 +1,5 @@
 """Copies: which outputs are byte for byte those of an earlier iteration, and what leaves them out."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Vectors by a model: a stand-in for the packages of the extra, and builds with and without it."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import json

@@ -1,7 +1,5 @@
 """What an output states about its values is not scored, and stays beside them on the pages."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

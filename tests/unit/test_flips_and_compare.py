@@ -1,7 +1,5 @@
 """Cells followed through history, and two outputs compared: one answer of what was fixed and broken."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ground truth, and outputs, that are folders with a file for each document."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

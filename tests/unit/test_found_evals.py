@@ -1,7 +1,5 @@
 """Results of other tools that no manifest names, through history and in the configuration."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Recorded numbers that no manifest names: what is found where, and what is none."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The gate's verdicts, and how long its report may be."""
 
-from __future__ import annotations
-
 import pytest
 
 from sitegen.analysis.gate import VERDICT_OF_REASON, VERDICTS, limits_of

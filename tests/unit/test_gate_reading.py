@@ -1,7 +1,5 @@
 """The gate's JSON from a machine that nobody trusts: the same report again, or an error."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

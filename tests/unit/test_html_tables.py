@@ -1,7 +1,5 @@
 """Tables that are declared as a list of columns, and what styles and scripts know of columns."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Intervals, resampling, repeats and least changes: against published tables, scipy and statsmodels."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import reduce
 from math import sqrt

@@ -1,7 +1,5 @@
 """List items go by their names wherever a cell is named; their indices stay in the data."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker

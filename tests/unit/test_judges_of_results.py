@@ -1,7 +1,5 @@
 """Results that a model judged, when the judge changes: its grades are not compared with those of the judge before."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import unescape

@@ -1,7 +1,5 @@
 """Cohen's kappa, against the table of its authors' kind and against another implementation."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

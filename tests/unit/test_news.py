@@ -1,7 +1,5 @@
 """The three sentences on the state of all evals, which open the overview and the summary: a table of cases."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

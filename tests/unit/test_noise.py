@@ -1,7 +1,5 @@
 """The interval beside a headline, verdicts on changes, and what repeated outputs tell."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

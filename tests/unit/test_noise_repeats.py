@@ -1,7 +1,5 @@
 """Outputs that were made again: which they are, and what they tell."""
 
-from __future__ import annotations
-
 import json
 from math import sqrt
 

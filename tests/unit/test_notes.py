@@ -1,7 +1,5 @@
 """What people note about cases: it stands beside the values, is counted, and is compared with what was judged."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import unescape

@@ -1,7 +1,5 @@
 """The answers of an output, case by case."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page that compares the variants of an eval, its charts, and when a build writes it."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A ratio of counts is one row of one table: everything that lists ratios follows from it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

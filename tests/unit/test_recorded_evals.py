@@ -1,7 +1,5 @@
 """Evals of kind ``recorded``: through history, on every page, at the gate, and in the terminal."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

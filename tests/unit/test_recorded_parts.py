@@ -1,7 +1,5 @@
 """Why the record of a run states another F1: its parts sum to the difference, and pages show them beside the number."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

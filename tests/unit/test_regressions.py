@@ -1,7 +1,5 @@
 """Steps of an eval, what changed with them, whether they were regained; the best so far; mutes; the page."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Formats of judged results: which one reads a file, and that each reads into the same model of a case."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

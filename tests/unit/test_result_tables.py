@@ -1,7 +1,5 @@
 """Tables of results: what columns mean, what presets know, and that totals are those of the columns."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a run states of itself, in its output or in a record beside it, and which instructions that names."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The arithmetic of counts."""
 
-from __future__ import annotations
-
 import pytest
 
 from sitegen.model.metrics import Counts

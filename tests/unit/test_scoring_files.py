@@ -1,7 +1,5 @@
 """Files that cannot be read: a status and a finding that says what, where, and what to do."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 

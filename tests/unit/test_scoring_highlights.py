@@ -1,7 +1,5 @@
 """Highlights beyond the tables: findings and notes, marks in the text, the results document, ``sitegen extract``."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The field mapping: what is wrong is reported, and the rest is used."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """Omitted values that the output has at another path."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 

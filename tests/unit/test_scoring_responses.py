@@ -1,7 +1,5 @@
 """Responses: variants, what makes their vectors, and the document of the results."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """``eval-results.json``: written from a result, read back as what a run recorded."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

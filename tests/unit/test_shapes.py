@@ -1,7 +1,5 @@
 """The forms in which projects lay out what is expected and what was given: each is read to the same numbers."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Entries of the manifest that share a folder: each has every file of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Short pages in the place of old reports, and the problem of a site that is larger than its limit."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Outputs that several variants and models answered, and cases with tags: the numbers of each group of answers."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

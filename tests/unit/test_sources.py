@@ -1,7 +1,5 @@
 """The documents that outputs were made from: found in git, quoted and shown beside ground truth and output."""
 
-from __future__ import annotations
-
 import json
 import re
 from decimal import Decimal

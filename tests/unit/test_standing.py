@@ -1,7 +1,5 @@
 """What is worse than it was: one rule for the overview, the page of steps and the summary."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Steps of one series, on synthetic ones: noise has none, and what has one has it at its place."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from itertools import combinations

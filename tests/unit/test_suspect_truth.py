@@ -1,7 +1,5 @@
 """Suspect labels: which are named, and the line of the ground truth that would have to change."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """What is said of a value of the ground truth names the line that states it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

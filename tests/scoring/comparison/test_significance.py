@@ -1,7 +1,5 @@
 """The tests of significance: against tables of published examples, and against scipy and statsmodels."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path
