@@ -14,7 +14,6 @@ from playwright.sync_api import Page, ViewportSize, expect
 from tests.browser.axe import violations_axe_finds
 from tests.browser.conftest import Tab
 from tests.browser.fitting import Misfits, misfits
-from tests.gitrepo import GitRepo
 from tests.sites import build_site, faults_of_structure
 
 TREND = "evals/utility-bills/index.html"
@@ -125,8 +124,7 @@ def test_axe_finds_nothing_on_any_kind_of_page(kinds, open_in_one_tab, kind):
     assert {screen: violations for screen, violations in found.items() if violations} == {}
 
 
-def test_a_short_report_says_what_is_left_out_and_leads_on(tmp_path, open_in_one_tab):
-    repo = GitRepo(tmp_path / "project")
+def test_a_short_report_says_what_is_left_out_and_leads_on(repo, open_in_one_tab):
     repo.commit({"CLAUDE.md": "# Rules\n", "evals/a/ground_truth.json": '{"name": "Ann", "town": "Rome"}'})
     for name in ("An", "Ann"):
         repo.commit({"evals/a/extracted.json": f'{{"name": "{name}", "town": "Rom"}}'}, message=f"Read {name}")

@@ -161,8 +161,7 @@ def test_a_pipe_among_the_files_of_git_is_named(repo: GitRepo, tmp_path: Path, n
         assert Path(str(caught.value.where)) == pipe
 
 
-def test_an_error_of_git_is_not_hidden_behind_hints_about_our_own_settings(tmp_path):
-    repo = GitRepo(tmp_path / "project")
+def test_an_error_of_git_is_not_hidden_behind_hints_about_our_own_settings(repo, tmp_path):
     repo.commit({"evals/a/ground_truth.json": '{"x": 1}', "evals/a/extracted.json": '{"x": 1}'})
     repo.checkout()
     (repo.path / ".git/index").write_bytes(b"no index")

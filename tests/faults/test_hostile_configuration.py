@@ -180,8 +180,7 @@ def test_thresholds_beyond_every_chart_are_compared_with_and_not_drawn(tmp_path,
     "numbers",
     [["1", "1e308", "-1e308", "1e308", "5e-324", "0"], ["1e30", "-1e30", "9.9e29", "1e-300", "3"], ["1e31", "1e200"]],
 )
-def test_recorded_numbers_of_any_size_make_pages(tmp_path, numbers):
-    repo = GitRepo(tmp_path / "project")
+def test_recorded_numbers_of_any_size_make_pages(repo, tmp_path, numbers):
     manifest = "evals:\n  runs: {kind: recorded, outputs: metrics.json}\n"
     repo.commit({"CLAUDE.md": "Run.\n", "evals/manifest.yaml": manifest})
     for number in numbers:
@@ -198,8 +197,7 @@ def test_recorded_numbers_of_any_size_make_pages(tmp_path, numbers):
 
 
 @pytest.mark.parametrize("number", [2**63 - 1, 10**30])
-def test_a_limit_beyond_every_size_is_no_limit(tmp_path, number):
-    repo = GitRepo(tmp_path / "project")
+def test_a_limit_beyond_every_size_is_no_limit(repo, tmp_path, number):
     manifest = MANIFEST.format("name: Names")
     repo.commit({**BASE, "sitegen.toml": f"[limits]\nmax_blob_bytes = {number}\n", "evals/manifest.yaml": manifest})
     repo.checkout()

@@ -297,8 +297,7 @@ MESSAGES = (
 )
 
 
-def test_odd_commit_messages_are_shown_bounded_and_harmless(tmp_path):
-    repo = GitRepo(tmp_path / "project")
+def test_odd_commit_messages_are_shown_bounded_and_harmless(repo, tmp_path):
     repo.commit(BASE)
     for number, message in enumerate(MESSAGES):
         files = {"CLAUDE.md": f"Read {number}.\n", "evals/names/extracted.json": "{}" if number % 2 else FINE}

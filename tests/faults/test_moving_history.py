@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests.gitrepo import Content, GitRepo
+from tests.gitrepo import Content
 from tests.moving_history import MovingHistory
 from tests.sites import build_site, differences, differs_from_cold
 
@@ -25,8 +23,7 @@ def test_a_site_built_after_every_few_commits_is_the_one_that_is_built_at_once(t
         assert differing == [], history.repo.git("log", "--oneline", said)
 
 
-def test_a_new_instruction_file_in_the_place_of_one_that_was_renamed_since_the_last_build(tmp_path: Path):
-    repo = GitRepo(tmp_path / "project")
+def test_a_new_instruction_file_in_the_place_of_one_that_was_renamed_since_the_last_build(repo, tmp_path):
     repo.commit({"evals/shop/ground_truth.json": '{"x": 1}', "AGENTS.md": "Read every line of the bill.\n" * 9})
     build_site(repo.path, tmp_path / "out", jobs=1)
     repo.commit({"AGENTS.md": None, "CLAUDE.md": "Read every line of the bill.\n" * 9})
@@ -38,7 +35,7 @@ def test_a_new_instruction_file_in_the_place_of_one_that_was_renamed_since_the_l
     assert differs_from_cold(tmp_path / "out", repo.path) == []
 
 
-def test_a_history_follows_from_its_seed(tmp_path: Path):
+def test_a_history_follows_from_its_seed(tmp_path):
     heads = set()
     for name in ("one", "two"):
         history = MovingHistory(tmp_path / name, seed=7)
@@ -62,9 +59,8 @@ TO_STORE: dict[str, Content] = {
     ],
 )
 def test_pages_of_commits_name_the_eval_that_a_folder_belonged_to_then_whatever_comes_into_it_after_a_rename(
-    tmp_path: Path, later: dict[str, str]
+    repo, tmp_path, later
 ):
-    repo = GitRepo(tmp_path / "project")
     shas = []
     commits: list[dict[str, Content]] = [{**SHOP}, TO_STORE, {**later}]
     for files in commits:
@@ -119,8 +115,9 @@ BETTER = {"evals/a/extracted.json": '{"x": 1, "y": 2}'}
         ),
     ],
 )
-def test_what_is_remembered_is_not_taken_after_the_limit_of_files_or_the_kind_of_an_eval_has_changed(tmp_path, commits):
-    repo = GitRepo(tmp_path / "project")
+def test_what_is_remembered_is_not_taken_after_the_limit_of_files_or_the_kind_of_an_eval_has_changed(
+    repo, tmp_path, commits
+):
     for files in (BEGINNING, *commits):
         repo.commit(files)
         repo.checkout()

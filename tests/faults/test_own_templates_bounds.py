@@ -15,7 +15,6 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.site import Page
 from sitegen.pages.other_pages import methods_page
 from tests import pages_sample as sample
-from tests.gitrepo import GitRepo
 from tests.sites import run
 
 NAME = "pages/methods.html"
@@ -157,8 +156,7 @@ def test_no_template_prints_where_sitegen_is_installed(tmp_path, text):
     assert str(Path(sitegen.__file__).parent) not in rendered(tmp_path, text)
 
 
-def test_a_build_ends_with_one_error(tmp_path):
-    repo = GitRepo(tmp_path / "project")
+def test_a_build_ends_with_one_error(repo):
     repo.commit({"evals/a/ground_truth.json": '{"x": 1}', "evals/a/extracted.json": '{"x": 2}'})
     repo.checkout()
     file = repo.path / "site_templates" / NAME

@@ -1,11 +1,9 @@
 """A ground truth that was replaced by one that cannot be read: every place names it, and none blames the output."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from tests.gitrepo import GitRepo
 from tests.sites import build_site, run, text_of
 
 GOLD = {"chunks": [{"chunkIndex": 0, "paragraphs": [{"id": "p", "text": "Moss holds.", "terms": ["Moss"]}]}]}
@@ -24,8 +22,7 @@ KINDS = {
 @pytest.mark.parametrize(
     ("kind", "broken"), [*((kind, '{"a": 1, "b":') for kind in KINDS), ("fields", ""), ("fields", "\x00\x01")]
 )
-def test_it_is_the_truth_that_cannot_be_read(kind: str, broken: str, tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "project")
+def test_it_is_the_truth_that_cannot_be_read(kind, broken, repo, tmp_path):
     files = {f"evals/h/{name}": text for name, text in KINDS[kind].items()}
     repo.commit(files, message="Write an output")
     repo.commit({next(iter(files)): broken}, message="Break the ground truth")
@@ -42,9 +39,8 @@ def test_it_is_the_truth_that_cannot_be_read(kind: str, broken: str, tmp_path: P
     assert "has no documents that count" not in run("history", "h", cwd=repo.path).stdout
 
 
-def test_a_file_of_cases_that_cannot_be_read_is_scored_by_the_terminal_as_by_the_site(tmp_path: Path) -> None:
+def test_a_file_of_cases_that_cannot_be_read_is_scored_by_the_terminal_as_by_the_site(repo, tmp_path):
     """Such a file is the output too: the expected values of the last one that could be read still apply."""
-    repo = GitRepo(tmp_path / "project")
     repo.commit(
         {
             "evals/manifest.yaml": "evals:\n  h: {outputs: runs.jsonl, ground_truth_format: cases}\n",

@@ -79,7 +79,7 @@ def means(cases: tuple[JudgedCase, ...]) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("ending", ["json", "eval"])
-def test_totals_are_those_of_the_tool(ending: str) -> None:
+def test_totals_are_those_of_the_tool(ending):
     log, cases = stated(ending), read_results(f"x.{ending}", content(ending)).cases
     own = {
         (each["scorer"] if each["name"] == each["scorer"] else f"{each['scorer']}: {each['name']}"): metric["value"]
@@ -102,7 +102,7 @@ def test_totals_are_those_of_the_tool(ending: str) -> None:
     assert card.metric("pass_rate") == pytest.approx(accuracy)
 
 
-def test_a_sample_is_a_case_with_every_scorer_as_a_judge() -> None:
+def test_a_sample_is_a_case_with_every_scorer_as_a_judge():
     case = read_results("x.json", JSON).cases[0]
     assert (case.id, case.input, case.expected, case.output) == (
         "2",
@@ -121,7 +121,7 @@ def test_a_sample_is_a_case_with_every_scorer_as_a_judge() -> None:
     ]
 
 
-def test_epochs_are_one_case_with_the_score_that_the_reducer_made_of_them() -> None:
+def test_epochs_are_one_case_with_the_score_that_the_reducer_made_of_them():
     case = read_results("x.eval", EVAL).cases[0]
     match = case.judges[0]
     assert (case.output, match.score, case.passed) == ("1: Graz\n\n2: Vienna\n\n3: Graz", 1.0, True)
@@ -139,13 +139,13 @@ def test_epochs_are_one_case_with_the_score_that_the_reducer_made_of_them() -> N
     assert alone.passed == alone.judges[0].score
 
 
-def test_an_archive_reads_like_json_however_it_is_packed() -> None:
+def test_an_archive_reads_like_json_however_it_is_packed():
     read, parts = read_results("x.json", JSON), deflated()
     assert read_results("x.eval", packed(parts)) == read
     assert read_results("x.eval", packed({**parts, "samples/2_epoch_1.json": b"{"})).cases == read.cases[1:]
 
 
-def test_the_run_says_its_time_and_commit() -> None:
+def test_the_run_says_its_time_and_commit():
     for ending in ("json", "eval"):
         log = stated(ending)["eval"]
         grades = ("brevity", "style: tone")
@@ -154,7 +154,7 @@ def test_the_run_says_its_time_and_commit() -> None:
         assert recorded_in("judged", f"x.{ending}", content(ending), "{}") == run
 
 
-def test_a_sample_that_failed_and_a_run_that_did_not_end_are_said() -> None:
+def test_a_sample_that_failed_and_a_run_that_did_not_end_are_said():
     failed = Finding(
         "warning", "The sample 'nowhere' ended with an error", RERUN, value="ValueError('I know no Atlantis.')"
     )
@@ -190,11 +190,11 @@ def test_a_sample_that_failed_and_a_run_that_did_not_end_are_said() -> None:
         ([], None),
     ],
 )
-def test_a_value_is_taken_as_the_metrics_of_inspect_take_it(value: Value, grade: AnswerGrade | None) -> None:
+def test_a_value_is_taken_as_the_metrics_of_inspect_take_it(value, grade):
     assert grade_of(value, WORDS) == grade
 
 
-def test_scores_that_are_none_are_left_out_and_said_once() -> None:
+def test_scores_that_are_none_are_left_out_and_said_once():
     samples = json.loads(JSON)["samples"]
     for sample in samples:
         sample["scores"] = {"length": {"value": 40}, "kinds": {"value": [1, "0.5"]}}
@@ -210,7 +210,7 @@ def test_scores_that_are_none_are_left_out_and_said_once() -> None:
 
 
 @pytest.mark.parametrize(("version", "said"), [(1, "version 1"), (3, "version 3")])
-def test_a_version_that_is_not_known_is_a_problem_that_names_the_one_that_is(version: int, said: str) -> None:
+def test_a_version_that_is_not_known_is_a_problem_that_names_the_one_that_is(version, said):
     with pytest.raises(UnreadableError) as refused:
         read_results("x.json", changed(version=version))
     assert refused.value.message == f"it has {said} of Inspect's logs, and only version 2 is known"
@@ -230,13 +230,13 @@ def test_a_version_that_is_not_known_is_a_problem_that_names_the_one_that_is(ver
          "'header.json' in it cannot be unpacked"),
     ],
 )  # fmt: skip
-def test_an_archive_that_cannot_be_read_is_refused(body: bytes, what: str) -> None:
+def test_an_archive_that_cannot_be_read_is_refused(body, what):
     with pytest.raises(UnreadableError) as refused:
         read_results("x.eval", body)
     assert refused.value.message == what
 
 
-def test_a_sample_that_is_too_large_counts_by_its_summary() -> None:
+def test_a_sample_that_is_too_large_counts_by_its_summary():
     parts, whole = deflated(), read_results("x.json", JSON)
     summaries = [{key: each[key] for key in each if key != "output"} for each in json.loads(JSON)["samples"]]
     parts["summaries.json"] = json.dumps(summaries).encode()
@@ -248,7 +248,7 @@ def test_a_sample_that_is_too_large_counts_by_its_summary() -> None:
     assert read.findings[0] == Finding("warning", what, "Log less of each sample.", value="2_epoch_1")
 
 
-def test_without_the_extra_a_log_that_needs_it_is_a_problem_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_a_log_that_needs_it_is_a_problem_that_names_it(monkeypatch):
     assert installed_for(["logs/a.eval", "b.json"]) == "zstandard"
     assert installed_for(["*_sums_*.[ej][vs][ao][ln]"]) == "zstandard"
     assert installed_for(["b.json", "auto", "runs/*/c.jsonl"]) == ""
@@ -267,13 +267,13 @@ def graders(**members: Any) -> dict[str, str | None]:
     return {judge.name: judge.grader.name if judge.grader else None for judge in case.judges}
 
 
-def test_totals_of_a_judged_log_are_those_of_the_tool() -> None:
+def test_totals_of_a_judged_log_are_those_of_the_tool():
     content = (FIXTURES / "inspect-judged.json").read_bytes()
     own = {each["name"]: each["metrics"]["accuracy"]["value"] for each in json.loads(content)["results"]["scores"]}
     assert means(read_results("x.json", content).cases) == own
 
 
-def test_a_scorer_that_asks_a_model_is_called_by_the_model_and_its_prompt() -> None:
+def test_a_scorer_that_asks_a_model_is_called_by_the_model_and_its_prompt():
     lenient = "scripted/lenient prompt ce16bf3bf699"
     assert graders() == {"match": None, "model_graded_qa": "scripted/strict", "model_graded_qa1": lenient}
     assert graders(model_roles={})["model_graded_qa"] == "scripted/one"
@@ -287,7 +287,7 @@ def test_a_scorer_that_asks_a_model_is_called_by_the_model_and_its_prompt() -> N
     }
 
 
-def test_a_scorer_of_ones_own_asks_the_grader_of_the_run_if_no_other_is_known_to() -> None:
+def test_a_scorer_of_ones_own_asks_the_grader_of_the_run_if_no_other_is_known_to():
     scorers = [{"name": "match"}, {"name": "model_graded_qa", "options": {}}]
     own = [{"name": "match"}, {"name": "tone"}]
     log = json.loads((FIXTURES / "inspect-judged.json").read_bytes())
@@ -297,9 +297,7 @@ def test_a_scorer_of_ones_own_asks_the_grader_of_the_run_if_no_other_is_known_to
 
 
 @pytest.mark.filterwarnings("ignore::sitegen.errors.Notice")
-def test_what_a_log_states_is_read_again_once_the_extra_is_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_log_states_is_read_again_once_the_extra_is_installed(tmp_path, monkeypatch):
     repo, site = GitRepo(tmp_path / "project"), tmp_path / "site"
     manifest = 'evals:\n  qa: {kind: judged, dir: logs, outputs: "*.eval"}\n'
     repo.commit({"evals/manifest.yaml": manifest, "logs/a.eval": EVAL})

@@ -38,7 +38,7 @@ def changed(name: str, **results: Any) -> bytes:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_totals_are_those_of_the_tool(name: str) -> None:
+def test_totals_are_those_of_the_tool(name):
     results = json.loads(content(name))["results"]
     columns, stats = [prompt["metrics"] for prompt in results["prompts"]], results["stats"]
     cases, card = read_results(name, content(name)).cases, score(content(name)).scorecard
@@ -56,7 +56,7 @@ def test_totals_are_those_of_the_tool(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_json_lines_and_json_that_lists_no_prompts_have_the_same_cases(name: str) -> None:
+def test_json_lines_and_json_that_lists_no_prompts_have_the_same_cases(name):
     rows, of_json = json.loads(content(name))["results"]["results"], read_results(name, content(name))
     lines = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
     for other in (read_results("output.jsonl", lines), read_results(name, changed(name, prompts=[]))):
@@ -65,7 +65,7 @@ def test_json_lines_and_json_that_lists_no_prompts_have_the_same_cases(name: str
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_rows_of_version_2_tell_their_prompts_by_the_texts_of_these(name: str) -> None:
+def test_rows_of_version_2_tell_their_prompts_by_the_texts_of_these(name):
     rows = json.loads(content(name))["results"]["results"]
     prompts = ({"raw": row["prompt"]["raw"], "display": row["prompt"]["label"]} for row in rows)
     old = [{**row, "prompt": prompt, "promptIdx": None} for row, prompt in zip(rows, prompts, strict=True)]
@@ -77,7 +77,7 @@ def test_rows_of_version_2_tell_their_prompts_by_the_texts_of_these(name: str) -
     assert sorted(cases[0]) == sorted(cases[1])
 
 
-def test_a_case_is_the_test_and_of_the_variant_what_several_have() -> None:
+def test_a_case_is_the_test_and_of_the_variant_what_several_have():
     cases = read_results("output.json", content("promptfoo-1.json")).cases
     columns = [(f"prompts/{prompt}", label) for label in ("first", "second") for prompt in ("plain.txt", "chat.json")]
     tests = ("names the guest", "language=French, name=Grace", "language=Old English, name=Alan")
@@ -90,14 +90,14 @@ def test_a_case_is_the_test_and_of_the_variant_what_several_have() -> None:
     assert [case.id for case in read_results("o.json", changed("promptfoo-1.json", **one)).cases] == list(tests)
 
 
-def test_an_edit_of_a_prompt_leaves_the_names_of_cases_and_their_order() -> None:
+def test_an_edit_of_a_prompt_leaves_the_names_of_cases_and_their_order():
     before, after = (read_results("o.json", content(name)) for name in RUNS[:2])
     assert [case.id for case in before.cases] == [case.id for case in after.cases]
     shuffled = list(reversed(json.loads(content(RUNS[0]))["results"]["results"]))
     assert read_results("o.json", changed(RUNS[0], results=shuffled)) == before
 
 
-def test_a_case_holds_what_was_asked_answered_and_asserted() -> None:
+def test_a_case_holds_what_was_asked_answered_and_asserted():
     case = read_results("output.json", content("promptfoo-2.json")).cases[4]
     asked, text = "name: Grace\nlanguage: French", "Welcome, Grace! Please answer in French."
     assert (case.input, case.output, case.call.model, case.passed, case.score) == (asked, text, "echo", False, 0.75)
@@ -109,7 +109,7 @@ def test_a_case_holds_what_was_asked_answered_and_asserted() -> None:
     assert case.call.usage == Usage(cost=0.0, latency=case.call.usage.latency)
 
 
-def test_the_run_says_its_time_and_the_hashes_of_its_prompts() -> None:
+def test_the_run_says_its_time_and_the_hashes_of_its_prompts():
     run = read_results("output.json", content("promptfoo-1.json")).run
     document = json.loads(content("promptfoo-1.json"))
     prompts = document["results"]["prompts"]
@@ -117,7 +117,7 @@ def test_the_run_says_its_time_and_the_hashes_of_its_prompts() -> None:
     assert run.instruction_hashes == (("", prompts[0]["id"]), ("", prompts[1]["id"]))
 
 
-def test_a_provider_that_fails_is_said_with_its_case() -> None:
+def test_a_provider_that_fails_is_said_with_its_case():
     card = score(content("promptfoo-error.json")).scorecard
     what = "promptfoo has no result of the case 'name=Ada'"
     assert card.findings == (Finding("warning", what, AGAIN, value="No answer."),)
@@ -126,7 +126,7 @@ def test_a_provider_that_fails_is_said_with_its_case() -> None:
 @pytest.mark.parametrize(
     ("version", "stated"), [(1, "version 1"), (5, "version 5"), ("x", "version x"), (True, "version true")]
 )
-def test_a_version_that_is_not_known_is_a_problem_that_names_those_that_are(version: Any, stated: str) -> None:
+def test_a_version_that_is_not_known_is_a_problem_that_names_those_that_are(version, stated):
     card = score(changed("promptfoo-1.json", version=version)).scorecard
     what = f"it has {stated} of promptfoo's results, and only versions 2 to 4 are known"
     assert (card.status, card.findings[0].message) == ("unreadable", f"The output cannot be read: {what}")
@@ -142,7 +142,7 @@ def test_a_version_that_is_not_known_is_a_problem_that_names_those_that_are(vers
     ],
     ids=["no number", "a key twice", "half of a character"],
 )
-def test_an_odd_row_is_read_like_the_others(old: bytes, new: bytes, said: str | None) -> None:
+def test_an_odd_row_is_read_like_the_others(old, new, said):
     body = changed("promptfoo-1.json")
     read, odd = read_results("o.json", body), read_results("o.json", body.replace(old, new))
     assert odd.cases == read.cases
@@ -150,14 +150,14 @@ def test_an_odd_row_is_read_like_the_others(old: bytes, new: bytes, said: str | 
 
 
 @pytest.mark.parametrize("broken", [b'"half', b"\xff", b"[" * 200 + b"]" * 200])
-def test_a_row_that_cannot_be_read_is_named_with_its_line(broken: bytes) -> None:
+def test_a_row_that_cannot_be_read_is_named_with_its_line(broken):
     body = changed("promptfoo-1.json").replace(b'"results": [', b'"results": [\n{},\n' + broken + b",")
     with pytest.raises(UnreadableError) as raised:
         read_results("o.json", body)
     assert raised.value.line in (3, None)
 
 
-def test_what_is_no_score_is_left_out_and_the_rest_counts() -> None:
+def test_what_is_no_score_is_left_out_and_the_rest_counts():
     row = {"testIdx": 0, "promptIdx": 9, "score": 7, "success": True, "vars": {"q": {"a": 1}}, "gradingResult": []}
     result = score(changed("promptfoo-1.json", results=[row, "x", {}]))
 
@@ -186,9 +186,7 @@ def _row(number: int, **component: Any) -> dict[str, Any]:
         ({"pass": False, "score": None, "error": "timed out"}, "timed out"),
     ],
 )
-def test_a_case_whose_judge_failed_is_not_judged_and_counted_beside_the_others(
-    component: dict[str, Any], why: str
-) -> None:
+def test_a_case_whose_judge_failed_is_not_judged_and_counted_beside_the_others(component, why):
     rows = [_row(0, **{"pass": True, "score": 1}), _row(1, **{"pass": True, "score": 1}), _row(2, **component)]
     result = score(changed("promptfoo-1.json", results=rows))
     card = result.scorecard
@@ -201,7 +199,7 @@ def test_a_case_whose_judge_failed_is_not_judged_and_counted_beside_the_others(
     assert "A judge failed at 1 of 3 cases. They are not judged, and count in no number." in notes
 
 
-def test_repeats_of_a_test_are_one_case_and_tests_of_one_name_are_not() -> None:
+def test_repeats_of_a_test_are_one_case_and_tests_of_one_name_are_not():
     described = {"testCase": {"description": "t1"}}
     repeats = [{**_row(0, **{"pass": passed, "score": passed}), **described} for passed in (True, False, True)]
     others = [{**_row(1, **{"pass": True, "score": 1}), **described}]
@@ -212,12 +210,12 @@ def test_repeats_of_a_test_are_one_case_and_tests_of_one_name_are_not() -> None:
     assert card.metric("pass_rate") == pytest.approx((2 / 3 + 1) / 2)
 
 
-def test_an_error_beside_a_grade_leaves_the_grade() -> None:
+def test_an_error_beside_a_grade_leaves_the_grade():
     rows = [_row(0, **{"pass": False, "score": 0, "error": "slow"})]
     assert score(changed("promptfoo-1.json", results=rows)).scorecard.metric("pass_rate") == 0
 
 
-def test_pages_have_the_answers_with_what_failed() -> None:
+def test_pages_have_the_answers_with_what_failed():
     result = score(content("promptfoo-error.json"))
     (case,) = result.cases
     assert result.prompts == {"prompt 1": "Hi {{name}}"}
@@ -228,7 +226,7 @@ def test_pages_have_the_answers_with_what_failed() -> None:
     ]
 
 
-def test_ratings_by_hand_are_held_against_the_judge_of_the_same_answers() -> None:
+def test_ratings_by_hand_are_held_against_the_judge_of_the_same_answers():
     found = read_results("run.json", content("promptfoo-rated.json"))
     assert [case.verdicts for case in found.cases] == [(True, False), (False, True), None]
     assert [[judge.name for judge in case.judges] for case in found.cases] == [
@@ -249,7 +247,7 @@ def rated(**assertion: Any) -> bytes:
     return json.dumps(document).encode()
 
 
-def test_the_judge_is_the_provider_and_the_prompt_of_its_assertion_or_else_of_its_test() -> None:
+def test_the_judge_is_the_provider_and_the_prompt_of_its_assertion_or_else_of_its_test():
     judges = [judge.grader for judge in read_results("run.json", content("promptfoo-rated.json")).cases[0].judges]
     assert judges == [Grader("file://judge.js prompt 9bb2175e21d9", "kind"), None, None]
     stated = rated(provider={"id": "j-2", "config": {}}, rubricPrompt="Is it?", value="curt", type="not-llm-rubric")
@@ -263,11 +261,11 @@ def test_the_judge_is_the_provider_and_the_prompt_of_its_assertion_or_else_of_it
     assert read_results("run.json", rated(type="equals")).cases[0].judges[0].grader is None
 
 
-def test_options_of_the_judge_are_no_parameters_of_the_answer() -> None:
+def test_options_of_the_judge_are_no_parameters_of_the_answer():
     assert {case.call.parameters for case in read_results("run.json", content("promptfoo-rated.json")).cases} == {""}
 
 
-def test_what_a_model_judged_and_what_rules_did_is_one_headline_and_counts_as_judged() -> None:
+def test_what_a_model_judged_and_what_rules_did_is_one_headline_and_counts_as_judged():
     result = score(content("promptfoo-rated.json"))
     usage = result.scorecard.usage
     assert usage is not None
@@ -280,7 +278,7 @@ def test_what_a_model_judged_and_what_rules_did_is_one_headline_and_counts_as_ju
     assert (mechanical.usage and mechanical.usage.graded, mechanical.documents[0].rubric) == ((), "")
 
 
-def test_a_test_is_named_by_its_short_variables_before_the_text_that_the_model_is_given() -> None:
+def test_a_test_is_named_by_its_short_variables_before_the_text_that_the_model_is_given():
     rows = [
         {"testIdx": place, "vars": {"document": "All that begins alike. " * 10, "task": f"t-{place}"}, "score": 1}
         for place in (1, 2)

@@ -28,7 +28,7 @@ def stated(name: str) -> Any:
     return json.loads((FIXTURES / name).read_bytes())
 
 
-def test_a_benchmark_of_a_skill_has_a_variant_with_it_and_one_without_it() -> None:
+def test_a_benchmark_of_a_skill_has_a_variant_with_it_and_one_without_it():
     cases = with_documents(read("agent-skills-benchmark.json").cases)
     for variant, summary in stated("agent-skills-benchmark.json")["run_summary"].items():
         scores: dict[str, list[float]] = {}
@@ -50,7 +50,7 @@ def test_a_benchmark_of_a_skill_has_a_variant_with_it_and_one_without_it() -> No
     assert (cases[0].input, cases[0].call.usage.latency) == ("Totals of a month", 40.0)
 
 
-def test_gradings_of_a_run_are_cases_named_by_their_folders_and_have_the_numbers_of_its_benchmark() -> None:
+def test_gradings_of_a_run_are_cases_named_by_their_folders_and_have_the_numbers_of_its_benchmark():
     paths = sorted((FIXTURES / "agent-skills/iteration-1").glob("eval-*/*/run-*/grading.json"))
     files = tuple(File(path.relative_to(FIXTURES).as_posix(), path.read_bytes()) for path in paths)
     assert len(files) == 5
@@ -78,7 +78,7 @@ def test_gradings_of_a_run_are_cases_named_by_their_folders_and_have_the_numbers
 
 @pytest.mark.parametrize("path", ["{case}/grading_{variant}.json", "{variant}/{case}-grading.json"])
 @pytest.mark.parametrize("members", [("expectations", "text", "evidence"), ("assertions", "expectation", "reason")])
-def test_gradings_in_one_folder_are_told_apart_by_their_names(path: str, members: tuple[str, str, str]) -> None:
+def test_gradings_in_one_folder_are_told_apart_by_their_names(path, members):
     listed, text, why = members
     files = [
         File(
@@ -107,7 +107,7 @@ def test_gradings_in_one_folder_are_told_apart_by_their_names(path: str, members
         },
     ],
 )
-def test_files_beside_gradings_give_the_time_of_a_run_and_what_a_person_said_of_it(feedback: dict[str, Any]) -> None:
+def test_files_beside_gradings_give_the_time_of_a_run_and_what_a_person_said_of_it(feedback):
     grading = json.dumps({"expectations": [{"text": "It is a chart", "passed": True}]}).encode()
     runs = [
         f"w/iteration-1/{case}/{variant}/run-1"
@@ -131,13 +131,13 @@ def test_files_beside_gradings_give_the_time_of_a_run_and_what_a_person_said_of_
 
 
 @pytest.mark.parametrize("paths", [("eval-a/with_skill",), ("eval-a/with_skill", "eval-a/old_skill"), ("eval-a",)])
-def test_a_case_has_its_name_in_an_iteration_without_other_cases(paths: tuple[str, ...]) -> None:
+def test_a_case_has_its_name_in_an_iteration_without_other_cases(paths):
     grading = b'{"expectations": [{"text": "It is short", "passed": true}]}'
     files = tuple(File(f"w/iteration-2/{path}/run-1/grading.json", grading) for path in paths)
     assert {case.id for case in scorer("judged").score(ScoringInputs(outputs=files)).cases} == {"eval-a"}
 
 
-def test_a_broken_file_beside_a_grading_is_said_and_loses_nothing_else() -> None:
+def test_a_broken_file_beside_a_grading_is_said_and_loses_nothing_else():
     grading = b'{"expectations": [{"text": "x", "passed": true}]}'
     files = (File("a/grading.json", grading), File("a/timing.json", b"{"), File("b/grading.json", b"["))
     card = scorer("judged").score(ScoringInputs(outputs=files)).scorecard
@@ -149,13 +149,13 @@ def test_a_broken_file_beside_a_grading_is_said_and_loses_nothing_else() -> None
 
 
 @pytest.mark.parametrize("variants", [("a", "b"), ("with_skill", "without_skill", "old_skill"), ("with_skill",)])
-def test_there_is_no_lift_without_exactly_one_baseline_and_one_other_variant(variants: tuple[str, ...]) -> None:
+def test_there_is_no_lift_without_exactly_one_baseline_and_one_other_variant(variants):
     grading = json.dumps({"expectations": [{"text": "It is short", "passed": True}]}).encode()
     files = tuple(File(f"{case}/{variant}/grading.json", grading) for case in "xyz" for variant in variants)
     assert scorer("judged").score(ScoringInputs(outputs=files)).scorecard.metric("lift") is None
 
 
-def test_a_lift_below_0_has_an_interval_too() -> None:
+def test_a_lift_below_0_has_an_interval_too():
     rows = [
         {"id": place, "variant": variant, "output": "x", "score": score}
         for place, scores in enumerate([(0.25, 0.5), (0.25, 1), (0.5, 0.75)])
@@ -168,7 +168,7 @@ def test_a_lift_below_0_has_an_interval_too() -> None:
     assert (interval.low + interval.high) / 2 == pytest.approx(-1.25 / 3)
 
 
-def test_a_grading_alone_is_one_case_and_an_expectation_without_a_verdict_is_left_out_and_said() -> None:
+def test_a_grading_alone_is_one_case_and_an_expectation_without_a_verdict_is_left_out_and_said():
     expectations: list[Any] = [{"text": "It is short", "passed": True}, {"text": "It is kind", "passed": "maybe"}, 3]
     content = json.dumps({"expectations": expectations}).encode()
     card = scorer("judged").score(ScoringInputs(outputs=(File("w/grading.json", content),))).scorecard
@@ -177,7 +177,7 @@ def test_a_grading_alone_is_one_case_and_an_expectation_without_a_verdict_is_lef
     assert [finding.message for finding in card.findings] == ["Expectations state no verdict, and are left out: 1 of 2"]
 
 
-def test_a_report_of_gh_models_has_the_verdicts_of_its_evaluators_beside_their_scores() -> None:
+def test_a_report_of_gh_models_has_the_verdicts_of_its_evaluators_beside_their_scores():
     cases, summary = read("gh-models.json").cases, stated("gh-models.json")["summary"]
     assert [case.passed for case in cases].count(1.0) == summary["passedTests"]
     assert [(judge.name, judge.score) for case in cases for judge in case.judges] == [
@@ -192,7 +192,7 @@ def test_a_report_of_gh_models_has_the_verdicts_of_its_evaluators_beside_their_s
 
 
 @pytest.mark.parametrize("ending", ["json", "jsonl"])
-def test_output_items_of_the_api_of_evals_have_the_results_of_each_grader(ending: str) -> None:
+def test_output_items_of_the_api_of_evals_have_the_results_of_each_grader(ending):
     cases = read(f"openai-evals-api.{ending}").cases
     assert [(case.id, case.passed, case.score) for case in cases] == [("1", 0.0, 0.45), ("0", 1.0, 0.9)]
     assert [(judge.name, judge.score, judge.grader) for judge in cases[0].judges] == [
@@ -204,20 +204,20 @@ def test_output_items_of_the_api_of_evals_have_the_results_of_each_grader(ending
     assert (cases[0].call.model, cases[0].call.usage) == ("m-1", Usage(29, 2))
 
 
-def test_scores_that_are_lists_of_one_number_are_that_number() -> None:
+def test_scores_that_are_lists_of_one_number_are_that_number():
     rows = [{"id": "a", "input": "q", "output": "x", "scores": {"exact": [1], "tone": [0.8]}}]
     (case,) = read_results("items.json", json.dumps(rows).encode()).cases
     assert [(judge.name, judge.score) for judge in case.judges] == [("exact", 1.0), ("tone", 0.8)]
 
 
-def test_a_score_on_another_scale_is_left_out_beside_the_verdict_of_its_check() -> None:
+def test_a_score_on_another_scale_is_left_out_beside_the_verdict_of_its_check():
     check = {"name": "tone", "score": 4, "passed": False}
     results = read_results("items.json", json.dumps([{"id": "a", "output": "x", "checks": [check]}]).encode())
     assert [(judge.score, case.passed) for case in results.cases for judge in case.judges] == [(0.0, 0.0)]
     assert results.findings == ()
 
 
-def test_a_run_of_evalite_has_the_averages_of_its_evals() -> None:
+def test_a_run_of_evalite_has_the_averages_of_its_evals():
     cases = with_documents(read("evalite.json").cases)
     for group in stated("evalite.json")["evals"]:
         scores = [case.score for case in cases if case.variant == group["name"]]
@@ -273,9 +273,7 @@ def test_a_run_of_evalite_has_the_averages_of_its_evals() -> None:
     ],
 )
 @pytest.mark.parametrize("ending", ["csv", "json"])
-def test_pairwise_preferences_are_the_share_of_wins_of_the_side_that_is_compared(
-    rows: list[dict[str, Any]], judge: str, shares: list[float], ending: str
-) -> None:
+def test_pairwise_preferences_are_the_share_of_wins_of_the_side_that_is_compared(rows, judge, shares, ending):
     lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
     content = ("\n".join(lines) if ending == "csv" else json.dumps(rows)).encode()
     cases = read_results(f"r.{ending}", content).cases
@@ -287,5 +285,5 @@ def test_pairwise_preferences_are_the_share_of_wins_of_the_side_that_is_compared
 
 
 @pytest.mark.parametrize("winner", ["maybe", "", None, 7, {"a": 1}])
-def test_a_row_that_names_no_winner_compares_nothing(winner: Any) -> None:
+def test_a_row_that_names_no_winner_compares_nothing(winner):
     assert preference_in({"model_a": "m-1", "model_b": "m-2", "winner": winner}) == {}

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from typing import Any
 
 import msgspec
 import pytest
@@ -31,7 +30,7 @@ def counts(said: CodeJudgement) -> dict[str, tuple[int, int, int, int]]:
     return {name: (row.tp, row.fp, row.fn, row.tn) for name, row in said.details["metrics"].items()}
 
 
-def test_the_score_is_the_macro_f1_over_attributes() -> None:
+def test_the_score_is_the_macro_f1_over_attributes():
     said = judge(EXPECTED, {"no": "A-1", "supplier": {"name": "Elm"}, "note": "x"})
     assert counts(said) == {
         "no": (1, 0, 0, 0),
@@ -48,7 +47,7 @@ def test_the_score_is_the_macro_f1_over_attributes() -> None:
     assert said.reasoning == "TP 1, FP 2, FN 2, TN 0 over 4 attributes; macro F1 0.250."
 
 
-def test_only_the_named_fields_are_judged() -> None:
+def test_only_the_named_fields_are_judged():
     candidate = {"no": "A-1", "supplier": {"name": "Elm"}}
     for fields in (["no", "note"], [{"path": "no"}, {"path": "note"}]):
         said = judge(EXPECTED, candidate, {"fields": fields})
@@ -56,12 +55,12 @@ def test_only_the_named_fields_are_judged() -> None:
     assert list(judge(EXPECTED, candidate, {"fields": ["supplier"]}).details["metrics"]) == ["supplier.name"]
 
 
-def test_the_configuration_holds_the_rules_of_a_mapping() -> None:
+def test_the_configuration_holds_the_rules_of_a_mapping():
     config = {"fields": {"total": {"absolute": 1}}, "ignore": ["supplier", "no"]}
     assert counts(judge(EXPECTED, {"total": 11.2}, config)) == {"total": (1, 0, 0, 0), "note": (0, 0, 0, 1)}
 
 
-def test_line_items_are_paired_before_they_are_judged() -> None:
+def test_line_items_are_paired_before_they_are_judged():
     candidate = {"order": {"lines": [{"description": "nuts", "n": 3}, {"description": "screw", "n": 1}]}}
     config = {"path": "order.lines", "match_fields": ["description"], "score_fields": ["n"], "threshold": 0.7}
     said = judge(ITEMS, candidate, config, "line-items")
@@ -70,14 +69,14 @@ def test_line_items_are_paired_before_they_are_judged() -> None:
     assert said.score == 0.5
 
 
-def test_line_items_are_paired_by_match_fields_alone_however_much_they_agree() -> None:
+def test_line_items_are_paired_by_match_fields_alone_however_much_they_agree():
     expected, candidate = ({"line_items": [{"description": name, "n": 1, "m": 2}]} for name in "ab")
     for config in ({}, {"algorithm": None}):
         said = judge(expected, candidate, config, "line-items")
         assert said.details["alignment"] == {"line_items": [[0, None, None], [None, 0, None]]}
 
 
-def test_what_is_not_of_the_list_does_not_count() -> None:
+def test_what_is_not_of_the_list_does_not_count():
     said = judge({"line_items": [{"name": "a"}], "total": 1}, {"line_items": [{"name": "a"}]}, None, "line-items")
     assert (said.score, list(said.details["metrics"])) == (1.0, ["line_items[].name"])
 
@@ -100,7 +99,7 @@ def message(content: object, role: str = "assistant") -> dict[str, object]:
         },
     ],
 )
-def test_the_names_that_other_runners_use_are_known(payload: dict[str, Any]) -> None:
+def test_the_names_that_other_runners_use_are_known(payload):
     assert opinion("fields", json.dumps(payload).encode()).score == 1.0
 
 
@@ -114,14 +113,14 @@ def test_the_names_that_other_runners_use_are_known(payload: dict[str, Any]) -> 
         ("", "it is empty"),
     ],
 )
-def test_a_candidate_that_cannot_be_read_misses_everything(candidate: object, why: str) -> None:
+def test_a_candidate_that_cannot_be_read_misses_everything(candidate, why):
     said = judge({"a": 1, "b": None}, candidate)
     assert (said.score, counts(said)) == (0.0, {"a": (0, 0, 1, 0)})
     assert said.misses == (f"a: omission ({why}), expected 1, found nothing",)
     assert said.details["problems"] == (f"The output cannot be read: {why}",)
 
 
-def test_where_nothing_is_expected_and_nothing_given_the_score_is_undefined() -> None:
+def test_where_nothing_is_expected_and_nothing_given_the_score_is_undefined():
     said = judge({"a": None}, {})
     assert (said.score, said.hits) == (None, ("a: nothing, as expected",))
     assert said.reasoning == (
@@ -129,7 +128,7 @@ def test_where_nothing_is_expected_and_nothing_given_the_score_is_undefined() ->
     )
 
 
-def test_hits_and_misses_are_bounded_and_counts_are_not() -> None:
+def test_hits_and_misses_are_bounded_and_counts_are_not():
     expected = {f"f{number}": number for number in range(3 * LISTED)}
     said = judge(expected, dict(list(expected.items())[: 2 * LISTED]))
     assert (len(said.hits), said.hits[-1]) == (LISTED + 1, f"and {LISTED} more")
@@ -153,7 +152,7 @@ WRONG = "The payload is wrong:"
         ('{"expected": "[]", "candidate": {}}', "What is expected is not an object."),
     ],
 )
-def test_a_bad_payload_is_refused(payload: str, why: str) -> None:
+def test_a_bad_payload_is_refused(payload, why):
     with pytest.raises(ConfigurationError) as caught:
         opinion("fields", payload.encode())
     assert caught.value.message.startswith(why)
@@ -173,7 +172,7 @@ def test_a_bad_payload_is_refused(payload: str, why: str) -> None:
         ("line-items", {"path": "l", "match_fields": 3}, "'lists.l.match_fields' is a number (3), a list is wanted"),
     ],
 )
-def test_a_configuration_that_cannot_be_understood_is_refused(subject: Subject, config: object, why: str) -> None:
+def test_a_configuration_that_cannot_be_understood_is_refused(subject, config, why):
     with pytest.raises(ConfigurationError) as caught:
         judge({"a": 1, "l": []}, {}, config, subject)
     assert caught.value.message.startswith(f"{WRONG} {why}")
@@ -184,9 +183,7 @@ OBJECTS = st.dictionaries(st.sampled_from("abc"), SCALARS | st.dictionaries(st.s
 
 
 @given(OBJECTS, OBJECTS)
-def test_a_judge_says_what_the_scorer_says_and_its_results_sum_up_to_the_same(
-    expected: dict[str, Any], candidate: dict[str, Any]
-) -> None:
+def test_a_judge_says_what_the_scorer_says_and_its_results_sum_up_to_the_same(expected, candidate):
     said = judge(expected, candidate)
     files = [File(f"{name}.json", json.dumps(value).encode()) for name, value in (("c", candidate), ("e", expected))]
     card = scorer("fields").score(ScoringInputs(outputs=(files[0],), ground_truth=files[1])).scorecard
@@ -205,13 +202,13 @@ def run(subject: str, payload: bytes) -> tuple[int, bytes, bytes]:
     return done.returncode, done.stdout, done.stderr
 
 
-def test_the_command_answers_one_line_of_json() -> None:
+def test_the_command_answers_one_line_of_json():
     code, out, err = run("fields", b'{"expected": {"a": 1.50}, "candidate": "{\\"a\\": 1.5}"}')
     assert (code, err, out.count(b"\n")) == (0, b"", 1)
     assert list(json.loads(out)) == ["score", "hits", "misses", "reasoning", "details"]
 
 
 @pytest.mark.parametrize(("subject", "payload"), [("fields", b"no"), ("line-items", b"{}"), ("colours", b"{}")])
-def test_the_command_refuses_with_2_and_says_nothing_on_standard_output(subject: str, payload: bytes) -> None:
+def test_the_command_refuses_with_2_and_says_nothing_on_standard_output(subject, payload):
     code, out, err = run(subject, payload)
     assert (code, out, bool(err)) == (2, b"", True)

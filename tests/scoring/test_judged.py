@@ -45,7 +45,7 @@ def rows() -> list[tuple[str, dict[str, str]]]:
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=f"{title}: {row['case']}") for title, row in rows()])
-def test_the_result_is_what_the_table_says(row: dict[str, str]) -> None:
+def test_the_result_is_what_the_table_says(row):
     result = score("\n".join(row["lines"].split("¶")).encode())
     card = result.scorecard
     attributes = [f"{name} {' '.join(map(str, counts[:4]))}" for name, counts in card.fields]
@@ -65,7 +65,7 @@ def test_the_result_is_what_the_table_says(row: dict[str, str]) -> None:
     assert {name: said[name] for name in checks} == checks
 
 
-def test_a_line_that_cannot_be_read_is_reported_with_its_number_and_the_rest_is_scored() -> None:
+def test_a_line_that_cannot_be_read_is_reported_with_its_number_and_the_rest_is_scored():
     result = score(b'{"id": "a", "score": 1}\n\n{"id": \n[]\n{"id": "b", "score": 0}\n')
     why = "it is not valid JSON: Expecting value at line 3, column 8"
     assert [each.id for each in result.scorecard.documents] == ["a", "b"]
@@ -83,7 +83,7 @@ def judged_table() -> Result:
     return scorer("judged").score(ScoringInputs(outputs=(File("results.csv", TABLE),), settings=COLUMNS))
 
 
-def test_a_judgement_holds_the_expected_and_the_actual_answer_where_the_file_has_them() -> None:
+def test_a_judgement_holds_the_expected_and_the_actual_answer_where_the_file_has_them():
     assert [(row.document, row.outcome, row.expected, row.actual) for row in judged_table().judgements] == [
         ("a", "wrong_value", "yes", "no"),
         ("b", "correct", "yes", "Yes!"),
@@ -92,7 +92,7 @@ def test_a_judgement_holds_the_expected_and_the_actual_answer_where_the_file_has
     ]
 
 
-def test_a_redaction_hides_every_answer_because_it_may_hold_the_values_of_any_attribute() -> None:
+def test_a_redaction_hides_every_answer_because_it_may_hold_the_values_of_any_attribute():
     hiding = redaction(("tone",))
     assert hiding
     sides = [(row.expected, row.actual) for row in hiding.applied(judged_table()).judgements]
@@ -104,7 +104,7 @@ def test_a_redaction_hides_every_answer_because_it_may_hold_the_values_of_any_at
     assert [answer.passed for answer in hidden.answers] == [answer.passed for answer in case.answers]
 
 
-def test_a_redaction_removes_the_reasons_of_a_judge_which_may_quote_an_answer() -> None:
+def test_a_redaction_removes_the_reasons_of_a_judge_which_may_quote_an_answer():
     metrics = {"phone": {"fn": 1}}
     result = score(lines({"id": "a", "misses": ["phone: it says 555 0100"], "details": {"metrics": metrics}}))
     assert [judgement.note for judgement in result.judgements] == ["it says 555 0100"]
@@ -114,7 +114,7 @@ def test_a_redaction_removes_the_reasons_of_a_judge_which_may_quote_an_answer() 
     assert ([judgement.note for judgement in hidden.judgements], hidden.prompts) == ([""], {})
 
 
-def test_what_is_odd_is_said_with_its_line() -> None:
+def test_what_is_odd_is_said_with_its_line():
     result = score(lines({"id": "a", "sample_index": 1, "score": 2}, {"id": "a", "sample_index": 1, "error": "no key"}))
     assert result.scorecard.findings == (
         Finding(
@@ -130,7 +130,7 @@ def test_what_is_odd_is_said_with_its_line() -> None:
     )
 
 
-def test_a_key_that_stands_twice_is_said_with_its_line() -> None:
+def test_a_key_that_stands_twice_is_said_with_its_line():
     result = score(b'{"id": "a", "score": 1}\n{"id": "b", "score": 0, "score": 1}\n')
     assert result.scorecard.findings == (
         Finding(severity="warning", message=DUPLICATE_KEY, fix="Remove one.", line=2, value="'score'"),
@@ -140,13 +140,13 @@ def test_a_key_that_stands_twice_is_said_with_its_line() -> None:
 @pytest.mark.parametrize(
     ("content", "why"), [(None, "a Git LFS pointer"), (b" \n", "it is empty"), (b"\xff", "it is not UTF-8 text")]
 )
-def test_a_file_that_cannot_be_read_has_no_numbers(content: bytes | None, why: str) -> None:
+def test_a_file_that_cannot_be_read_has_no_numbers(content, why):
     card = score(content).scorecard
     assert (card.status, [metric.value for metric in card.metrics]) == ("unreadable", [None] * 5)
     assert card.findings[0].message == f"The output cannot be read: {why}"
 
 
-def test_a_missing_output_has_no_numbers() -> None:
+def test_a_missing_output_has_no_numbers():
     card = scorer("judged").score(ScoringInputs(outputs=())).scorecard
     assert (card.status, card.findings[0].message) == ("unreadable", "The output cannot be read: the output is missing")
 
@@ -163,9 +163,7 @@ def test_a_missing_output_has_no_numbers() -> None:
         ),
     ],
 )
-def test_a_case_is_named_by_the_path_of_its_file_and_so_is_who_answered(
-    answered_in: str, files: tuple[str, ...], documents: list[str]
-) -> None:
+def test_a_case_is_named_by_the_path_of_its_file_and_so_is_who_answered(answered_in, files, documents):
     outputs = tuple(File(path, b'{"question": "What?", "passed": true}') for path in files)
     inputs = ScoringInputs(outputs=outputs, settings=json.dumps({"answered_in": answered_in}))
     assert [each.id for each in scorer("judged").score(inputs).scorecard.documents] == documents
@@ -194,7 +192,7 @@ CASE = {
 }
 
 
-def test_a_report_shows_the_case_its_judges_and_the_alignment() -> None:
+def test_a_report_shows_the_case_its_judges_and_the_alignment():
     result = score(lines(CASE))
     details = json.dumps(CASE["evaluator_results"][0]["details"])  # type: ignore[index]
     assert [(case.id, [tuple(judge) for judge in case.answers[0].judges]) for case in result.cases] == [
@@ -228,21 +226,19 @@ def test_a_report_shows_the_case_its_judges_and_the_alignment() -> None:
         ({"reasoning": "It is"}, {"reasoning": "It is so."}, [("j", None, "It is so.")]),
     ],
 )
-def test_what_is_said_of_all_judges_together_stands_before_them_unless_one_says_it(
-    whole: Any, judge: Any, shown: Any
-) -> None:
+def test_what_is_said_of_all_judges_together_stands_before_them_unless_one_says_it(whole, judge, shown):
     (case,) = score(lines({"id": "a", **whole, "evaluator_results": [{"name": "j", **judge}]})).cases
     assert [each[:3] for each in case.answers[0].judges] == shown
 
 
-def test_a_pairing_may_be_written_as_sitegen_writes_it() -> None:
+def test_a_pairing_may_be_written_as_sitegen_writes_it():
     alignment = {"items": [[0, 1, 0.9], [1, None, None], "x"]}
     (table,) = score(lines({"id": "a", "score": 1, "details": {"alignment": alignment}})).panels
     assert isinstance(table, TablePanel)
     assert table.rows == (("a", "", "items", "0", "1", "0.9"), ("a", "", "items", "1", "—", "—"))
 
 
-def test_texts_are_bounded_and_the_data_are_whole() -> None:
+def test_texts_are_bounded_and_the_data_are_whole():
     long = {"text": "x" * 10_000}
     cases = [{"id": f"c{number}", "output": "y" * 9_000, "score": 0, "details": long} for number in range(3)]
     result = score(lines(*cases))
@@ -252,19 +248,19 @@ def test_texts_are_bounded_and_the_data_are_whole() -> None:
     assert data[2] == {"id": "c2", "judges": [{"name": "", "details": long}]}
 
 
-def test_the_more_text_there_is_the_shorter_each_is_cut() -> None:
+def test_the_more_text_there_is_the_shorter_each_is_cut():
     case = JudgedCase(id="", opinion=Opinion("", 0), judges=(), output="y" * 5_000)
     for number, kept in ((10_000, 4_000), (10_001, 1_000)):  # 40 million characters together
         cases = answered_cases([replace(case, id=f"c{n}") for n in range(number)])
         assert cases[9].answers[0].output == f"{'y' * kept} … ({5_000 - kept:,} more characters)"
 
 
-def test_cases_without_a_score_are_counted() -> None:
+def test_cases_without_a_score_are_counted():
     panels = score(lines({"id": "a", "score": 1}, {"id": "b"})).panels
     assert panels[0] == NotePanel("The mean leaves out 1 of 2 cases that have no score.")
 
 
-def test_the_document_holds_the_numbers_and_the_details_as_they_were_written() -> None:
+def test_the_document_holds_the_numbers_and_the_details_as_they_were_written():
     document = written(score(lines(CASE)), eval_id="e", metadata=Metadata())
     body = json.loads(msgspec.json.Encoder(decimal_format="number").encode(document))
     row = {"tp": 1, "fp": 0, "fn": 3, "tn": 0, "precision": 1.0, "recall": 0.25, "f1": 0.4}
@@ -312,7 +308,7 @@ LINES = st.lists(
 
 
 @given(LINES)
-def test_whatever_a_judge_writes_is_summed_up_without_contradiction(cases: list[Any]) -> None:
+def test_whatever_a_judge_writes_is_summed_up_without_contradiction(cases):
     written = []
     for opinion, name, details, judges in cases:
         scores = [{"name": "j", "details": each} for each in judges] if isinstance(judges, list) else judges

@@ -28,7 +28,7 @@ def rows() -> list[tuple[str, dict[str, str]]]:
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=f"{title}: {row['case']}") for title, row in rows()])
-def test_the_numbers_are_what_the_table_says(row: dict[str, str]) -> None:
+def test_the_numbers_are_what_the_table_says(row):
     card = score(row["file"].encode(), row["settings"]).scorecard
     better = {True: "higher", False: "lower"}
     said = {
@@ -57,7 +57,7 @@ def test_the_numbers_are_what_the_table_says(row: dict[str, str]) -> None:
         ),
     ],
 )
-def test_other_forms_than_json_are_read_by_their_ending(name: str, content: str, metrics: dict[str, float]) -> None:
+def test_other_forms_than_json_are_read_by_their_ending(name, content, metrics):
     assert score(content.encode(), name=name).scorecard.metrics == tuple(metrics.items())
 
 
@@ -77,16 +77,14 @@ def test_other_forms_than_json_are_read_by_their_ending(name: str, content: str,
         ),
     ],
 )
-def test_what_holds_no_numbers_or_too_many_is_said_and_stops_nothing(
-    content: bytes | None, status: str, said: str
-) -> None:
+def test_what_holds_no_numbers_or_too_many_is_said_and_stops_nothing(content, status, said):
     card = score(content).scorecard
     assert card.status == status
     assert [finding.text[: len(said)] for finding in card.findings] == [said]
     assert len(card.metrics) == (50 if b"m59" in (content or b"") else 1)
 
 
-def test_settings_that_do_not_fit_are_problems_and_the_rest_holds() -> None:
+def test_settings_that_do_not_fit_are_problems_and_the_rest_holds():
     settings = '{"ground_truth_format": "auto", "metric": ["f1"], "headline": 3, "lower_is_better": [1], "where": []}'
     card = score(b'{"f1": 0.5}', settings).scorecard
     assert [finding.text for finding in card.findings] == [
@@ -98,7 +96,7 @@ def test_settings_that_do_not_fit_are_problems_and_the_rest_holds() -> None:
     assert card.metrics == (("f1", 0.5),)
 
 
-def test_a_number_is_described_by_the_first_run_that_has_it() -> None:
+def test_a_number_is_described_by_the_first_run_that_has_it():
     cards = [
         score(body).scorecard
         for body in (b"{}", b'{"f1": 0.5, "latency": 3}', b'{"accuracy": 0.1, "f1": 2.5, "latency": 700}')
@@ -109,7 +107,7 @@ def test_a_number_is_described_by_the_first_run_that_has_it() -> None:
     assert specs_of("judged", ()) == scorer("judged").metrics
 
 
-def test_a_redacted_number_is_nowhere_in_the_result() -> None:
+def test_a_redacted_number_is_nowhere_in_the_result():
     shown = Redaction(("secret.*",)).applied(score(b'{"f1": 0.5, "secret": {"salary": 1234}}'))
     assert shown.scorecard.metrics == (("f1", 0.5),)
     assert "1234" not in repr(shown)
@@ -124,7 +122,7 @@ def test_a_redacted_number_is_nowhere_in_the_result() -> None:
         max_leaves=12,
     )
 )
-def test_no_content_ends_in_an_error(value: object) -> None:
+def test_no_content_ends_in_an_error(value):
     card = score(json.dumps(value).encode()).scorecard
     assert card.metrics
     assert all(spec.low < spec.high for spec in card.specs)
@@ -144,5 +142,5 @@ def test_no_content_ends_in_an_error(value: object) -> None:
         ("cases", None, False),
     ],
 )
-def test_a_number_of_things_is_told_by_its_name_and_first_value(name: str, value: float | None, counted: bool) -> None:
+def test_a_number_of_things_is_told_by_its_name_and_first_value(name, value, counted):
     assert RecordedNumber(name=name, value=value).is_count is counted

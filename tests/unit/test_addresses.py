@@ -59,8 +59,7 @@ def test_letters_of_all_scripts_stay_in_addresses(name: str, address: str):
     assert re.fullmatch(address, links.slug(name))
 
 
-def test_a_site_with_names_of_other_scripts_is_whole_and_its_canonical_links_are_encoded(tmp_path: Path):
-    repo = GitRepo(tmp_path / "p")
+def test_a_site_with_names_of_other_scripts_is_whole_and_its_canonical_links_are_encoded(repo: GitRepo, tmp_path: Path):
     scores = [
         {"evals/合同审查/metrics.json": f'{{"accuracy": {score}}}', "prompts/合同.md": f"{score}"} for score in (0, 1)
     ]
@@ -72,7 +71,7 @@ def test_a_site_with_names_of_other_scripts_is_whole_and_its_canonical_links_are
     assert broken_links(tmp_path / "out") == []
 
 
-def test_names_whose_digests_begin_alike_have_pages_of_their_own(tmp_path: Path):
+def test_names_whose_digests_begin_alike_have_pages_of_their_own(repo: GitRepo, tmp_path: Path):
     one, other = names_with_equal_digits(8, "{}")
     names = names_with_equal_digits(8, ".claude--instructions--{}.md\0")
     guides = [f".claude/instructions/{name}.md" for name in names]
@@ -80,7 +79,6 @@ def test_names_whose_digests_begin_alike_have_pages_of_their_own(tmp_path: Path)
     for number, name in enumerate((one, other), 1):
         files[f"evals/{name}/ground_truth.json"] = f'{{"{one}": {number}, "{other}": 3}}'
         files[f"evals/{name}/extracted.json"] = f'{{"{one}": {number}, "{other}": 4}}'
-    repo = GitRepo(tmp_path / "p")
     repo.commit(files)
     out = tmp_path / "out"
     build_site(repo.path, out)

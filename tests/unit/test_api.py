@@ -15,7 +15,7 @@ from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryE
 from sitegen.questions import exporting
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.text.values import to_json_bytes
-from tests.gitrepo import START, GitRepo
+from tests.gitrepo import START
 from tests.receipts import EVAL, write_receipts
 from tests.sites import run
 
@@ -64,8 +64,7 @@ def test_the_frame_of_a_history_has_the_columns_it_names_and_stable_types():
     assert (len(empty), empty.dtypes.drop("committed_at").to_dict()) == (0, table.dtypes.drop("committed_at").to_dict())
 
 
-def test_an_undefined_number_is_none_in_values_and_missing_in_frames(tmp_path):
-    repo = GitRepo(tmp_path / "blank")
+def test_an_undefined_number_is_none_in_values_and_missing_in_frames(repo):
     repo.commit({f"{EVAL}/ground_truth.json": '{"shop": null}', f"{EVAL}/extracted.json": '{"shop": null}'})
     repo.checkout()
     scored = api.score(repo.path, "receipts")

@@ -29,7 +29,7 @@ def repo(tmp_path: Path) -> GitRepo:
     return repo
 
 
-def test_a_baseline_stands_for_its_revision(repo: GitRepo) -> None:
+def test_a_baseline_stands_for_its_revision(repo):
     by_revision = run("compare", "live", "HEAD", "--repo", repo.path).stdout
     assert by_revision.startswith("# notes: live against HEAD\n")
     by_iteration = run("compare", "notes@live", "notes@3", "--repo", repo.path).stdout
@@ -40,22 +40,20 @@ def test_a_baseline_stands_for_its_revision(repo: GitRepo) -> None:
 
 
 @pytest.mark.parametrize("command", [("compare", "gone", "HEAD"), ("check", "--base", "gone")])
-def test_a_baseline_that_the_clone_does_not_have_ends_a_command_with_its_line(
-    repo: GitRepo, command: tuple[str, ...]
-) -> None:
+def test_a_baseline_that_the_clone_does_not_have_ends_a_command_with_its_line(repo, command):
     done = run(*command, "--repo", repo.path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "The baseline 'gone' is the revision 'v9', which this clone does not have." in done.stderr
     assert "at: sitegen.toml:3" in done.stderr
 
 
-def test_a_baseline_that_cannot_be_a_revision_never_reaches_git(repo: GitRepo) -> None:
+def test_a_baseline_that_cannot_be_a_revision_never_reaches_git(repo):
     (repo.path / "sitegen.toml").write_text('[baselines]\nlive = "--output=x"\n')
     with pytest.raises(ConfigurationError, match="cannot be a revision"):
         api.check(repo.path, "HEAD~1")
 
 
-def test_pages_mark_a_baseline_and_follow_it_when_it_moves(repo: GitRepo, tmp_path: Path) -> None:
+def test_pages_mark_a_baseline_and_follow_it_when_it_moves(repo, tmp_path):
     site = tmp_path / "site"
     build_site(repo.path, site)
     assert "live has iteration-002, F1 0.500; since then ▲up 0.250" in text_of(site / TREND)

@@ -49,14 +49,14 @@ def both(path: str, value: object, keys: CaseKeys | None = None) -> list[tuple[s
     ],
     ids=["a list", "a list below a key", "a list two keys down", "an object by id", "names written otherwise"],
 )
-def test_cases_are_the_first_list_whose_members_have_both_sides(value: object) -> None:
+def test_cases_are_the_first_list_whose_members_have_both_sides(value):
     assert both("x.json", value) == [("a", "4", "4"), ("b", "6", "7")]
 
 
 TABLE = b"Case ID,Question,Expected Answer,Actual\na,2 + 2,4,4\nb,3 + 3,6,\nc,5 + 5,,10\n"
 
 
-def test_rows_of_csv_are_cases_whose_columns_are_known_by_the_same_names() -> None:
+def test_rows_of_csv_are_cases_whose_columns_are_known_by_the_same_names():
     assert both("x.csv", TABLE) == [("a", "4", "4"), ("b", "6", ""), ("c", None, "10")]
     assert kind_of_case_file("x.csv", TABLE) == "responses"
     judged = b"Case ID,Is_Correct,Expected Answer,Actual\na,1,4,4\nb,0,6,\n"
@@ -89,7 +89,7 @@ def test_rows_of_csv_are_cases_whose_columns_are_known_by_the_same_names() -> No
         ({"evaluated_at": "2026-01-01"}, "responses"),
     ],
 )
-def test_a_verdict_or_a_score_beside_texts_makes_the_file_judged(beside: dict[str, Any], kind: str) -> None:
+def test_a_verdict_or_a_score_beside_texts_makes_the_file_judged(beside, kind):
     case = {"id": "a", "expected": "Lima", "output": "It is Lima."}
     assert kind_of_case_file("x.json", as_json([{**case, **beside}])) == kind
     structured = {**case, "expected": {"city": "Lima"}, "output": {"city": "Lima"}}
@@ -98,7 +98,7 @@ def test_a_verdict_or_a_score_beside_texts_makes_the_file_judged(beside: dict[st
         read_case_file("x.csv", TABLE.replace(b"Question", b"Actual"), CaseKeys())
 
 
-def test_the_columns_of_a_header_of_any_length_are_compared_once() -> None:
+def test_the_columns_of_a_header_of_any_length_are_compared_once():
     names = [CountedText(f"column {number}") for number in range(2_000)]
     check_distinct([*names, CountedText("")])
     with pytest.raises(UnreadableError, match="'column 7' stands twice"):
@@ -117,25 +117,25 @@ class CountedText(str):
         return str.__eq__(self, other)
 
 
-def test_json_lines_are_cases_and_other_lines_are_told() -> None:
+def test_json_lines_are_cases_and_other_lines_are_told():
     lines = b'{"run": "of today"}\n' + b"\n".join(map(as_json, QUESTIONS)) + b"\n"
     read = read_case_file("x.jsonl", lines, CaseKeys())
     assert [(case.id, case.line) for case in read.cases] == [("a", 2), ("b", 3)]
     assert [finding.severity for finding in read.findings] == ["note"]
 
 
-def test_a_key_that_occurs_twice_in_a_line_is_reported_with_the_line() -> None:
+def test_a_key_that_occurs_twice_in_a_line_is_reported_with_the_line():
     lines = b'{"id": "a", "expected": "1", "output": "1"}\n{"id": "b", "expected": "1", "output": "2", "output": "1"}\n'
     (finding,) = read_case_file("x.jsonl", lines, CaseKeys()).findings
     assert (finding.severity, finding.line, finding.value) == ("warning", 2, "'output'")
 
 
-def test_of_runs_that_append_lines_the_newest_counts_on_both_sides() -> None:
+def test_of_runs_that_append_lines_the_newest_counts_on_both_sides():
     rows = [{"run_id": run, **case, "expected": run} for run in ("1", "2") for case in QUESTIONS]
     assert both("x.jsonl", b"\n".join(map(as_json, rows))) == [("a", "2", "4"), ("b", "2", "7")]
 
 
-def test_keys_that_no_name_tells_are_stated() -> None:
+def test_keys_that_no_name_tells_are_stated():
     value = {"report": {"rows": [{"n": 1, "meta": {"truth": "4"}, "said": "5"}]}}
     keys = CaseKeys(list="report.rows", id="n", expected="meta.truth", output="said")
     assert both("x.json", value, keys) == [("1", "4", "5")]
@@ -153,9 +153,7 @@ def test_keys_that_no_name_tells_are_stated() -> None:
         ([{"task_id": "n", "gold": "x", "result": "y"}, {"task_id": "n", "gold": "x"}], ["n", "n"]),
     ],
 )
-def test_a_case_is_called_by_its_id_else_by_what_was_asked_else_by_its_number(
-    cases: list[dict[str, str]], names: list[str]
-) -> None:
+def test_a_case_is_called_by_its_id_else_by_what_was_asked_else_by_its_number(cases, names):
     assert [name for name, _, _ in both("x.json", cases)] == names
 
 
@@ -172,24 +170,24 @@ def test_a_case_is_called_by_its_id_else_by_what_was_asked_else_by_its_number(
         ({"question": "a", "answer": "b"}, None),
     ],
 )
-def test_what_is_expected_tells_how_a_file_is_scored(value: object, kind: str | None) -> None:
+def test_what_is_expected_tells_how_a_file_is_scored(value, kind):
     assert kind_of_case_file("x.json", as_json(value)) == kind
 
 
 @pytest.mark.parametrize(("value", "kind"), [(QUESTIONS, "responses"), (RECEIPTS, "fields")])
-def test_a_file_that_was_cut_off_is_told_by_its_keys(value: object, kind: str) -> None:
+def test_a_file_that_was_cut_off_is_told_by_its_keys(value, kind):
     assert kind_of_case_file("x.json", as_json(value)[:-10]) == kind
     lines = b"\n".join(map(as_json, value if isinstance(value, list) else ()))
     assert kind_of_case_file("x.jsonl", lines[:-10]) == kind
 
 
 @pytest.mark.parametrize("content", [as_json([{"a": 1}] * 9)[:-10], b"[", b"", b"[]", b"{}", b"null"])
-def test_a_file_that_was_cut_off_or_is_empty_does_not_tell_its_kind(content: bytes) -> None:
+def test_a_file_that_was_cut_off_or_is_empty_does_not_tell_its_kind(content):
     with pytest.raises(UnreadableError):
         kind_of_case_file("x.json", content)
 
 
-def test_each_side_has_a_digest_of_its_own_whatever_the_order_and_what_else_is_there() -> None:
+def test_each_side_has_a_digest_of_its_own_whatever_the_order_and_what_else_is_there():
     def sides(cases: list[dict[str, Any]], **others: object) -> tuple[str, str]:
         found = sides_of("x.json", as_json({"results": cases, **others}), SETTINGS)
         assert found is not None
@@ -209,7 +207,7 @@ def scored(kind: str, truth: object, output: object) -> Any:
     return scorer(kind).score(ScoringInputs(outputs=(files[1],), ground_truth=files[0], settings=SETTINGS))
 
 
-def test_objects_are_scored_cell_by_cell_against_the_expected_side_of_the_other_file() -> None:
+def test_objects_are_scored_cell_by_cell_against_the_expected_side_of_the_other_file():
     truth = [RECEIPTS[1], RECEIPTS[0] | {"expected": {"total": 12.5, "shop": "Cafe"}}]
     assert [scored("fields", each, RECEIPTS).scorecard.counts[:3] for each in (RECEIPTS, truth)] == [
         (2, 2, 1),
@@ -217,7 +215,7 @@ def test_objects_are_scored_cell_by_cell_against_the_expected_side_of_the_other_
     ]
 
 
-def test_an_output_that_is_text_is_read_as_json_where_an_object_is_expected() -> None:
+def test_an_output_that_is_text_is_read_as_json_where_an_object_is_expected():
     cases = [
         {"id": "a", "expected": {"x": 1}, "output": '{"x": 1}'},
         {"id": "b", "expected": {"x": 1}, "output": "I found nothing."},
@@ -235,7 +233,7 @@ def test_an_output_that_is_text_is_read_as_json_where_an_object_is_expected() ->
     assert [each.note for each in result.judgements[1:3]] == ["it is not an object", "there is no output: timeout"]
 
 
-def test_texts_are_scored_as_responses() -> None:
+def test_texts_are_scored_as_responses():
     result = scored("responses", QUESTIONS, [*QUESTIONS[:1], {"id": "b", "expected": "", "error": "timeout"}])
     assert [(each.document, each.outcome) for each in result.judgements] == [("a", "correct")]
     assert [each.failed for each in result.scorecard.variants] == [1]
@@ -250,9 +248,7 @@ def test_texts_are_scored_as_responses() -> None:
         ({"short": "ham"}, {"": 0.0}),
     ],
 )
-def test_an_output_with_the_answers_of_several_prompts_has_variants(
-    second: dict[str, str], accuracies: dict[str, float]
-) -> None:
+def test_an_output_with_the_answers_of_several_prompts_has_variants(second, accuracies):
     first = {"short": "ham", "long": "It asks." if "It greets." in as_json(second).decode() else "spam"}
     cases = [{"expected": "spam", "response": first}, {"expected": "ham", "response": second}]
     card = scored("responses", cases, cases).scorecard
@@ -261,7 +257,7 @@ def test_an_output_with_the_answers_of_several_prompts_has_variants(
     assert sides_of("c.json", as_json(cases), SETTINGS) != sides_of("c.json", as_json(swapped), SETTINGS)
 
 
-def test_what_cases_and_their_file_state_of_usage_is_read() -> None:
+def test_what_cases_and_their_file_state_of_usage_is_read():
     cases = {"cost": 0.5, "cases": [{**case, "model": "m", "quality": 4} for case in QUESTIONS]}
     card = scored("responses", cases, cases).scorecard
     assert (card.usage.models, card.metric("cost"), card.metric("average_quality")) == (("m",), 0.5, 4.0)
@@ -302,7 +298,7 @@ def told(project: Path, eval_id: str) -> tuple[str, list[tuple[str, list[str], f
     return series["kind"], [(row["label"], row["cause"], value) for row, value in zip(rows, values, strict=True)]
 
 
-def test_a_change_of_one_side_of_an_overwritten_file_is_a_change_of_that_side_alone(project: Path) -> None:
+def test_a_change_of_one_side_of_an_overwritten_file_is_a_change_of_that_side_alone(project):
     kind, points = told(project, "receipts")
     assert kind == "fields"
     assert [(label, cause) for label, cause, _ in points] == [
@@ -316,7 +312,7 @@ def test_a_change_of_one_side_of_an_overwritten_file_is_a_change_of_that_side_al
     assert points[-1][2] == 1.0
 
 
-def test_an_attribution_names_the_side_that_moved_a_metric(project: Path) -> None:
+def test_an_attribution_names_the_side_that_moved_a_metric(project):
     series = json.loads((project / "public/data/evals/receipts.json").read_bytes())
     parts = [point["delta"]["parts"] for point in series["points"][1:3]]
     assert [sorted(name for name, value in each.items() if value) for each in parts] == [
@@ -325,7 +321,7 @@ def test_an_attribution_names_the_side_that_moved_a_metric(project: Path) -> Non
     ]
 
 
-def test_runs_have_their_own_expected_values_and_share_those_that_are_the_same(project: Path) -> None:
+def test_runs_have_their_own_expected_values_and_share_those_that_are_the_same(project):
     assert told(project, "qa") == (
         "responses",
         [
@@ -337,11 +333,11 @@ def test_runs_have_their_own_expected_values_and_share_those_that_are_the_same(p
     assert told(project, "top")[1][-1] == ("iteration-003", ["outputs", "ground_truth"], 0.0)
 
 
-def test_evals_by_convention_beside_a_file_at_the_top_stay_what_they_are(project: Path) -> None:
+def test_evals_by_convention_beside_a_file_at_the_top_stay_what_they_are(project):
     assert told(project, "plain") == ("fields", [])
 
 
-def test_pages_of_such_evals_link_and_report_nothing_but_the_broken_file(project: Path) -> None:
+def test_pages_of_such_evals_link_and_report_nothing_but_the_broken_file(project):
     assert broken_links(project / "public") == []
     problems = problems_text(project / "public")
     assert "The output cannot be read" in problems
@@ -349,8 +345,7 @@ def test_pages_of_such_evals_link_and_report_nothing_but_the_broken_file(project
     assert [words for words in ("no ground truth", "not there") if words in problems] == []
 
 
-def test_a_build_after_each_commit_is_the_build_of_all(project: Path, tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_a_build_after_each_commit_is_the_build_of_all(project, repo, tmp_path):
     for cases in (RECEIPTS, FIXED, RELABELLED):
         repo.commit({"evals/receipts/cases.json": as_json(cases)})
         build_site(repo.path, tmp_path / "public")
@@ -360,7 +355,7 @@ def test_a_build_after_each_commit_is_the_build_of_all(project: Path, tmp_path: 
     assert [cause for _, cause, _ in told(tmp_path, "receipts")[1]] == [["outputs"], ["outputs"], ["ground_truth"]]
 
 
-def test_what_lies_in_the_work_tree_is_scored(project: Path) -> None:
+def test_what_lies_in_the_work_tree_is_scored(project):
     bench = WorktreeProject.open(project / "repo")
     assert bench.eval_ids == ("plain", "qa", "receipts", "top")
     assert verify(bench, "qa").result.scorecard.metric("accuracy") == 0.0
@@ -371,7 +366,7 @@ def test_what_lies_in_the_work_tree_is_scored(project: Path) -> None:
     ("command", "said"),
     [(("respond", "top"), "would be overwritten"), (("verify-one", "top", "--save"), "would be another eval")],
 )
-def test_no_command_writes_over_both_sides_or_copies_them(project: Path, command: tuple[str, ...], said: str) -> None:
+def test_no_command_writes_over_both_sides_or_copies_them(project, command, said):
     before = content(project / "repo/evals")
     with pytest.raises(ConfigurationError, match=said):
         app([*command, "--repo", str(project / "repo")], standalone_mode=False)
@@ -385,6 +380,6 @@ def test_no_command_writes_over_both_sides_or_copies_them(project: Path, command
         *("openai-evals-api.json", "openai-evals-api.jsonl", "promptfoo-1.json", "pydantic-evals.json"),
     ],
 )
-def test_a_report_of_a_tool_is_judged_wherever_its_cases_are_in_it(name: str) -> None:
+def test_a_report_of_a_tool_is_judged_wherever_its_cases_are_in_it(name):
     content = (Path(__file__).parents[1] / "importers/fixtures" / name).read_bytes()
     assert kind_of_case_file(f"evals/desk/{name}", content) == "judged"

@@ -68,8 +68,7 @@ def test_the_site_goes_to_the_top_and_a_relative_out_is_relative_to_where_the_co
     assert run("build", "project", "--out", "here", cwd=tmp_path).stdout.endswith(f"\n{tmp_path}/here/index.html\n")
 
 
-def test_a_build_names_the_most_costly_error_pattern_of_an_eval_and_a_second_one_names_it_again(tmp_path):
-    repo = GitRepo(tmp_path / "project")
+def test_a_build_names_the_most_costly_error_pattern_of_an_eval_and_a_second_one_names_it_again(repo):
     rows = "".join(f"till-{number},{number}00\n" for number in range(1, 5))
     output = [{"id": f"till-{number}", "total": f"${number}00"} for number in range(1, 5)]
     repo.commit({"evals/tills/ground_truth.csv": f"id,total\n{rows}", "evals/tills/extracted.json": json.dumps(output)})
@@ -255,8 +254,7 @@ def test_the_advice_suits_what_the_system_says(error, printed):
     assert str(file_system_error(error)) == printed
 
 
-def test_a_repository_of_prompts_alone_is_a_site(tmp_path):
-    repo = GitRepo(tmp_path / "prompts")
+def test_a_repository_of_prompts_alone_is_a_site(repo):
     repo.commit({"prompts/a.md": "# Read\n"})
     repo.commit({"prompts/a.md": "# Read well\n", "prompts/b.md": "# Write\n"})
     done = run("build", repo.path)
@@ -424,8 +422,7 @@ def test_a_dask_scheduler_is_named_by_the_command_line_or_the_environment_and_by
     assert "toml:2" in problems
 
 
-def test_a_manifest_that_is_not_committed_is_named_with_what_to_do(tmp_path):
-    repo = GitRepo(tmp_path / "new")
+def test_a_manifest_that_is_not_committed_is_named_with_what_to_do(repo, tmp_path):
     repo.commit({"prompts/a.md": "Answer.\n"})
     repo.checkout()
     told = "evals/manifest.yaml is not committed and was not read: commit it, or run sitegen build --worktree."

@@ -105,7 +105,7 @@ def test_revisions_are_compared_by_every_eval_that_both_have(project):
 
 
 @pytest.mark.parametrize(("first", "common", "winner"), [(6, 0, None), (5, 1, None), (0, 6, "HEAD~1")])
-def test_revisions_whose_cases_differ_are_compared_over_those_in_common(tmp_path, first, common, winner):
+def test_revisions_whose_cases_differ_are_compared_over_those_in_common(repo, first, common, winner):
     """All six cases are right at first; then six cases from *first* on are asked, and all are wrong."""
 
     def of_cases(start: int, output: str) -> dict[str, str]:
@@ -115,7 +115,6 @@ def test_revisions_whose_cases_differ_are_compared_over_those_in_common(tmp_path
             "evals/faq/responses.json": json.dumps([{"case_id": each, "output": output} for each in ids]),
         }
 
-    repo = GitRepo(tmp_path / "project")
     repo.commit(of_cases(0, "yes"))
     repo.commit(of_cases(first, "no"))
     repo.checkout()
@@ -177,8 +176,7 @@ def test_what_cannot_be_compared_ends_with_what_to_do(project, arguments, what):
     assert (" Here: sitegen compare notes@iteration-" in done.stderr) is (arguments == ("HEAD",))
 
 
-def test_revisions_from_before_the_manifest_point_to_iterations(tmp_path):
-    repo = GitRepo(tmp_path / "young")
+def test_revisions_from_before_the_manifest_point_to_iterations(repo):
     repo.commit({"out/gold.json": '{"a": 1}', "out/result.json": '{"a": 1}', "CLAUDE.md": "Read."})
     manifest = "evals:\n  own: {dir: out, ground_truth: gold.json, outputs: result.json}\n"
     repo.commit({"evals/manifest.yaml": manifest})

@@ -26,8 +26,7 @@ def page_of(sha: str, found: dict[str, str]) -> str:
     return next(text for name, text in found.items() if sha.startswith(name) or name.startswith(sha[:12]))
 
 
-def test_an_output_beside_folders_of_iterations_is_said_to_be_not_scored(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_an_output_beside_folders_of_iterations_is_said_to_be_not_scored(repo, tmp_path):
     begin = {"evals/a/ground_truth.json": TRUTH, "evals/a/results/iteration-001/extracted.json": output(3)}
     first = repo.commit({**begin, "CLAUDE.md": "1"})
     second = repo.commit({"evals/a/extracted.json": output(9), "CLAUDE.md": "2"})
@@ -38,8 +37,7 @@ def test_an_output_beside_folders_of_iterations_is_said_to_be_not_scored(tmp_pat
     assert all("Not scored" not in page_of(sha, found) for sha in (first, third))
 
 
-def test_a_commit_whose_outputs_are_copies_shows_what_became_of_its_edits(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_a_commit_whose_outputs_are_copies_shows_what_became_of_its_edits(repo, tmp_path):
     begin = {"evals/a/ground_truth.json": TRUTH, "evals/a/results/iteration-001/extracted.json": output(0)}
     repo.commit({**begin, "CLAUDE.md": "1"})
     edited = repo.commit({"CLAUDE.md": "2", "evals/a/results/iteration-002/extracted.json": output(0)})
@@ -50,8 +48,7 @@ def test_a_commit_whose_outputs_are_copies_shows_what_became_of_its_edits(tmp_pa
     assert "same output" in outputs
 
 
-def test_the_problems_page_names_an_output_that_is_not_scored(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_the_problems_page_names_an_output_that_is_not_scored(repo, tmp_path):
     repo.commit({"evals/a/ground_truth.json": TRUTH, "evals/a/extracted.json": output(9)})
     build_site(repo.path, tmp_path / "alone")
     assert "is not scored" not in problems_text(tmp_path / "alone")
@@ -61,10 +58,7 @@ def test_the_problems_page_names_an_output_that_is_not_scored(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("hours", "in_doubt"), [(12, True), (None, False)])
-def test_the_page_of_a_commit_has_the_doubt_of_its_outputs_about_their_edit(
-    tmp_path: Path, hours: int | None, in_doubt: bool
-) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_the_page_of_a_commit_has_the_doubt_of_its_outputs_about_their_edit(repo, tmp_path, hours, in_doubt):
     begin = {"evals/a/ground_truth.json": TRUTH, "evals/a/results/iteration-001/extracted.json": output(0)}
     first = repo.commit({**begin, "CLAUDE.md": "1"})
     recorded = {}

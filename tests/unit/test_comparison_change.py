@@ -199,9 +199,8 @@ def answered(right: int, wrong: int) -> str:
     return json.dumps([{"case_id": f"c{index}", "output": output} for index, output in enumerate(outputs)])
 
 
-def test_responses_are_compared_over_the_cases_that_both_sides_judge(tmp_path: Path):
+def test_responses_are_compared_over_the_cases_that_both_sides_judge(repo: GitRepo, tmp_path: Path):
     """Cases that came with the ground truth change nothing: the common ones are answered as before."""
-    repo = GitRepo(tmp_path / "project")
     cases = [{"id": f"c{index}", "expected": "yes"} for index in range(8)]
     here = "evals/faq/results/iteration-00"
     repo.commit({"evals/faq/test_cases.json": json.dumps(cases[:4]), f"{here}1/responses.json": answered(3, 1)})

@@ -7,7 +7,7 @@ import pytest
 from sitegen.importers import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.stats.confidence import Stated, at_least, auroc, bins, by_field, skippable
+from sitegen.stats.confidence import at_least, auroc, bins, by_field, skippable
 
 RIGHT, WRONG = True, False
 
@@ -26,16 +26,14 @@ RIGHT, WRONG = True, False
         ([(0.9, RIGHT), (0.6, RIGHT), (0.6, RIGHT), (0.6, WRONG), (0.7, WRONG)], 2 / 3 - 1 / 6),
     ],
 )
-def test_auroc_is_the_share_of_pairs_in_which_the_right_value_has_more_confidence(
-    values: list[Stated], expected: float | None
-) -> None:
+def test_auroc_is_the_share_of_pairs_in_which_the_right_value_has_more_confidence(values, expected):
     assert auroc(values) == (None if expected is None else pytest.approx(expected))
 
 
 VALUES = [(0.3, WRONG), (1.0, WRONG), (0.0, WRONG), *((stated, RIGHT) for stated in (0.39, 0.7, 0.95, 1.0, 0.8))]
 
 
-def test_values_of_similar_confidence_are_compared_in_ten_parts_of_the_range() -> None:
+def test_values_of_similar_confidence_are_compared_in_ten_parts_of_the_range():
     found = {part: (those.number, those.confidence, those.right) for part, those in bins(VALUES).items()}
     assert found == {
         0.0: (1, 0.0, 0.0),
@@ -46,7 +44,7 @@ def test_values_of_similar_confidence_are_compared_in_ten_parts_of_the_range() -
     }
 
 
-def test_a_threshold_says_how_many_values_reach_it_and_how_many_of_these_are_right() -> None:
+def test_a_threshold_says_how_many_values_reach_it_and_how_many_of_these_are_right():
     found = {least: (those.number, those.right) for least, those in at_least(VALUES).items()}
     assert found == {
         **dict.fromkeys((0.5, 0.6, 0.7), (5, 0.8)),
@@ -59,7 +57,7 @@ def test_a_threshold_says_how_many_values_reach_it_and_how_many_of_these_are_rig
     assert (least, those and those.number) == (0.7, 2)
 
 
-def test_a_field_is_named_from_three_values_on_and_the_one_that_promises_too_much_first() -> None:
+def test_a_field_is_named_from_three_values_on_and_the_one_that_promises_too_much_first():
     fields = {"few": [(0.9, WRONG)] * 2, "modest": [(0.5, RIGHT)] * 3, "bold": [(0.9, WRONG)] * 3}
     assert list(by_field(fields)) == ["bold", "modest"]
 
@@ -78,9 +76,7 @@ def test_a_field_is_named_from_three_values_on_and_the_one_that_promises_too_muc
     ],
     ids=["shares", "percent", "both", "neither"],
 )
-def test_an_output_states_its_confidence_around_its_values_or_beside_them(
-    stated: tuple[object, ...], expected: tuple[float | None, ...], left_out: str | None
-) -> None:
+def test_an_output_states_its_confidence_around_its_values_or_beside_them(stated, expected, left_out):
     truth = {"rooms": 4, "area": 30, "city": "Ulm", "owner": "Nobody", "year": 1990}
     output = {
         "rooms": {"value": 4, "confidence": stated[0]},
@@ -118,9 +114,7 @@ def test_an_output_states_its_confidence_around_its_values_or_beside_them(
     ],
     ids=["usual", "percent", "both", "logarithm", "of a judge", "named", "answered twice"],
 )
-def test_a_table_states_the_confidence_of_answers_in_a_column(
-    table: str, settings: dict[str, object], expected: list[float | None]
-) -> None:
+def test_a_table_states_the_confidence_of_answers_in_a_column(table, settings, expected):
     inputs = ScoringInputs(outputs=(File("r.csv", table.encode()),), settings=json.dumps(settings))
     found = [judgement.confidence for judgement in scorer("judged").score(inputs).judgements]
     assert found == [None if each is None else pytest.approx(each, abs=1e-5) for each in expected]
@@ -154,7 +148,7 @@ LINE = {"test_id": "a", "score": 1, "metadata": {"confidence": 80}}
     ],
     ids=["promptfoo", "Inspect", "OpenAI", "line of a judge", "line of a model that judged"],
 )
-def test_results_of_tools_state_the_confidence_of_answers(path: str, content: object, expected: list[float]) -> None:
+def test_results_of_tools_state_the_confidence_of_answers(path, content, expected):
     assert [case.confidence for case in read_results(path, json.dumps(content).encode()).cases] == expected
 
 
@@ -166,7 +160,7 @@ def test_results_of_tools_state_the_confidence_of_answers(path: str, content: ob
         ("r.jsonl", b'{"id": "a", "score": 1, "confidence": 0.9}\n\n{"id": "b", "score": 1, "confidence": -3}\n'),
     ],
 )
-def test_a_confidence_outside_its_range_is_named_with_its_line(path: str, content: bytes) -> None:
+def test_a_confidence_outside_its_range_is_named_with_its_line(path, content):
     (finding,) = read_results(path, content).findings
     assert finding.line == 2 + content.count(b"\n\n") + path.endswith("csv")
     assert "1 of 2 answers" in finding.message

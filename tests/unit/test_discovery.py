@@ -4,7 +4,6 @@ import json
 import re
 import tomllib
 from html import unescape
-from pathlib import Path
 
 import pytest
 import yaml
@@ -182,8 +181,7 @@ def test_instructions_are_found_by_their_places_and_names_else_by_what_they_say(
 @pytest.mark.parametrize(
     "names", [("y_true", "y_pred"), ("true_label", "predicted_label"), ("Gold Label", "pred-label")]
 )
-def test_a_table_of_a_classification_is_judged_by_its_two_labels(names: tuple[str, str], tmp_path: Path):
-    repo = GitRepo(tmp_path / "labels")
+def test_a_table_of_a_classification_is_judged_by_its_two_labels(names, repo):
     rows = "1,hi,spam,spam\n2,yo,ham,spam\n3,hey,ham,ham\n4,oh,ham,ham\n"
     for table in (rows, rows.replace("hi,spam,spam", "hi,spam,ham")):
         repo.commit({"evals/triage/results.csv": f"id,text,{','.join(names)}\n{table}"})
@@ -237,18 +235,14 @@ def test_a_table_of_a_classification_is_judged_by_its_two_labels(names: tuple[st
         ("id,question,expected_words,passed_checks,total_checks\n1,why?,40,3,4\n2,how?,30,2,4\n", None, ""),
     ],
 )
-def test_columns_with_names_of_their_author_are_recognised_by_their_values(
-    table: str, columns: dict[str, object] | None, newest: str, tmp_path: Path
-):
-    repo = GitRepo(tmp_path / "repo")
+def test_columns_with_names_of_their_author_are_recognised_by_their_values(table, columns, newest, repo):
     repo.commit({"evals/triage/results.csv": table})
     found = [one for one in _look(repo).proposed if one.entry["kind"] == "judged"]
     assert [(one.entry["settings"]["columns"], one.newest) for one in found] == ([(columns, newest)] if columns else [])
 
 
 @pytest.mark.parametrize("path", ["processors/llm-prompts.yaml", "app/prompts.yml", "src/judge_prompts.yaml"])
-def test_a_file_that_is_named_after_the_prompts_in_it_is_an_instruction_file(path: str, tmp_path: Path):
-    repo = GitRepo(tmp_path / "prompts")
+def test_a_file_that_is_named_after_the_prompts_in_it_is_an_instruction_file(path, repo):
     repo.commit({path: "system: Read.\n", "evals/out/prompts.json": "{}"})
     assert [found.files for found in _look(repo).instructions] == [1]
 
@@ -295,8 +289,7 @@ def test_what_was_found_takes_the_place_of_the_example_and_overwrites_nothing(pr
     assert done.stdout.splitlines()[-1] == "next: review these files, commit them, then run sitegen build"
 
 
-def test_where_nothing_is_found_it_says_what_it_looked_for(tmp_path):
-    repo = GitRepo(tmp_path / "empty")
+def test_where_nothing_is_found_it_says_what_it_looked_for(repo):
     repo.commit({"README.md": "Ours.\n", "results.json": '{"found": [{"doc": "a", "score": 0.4}]}'})
     repo.checkout()
     done = run("init", "--dry-run", repo.path)
@@ -338,8 +331,7 @@ def test_every_name_is_read_as_it_was_found(name):
     )
 
 
-def test_a_folder_of_cases_is_not_an_eval_each(tmp_path: Path):
-    repo = GitRepo(tmp_path / "cases")
+def test_a_folder_of_cases_is_not_an_eval_each(repo):
     report = _junit(1, 1)
     repo.commits([{f"results/case{chr(97 + n)}/out.xml": report for n in range(9)} | {"results/a.xml": report}])
     assert len(_look(repo).proposed) == 10  # each in a folder of its own
@@ -362,8 +354,7 @@ def _places(repo: GitRepo) -> dict[str, dict[str, str]]:
     return {name: {key: entry[key] for key in keys if key in entry} for name, entry in evals.items()}
 
 
-def test_an_output_and_its_expected_values_may_have_one_name_in_two_folders(tmp_path: Path):
-    repo = GitRepo(tmp_path / "namesakes")
+def test_an_output_and_its_expected_values_may_have_one_name_in_two_folders(repo):
     repo.commit({"leases/truth/leases.json": json.dumps(ORDERS)})
     repo.commits([{"leases/output/leases.json": json.dumps({**ORDERS, "total": total})} for total in (1, 2, 12.5)])
     place = {"dir": "leases/output", "outputs": "leases.json", "ground_truth": "../truth/leases.json"}
@@ -378,8 +369,7 @@ def test_an_output_and_its_expected_values_may_have_one_name_in_two_folders(tmp_
         ("evals/inv/ground_truth", "evals/inv/results/iteration-001"),
     ],
 )
-def test_documents_with_files_of_their_own_on_both_sides_are_one_eval(truths: str, outputs: str, tmp_path: Path):
-    repo = GitRepo(tmp_path / "documents")
+def test_documents_with_files_of_their_own_on_both_sides_are_one_eval(truths, outputs, repo):
     documents = {f"c{number}.json": {"vendor": f"v{number}", "total": number} for number in range(1, 4)}
     repo.commit({f"{truths}/{name}": json.dumps(document) for name, document in documents.items()})
     documents["c4.json"] = documents["c1.json"]  # nothing is expected of it
@@ -392,8 +382,7 @@ def test_documents_with_files_of_their_own_on_both_sides_are_one_eval(truths: st
     assert not _look(repo).rejected
 
 
-def test_runs_with_the_fields_and_ids_of_a_file_that_stayed_need_no_name_that_is_known(tmp_path: Path):
-    repo = GitRepo(tmp_path / "own-names")
+def test_runs_with_the_fields_and_ids_of_a_file_that_stayed_need_no_name_that_is_known(repo):
     lines = "".join(f"{json.dumps(row)}\n" for row in GOLD)
     repo.commit({"daten/Prüfung Süd/Soll Werte.jsonl": lines, "daten/Angebote/soll.yaml": yaml.safe_dump(GOLD)})
     repo.commits(
@@ -415,15 +404,12 @@ def test_runs_with_the_fields_and_ids_of_a_file_that_stayed_need_no_name_that_is
     }
 
 
-def test_a_folder_that_only_says_that_it_has_iterations_names_no_eval(tmp_path: Path):
-    repo = GitRepo(tmp_path / "iterations")
+def test_a_folder_that_only_says_that_it_has_iterations_names_no_eval(repo):
     repo.commits([{f"support/iterations/iteration_{n}/judged.json": _board(True, False)} for n in (1, 2)])
     assert list(_places(repo)) == ["support"]
 
 
-def test_an_output_that_was_deleted_or_moved_is_no_eval(tmp_path: Path):
-    repo = GitRepo(tmp_path / "moved")
-
+def test_an_output_that_was_deleted_or_moved_is_no_eval(repo):
     def lines(score: float) -> str:
         return "".join(json.dumps({"test_id": f"t{number}", "score": score}) + "\n" for number in range(4))
 
@@ -437,8 +423,7 @@ def test_an_output_that_was_deleted_or_moved_is_no_eval(tmp_path: Path):
     assert moved.points == 2
 
 
-def test_a_site_that_is_committed_has_no_evals(found: Discovery, project: GitRepo, tmp_path: Path):
-    repo = GitRepo(tmp_path / "project")
+def test_a_site_that_is_committed_has_no_evals(found, project, repo):
     repo.git("pull", "--quiet", str(project.path), "HEAD")
     build_site(repo.path, repo.path / "book")
     (repo.path / "book/.gitignore").unlink()
@@ -494,7 +479,7 @@ ALONE = {
 
 
 @pytest.mark.parametrize("name", ALONE)
-def test_a_build_without_a_manifest_shows_what_init_would_write_and_says_why(name: str, tmp_path: Path):
+def test_a_build_without_a_manifest_shows_what_init_would_write_and_says_why(name, tmp_path):
     repo, site, memo = GitRepo(tmp_path / "repo"), tmp_path / "site", tmp_path / "memo"
     for files in ALONE[name]:
         repo.commit(files)
@@ -511,8 +496,7 @@ def test_a_build_without_a_manifest_shows_what_init_would_write_and_says_why(nam
     assert f"No manifest names the eval {proposed.id!r}. {proposed.why}." in told
 
 
-def test_a_manifest_that_init_wrote_makes_the_same_numbers_as_the_build_before_and_no_note(tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_a_manifest_that_init_wrote_makes_the_same_numbers_as_the_build_before_and_no_note(repo, tmp_path):
     repo.commits([{"benchmarks/latest.json": json.dumps({"accuracy": rate}), "a.md": "x"} for rate in (0.5, 0.6)])
     build_site(repo.path, tmp_path / "before")
     repo.checkout()
@@ -527,30 +511,26 @@ def test_a_manifest_that_init_wrote_makes_the_same_numbers_as_the_build_before_a
     assert "No manifest names" not in (tmp_path / "after/problems.html").read_text()
 
 
-def test_a_project_with_an_eval_of_its_own_gets_no_others(tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_a_project_with_an_eval_of_its_own_gets_no_others(repo, tmp_path):
     orders = json.dumps(ORDERS)
     repo.commit({"evals/receipts/ground_truth.json": orders, "evals/receipts/extracted.json": orders})
     repo.commits([{"benchmarks/latest.json": json.dumps({"accuracy": rate})} for rate in (0.5, 0.6)])
     assert build_site(repo.path, tmp_path / "site").evals == 1
 
 
-def test_a_build_that_finds_no_eval_ends_with_the_command_that_searches(tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_a_build_that_finds_no_eval_ends_with_the_command_that_searches(repo):
     repo.commit({"prompts/a.md": "Read the order."})
     repo.checkout()
     assert run("build", cwd=repo.path).stdout.splitlines()[-1] == "sitegen init"
 
 
-def test_a_project_without_eval_and_instructions_gets_the_command_that_searches(tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_a_project_without_eval_and_instructions_gets_the_command_that_searches(repo):
     repo.commit({"README.md": "x"})
     assert run("build", cwd=repo.path).stderr.rstrip().endswith("run: sitegen init")
 
 
 @pytest.mark.parametrize("number", [1, 5, 6])
-def test_the_terminal_says_what_else_may_be_an_eval_in_five_lines(number: int, tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_the_terminal_says_what_else_may_be_an_eval_in_five_lines(number, repo):
     ratings = json.dumps({"ratings": {"c1": {"human_score": 4}, "c2": {"human_score": 2}}})
     repo.commit({f"evals/task{name}/ratings.json": ratings for name in "abcdef"[:number]} | {"CLAUDE.md": "Read."})
     seen = [
@@ -572,9 +552,8 @@ def test_the_terminal_says_what_else_may_be_an_eval_in_five_lines(number: int, t
     ],
 )
 def test_what_may_be_no_output_of_a_model_is_told_with_the_lines_to_write_and_not_taken(
-    path: str, rows: object, doubt: str, tmp_path: Path
+    path, rows, doubt, repo, tmp_path
 ):
-    repo = GitRepo(tmp_path / "repo")
     repo.commit({path: rows if isinstance(rows, str) else json.dumps(rows), "CLAUDE.md": "Read."})
     assert build_site(repo.path, tmp_path / "site").evals == 0
     told = re.sub(r"<[^>]+>", "", unescape((tmp_path / "site/problems.html").read_text()))
@@ -603,8 +582,7 @@ def test_what_may_be_no_output_of_a_model_is_told_with_the_lines_to_write_and_no
         ({"avg_latency_s": 3.5, "count": 12, "config": {"score": 1}, "max_tokens": 400}, None),
     ],
 )
-def test_a_time_a_count_a_setting_or_a_range_is_no_headline(numbers: object, headline: str | None, tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_a_time_a_count_a_setting_or_a_range_is_no_headline(numbers, headline, repo):
     repo.commit({"evals/speed.json": json.dumps(numbers)})
     evals = yaml.safe_load(_look(repo).manifest or "{evals: {}}")["evals"].values()
     assert [entry["settings"]["headline"] for entry in evals] == ([headline] if headline else [])
@@ -618,8 +596,7 @@ def test_a_time_a_count_a_setting_or_a_range_is_no_headline(numbers: object, hea
         ({"reply_id": "a", "note": "short", "accuracy": 0.5}, True),
     ],
 )
-def test_the_last_of_many_cases_is_no_run(row: dict[str, object], is_run: bool, tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_the_last_of_many_cases_is_no_run(row, is_run, repo):
     lines = [
         json.dumps({name: f"{cell}{n}" if name.endswith("_id") else cell for name, cell in row.items()}) for n in (1, 2)
     ]
@@ -646,14 +623,12 @@ def test_the_last_of_many_cases_is_no_run(row: dict[str, object], is_run: bool, 
         ("apps/web/src/data/eval-results.json", "evals"),
     ],
 )
-def test_an_eval_has_the_name_that_tells_it_from_others(path: str, name: str, tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_an_eval_has_the_name_that_tells_it_from_others(path, name, repo):
     repo.commits([{path: json.dumps({"accuracy": accuracy})} for accuracy in (0.5, 0.6)])
     assert [found.id for found in _look(repo).proposed] == [name]
 
 
-def test_evals_that_would_share_a_name_are_all_named_longer(tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_evals_that_would_share_a_name_are_all_named_longer(repo):
     paths = {
         "evals/results/results.json": "evals",
         "evals/results/baseline.json": "baseline",
@@ -666,8 +641,7 @@ def test_evals_that_would_share_a_name_are_all_named_longer(tmp_path: Path):
     assert found == paths
 
 
-def test_a_summary_in_a_folder_of_results_hides_no_eval_beside_it_and_neither_does_a_tool(tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_a_summary_in_a_folder_of_results_hides_no_eval_beside_it_and_neither_does_a_tool(repo, tmp_path):
     quizzes = {f"evals/results/{name}.json": _board(True, name == "full") for name in ("baseline", "full")}
     repo.commit(quizzes | {"evals/results/summary.json": '{"accuracy": 1}'})
     assert build_site(repo.path, tmp_path / "out").evals == 2
@@ -702,25 +676,20 @@ LONG = "Read the lease, and write each party with its address and the date on wh
         pytest.param("app/data.py", f"KEY = '{'a_' * 2_000_000}'\n", False, id="a word of megabytes"),
     ],
 )
-def test_prompts_in_code_and_data_are_found_by_the_names_of_their_texts(
-    path: str, text: str, is_found: bool, tmp_path: Path
-):
-    repo = GitRepo(tmp_path / "repo")
+def test_prompts_in_code_and_data_are_found_by_the_names_of_their_texts(path, text, is_found, repo):
     repo.commit({path: text, "README.md": "Ours."})
     found = [(each.glob, each.meaning) for each in _look(repo).instructions]
     assert found == ([(path, "prompts, by the names of texts in it")] if is_found else [])
 
 
 @pytest.mark.parametrize("truth", ["evals/gold-standard.json", "evals/notes/gold-standard.json", ""])
-def test_prompts_are_followed_wherever_they_are_beside_evals_of_any_kind_and_without(truth: str, tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_prompts_are_followed_wherever_they_are_beside_evals_of_any_kind_and_without(truth, repo, tmp_path):
     repo.commit({"src/llm-prompts.yaml": f"reader: {LONG}"} | ({truth: "{}"} if truth else {}))
     build_site(repo.path, tmp_path / "site")
     assert "llm-prompts.yaml" in (tmp_path / "site/instructions/index.html").read_text()
 
 
-def test_an_eval_of_a_package_has_the_instructions_of_the_package(tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_an_eval_of_a_package_has_the_instructions_of_the_package(repo):
     packages = {f"packages/{name}/package.json": "{}" for name in ("billing", "search", "bare")}
     prompts = {f"packages/{name}/prompts/ask.md": "Ask." for name in ("billing", "search")}
     repo.commit({**packages, **prompts, "CLAUDE.md": "Be brief."})
@@ -736,7 +705,7 @@ def test_an_eval_of_a_package_has_the_instructions_of_the_package(tmp_path: Path
 
 
 @pytest.mark.parametrize("renamed", ["evals/results/second.json", "checks/accuracy.json"])
-def test_a_renamed_file_is_one_eval(renamed: str, tmp_path: Path):
+def test_a_renamed_file_is_one_eval(renamed, tmp_path):
     repo, first = GitRepo(tmp_path / "repo"), "evals/results/first.json"
     repo.commits([{first: json.dumps({"accuracy": accuracy})} for accuracy in (0.5, 0.6)])
     repo.commit({first: None, renamed: json.dumps({"accuracy": 0.6})})
@@ -837,9 +806,8 @@ JOINED = {
 
 
 @pytest.mark.parametrize("name", JOINED)
-def test_two_tables_are_joined_by_their_ids(name: str, tmp_path: Path):
+def test_two_tables_are_joined_by_their_ids(name, repo, tmp_path):
     truth, outputs, entry, scores = JOINED[name]
-    repo = GitRepo(tmp_path / "repo")
     for files, score in zip(outputs, scores, strict=True):
         repo.commit({**files, **truth, "CLAUDE.md": "Read."})
         found = [({key: one.entry[key] for key in entry}, one.newest) for one in _look(repo).proposed]
@@ -969,9 +937,8 @@ STATED = {
 
 
 @pytest.mark.parametrize("name", STATED)
-def test_what_a_file_states_of_its_cases_is_the_score(name: str, tmp_path: Path):
+def test_what_a_file_states_of_its_cases_is_the_score(name, repo, tmp_path):
     content, score = STATED[name]
-    repo = GitRepo(tmp_path / "repo")
     repo.commit({"evals/results.json": json.dumps(content), "CLAUDE.md": "Read."})
     build_site(repo.path, tmp_path / "site", cache=tmp_path / "memo")
     (name,) = (path.stem for path in (tmp_path / "site/data/evals").glob("*.json"))
@@ -982,7 +949,7 @@ def test_what_a_file_states_of_its_cases_is_the_score(name: str, tmp_path: Path)
     assert len(point.scorecard.documents) == int(cases)
 
 
-def test_numbers_beside_cases_are_an_eval_of_their_own_if_both_names_say_of_what(tmp_path: Path):
+def test_numbers_beside_cases_are_an_eval_of_their_own_if_both_names_say_of_what(tmp_path):
     cases = [{"id": f"c{n}", "input": f"?{n}", "passed": n > 0} for n in range(4)]
     for number, (of_cases, of_numbers, is_found) in enumerate(
         [
@@ -999,8 +966,7 @@ def test_numbers_beside_cases_are_an_eval_of_their_own_if_both_names_say_of_what
         assert kinds == (["judged", "recorded"] if is_found else ["judged"])
 
 
-def test_lines_of_cases_are_told_apart_by_a_column_of_any_name_that_every_case_has(tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_lines_of_cases_are_told_apart_by_a_column_of_any_name_that_every_case_has(repo):
     names = [(n, kind) for n in range(3) for kind in ("none", "mcp")]
     rows = ({"task": f"t{n}", "regime": kind, "passed": kind == "mcp"} for n, kind in names)
     repo.commit({"evals/results/journal.jsonl": _rows("jsonl", *rows)})
@@ -1008,8 +974,7 @@ def test_lines_of_cases_are_told_apart_by_a_column_of_any_name_that_every_case_h
     assert (found.entry["settings"]["columns"]["variant"], found.newest) == ("regime", "Passed 0.500 over 6 cases")
 
 
-def test_limits_and_demands_of_a_gate_and_answers_without_a_verdict_are_no_eval(tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_limits_and_demands_of_a_gate_and_answers_without_a_verdict_are_no_eval(repo):
     demands = {"scenarios": [{"id": f"s{n}", "mustPass": True, "requiredChecks": ["a"]} for n in range(3)]}
     gate = json.dumps({"gates": {"overall": 0.7}})
     parsed = json.dumps([{"email_id": f"E{n}", "label": "cancel", "parse_ok": True} for n in range(3)])
@@ -1017,10 +982,7 @@ def test_limits_and_demands_of_a_gate_and_answers_without_a_verdict_are_no_eval(
     assert _look(repo).proposed == ()
 
 
-def test_of_many_files_that_one_commit_wrote_those_nearest_to_the_root_are_looked_at_and_the_others_told(
-    tmp_path: Path,
-):
-    repo = GitRepo(tmp_path / "repo")
+def test_of_many_files_that_one_commit_wrote_those_nearest_to_the_root_are_looked_at_and_the_others_told(repo):
     names = [f"a{letter}/results" for letter in "abcdefghijkl"] + ["results"]
     repo.commit({f"evals/{name}.json": json.dumps({"accuracy": 0.5}) for name in names})
     look = _look(repo)
@@ -1028,8 +990,7 @@ def test_of_many_files_that_one_commit_wrote_those_nearest_to_the_root_are_looke
     assert [one.why for one in look.rejected] == ["3 files more that one commit wrote"]
 
 
-def test_a_model_beside_a_variant_tells_cases_apart(tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_a_model_beside_a_variant_tells_cases_apart(repo):
     cells = [(n, kind, model) for n in range(3) for kind in ("none", "mcp", "all") for model in ("large", "small")]
     rows = ({"task": f"t{n}", "regime": kind, "model": model, "passed": model == "large"} for n, kind, model in cells)
     repo.commit({"evals/journal-results.jsonl": _rows("jsonl", *rows)})
@@ -1038,8 +999,7 @@ def test_a_model_beside_a_variant_tells_cases_apart(tmp_path: Path):
     assert (columns["variant"], columns["model"], found.newest) == ("regime", "model", "Passed 0.500 over 18 cases")
 
 
-def test_a_copy_of_the_newest_run_is_no_eval_beside_the_runs(tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_a_copy_of_the_newest_run_is_no_eval_beside_the_runs(repo):
     for day in (1, 2, 3):
         run = json.dumps({"accuracy": day / 10})
         repo.commit({f"evals/results/2026-01-0{day}.json": run, "evals/results/latest.json": run})
@@ -1060,15 +1020,13 @@ def test_a_copy_of_the_newest_run_is_no_eval_beside_the_runs(tmp_path: Path):
     assert [one.entry["dir"] for one in _look(repo).proposed].count("web/desk/results") == 1, "moved"
 
 
-def test_what_a_model_says_of_people_is_no_grade_of_people(tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_what_a_model_says_of_people_is_no_grade_of_people(repo):
     rows = [{"id": n, "output": {"needs_human": n > 1, "human_name": "Ann"}, "passed": n > 0} for n in range(4)]
     repo.commit({"evals/results.json": json.dumps(rows)})
     assert [one.newest for one in _look(repo).proposed] == ["Passed 0.750 over 4 cases"]
 
 
-def test_models_whose_files_would_be_read_too_often_are_told_with_the_line_to_write(tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_models_whose_files_would_be_read_too_often_are_told_with_the_line_to_write(repo):
     files = {f"results/gpt-{number}.json": json.dumps(CASES) for number in range(141)}
     repo.commit(files)
     assert len(_look(repo).proposed) == 1
@@ -1078,8 +1036,7 @@ def test_models_whose_files_would_be_read_too_often_are_told_with_the_line_to_wr
     assert '"{model}.json"' in one.line
 
 
-def test_sums_beside_cases_take_no_place_from_other_evals(tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_sums_beside_cases_take_no_place_from_other_evals(repo):
     journal = _rows("jsonl", *({"task": f"t{n}", "passed": n > 0} for n in range(4)))
     files = {f"evals/results/run{letter}/journal.jsonl": journal for letter in "abcdefgh"}
     sums = {path.replace("journal.jsonl", "summary.json"): json.dumps({"pass_rate": 0.75}) for path in files}
@@ -1088,8 +1045,7 @@ def test_sums_beside_cases_take_no_place_from_other_evals(tmp_path: Path):
     assert (len(look.proposed), look.rejected) == (8, ())
 
 
-def test_a_report_that_is_not_known_is_said_to_be_not_known(tmp_path: Path):
-    repo = GitRepo(tmp_path / "repo")
+def test_a_report_that_is_not_known_is_said_to_be_not_known(repo):
     checks = [{"t": "a", "state": "green"}, {"t": "b", "state": "red"}]
     repo.commit({"evals/results.json": json.dumps({"suites": [{"checks": checks}]}), "evals/notes.json": '{"a": 1}'})
     (one,) = _look(repo).rejected
@@ -1115,8 +1071,9 @@ GRADED = json.dumps({"results": [{"id": f"c{n}", "output": "x", "passed": n < 4,
         ("evals/q\ta/run.json", GRADED, "no configuration can name it, because its path holds a control character"),
     ],
 )
-def test_a_file_in_a_place_of_results_that_cannot_be_read_is_named_with_the_reason(tmp_path, path, written, reason):
-    repo = GitRepo(tmp_path / "shop")
+def test_a_file_in_a_place_of_results_that_cannot_be_read_is_named_with_the_reason(
+    repo, tmp_path, path, written, reason
+):
     repo.commit({"CLAUDE.md": "# Rules\n", path: written})
     (told,) = _look(repo).rejected
     assert told.why == path
@@ -1126,8 +1083,7 @@ def test_a_file_in_a_place_of_results_that_cannot_be_read_is_named_with_the_reas
     assert "it cannot be read: " in unescape((out / "problems.html").read_text())
 
 
-def test_links_in_places_of_results_are_named_until_they_are_gone(tmp_path):
-    repo = GitRepo(tmp_path / "shop")
+def test_links_in_places_of_results_are_named_until_they_are_gone(repo):
     repo.commit({"CLAUDE.md": "# Rules\n", "real.json": GRADED})
     repo.commit({"evals/qa/run.json": Link("../../real.json"), "evals/qa/old.json": Link("../../real.json")})
     repo.commit({"evals/qa/old.json": None})
@@ -1137,8 +1093,7 @@ def test_links_in_places_of_results_are_named_until_they_are_gone(tmp_path):
 
 
 @pytest.mark.parametrize("broken", [GRADED[:50], "42", ""])
-def test_an_eval_whose_newest_output_is_broken_is_found_by_the_output_before(tmp_path, broken):
-    repo = GitRepo(tmp_path / "shop")
+def test_an_eval_whose_newest_output_is_broken_is_found_by_the_output_before(repo, tmp_path, broken):
     repo.commit({"CLAUDE.md": "# Rules\n", "evals/metrics.json": '{"accuracy": 0.5}'})
     repo.commit({"evals/metrics.json": broken})
     (found,) = _look(repo).proposed
@@ -1151,8 +1106,7 @@ def test_an_eval_whose_newest_output_is_broken_is_found_by_the_output_before(tmp
     assert "The file cannot be read: " in problems
 
 
-def test_labels_in_a_folder_beside_the_predictions_of_several_models_are_their_ground_truth(tmp_path):
-    repo = GitRepo(tmp_path / "desk")
+def test_labels_in_a_folder_beside_the_predictions_of_several_models_are_their_ground_truth(repo):
     table = "id,label\n" + "".join(f"t{n},{'bug' if n % 2 else 'praise'}\n" for n in range(6))
     repo.commit({"data/labels.csv": table, "prompt_v1.txt": "Classify the ticket.\n"})
     for number, model in enumerate(("gpt", "llama", "gpt", "llama"), 2):
@@ -1254,23 +1208,20 @@ MODELS_IN: dict[str, tuple[list[str], object, list[str]]] = {
 
 
 @pytest.mark.parametrize("layout", MODELS_IN)
-def test_the_outputs_of_several_models_are_one_eval(tmp_path: Path, layout: str) -> None:
+def test_the_outputs_of_several_models_are_one_eval(repo, layout):
     paths, value, outputs = MODELS_IN[layout]
-    repo = GitRepo(tmp_path / "desk")
     repo.commit(dict.fromkeys(paths, json.dumps(value)))
     found = _look(repo).proposed
     assert sorted(f"{one.entry['dir']}/{one.entry['outputs']}" for one in found) == outputs
 
 
-def test_a_build_without_any_eval_shows_the_prompts_that_init_would_name(tmp_path):
-    repo = GitRepo(tmp_path / "desk")
+def test_a_build_without_any_eval_shows_the_prompts_that_init_would_name(repo, tmp_path):
     repo.commit({"prompt_v1.txt": "Classify the ticket.\n"})
     build_site(repo.path, tmp_path / "site")
     assert "prompt_v1.txt" in (tmp_path / "site/instructions/index.html").read_text()
 
 
-def test_answers_of_a_data_set_that_are_objects_are_compared_by_field(tmp_path):
-    repo = GitRepo(tmp_path / "leases")
+def test_answers_of_a_data_set_that_are_objects_are_compared_by_field(repo):
     rows = [
         {"id": f"q{n}", "input": f"Who signs {n}?", "expected": {"party": f"Firm {n}", "year": n}} for n in range(6)
     ]

@@ -18,7 +18,6 @@ from sitegen.model.site import Page
 from sitegen.pages.other_pages import methods_page, not_found_page
 from tests import pages_sample as sample
 from tests.browser import sample_site
-from tests.gitrepo import GitRepo
 from tests.sites import build_site, renderer_of
 
 
@@ -32,9 +31,8 @@ def contexts() -> Counter[str | None]:
     return Counter(found.name for found in gc.get_objects() if isinstance(found, Context))
 
 
-def test_a_page_that_a_site_has_more_than_once_is_no_garbage(tmp_path):
+def test_a_page_that_a_site_has_more_than_once_is_no_garbage(repo, tmp_path):
     """Such pages are many or large, so no garbage collection is needed to free what they show (``COLLECTION``)."""
-    repo = GitRepo(tmp_path / "project")
     repo.commit(
         {
             "evals/a/ground_truth.json": '{"lines": [{"name": "tea", "sum": 1}]}',
@@ -71,9 +69,7 @@ def test_a_page_that_a_site_has_more_than_once_is_no_garbage(tmp_path):
     assert {name for name, number in held.items() if number > 1} == set(), "templates that pages include, too"
 
 
-def test_compiled_templates_are_read_and_incomplete_ones_are_compiled_again(
-    renderer: Renderer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_compiled_templates_are_read_and_incomplete_ones_are_compiled_again(renderer, tmp_path, monkeypatch):
     page = not_found_page(None)
     folder = tmp_path / "sitegen" / "templates"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

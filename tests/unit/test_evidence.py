@@ -38,8 +38,7 @@ def test_evidence_stands_beside_the_value_that_it_is_stated_for(expected: Any, g
     assert evidence(expected, given) == stated
 
 
-def test_pages_show_the_evidence_escaped_beside_wrong_and_right_values(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "project")
+def test_pages_show_the_evidence_escaped_beside_wrong_and_right_values(repo: GitRepo, tmp_path: Path) -> None:
     truth = {"items": [{"name": "Oak", "n": 1}, {"name": "Elm", "n": 2}]}
     given = {
         "items": [

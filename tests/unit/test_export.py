@@ -19,7 +19,6 @@ from sitegen.project import Options
 from sitegen.questions.export_tables import TABLES, Table
 from sitegen.questions.exporting import AT_ONCE, PLACES, write_tables
 from sitegen.questions.study import open_study
-from tests.gitrepo import GitRepo
 from tests.golden import repository
 from tests.sites import run
 
@@ -243,8 +242,7 @@ def test_the_same_history_gives_the_same_files(exports, tmp_path):
     assert (tmp_path / "x.sqlite").read_bytes() == (exports.folder / "x.sqlite").read_bytes()
 
 
-def test_what_git_holds_is_text_and_no_formula(tmp_path):
-    repo = GitRepo(tmp_path / "project")
+def test_what_git_holds_is_text_and_no_formula(repo, tmp_path):
     repo.commit({"CLAUDE.md": "Read.\n", "evals/a/ground_truth.json": '{"sum": "=1+1"}'}, message="Begin")
     output = {"evals/a/extracted.json": '{"sum": "=HYPERLINK(\\"https://example.org\\")"}'}
     repo.commit(output, message=b"=cmd|' /C calc'!A0", author=b"@SUM(1)\xff")

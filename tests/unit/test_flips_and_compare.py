@@ -21,7 +21,7 @@ def marked(*texts: str, gold: tuple[str, ...]) -> list[tuple[str, str]]:
     return [(one.path, one.outcome) for one in scorer("highlights").score(inputs).judgements]
 
 
-def test_a_highlight_is_a_cell_by_its_text_wherever_it_stands_and_however_often() -> None:
+def test_a_highlight_is_a_cell_by_its_text_wherever_it_stands_and_however_often():
     assert marked("branch", "the", "branch", gold=("commit", "branch")) == [
         ('p1.terms["commit"]', "omission"),
         ('p1.terms["branch"]', "correct"),
@@ -29,7 +29,7 @@ def test_a_highlight_is_a_cell_by_its_text_wherever_it_stands_and_however_often(
     ]
 
 
-def test_long_texts_that_differ_at_their_end_are_two_cells() -> None:
+def test_long_texts_that_differ_at_their_end_are_two_cells():
     texts = tuple("a" * 200 + end for end in "xy")
     paths = [path for path, _ in marked(*texts, gold=texts)]
     assert (len(set(paths)), max(map(len, paths))) == (2, len("p1.terms[]") + 80)
@@ -48,9 +48,7 @@ FIELDS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(("kind", "files"), [("highlights", HIGHLIGHTS), ("fields", FIELDS)])
-def test_a_document_in_which_nothing_is_expected_is_a_document_and_a_value_in_it_breaks(
-    kind: str, files: dict[str, Any]
-) -> None:
+def test_a_document_in_which_nothing_is_expected_is_a_document_and_a_value_in_it_breaks(kind, files):
     truth, before, after = (json.dumps(content).encode() for content in files.values())
     tracker = CellTracker()
     for output in (before, after, before):

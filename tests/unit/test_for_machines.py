@@ -150,9 +150,8 @@ def test_regressions_that_one_output_ends_are_one_recovery():
     assert len(titles) == 3
 
 
-def test_each_fall_that_the_feed_names_gets_its_end_named_and_keeps_its_entry(tmp_path: Path):
+def test_each_fall_that_the_feed_names_gets_its_end_named_and_keeps_its_entry(repo: GitRepo, tmp_path: Path):
     """At each commit, the entries of the commit before are all there, whatever became of the fall."""
-    repo = GitRepo(tmp_path / "repo")
     names = "abcdefghij"
     repo.commit({"evals/orders/ground_truth.csv": "id,x,y,z\n" + "".join(f"{name},1,2,3\n" for name in names)})
     named: dict[int, list[str]] = {}

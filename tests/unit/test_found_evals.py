@@ -162,8 +162,7 @@ def test_what_the_manifest_names_stays_as_it_says() -> None:
 
 
 @pytest.mark.parametrize("folder", ["", "qa/"])
-def test_a_history_of_promptfoo_needs_no_configuration(tmp_path: Path, folder: str) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_a_history_of_promptfoo_needs_no_configuration(repo: GitRepo, tmp_path: Path, folder: str) -> None:
     start = {f"{folder}promptfooconfig.yaml": "prompts: prompts/*.txt\n", "README.md": "Greetings\n"}
     for number, prompt in ((1, "Hello\n"), (2, "Welcome\n")):
         results = (FIXTURES / f"promptfoo-{number}.json").read_bytes()
@@ -182,8 +181,7 @@ def test_a_history_of_promptfoo_needs_no_configuration(tmp_path: Path, folder: s
 
 
 @pytest.mark.parametrize("folder", ["", "qa/"])
-def test_what_lies_in_the_work_tree_is_scored_without_a_configuration(tmp_path: Path, folder: str) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_what_lies_in_the_work_tree_is_scored_without_a_configuration(repo: GitRepo, folder: str) -> None:
     results = (FIXTURES / "promptfoo-2.json").read_bytes()
     repo.commit({f"{folder}promptfooconfig.yaml": CONFIGURATION, f"{folder}output.json": results})
     repo.checkout()
@@ -193,8 +191,7 @@ def test_what_lies_in_the_work_tree_is_scored_without_a_configuration(tmp_path: 
     assert verify(bench, eval_id).result.scorecard.metric("pass_rate") == pytest.approx(4 / 12)
 
 
-def test_judged_results_alone_are_shown_without_a_manifest(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_judged_results_alone_are_shown_without_a_manifest(repo: GitRepo, tmp_path: Path) -> None:
     repo.commit({"evals/letters/results.jsonl": '{"id": "a", "score": 0.25}\n'})
     repo.commit({"evals/letters/results.jsonl": '{"id": "a", "score": 0.75}\n'})
     build_site(repo.path, tmp_path / "public")
@@ -296,8 +293,7 @@ def test_baselines_of_agentv_are_evals_that_are_overwritten() -> None:
     )
 
 
-def test_a_folder_of_logs_that_grows_is_a_history_of_runs(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_a_folder_of_logs_that_grows_is_a_history_of_runs(repo: GitRepo, tmp_path: Path) -> None:
     commits: list[str] = []
     for number, ending in enumerate(("json", "eval", "json"), 1):
         name = f"logs/2026-11-22T06-33-1{number}-00-00_capital-cities_id{number}.{ending}"
@@ -326,8 +322,7 @@ def test_a_folder_of_logs_that_grows_is_a_history_of_runs(tmp_path: Path) -> Non
     assert broken_links(tmp_path / "public") == []
 
 
-def test_evals_that_are_not_committed_are_found_in_the_work_tree_alone(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_evals_that_are_not_committed_are_found_in_the_work_tree_alone(repo: GitRepo) -> None:
     repo.commit({"CLAUDE.md": "Answer.\n", "evals/kept/results.jsonl": '{"id": "a", "score": 1}\n'})
     repo.checkout()
     for path, content in {

@@ -1,7 +1,6 @@
 """Recorded numbers that no manifest names: what is found where, and what is none."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from sitegen.config.models import EvalConfig
 from sitegen.questions.verify import verify
 from sitegen.questions.work_tree import WorktreeProject
-from tests.gitrepo import GitRepo
 from tests.sites import build_site
 from tests.unit.test_found_evals import found
 
@@ -64,7 +62,7 @@ def entry(eval_id: str, **stated: Any) -> EvalConfig:
         ),
     ],
 )
-def test_files_whose_name_and_place_leave_no_doubt_are_evals(files: dict[str, str], wanted: list[EvalConfig]) -> None:
+def test_files_whose_name_and_place_leave_no_doubt_are_evals(files, wanted):
     assert list(found(files)[1]) == wanted
 
 
@@ -83,11 +81,11 @@ def test_files_whose_name_and_place_leave_no_doubt_are_evals(files: dict[str, st
         {"evaluations/results/a.json": '{"prompt_path": "p.md"}', "evaluations/results/b.json": "["},
     ],
 )
-def test_numbers_that_may_be_anything_are_none(files: dict[str, str]) -> None:
+def test_numbers_that_may_be_anything_are_none(files):
     assert found(files)[1] == ()
 
 
-def test_the_entry_of_a_manifest_goes_first() -> None:
+def test_the_entry_of_a_manifest_goes_first():
     from sitegen.config.models import Manifest
 
     manifest = Manifest(evals=(EvalConfig(id="mine", kind="recorded", dir="dvclive", outputs="metrics.json"),))
@@ -106,11 +104,8 @@ def evaluation(prompt: str, accuracy: float, day: int) -> dict[str, Any]:
     }
 
 
-def test_each_prompt_of_an_evaluation_framework_is_an_eval_with_its_runs_and_its_share_of_comparisons(
-    tmp_path: Path,
-) -> None:
+def test_each_prompt_of_an_evaluation_framework_is_an_eval_with_its_runs_and_its_share_of_comparisons(repo, tmp_path):
     base, better = "templates/base/overview.md", "templates/enhanced/overview.md"
-    repo = GitRepo(tmp_path / "repo")
     repo.commit({base: "# 1\n", better: "# 1\n"})
     first = {
         "evaluations/results/a1.json": evaluation(base, 0.8, 16),

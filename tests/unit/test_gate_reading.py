@@ -22,7 +22,6 @@ from sitegen.questions.gate_report import MOST, read_report
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.text.values import schema_first
 from tests.gates import check_metric, gate_eval, gate_report, overlap
-from tests.gitrepo import GitRepo
 from tests.sites import run
 
 F1, PRECISION, RECALL = scorer("fields").metrics[:3]
@@ -201,8 +200,7 @@ def test_the_command_refuses_what_is_no_report_and_writes_nothing(tmp_path):
     assert not (tmp_path / "gate.md").exists()
 
 
-def test_what_check_wrote_can_be_shown_elsewhere(tmp_path):
-    repo = GitRepo(tmp_path / "project")
+def test_what_check_wrote_can_be_shown_elsewhere(repo, tmp_path):
     repo.commit(
         {"evals/a/ground_truth.csv": "id,total\n1,1\n2,2\n", "evals/a/extracted.json": '[{"id": "1", "total": 1}]'}
     )

@@ -1,5 +1,4 @@
 import subprocess
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -93,9 +92,8 @@ def test_an_eval_that_none_of_the_files_drives_has_no_part_in_it():
     assert EffectIndex([deleted], {}).best_instructions(FILES) == ()
 
 
-def test_the_command_brings_everything_back_whatever_the_files_are_called(tmp_path: Path):
+def test_the_command_brings_everything_back_whatever_the_files_are_called(repo: GitRepo):
     odd = ["-rf.md", "it's $(touch x) `y`.md", "*.md", ":(top)z.md", 'say "hi" & bye.md']
-    repo = GitRepo(tmp_path / "repo")
     then = repo.commit(
         {**dict.fromkeys(odd, "then\n"), "old name.md": "then\n", "gone.md": "then\n", "kept.md": "then\n"}
     )

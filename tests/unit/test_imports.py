@@ -39,8 +39,7 @@ def imported_by(*arguments: str) -> tuple[list[str], set[str]]:
     return ours.split(), set(slow.split())
 
 
-def test_a_build_with_nothing_new_imports_no_library_and_no_stage(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "project")
+def test_a_build_with_nothing_new_imports_no_library_and_no_stage(repo: GitRepo, tmp_path: Path) -> None:
     repo.commit({"evals/names/ground_truth.csv": "id,name\na,Ann\n", "evals/names/extracted.json": '[{"id": "a"}]'})
     build = ("build", str(repo.path), "--out", str(tmp_path / "site"), "--cache", str(tmp_path / "memo"))
     first, _ = imported_by(*build)
@@ -59,8 +58,7 @@ def test_the_help_imports_only_what_describes_the_commands(words: tuple[str, ...
     )
 
 
-def test_a_shorter_instruction_file_imports_only_what_draws_its_pages(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "project")
+def test_a_shorter_instruction_file_imports_only_what_draws_its_pages(repo: GitRepo, tmp_path: Path) -> None:
     truth, output = "id,name\na,Ann\n", '[{"id": "a"}]'
     names = {"evals/names/ground_truth.csv": truth, "evals/names/extracted.json": output}
     repo.commit({**names, "CLAUDE.md": "# Names\n\nRead.\nTwice.\n"})

@@ -353,7 +353,7 @@ def test_linked_points_are_in_the_page_and_all_others_in_files_beside_it():
 
 
 @pytest.mark.parametrize("number", [2, 9, 11, NUMBER])
-def test_the_least_length_of_a_block_is_never_more_than_that_of_the_block(number: int):
+def test_the_least_length_of_a_block_is_never_more_than_that_of_the_block(number):
     one = long_series(number, length=0)
     page = compare_data(one, ()).page
     assert page is not None
@@ -444,14 +444,12 @@ FROM_TO = "From iteration-001 to iteration-002: "
         (None, "Both are the same output: only ground truth and rules can make a difference."),
     ],
 )
-def test_the_answer_is_the_word_for_the_change_with_its_reason_and_its_interval(
-    verdict: ChangeVerdict | None, words: str
-):
+def test_the_answer_is_the_word_for_the_change_with_its_reason_and_its_interval(verdict, words):
     assert Markup(answer(series(), (0, 1), verdict)).striptags() == words
 
 
 @pytest.mark.parametrize("flipped", range(60))
-def test_flips_are_beyond_the_reach_of_chance_if_and_only_if_the_sign_test_says_so(flipped: int):
+def test_flips_are_beyond_the_reach_of_chance_if_and_only_if_the_sign_test_says_so(flipped):
     reach = reach_of_chance(flipped, least_discordant(ALPHA, 60))
     for broken in range(flipped + 1):
         p_value = sign_test(broken, flipped - broken)

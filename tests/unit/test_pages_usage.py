@@ -175,14 +175,13 @@ def test_the_trend_is_split_by_model_and_draws_quality_against_cost(project: tup
     assert table.startswith("iteration-004 large 0.875 0.80 800 40 0.50 0.50 iteration-003 large 1.000 0.80")
 
 
-def test_models_that_none_beats_in_quality_and_cost_are_named(tmp_path: Path) -> None:
+def test_models_that_none_beats_in_quality_and_cost_are_named(repo: GitRepo, tmp_path: Path) -> None:
     took = {"small": (1, 0.01, 0.5), "middle": (3, 0.1, 2.0), "large": (4, 0.3, 1.0), "dear": (4, 0.4, 1.0)}
     rows = [
         {"id": f"c{case}", "model": model, "passed": case < right, "cost": cost, "latency": seconds}
         for model, (right, cost, seconds) in took.items()
         for case in range(4)
     ]
-    repo = GitRepo(tmp_path / "repo")
     repo.commit({"evals/manifest.yaml": "evals: {desk: {kind: judged, outputs: results.json}}", PROMPT: "Answer.\n"})
     repo.commit({"evals/desk/results.json": json.dumps(rows)})
     build_site(repo.path, tmp_path / "site")

@@ -113,8 +113,7 @@ def test_no_command_prints_a_workflow_command_of_the_project(project, words):
         (("check", "--base", "HEAD"), 2, True),
     ],
 )
-def test_a_key_of_the_manifest_with_a_line_break_makes_no_line(tmp_path, words, code, named):
-    repo = GitRepo(tmp_path / "project")
+def test_a_key_of_the_manifest_with_a_line_break_makes_no_line(repo, words, code, named):
     repo.commit({"evals/manifest.yaml": MANIFEST, "evals/a/ground_truth.json": "{}"})
     repo.checkout()
     done = run(*words, cwd=repo.path)
@@ -123,8 +122,7 @@ def test_a_key_of_the_manifest_with_a_line_break_makes_no_line(tmp_path, words, 
 
 
 @pytest.mark.parametrize("command", [["build", "-o", "site"], ["history", "a", "--json"]])
-def test_a_reader_that_closes_the_pipe_ends_no_command(tmp_path, command):
-    repo = GitRepo(tmp_path / "project")
+def test_a_reader_that_closes_the_pipe_ends_no_command(repo, command):
     repo.commit({"evals/a/ground_truth.json": '{"x": 1}', "evals/a/extracted.json": '{"x": 1}'})
     code = "import sys; sys.stdin.readline(); from sitegen.commands.main import run; run()"
     process = subprocess.Popen(

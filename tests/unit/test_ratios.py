@@ -66,7 +66,7 @@ print(json.dumps({
 """
 
 
-def test_one_row_adds_a_ratio_to_metrics_tables_notes_data_files_averages_and_intervals() -> None:
+def test_one_row_adds_a_ratio_to_metrics_tables_notes_data_files_averages_and_intervals():
     done = subprocess.run([sys.executable, "-c", WITH_ONE_MORE], capture_output=True, text=True, check=False)
     assert done.stderr == ""
     names = ["precision", "recall", "jaccard", "f1"]
@@ -82,7 +82,7 @@ def test_one_row_adds_a_ratio_to_metrics_tables_notes_data_files_averages_and_in
     }
 
 
-def test_an_output_is_scored_again_where_its_kind_has_a_new_metric(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_output_is_scored_again_where_its_kind_has_a_new_metric(monkeypatch):
     snapshot = sample.points(1)[0].snapshot
     before = key_of_scorecards("fields")(snapshot)
     assert key_of_scorecards("fields")(snapshot) == before
@@ -106,9 +106,7 @@ ANSWERS = [
 @pytest.mark.parametrize(
     ("kind", "truth", "output", "accuracy"), [("highlights", GOLD, FOUND, 1 / 3), ("responses", CASES, ANSWERS, 1 / 4)]
 )
-def test_accuracy_is_correct_of_expected_for_every_kind_on_pages_and_in_files(
-    kind: str, truth: object, output: object, accuracy: float
-) -> None:
+def test_accuracy_is_correct_of_expected_for_every_kind_on_pages_and_in_files(kind, truth, output, accuracy):
     names = {
         "highlights": ("gold-standard.json", "raw-llm-run.json"),
         "responses": ("test_cases.json", "responses.json"),

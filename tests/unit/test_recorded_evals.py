@@ -69,14 +69,14 @@ def page(site: Path, address: str) -> str:
     return (site / address).read_text("utf-8")
 
 
-def test_a_site_built_in_parts_is_the_one_built_at_once_though_numbers_were_added(sites) -> None:
+def test_a_site_built_in_parts_is_the_one_built_at_once_though_numbers_were_added(sites):
     _, parts, once = sites
     assert differences(parts, once) == []
     assert broken_links(once) == []
     assert "No problems" in problems_text(once)
 
 
-def test_only_runs_that_state_what_is_wanted_are_points_and_settings_and_truth_start_none(sites) -> None:
+def test_only_runs_that_state_what_is_wanted_are_points_and_settings_and_truth_start_none(sites):
     _, _, site = sites
     sums = json.loads(page(site, "data/evals/sums.json"))["points"]
     assert [point["label"] for point in sums] == [f"sums-{number:02d}" for number in range(len(LEVELS))]
@@ -105,11 +105,11 @@ def test_only_runs_that_state_what_is_wanted_are_points_and_settings_and_truth_s
         "summary.md",
     ],
 )
-def test_every_page_of_it_says_that_its_numbers_are_recorded(sites, address: str) -> None:
+def test_every_page_of_it_says_that_its_numbers_are_recorded(sites, address):
     assert "recorded" in page(sites[2], address)
 
 
-def test_the_page_of_a_commit_and_of_an_edit_say_so_as_well(sites) -> None:
+def test_the_page_of_a_commit_and_of_an_edit_say_so_as_well(sites):
     repo, _, site = sites
     sha = repo.git("log", "--format=%H", "--grep", "Run 6$")[:12]
     of_commit = page(site, f"commits/{sha}.html")
@@ -120,13 +120,13 @@ def test_the_page_of_a_commit_and_of_an_edit_say_so_as_well(sites) -> None:
 
 
 @pytest.mark.parametrize("address", ["evals/sums/index.html", "evals/sums/0007-sums-06.html"])
-def test_nothing_is_claimed_that_only_cases_can_give(sites, address: str) -> None:
+def test_nothing_is_claimed_that_only_cases_can_give(sites, address):
     text = re.sub(r"<[^>]+>|\s+", " ", page(sites[2], address))
     for word in ("95 %", "Discrepanc", "Fixed", "Broken", "still wrong", "Errors", "More than chance", "label may be"):
         assert word not in text
 
 
-def test_the_trend_shows_every_number_its_direction_and_the_step_with_the_edit_beside_it(sites) -> None:
+def test_the_trend_shows_every_number_its_direction_and_the_step_with_the_edit_beside_it(sites):
     trend = page(sites[2], "evals/sums/index.html")
     assert "Recorded by the run; higher is better (guessed from the name)." in trend
     assert "Recorded by the run; lower is better (guessed from the name)." in trend
@@ -136,7 +136,7 @@ def test_the_trend_shows_every_number_its_direction_and_the_step_with_the_edit_b
     assert "retail.f1 0.807 → 0.602" in regressions
 
 
-def test_numbers_of_things_are_whole_on_every_page(sites) -> None:
+def test_numbers_of_things_are_whole_on_every_page(sites):
     for page in ("mistakes/index.html", "mistakes/0012.html", "mistakes/compare.html"):
         said = (sites[2] / "evals" / page).read_text(encoding="utf-8")
         assert re.search(r">(?:<b>)?11\b(?!\.)", said), page
@@ -145,7 +145,7 @@ def test_numbers_of_things_are_whole_on_every_page(sites) -> None:
     assert "11.000" not in (sites[2] / "index.html").read_text(encoding="utf-8")
 
 
-def test_numbers_of_things_are_whole_for_machines_and_on_the_axis_of_the_trend_too(sites) -> None:
+def test_numbers_of_things_are_whole_for_machines_and_on_the_axis_of_the_trend_too(sites):
     texts = {name: page(sites[2], name) for name in ("feed.xml", "summary.md", "badges/mistakes.svg")}
     assert "mistakes, errors 12 to 11 (recorded)" in texts["feed.xml"]
     assert re.search(r"\| +11 \|", texts["summary.md"])
@@ -155,12 +155,12 @@ def test_numbers_of_things_are_whole_for_machines_and_on_the_axis_of_the_trend_t
     assert not re.search(r"<text[^>]*>[0-9]+\.[0-9]+<", page(sites[2], "evals/mistakes/index.html"))
 
 
-def test_a_target_of_what_is_better_lower_is_a_ceiling(sites) -> None:
+def test_a_target_of_what_is_better_lower_is_a_ceiling(sites):
     report = re.sub(r"<[^>]+>|\s+", " ", page(sites[2], "evals/sums/0007-sums-06.html"))
     assert "latency_ms 1,206 1,500 PASS" in re.sub(r" +", " ", report)
 
 
-def test_the_gate_holds_recorded_numbers_and_takes_any_drop_for_one(sites) -> None:
+def test_the_gate_holds_recorded_numbers_and_takes_any_drop_for_one(sites):
     repo, _, _ = sites
     done = run("check", "--base", "HEAD~6", "--exact", "--json", cwd=repo.path)
     assert done.returncode == 1, done.stderr
@@ -175,7 +175,7 @@ def test_the_gate_holds_recorded_numbers_and_takes_any_drop_for_one(sites) -> No
     ]
 
 
-def test_the_terminal_compares_and_verifies_them(sites) -> None:
+def test_the_terminal_compares_and_verifies_them(sites):
     repo, _, _ = sites
     repo.checkout()
     done = run("compare", "sums@1", "sums@12", "--json", cwd=repo.path)
@@ -197,8 +197,7 @@ def test_the_terminal_compares_and_verifies_them(sites) -> None:
     ]
 
 
-def test_the_terminal_has_the_headline_of_the_site_whichever_number_a_file_states_first(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "project")
+def test_the_terminal_has_the_headline_of_the_site_whichever_number_a_file_states_first(repo, tmp_path):
     repo.commit({"evals/manifest.yaml": "evals:\n  sums: {kind: recorded, outputs: results/run-*.json}\n"})
     repo.commit({"evals/sums/results/run-1.json": '{"score": 50, "latency_ms": 3}'})
     repo.commit({"evals/sums/results/run-2.json": '{"accuracy": 0.43, "score": 51}'})
@@ -220,8 +219,7 @@ def test_the_terminal_has_the_headline_of_the_site_whichever_number_a_file_state
     assert of_choice.splitlines()[1].split() == ["recall", "0.500"]
 
 
-def test_a_newest_run_without_the_main_number_is_a_problem_that_names_the_number_to_take(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "project")
+def test_a_newest_run_without_the_main_number_is_a_problem_that_names_the_number_to_take(repo, tmp_path):
     entry = "evals:\n  sums:\n    kind: recorded\n    outputs: results/run-*.json\n"
     repo.commit({"evals/manifest.yaml": entry})
     repo.commit({"evals/sums/results/run-1.json": '{"accuracy": 0.5, "range": {"start": 1}}'})
@@ -245,7 +243,7 @@ def written(folder: Path, *versions: str, path: str) -> GitRepo:
     return repo
 
 
-def test_a_table_of_runs_is_read_as_its_newest_and_runs_that_one_commit_appends_are_problems(tmp_path: Path) -> None:
+def test_a_table_of_runs_is_read_as_its_newest_and_runs_that_one_commit_appends_are_problems(tmp_path):
     rows = [f"{number},m,0.{rate}\n" for number, rate in enumerate((5, 9, 4, 6, 7))]
     tables = ("run,model,pass_rate\n" + "".join(rows[:number]) for number in (1, 4, 5))
     repo = written(tmp_path, *tables, path="evals/results.csv")
@@ -255,8 +253,7 @@ def test_a_table_of_runs_is_read_as_its_newest_and_runs_that_one_commit_appends_
     assert problems_text(tmp_path / "site").count("2 runs of this commit are left out") == 1
 
 
-def test_a_number_of_several_models_is_their_mean_and_changes_by_the_models_that_both_runs_have(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "models")
+def test_a_number_of_several_models_is_their_mean_and_changes_by_the_models_that_both_runs_have(repo, tmp_path):
     repo.commit(
         {f"results/{model}.json": f'{{"accuracy": 0.{rate}}}' for model, rate in (("gpt-4o", 4), ("llama-3", 6))}
     )
@@ -288,7 +285,7 @@ def test_a_number_of_several_models_is_their_mean_and_changes_by_the_models_that
 
 
 @pytest.mark.parametrize("states", ['{{"range": {{"start": 1, "end": {}}}, ', '{{"config": {{"split": "s{}"}}, '])
-def test_numbers_of_runs_over_other_cases_are_not_compared(tmp_path: Path, states: str) -> None:
+def test_numbers_of_runs_over_other_cases_are_not_compared(tmp_path, states):
     runs = [states.format(end) + f'"accuracy": 0.{rate}}}' for end, rate in ((5, 8), (5, 7), (9, 2), (9, 3))]
     repo = written(tmp_path, *runs, path="evals/results/latest.json")
     found = history(repo.path, "evals", cache=tmp_path / "memo").points

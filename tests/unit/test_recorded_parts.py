@@ -48,9 +48,7 @@ def recording(value: float, tp: int, errors: tuple[int, int, int, int], fn: int)
     others=st.lists(st.tuples(NUMBER, ERRORS), min_size=6, max_size=6),
     conventions=st.tuples(*[st.sampled_from(["standard", "omissions_only"])] * 2),
 )
-def test_parts_and_rest_sum_to_the_difference_whatever_the_record_says(
-    stated: float, theirs: Any, here: Any, others: Any, conventions: tuple[Convention, Convention]
-):
+def test_parts_and_rest_sum_to_the_difference_whatever_the_record_says(stated, theirs, here, others, conventions):
     card = card_of(counts_of(here[0], here[1], conventions[0]), conventions[0])
     at = recording(stated, theirs[0], theirs[1], counts_of(theirs[0], theirs[1], conventions[1]).fn)
 
@@ -113,9 +111,7 @@ def by_position(convention: Convention, more_right: int = 0, f1_of_record: float
         pytest.param(by_position("standard", 0, 0.5), {"pairing": 4 / 9, "rest": 4 / 9 - 0.5}, id="and a rest"),
     ],
 )
-def test_a_report_shows_how_its_record_came_to_another_number(
-    tmp_path: Path, metrics: dict[str, Any], causes: dict[str, float | None]
-):
+def test_a_report_shows_how_its_record_came_to_another_number(tmp_path, metrics, causes):
     repo = project(tmp_path / "project", metrics)
     build_site(repo.path, tmp_path / "out")
     report = (tmp_path / "out/evals/e/0001.html").read_text()
@@ -140,7 +136,7 @@ def test_a_report_shows_how_its_record_came_to_another_number(
     assert 'class="rec' in (tmp_path / "out/evals/e/index.html").read_text()
 
 
-def test_nothing_is_said_of_a_record_that_agrees(tmp_path: Path):
+def test_nothing_is_said_of_a_record_that_agrees(tmp_path):
     repo = project(tmp_path / "project", {"f1": 0.889, "true_positives": 8})
     build_site(repo.path, tmp_path / "out")
     pages = [
@@ -165,7 +161,7 @@ def test_values_that_only_one_side_counts_are_wrong_as_far_as_its_errors_allow()
     assert rest.amount == pytest.approx(14 / 23 - 0.5)
 
 
-def test_what_changed_since_a_record_was_written_is_told_from_what_it_left_out(tmp_path: Path):
+def test_what_changed_since_a_record_was_written_is_told_from_what_it_left_out(tmp_path):
     repo = project(tmp_path / "project", by_position("standard"))
     repo.commit({"evals/e/ground_truth.json": json.dumps(TRUTH | {"name": "Bob"})})
     repo.commit({"evals/manifest.yaml": "evals: {e: {settings: {lists: {rows: {algorithm: position}}}}}"})

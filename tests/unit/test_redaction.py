@@ -190,8 +190,7 @@ FAILED = [
         ("results.json", json.dumps({"results": {"version": 3, "results": FAILED}})),
     ],
 )
-def test_a_case_that_is_called_by_its_input_has_a_name_without_it(tmp_path, name, text):
-    repo = GitRepo(tmp_path / "project")
+def test_a_case_that_is_called_by_its_input_has_a_name_without_it(repo, tmp_path, name, text):
     repo.commit({f"evals/j/{name}": text, "evals/manifest.yaml": f"evals: {{j: {{kind: judged, outputs: {name}}}}}"})
     repo.checkout()
     found = {}
@@ -205,8 +204,7 @@ def test_a_case_that_is_called_by_its_input_has_a_name_without_it(tmp_path, name
     assert found == {"[]": ["Quillfeather", "Umberwick"], '["*"]': []}
 
 
-def test_texts_of_other_kinds_are_left_out_whole(tmp_path):
-    repo = GitRepo(tmp_path / "project")
+def test_texts_of_other_kinds_are_left_out_whole(repo, tmp_path):
     repo.commit({"CLAUDE.md": "# Rules\n", **OTHERS})
     repo.checkout()
     build_site(repo.path, tmp_path / "shown")
@@ -218,8 +216,7 @@ def test_texts_of_other_kinds_are_left_out_whole(tmp_path):
     assert left.count(b"Texts of this eval are redacted.") == 3
 
 
-def test_a_hidden_ground_truth_value_that_its_type_cannot_read_is_quoted_nowhere(tmp_path):
-    repo = GitRepo(tmp_path / "project")
+def test_a_hidden_ground_truth_value_that_its_type_cannot_read_is_quoted_nowhere(repo, tmp_path):
     mapping = "fields:\n  ssn: {type: numeric}\n  age: {type: numeric}\n"
     truth = '{"ssn": "Quillfeather", "ssn": "Quillfeather", "age": "Thistlewood"}'
     repo.commit({"CLAUDE.md": "# Rules\n", "evals/a/field_mapping.yaml": mapping, "evals/a/ground_truth.json": truth})

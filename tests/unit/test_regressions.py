@@ -23,7 +23,6 @@ from sitegen.pages.regressions import LISTED, RegressionsView, regressions_page
 from sitegen.scoring.kinds import scorer
 from tests import pages_sample as sample
 from tests.calibration import STAYS, said_of_loss
-from tests.gitrepo import GitRepo
 from tests.scoring.test_tables import tables
 from tests.sites import build_site, content, renderer_of
 
@@ -74,20 +73,20 @@ def series(*points: Point, specs: tuple[MetricSpec, ...] = sample.SPECS[:3]) -> 
 
 
 @pytest.mark.parametrize(("whole", "loss"), [(0, 6.0), (3, 3.0), (8, 2.0)])
-def test_a_loss_of_a_fifth_that_stays_is_hardly_ever_called_fixed(whole: float, loss: float) -> None:
+def test_a_loss_of_a_fifth_that_stays_is_hardly_ever_called_fixed(whole, loss):
     """It is 0.20 of F1, in as many standard deviations, at each of the twenty builds that follow."""
     said = said_of_loss(whole, [0.0] * 8 + [loss] * STAYS, builds=STAYS - 1, trials=40)
     assert said.total() >= 25
     assert said["fixed"] <= 0.05 * said.total()
 
 
-def test_a_loss_that_was_regained_is_hardly_ever_called_open_after_the_next_fall() -> None:
+def test_a_loss_that_was_regained_is_hardly_ever_called_open_after_the_next_fall():
     said = said_of_loss(3, [0.0] * 8 + [4.0] * 5 + [0.0] * 6 + [4.0], trials=100)
     assert said.total() >= 40
     assert said["open"] <= 0.05 * said.total()
 
 
-def test_a_metric_that_is_better_low_is_worse_when_it_rises() -> None:
+def test_a_metric_that_is_better_low_is_worse_when_it_rises():
     points = [point(index, 4.0 if index < 6 else 9.0, specs=(ERRORS,)) for index in range(10)]
     (step,) = steps_of(series(*points, specs=(ERRORS,)))
     assert (step.status, step.metrics) == (
@@ -125,15 +124,13 @@ def test_a_metric_that_is_better_low_is_worse_when_it_rises() -> None:
         ),
     ],
 )
-def test_metrics_that_step_together_are_one_step(
-    rows: list[tuple[float, ...]], at: int, metrics: list[tuple[str, float]]
-) -> None:
+def test_metrics_that_step_together_are_one_step(rows, at, metrics):
     (step,) = steps_of(series(*(point(index, *row) for index, row in enumerate(rows))))
     assert (step.at, step.status) == (at, "open")
     assert [(one.name, round(one.points, 3)) for one in step.metrics] == metrics
 
 
-def test_edits_since_the_last_output_of_an_earlier_commit_are_suspects() -> None:
+def test_edits_since_the_last_output_of_an_earlier_commit_are_suspects():
     points = [point(index, 0.9) for index in range(6)]
     points.append(point(6, 0.9, cause=("mapping",), edits=(edit("a.md", 6),)))
     points.append(point(7, 0.5, commit=8, edits=(edit("b.md", 7), edit("a.md", 8))))
@@ -143,7 +140,7 @@ def test_edits_since_the_last_output_of_an_earlier_commit_are_suspects() -> None
     assert (step.causes, step.more_edits) == (("outputs",), 0)
 
 
-def test_an_edit_after_the_time_that_the_output_records_is_no_suspect() -> None:
+def test_an_edit_after_the_time_that_the_output_records_is_no_suspect():
     points = [point(index, 0.9 if index < 6 else 0.5) for index in range(12)]
     recorded = replace(points[6].snapshot, recorded_at=sample.commit(4).committed_at)
     points[1] = replace(points[1], edits=(edit("a.md", 1),))
@@ -151,7 +148,7 @@ def test_an_edit_after_the_time_that_the_output_records_is_no_suspect() -> None:
     assert steps_of(series(*points))[0].edits == ()
 
 
-def test_of_several_outputs_of_one_commit_the_edits_of_the_commit_are_named() -> None:
+def test_of_several_outputs_of_one_commit_the_edits_of_the_commit_are_named():
     points = [point(index, 0.9 if index < 6 else 0.5, commit=3) for index in range(12)]
     points[0] = replace(points[0], edits=(edit("a.md", 2),))
     one = series(*points)
@@ -161,7 +158,7 @@ def test_of_several_outputs_of_one_commit_the_edits_of_the_commit_are_named() ->
     assert [path for path, _ in row.step.edits] == ["a.md"]
 
 
-def test_what_only_scored_an_old_output_again_comes_with_no_edit() -> None:
+def test_what_only_scored_an_old_output_again_comes_with_no_edit():
     points = [point(index, 0.9) for index in range(6)]
     points.extend(point(6 + n, 0.5, cause=("ground_truth",), edits=(edit("a.md", 6),)) for n in range(4))
     (step,) = steps_of(series(*points))
@@ -214,43 +211,43 @@ def told(step: Step) -> str:
 
 
 @pytest.mark.parametrize("row", STEPS, ids=lambda row: row["case"])
-def test_the_levels_of_an_eval_are_told_as_the_table_says(row: dict[str, str]) -> None:
+def test_the_levels_of_an_eval_are_told_as_the_table_says(row):
     one = stated(row["outputs"])
     steps = steps_of(one)
     assert "; ".join(map(told, steps)) == row["steps"].removeprefix("—")
     assert [at.commit.sha for at in steps] == [one.points[at.at].snapshot.commit.sha for at in steps]
 
 
-def test_a_step_says_what_it_is_compared_with_and_how_much_was_regained() -> None:
+def test_a_step_says_what_it_is_compared_with_and_how_much_was_regained():
     assert steps_of(stated("0.9*6 0.5*4 0.7*3"))[0].regained == pytest.approx(0.5)
     assert steps_of(stated("0.9*6 0.5*4 0.8*3"))[0].regained == pytest.approx(0.75)
     assert steps_of(stated("h1 h2 h3 h4 h5 h6 l1 l2 l3 h3 h3"))[0].regained == pytest.approx(1.0)
     assert steps_of(stated("0.9*8 0.3 0.9*8"))[0].before == 7
 
 
-def test_scoring_an_output_again_to_the_same_value_makes_no_level() -> None:
+def test_scoring_an_output_again_to_the_same_value_makes_no_level():
     again = [point(index, 0.9, cause=("ground_truth",)) for index in range(1, 6)]
     assert steps_of(series(point(0, 0.9), *again, *(point(index, 0.5) for index in range(6, 9)))) == ()
 
 
-def test_more_cases_tell_a_smaller_change() -> None:
+def test_more_cases_tell_a_smaller_change():
     points = [point(index, value) for index, value in enumerate([0.9] * 6 + [0.887] * 6)]
     many = [replace(one, scorecard=replace(one.scorecard, expected_values=1000)) for one in points]
     assert [told(step) for step in steps_of(series(*many))] == ["6 open -1.3 for 6"]
 
 
-def test_a_fall_after_a_return_is_compared_with_the_output_in_use_before_it() -> None:
+def test_a_fall_after_a_return_is_compared_with_the_output_in_use_before_it():
     *_, second = steps_of(with_copies(*HIGH, *LOW, *AGAIN, *MORE_LOW))
     assert (second.before, second.at, second.iterations) == (10, 11, 3)
 
 
 @given(st.lists(st.sampled_from([*HIGH, *LOW, *MORE_LOW]), min_size=1, max_size=12))
-def test_what_comes_after_a_return_changes_nothing_about_the_fall_that_it_ended(later: list[tuple[float, str]]) -> None:
+def test_what_comes_after_a_return_changes_nothing_about_the_fall_that_it_ended(later):
     first = steps_of(with_copies(*HIGH, *LOW, *AGAIN, *later))[0]
     assert (first.at, first.status, first.until, first.metrics[0].after) == (6, "fixed", 9, 0.5)
 
 
-def test_errors_and_documents_are_compared_on_either_side() -> None:
+def test_errors_and_documents_are_compared_on_either_side():
     points = [point(index, 0.9, wrong=2) for index in range(6)]
     points.extend(point(index, 0.5, wrong=12) for index in range(6, 12))
     (step,) = steps_of(series(*points))
@@ -314,14 +311,12 @@ CASES_OF_RESPONSES: list[tuple[str, Series, list[tuple[int, str, float, float]]]
 @pytest.mark.parametrize(
     ("one", "expected"), [pytest.param(*row, id=name) for name, *row in (*DOCUMENTS, *CASES_OF_RESPONSES)]
 )
-def test_outputs_are_compared_over_the_documents_and_cases_that_they_have_in_common(
-    one: Series, expected: list[tuple[int, str, float, float]]
-) -> None:
+def test_outputs_are_compared_over_the_documents_and_cases_that_they_have_in_common(one, expected):
     steps = [(step, step.metrics[0]) for step in steps_of(one)]
     assert [(at.at, at.status, round(led.before, 3), round(led.after, 3)) for at, led in steps] == expected
 
 
-def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place() -> None:
+def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place():
     def parted(*parts: float) -> ListedStep:
         metric = MetricDelta("f1", sum(parts), DeltaParts(*parts))
         points = [point(index, 0.9 if index < 6 else 0.5) for index in range(12)]
@@ -340,7 +335,7 @@ def summary(eval_id: str, *values: float, deleted: bool = False) -> EvalSummary:
     return replace(sample.summary(one), info=info, deleted=deleted)
 
 
-def test_a_mute_names_a_step_by_eval_commit_metric_and_iteration() -> None:
+def test_a_mute_names_a_step_by_eval_commit_metric_and_iteration():
     one = summary("a", *[0.9] * 6, *[0.5] * 6)
     (step,) = one.steps
     sha = step.commit.sha
@@ -368,14 +363,14 @@ def totals(shown: RegressionsView) -> list[int]:
     return [len(steps) for steps in shown.groups.values()]
 
 
-def test_a_mute_that_names_nothing_is_a_note() -> None:
+def test_a_mute_that_names_nothing_is_a_note():
     one = summary("a", *[0.9] * 6, *[0.5] * 6)
     good = Mute(eval="a", commit=one.steps[0].commit.sha, why="")
     (note,) = unmatched_mutes((good, Mute(eval="a", commit="0000000", why="", metric="f1")), (one,))
     assert (note.severity, note.message) == ("note", "A mute names no step: eval 'a', commit '0000000', metric 'f1'.")
 
 
-def test_what_is_worse_is_one_list_with_the_largest_loss_first() -> None:
+def test_what_is_worse_is_one_list_with_the_largest_loss_first():
     small = summary("a", *[0.9] * 6, *[0.8] * 6)
     large = summary("b", *[0.9] * 6, *[0.5] * 6)
     mended = summary("c", *[0.9] * 6, *[0.2] * 6, *[0.9] * 4)
@@ -393,28 +388,28 @@ def test_what_is_worse_is_one_list_with_the_largest_loss_first() -> None:
     assert (shown.outputs, shown.series, shown.quiet) == (6, 4, 1)
 
 
-def test_a_muted_step_is_listed_last_with_its_reason() -> None:
+def test_a_muted_step_is_listed_last_with_its_reason():
     one = summary("a", *[0.9] * 6, *[0.5] * 6)
     shown = view(one, mutes=(Mute(eval="a", commit=one.steps[0].commit.sha[:7], why="harder documents"),))
     assert totals(shown) == [0, 0, 0, 0, 1]
     assert [row.why for row in shown.groups["muted"]] == ["harder documents"]
 
 
-def test_steps_of_several_evals_at_one_iteration_are_named_together() -> None:
+def test_steps_of_several_evals_at_one_iteration_are_named_together():
     falls = [summary(name, *[0.9] * 6, *[0.5] * 6) for name in ("a", "b")]
     steps = view(*falls, summary("c", *[0.9] * 7, *[0.5] * 6)).groups["worse"]
     ((at, names),) = regressions.together(steps)
     assert (at.label, names) == ("iteration-007", ["A", "B"])
 
 
-def test_a_table_lists_a_bounded_number_of_steps() -> None:
+def test_a_table_lists_a_bounded_number_of_steps():
     many = [summary(f"e{n:03}", *[0.9] * 6, *[0.5] * 6) for n in range(LISTED["worse"] + 3)]
     html = renderer_of(sample.SITE).render(regressions_page(many, (), {})).decode()
     assert html.count("<tr data-g=") == LISTED["worse"]
     assert "3 smaller ones are not listed." in html
 
 
-def test_the_one_furthest_behind_its_best_comes_first() -> None:
+def test_the_one_furthest_behind_its_best_comes_first():
     shown = view(summary("a", 0.5, 0.6), summary("b", 0.9, 0.4), summary("c", 0.8, 0.7))
     assert [(at.summary.info.id, regressions.outputs_since_best(at), at.behind) for at in shown.standings] == [
         ("b", 1, 0.5),
@@ -423,14 +418,14 @@ def test_the_one_furthest_behind_its_best_comes_first() -> None:
     ]
 
 
-def test_copies_since_the_best_output_count_once() -> None:
+def test_copies_since_the_best_output_count_once():
     one = summary("a", 0.9, 0.4, 0.4, 0.4)
     heads = (*one.headlines[:2], *(replace(head, first_with_output=1) for head in one.headlines[2:]))
     (at,) = view(replace(one, headlines=heads)).standings
     assert regressions.outputs_since_best(at) == 1
 
 
-def test_the_best_and_the_newest_value_stand_with_their_intervals() -> None:
+def test_the_best_and_the_newest_value_stand_with_their_intervals():
     best, newest = (Interval(low=low, high=0.9, unit="fields", n=40, method="Wilson") for low in (0.612, 0.523))
     one = replace(summary("a", 0.8, 0.7), best_output=BestOutput(at=0, value=0.8, edit=0, interval=best))
     one = replace(one, headlines=(one.headlines[0], replace(one.headlines[1], interval=newest)))
@@ -439,23 +434,22 @@ def test_the_best_and_the_newest_value_stand_with_their_intervals() -> None:
     assert html.index("0.612 to 0.900") < html.index("0.523 to 0.900")
 
 
-def test_the_line_of_a_step_has_both_levels_and_its_gaps() -> None:
+def test_the_line_of_a_step_has_both_levels_and_its_gaps():
     size, mark, line, before, after = regressions.step_line([0.8, None, 0.8, 0.4, 0.4], 3, 0.8, 0.4)
     assert line == ChartLine("M2 0L3 1000L4 1000", "M0 0h0")
     assert (size, mark, before, after) == (5, 2.5, "M0 0H2.5", "M2.5 1000H4")
 
 
-def test_the_line_of_a_lost_level_ends_where_it_was_regained() -> None:
+def test_the_line_of_a_lost_level_ends_where_it_was_regained():
     assert regressions.step_line([0.8, 0.4, 0.8, 0.8, 0.8], 1, 0.8, 0.4, 2)[-1] == "M0.5 1000H1.5"
 
 
-def test_the_line_of_a_champion_is_a_staircase() -> None:
+def test_the_line_of_a_champion_is_a_staircase():
     (standing,) = view(summary("a", 0.4, 0.2, 0.8)).standings
     assert regressions.best_chart(standing) == (3, ChartLine("M0 666.7L1 1000L2 0", ""), "M0 666.7H2V0H2")
 
 
-def test_a_built_site_has_the_page_and_the_note_of_an_unneeded_mute(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_a_built_site_has_the_page_and_the_note_of_an_unneeded_mute(repo, tmp_path):
     mute = '[[regressions.mute]]\neval = "orders"\ncommit = "0000000"\nwhy = "gone"\n'
     repo.commit({"evals/orders/ground_truth.csv": "id,a,b,c,d\n1,1,2,3,4\n", "sitegen.toml": mute})
     for number in range(1, 13):
@@ -476,14 +470,14 @@ def test_a_built_site_has_the_page_and_the_note_of_an_unneeded_mute(tmp_path: Pa
     assert "A mute names no step" in files["problems.html"].decode()
 
 
-def test_a_site_without_steps_says_how_many_series_were_looked_through() -> None:
+def test_a_site_without_steps_says_how_many_series_were_looked_through():
     page = regressions_page([summary("a", 0.5, 0.6)], (), {})
     html = renderer_of(sample.SITE).render(page).decode()
     assert "of 1 series; each metric of an eval is one. A step takes five values" in html
     assert "Nothing is worse by more than chance" in html
 
 
-def test_a_fall_too_new_to_tell_says_so_on_the_list() -> None:
+def test_a_fall_too_new_to_tell_says_so_on_the_list():
     page = regressions_page([summary("a", *[0.9] * 6, 0.5)], (), {})
     html = renderer_of(sample.SITE).render(page).decode()
     assert '<span class="x">1 of them too new to tell; largest: A, F1' in html
@@ -491,7 +485,7 @@ def test_a_fall_too_new_to_tell_says_so_on_the_list() -> None:
     assert 'too new to tell</span> <span class="nowrap">for 1 iteration</span>' in " ".join(html.split())
 
 
-def test_hostile_names_are_escaped() -> None:
+def test_hostile_names_are_escaped():
     one = summary("a", *[0.9] * 6, *[0.5] * 6)
     info = replace(one.info, name=sample.SCRIPT)
     heads = tuple(replace(head, label=sample.SCRIPT) for head in one.headlines)

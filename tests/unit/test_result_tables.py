@@ -368,8 +368,7 @@ def test_events_of_openai_evals_are_cases_whose_matches_are_the_report_of_the_to
     assert refused("run.jsonl", lines(EVENTS[0]))[0] == "it has no events of samples"
 
 
-def test_a_table_that_is_overwritten_is_a_history_and_its_settings_are_rules(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_a_table_that_is_overwritten_is_a_history_and_its_settings_are_rules(repo: GitRepo, tmp_path: Path) -> None:
     manifest = "evals: {desk: {kind: judged, outputs: results.csv, settings: {columns: {id: id, score: %s}}}}\n"
     table = "id,strict,loose\na,<b>,1\nb,%s,0.5\n"
     for column, value in (("strict", 0), ("strict", 1), ("loose", 1)):
@@ -382,8 +381,7 @@ def test_a_table_that_is_overwritten_is_a_history_and_its_settings_are_rules(tmp
     assert broken_links(tmp_path / "public") == []
 
 
-def test_pages_of_scores_alone_leave_out_what_takes_counts(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_pages_of_scores_alone_leave_out_what_takes_counts(repo: GitRepo, tmp_path: Path) -> None:
     manifest = "evals: {desk: {kind: judged, outputs: results.csv, settings: {columns: {id: id, score: rating}}}}\n"
     for rating in (0.5, 0.75):
         table = f"id,rating\na,{rating}\nb,0.25\n"

@@ -52,14 +52,12 @@ def stated(at: str | None = None, **origin: Any) -> Recorded:
         ),
     ],
 )
-def test_an_output_states_its_run_under_few_keys_and_a_document_keeps_its_own_time(
-    kind: str, name: str, content: Any, expected: Recorded | None
-) -> None:
+def test_an_output_states_its_run_under_few_keys_and_a_document_keeps_its_own_time(kind, name, content, expected):
     lines = "\n".join(map(json.dumps, content)) if name.endswith("l") else json.dumps(content)
     assert recorded_in(kind, name, lines.encode(), "{}") == expected
 
 
-def test_what_cannot_be_read_states_nothing() -> None:
+def test_what_cannot_be_read_states_nothing():
     assert recorded_in("fields", "x.json", b'{"prompt_hash": ', "{}") is None
     assert recorded_in("judged", "x.json", b'{"evalId": 1, "results": 5}', "{}") is None
 
@@ -139,26 +137,21 @@ JUDGED = EvalConfig(id="shop", kind="judged", outputs="output.json")
     ],
     ids=["output", "version in output", "run.json", "line", "summary.json", "last line", "both sides", "promptfoo"],
 )
-def test_a_run_that_states_its_prompt_was_made_by_the_commit_that_left_it_so(
-    tmp_path: Path, entry: EvalConfig, files: dict[str, str | bytes]
-) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_a_run_that_states_its_prompt_was_made_by_the_commit_that_left_it_so(repo, entry, files):
     first = repo.commit({"CLAUDE.md": FIRST})
     repo.commit({"CLAUDE.md": "# Reader v2\nRead it twice.\n"})
     repo.commit({f"evals/shop/{path}": content for path, content in files.items()})
     assert [snapshot.made_at for snapshot in shop(repo, entry)] == [first]
 
 
-def test_a_version_in_the_name_of_a_prompt_is_one_that_the_file_states(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_a_version_in_the_name_of_a_prompt_is_one_that_the_file_states(repo):
     first = repo.commit({"prompts/reader_v3.md": "Read.\n"})
     repo.commit({"prompts/reader_v4.md": "Read.\n"})
     repo.commit({"evals/shop/truth.json": "{}", "evals/shop/extracted.json": '{"prompt_version": "v3"}'})
     assert [snapshot.made_at for snapshot in shop(repo, FIELDS)] == [first]
 
 
-def test_a_record_beside_a_run_goes_before_the_output_and_the_output_before_the_name(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_a_record_beside_a_run_goes_before_the_output_and_the_output_before_the_name(repo):
     answer = lines({"case_id": "a", "output": "b", "timestamp": "2026-02-07T15:00:00Z"})
     repo.commit({**TRUTH, f"evals/shop/{RUN}/responses.jsonl": answer})
     repo.commit({f"evals/shop/{RUN}/summary.json": json.dumps({"timestamp": NOON, "metrics": {"accuracy": 0.5}})})
@@ -171,9 +164,8 @@ def test_a_record_beside_a_run_goes_before_the_output_and_the_output_before_the_
     ]
 
 
-def test_a_fault_at_one_output_is_told_and_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_at_one_output_is_told_and_ends_nothing(repo, monkeypatch):
     failing(monkeypatch, "sitegen.importers.read_results", ZeroDivisionError())
-    repo = GitRepo(tmp_path / "repo")
     repo.commit({"evals/shop/output.json": "{}"})
     advanced = walk(repo, JUDGED)
     assert [len(update.history.snapshots) for update in advanced.update.evals] == [1]
@@ -181,14 +173,13 @@ def test_a_fault_at_one_output_is_told_and_ends_nothing(tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize("first", [0, 99, 100, 250, 300])
-def test_the_time_of_the_first_line_of_a_judge_that_has_one_counts_however_many_lines_there_are(first: int) -> None:
+def test_the_time_of_the_first_line_of_a_judge_that_has_one_counts_however_many_lines_there_are(first):
     rows = [{"test_id": n, "score": 1, **({"timestamp": NOON} if n >= first else {})} for n in range(300)]
     content = "\n".join(map(json.dumps, rows)).encode()
     assert recorded_in("judged", "r.jsonl", content, "{}") == (stated(NOON) if first < 300 else None)
 
 
-def test_the_time_that_judged_results_state_is_the_time_of_the_run(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_the_time_that_judged_results_state_is_the_time_of_the_run(repo):
     repo.commit({"evals/shop/output.json": (FIXTURES / "promptfoo-1.json").read_bytes()})
     (snapshot,) = shop(repo, JUDGED)
     stated_at = json.loads((FIXTURES / "promptfoo-1.json").read_bytes())["results"]["timestamp"]

@@ -2,7 +2,6 @@
 
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,7 +63,7 @@ def notes(result: Result) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["fields", "highlights", "responses", "judged"])
-def test_an_error_is_marked_by_a_letter_of_its_word(kind: str):
+def test_an_error_is_marked_by_a_letter_of_its_word(kind):
     nouns = scorer(kind).nouns
     pairs = [(word, letter) for word, letter in zip(nouns.errors, nouns.letters, strict=True) if word or letter]
     assert [letter in {part[0].upper() for part in word.split()} for word, letter in pairs] == [True] * len(pairs)
@@ -133,7 +132,7 @@ def test_what_was_left_out_is_noted_on_the_report():
         ("[]", "The settings are not an object of keys", "Write keys and values."),
     ],
 )
-def test_settings_that_do_not_fit_are_told_of_and_change_nothing(settings: str, message: str, fix: str):
+def test_settings_that_do_not_fit_are_told_of_and_change_nothing(settings, message, fix):
     card = score(settings=settings).scorecard
     key = next(iter(json.loads(settings)), "")
     assert card.findings[0] == Finding(severity="error", message=message, fix=fix, about="settings", path=key)
@@ -198,7 +197,7 @@ def test_highlights_are_marked_where_they_stand_and_listed_where_they_do_not():
         ("xart " * 60 + "art", "art", 1),
     ],
 )
-def test_a_highlight_stands_at_its_first_whole_words_else_anywhere(text: str, said: str, found: int):
+def test_a_highlight_stands_at_its_first_whole_words_else_anywhere(text, said, found):
     assert place_of_text(text, said) == found
 
 
@@ -261,7 +260,7 @@ def test_a_page_shows_the_texts_with_most_errors_in_their_order():
         ),
     ],
 )
-def test_what_a_page_leaves_out_is_in_the_data_file(text: MarkedText):
+def test_what_a_page_leaves_out_is_in_the_data_file(text):
     whole = replace(score(), data=None)
     cut = replace(whole, panels=(SpansPanel(title="Paragraphs", note="", categories=("t",), texts=(text,)),))
     series = sample.series(1)
@@ -304,7 +303,7 @@ def filled(**highlights: list[str]) -> dict[str, list[str]]:
     return {"terms": [], "concepts": [], "examples": [], **highlights}
 
 
-def test_extract_writes_the_newest_run_and_tells_of_broken_lines(tmp_path: Path):
+def test_extract_writes_the_newest_run_and_tells_of_broken_lines(tmp_path):
     (tmp_path / "log.ndjson").write_bytes(LOG)
     os.utime(tmp_path / "log.ndjson", (1_700_000_000, 1_700_000_000))
     done = run("extract", "log.ndjson", cwd=tmp_path)
@@ -326,7 +325,7 @@ def test_extract_writes_the_newest_run_and_tells_of_broken_lines(tmp_path: Path)
     }
 
 
-def test_a_log_beyond_the_limit_or_without_an_end_is_refused(tmp_path: Path):
+def test_a_log_beyond_the_limit_or_without_an_end_is_refused(tmp_path):
     with (tmp_path / "log.ndjson").open("wb") as log:
         log.truncate(LARGEST_ARGUMENT + 1)
     done = run("extract", "log.ndjson", cwd=tmp_path)
@@ -336,7 +335,7 @@ def test_a_log_beyond_the_limit_or_without_an_end_is_refused(tmp_path: Path):
     assert run("extract", "endless", cwd=tmp_path).returncode == 2
 
 
-def test_extract_writes_another_run_to_standard_output(tmp_path: Path):
+def test_extract_writes_another_run_to_standard_output(tmp_path):
     (tmp_path / "log.ndjson").write_bytes(LOG)
     done = run("extract", "log.ndjson", "--run-id", "1", "-o", "-", cwd=tmp_path)
     assert done.returncode == 0
@@ -353,7 +352,7 @@ def test_extract_writes_another_run_to_standard_output(tmp_path: Path):
     )
 
 
-def test_extract_fills_the_categories_that_a_log_has_of_its_own(tmp_path: Path):
+def test_extract_fills_the_categories_that_a_log_has_of_its_own(tmp_path):
     lines = [{"id": "p-1", "text": "a", "names": ["a"]}, {"id": "p-2", "dates": []}]
     (tmp_path / "log.ndjson").write_text("\n".join(map(json.dumps, lines)))
     done = run("extract", "log.ndjson", "-o", "-", cwd=tmp_path)
@@ -375,9 +374,7 @@ def test_extract_fills_the_categories_that_a_log_has_of_its_own(tmp_path: Path):
         ),
     ],
 )
-def test_extract_says_what_where_and_what_to_do(
-    tmp_path: Path, content: bytes | None, more: tuple[str, ...], said: str
-):
+def test_extract_says_what_where_and_what_to_do(tmp_path, content, more, said):
     if content is not None:
         (tmp_path / "log.ndjson").write_bytes(content)
     done = run("extract", "log.ndjson", *more, cwd=tmp_path)

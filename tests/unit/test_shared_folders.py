@@ -28,14 +28,14 @@ def owners(layout: Layout, folder: str) -> list[str]:
     return [place.eval_id for place in places]
 
 
-def test_a_folder_belongs_to_every_entry_that_states_it_and_to_the_entry_of_its_name() -> None:
+def test_a_folder_belongs_to_every_entry_that_states_it_and_to_the_entry_of_its_name():
     layout = of("m x/y,k x/y,n evals/o,o -")
     assert owners(layout, "x/y") == ["k", "m"]
     assert owners(layout, "evals/o") == ["n", "o"]
     assert owners(of("n evals/o"), "evals/o") == ["n"]
 
 
-def test_an_alias_is_shared_only_by_entries_that_share_their_folder() -> None:
+def test_an_alias_is_shared_only_by_entries_that_share_their_folder():
     assert owners(of("m x/y old,k x/y old,n x/y"), "evals/old") == ["k", "m"]
     assert owners(of("m x/y old,k z old"), "evals/old") == ["m"]
 
@@ -53,7 +53,7 @@ def shared(tmp_path: Path) -> GitRepo:
     return repo
 
 
-def test_two_entries_over_one_folder_have_all_its_points_each_by_its_own_rules(tmp_path: Path) -> None:
+def test_two_entries_over_one_folder_have_all_its_points_each_by_its_own_rules(tmp_path):
     repo = shared(tmp_path)
     loose = "{dir: evals/n, settings: {tolerances: {default: {percent: 60}}, field_types: {numeric: [total]}}}"
     repo.commit({MANIFEST: f"evals:\n  n: {{}}\n  loose: {loose}\n"})
@@ -67,8 +67,7 @@ def test_two_entries_over_one_folder_have_all_its_points_each_by_its_own_rules(t
     assert differs_from_cold(tmp_path / "step", repo.path) == []
 
 
-def test_files_that_move_within_a_shared_folder_do_not_move_from_one_eval_to_the_other(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "project")
+def test_files_that_move_within_a_shared_folder_do_not_move_from_one_eval_to_the_other(repo, tmp_path):
     truth, one, other = "evals/truth.csv", OUTPUT, OUTPUT.replace("3", "2")
     repo.commit({truth: TRUTH, "evals/n/x/1.json": one, "evals/n/x/2.json": other, MANIFEST: (
         "evals:\n"

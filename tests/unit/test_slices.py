@@ -67,12 +67,12 @@ def split_of(card: Scorecard, *axes: str, before: Scorecard | None = None) -> Sp
     return next(split for split in splits(before, card, scorer("judged").metrics[0]) if split.axes == axes)
 
 
-def test_every_axis_with_several_values_is_one_and_both_answerers_come_first() -> None:
+def test_every_axis_with_several_values_is_one_and_both_answerers_come_first():
     found = splits(None, scored(answers()), scorer("judged").metrics[0])
     assert [split.axes for split in found] == [("variant", "model"), ("variant",), ("model",), ("language",)]
 
 
-def test_the_matrix_has_the_mean_the_cost_and_the_latency_of_each_pair() -> None:
+def test_the_matrix_has_the_mean_the_cost_and_the_latency_of_each_pair():
     matrix = split_of(scored(answers()), "variant", "model")
     assert (matrix.names(0), matrix.names(1)) == (("short", "long"), ("mini", "large"))
     cell = matrix.at("long", "mini")
@@ -84,7 +84,7 @@ def test_the_matrix_has_the_mean_the_cost_and_the_latency_of_each_pair() -> None
     assert matrix.best == {("long", "large")}
 
 
-def test_the_best_model_is_better_than_each_other_one_by_more_than_chance() -> None:
+def test_the_best_model_is_better_than_each_other_one_by_more_than_chance():
     assert split_of(scored(answers()), "model").best == {("large",)}
     alike = [{**row, "score": 0.5 if row["id"] < "c4" or row["model"] == "mini" else 0.6} for row in answers()]
     assert split_of(scored(alike[:-4]), "model").best == frozenset()
@@ -95,21 +95,21 @@ def test_the_best_model_is_better_than_each_other_one_by_more_than_chance() -> N
         assert (*found[0].values, *found[1].values, found[2] and found[2].decision) == expected
 
 
-def test_a_change_is_that_of_the_same_slice() -> None:
+def test_a_change_is_that_of_the_same_slice():
     split = split_of(scored(answers(mini=0.2)), "model", before=scored(answers(mini=0.4)))
     changes = {each.values[0]: (each.change, each.verdict and each.verdict.decision) for each in split.slices}
     assert changes == {"mini": (pytest.approx(-0.2), "worse"), "large": (0, "same")}
     assert [each.values for each in split.slices if each.is_worse] == [("mini",)]
 
 
-def test_a_cost_that_not_all_answers_state_is_unknown() -> None:
+def test_a_cost_that_not_all_answers_state_is_unknown():
     rows = answers()
     rows[0]["cost"] = ""
     costs = {each.values[0]: each.cost for each in split_of(scored(rows), "model").slices}
     assert costs == {"mini": None, "large": pytest.approx(0.32)}
 
 
-def test_the_answers_to_one_case_are_one_unit_of_the_interval() -> None:
+def test_the_answers_to_one_case_are_one_unit_of_the_interval():
     interval = interval_of(scored(answers()))
     assert interval
     assert (interval.n, interval.unit) == (8, "documents")
@@ -122,18 +122,18 @@ def test_the_answers_to_one_case_are_one_unit_of_the_interval() -> None:
         ([{**row, "note": f"{n}.", "s": f"{n % 16}.5"} for n, row in enumerate(answers())], "texts, and many numbers"),
     ],
 )
-def test_what_does_not_group_answers_is_no_axis(rows: list[dict[str, Any]], why: str) -> None:
+def test_what_does_not_group_answers_is_no_axis(rows, why):
     found = splits(None, scored(rows), scorer("judged").metrics[0])
     assert {axis for split in found for axis in split.axes} <= {"variant", "model", "language"}, why
 
 
-def test_of_an_axis_with_too_many_values_the_best_and_the_worst_are_said() -> None:
+def test_of_an_axis_with_too_many_values_the_best_and_the_worst_are_said():
     rows = [{**answers()[0], "id": f"c{n}", "score": n % 70 / 70, "topic": f"t{n % 70}"} for n in range(141)]
     (axis, topics), *others = crowded(scored(rows), scorer("judged").metrics[0])
     assert (axis, len(topics), topics[0], topics[-1], others) == ("topic", 70, ("t69", 69 / 70, 2), ("t0", 0, 3), [])
 
 
-def test_tags_of_a_redacted_eval_are_hidden() -> None:
+def test_tags_of_a_redacted_eval_are_hidden():
     inputs = ScoringInputs(
         outputs=(File(path="results.csv", content=table(answers())),), settings=json.dumps({"columns": COLUMNS})
     )
@@ -155,7 +155,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return repo.path
 
 
-def test_a_report_has_the_matrix_and_says_what_the_average_hides(project: Path, tmp_path: Path) -> None:
+def test_a_report_has_the_matrix_and_says_what_the_average_hides(project, tmp_path):
     build_site(project, tmp_path / "site")
     text = text_of(tmp_path / "site" / "evals/support/0002.html")
     assert "Score by variant and model" in text
@@ -186,12 +186,12 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(project: Path, 
         (("history", "support", "--by", "languag"), "do: Did you mean language?"),
     ],
 )
-def test_commands_print_slices(project: Path, arguments: tuple[str, ...], printed: str) -> None:
+def test_commands_print_slices(project, arguments, printed):
     done = run(*arguments, "--repo", project)
     assert printed in " ".join((done.stdout + done.stderr).split())
 
 
-def test_slices_are_data(project: Path, tmp_path: Path) -> None:
+def test_slices_are_data(project, tmp_path):
     document = json.loads(run("verify-one", "support", "--json", "--repo", project).stdout)
     mini = next(row for row in document["slices"] if row["value"] == "mini")
     assert complaints("judged-results", document) == []
@@ -258,10 +258,7 @@ GERMAN_FLOOR = '[gate.evals.support.slices."language=de"]\nfloor = 0.9\n'
         (GERMAN_FLOOR, "de", {"support": "pass", "support language=de": "fail"}, "No case of it is left at the head."),
     ],
 )
-def test_slices_with_limits_are_judged_as_evals_are(
-    tmp_path: Path, limits: str, without: str, verdicts: dict[str, str], said: str
-) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_slices_with_limits_are_judged_as_evals_are(repo, limits, without, verdicts, said):
     better = [{**row, "score": 0.9} if row["model"] == "large" else row for row in answers(mini=0.3)]
     manifest = 'version: "2.0"\nevals: {support: {kind: judged, outputs: results.csv}}\n'
     before = [row for row in answers() if row["model"] == "large" and row["language"] == "en"]  # some slices are newer
@@ -278,7 +275,7 @@ def test_slices_with_limits_are_judged_as_evals_are(
     assert complaints("gate", json.loads(schema_first(found.report))) == []
 
 
-def test_a_limit_of_an_axis_that_no_answer_has_is_refused(project: Path) -> None:
+def test_a_limit_of_an_axis_that_no_answer_has_is_refused(project):
     (project / "sitegen.toml").write_text("[gate.slices.languag]\nfloor = 0.1\n")
     with pytest.raises(ConfigurationError, match="'languag', and no slice has that name"):
         api.check(project, "HEAD~1", exact=True)
@@ -303,9 +300,7 @@ def test_a_limit_of_an_axis_that_no_answer_has_is_refused(project: Path) -> None
     ],
     ids=["steady", "one flaky", "unequal numbers", "one without repeats", "no repeats"],
 )
-def test_repeats_show_how_often_any_and_all_answers_to_a_case_pass(
-    passed: dict[str, str], any_of_k: float | None, all_of_k: float | None, flaky: float | None
-) -> None:
+def test_repeats_show_how_often_any_and_all_answers_to_a_case_pass(passed, any_of_k, all_of_k, flaky):
     rows = [{"id": case, "passed": sign} for case, signs in passed.items() for sign in signs]
     inputs = ScoringInputs(
         outputs=(File(path="results.csv", content=table(rows)),),

@@ -53,7 +53,7 @@ def test_a_pattern_names_files_by_document_and_page_and_nothing_outside():
 
 
 @pytest.mark.parametrize("path", ["/etc/{page}.png", "../../../{page}.png", "../../x/../../a.txt"])
-def test_a_source_outside_the_project_does_not_count(path: str):
+def test_a_source_outside_the_project_does_not_count(path):
     content = f"evals: {{x: {{source: '{path}'}}}}".encode()
     manifest, [finding] = manifest_in_force(content, "evals/manifest.yaml", "evals")
     assert manifest.entry("x").source is None
@@ -64,7 +64,7 @@ def test_a_source_outside_the_project_does_not_count(path: str):
 
 
 @pytest.mark.parametrize("value", ["invented", "https://example.org/a.pdf", "Smith et al.", "7"])
-def test_a_source_that_names_no_file_stays_metadata(value: str):
+def test_a_source_that_names_no_file_stays_metadata(value):
     entry = manifest_in_force(
         f"evals: {{x: {{source: {value!r}}}}}".encode(), "evals/manifest.yaml", "evals"
     ).value.entry("x")
@@ -124,7 +124,7 @@ JPEG = b"\xff\xd8\xff\xe0\x00\x04ab\xff\xc2\x00\x0b\x08\x00\x02\x00\x03\x01\x01\
         (b"", None),
     ],
 )
-def test_only_raster_pictures_are_pictures_and_have_a_size(start: bytes, expected: tuple[str, int, int] | None):
+def test_only_raster_pictures_are_pictures_and_have_a_size(start, expected):
     assert raster_picture(start) == expected
 
 
@@ -183,7 +183,7 @@ def source_lines(page: Path) -> list[str]:
     ]
 
 
-def test_quotes_are_shown_with_the_words_around_them_or_are_not_in_the_source(site: Path):
+def test_quotes_are_shown_with_the_words_around_them_or_are_not_in_the_source(site):
     assert source_lines(site / "evals/letters/0001-tree.html") == [
         "Source … please send one <b>oak</b> table for 10 crowns and a lamp. Ann",
         "Source p. 1 Dear shop, please send one <b>oak</b> table for 10 crowns and a lamp. Ann",
@@ -191,7 +191,7 @@ def test_quotes_are_shown_with_the_words_around_them_or_are_not_in_the_source(si
     ]
 
 
-def test_the_answers_of_several_models_to_a_document_have_its_source(tmp_path: Path):
+def test_the_answers_of_several_models_to_a_document_have_its_source(tmp_path):
     repo = GitRepo(tmp_path / "project")
     entry = 'letters: {source: "texts/{document}.txt", outputs: "{model}.json"}'
     outputs = {f"evals/letters/{model}.json": letters(sender_quote="Ann") for model in ("gpt-4o", "claude-3")}
@@ -203,7 +203,7 @@ def test_the_answers_of_several_models_to_a_document_have_its_source(tmp_path: P
     assert found == again == "Source … please send one <b>oak</b> table for 10 crowns and a lamp. Ann"
 
 
-def test_a_node_with_a_quote_that_is_not_in_the_source_is_open(site: Path):
+def test_a_node_with_a_quote_that_is_not_in_the_source_is_open(site):
     def heads_of_lamps(name: str) -> list[tuple[str, str]]:
         html = (site / name).read_text(encoding="utf-8")
         return re.findall(r"<details( open)?><summary><b>(items\[Lamp\])", html)
@@ -212,7 +212,7 @@ def test_a_node_with_a_quote_that_is_not_in_the_source_is_open(site: Path):
     assert heads_of_lamps("evals/plans/0002-tree.html") == [("", "items[Lamp]")] * 2
 
 
-def test_pages_are_shown_as_they_were_at_the_commit_of_the_output_each_once(site: Path):
+def test_pages_are_shown_as_they_were_at_the_commit_of_the_output_each_once(site):
     assert source_lines(site / "evals/plans/0001-tree.html") == [
         "Source p. 9 <i>Ann</i> the source has no page 9: a hint at a hallucination",
         "Source (#page-1) p. 1 one <b>oak</b> table",
@@ -239,7 +239,7 @@ def test_pages_are_shown_as_they_were_at_the_commit_of_the_output_each_once(site
     assert re.search("img-src [^;]*", page.read_text(encoding="utf-8"))[0] == "img-src 'self' data:"  # type: ignore[index]
 
 
-def test_what_cannot_be_shown_is_a_problem_that_leaves_scores_alone(site: Path):
+def test_what_cannot_be_shown_is_a_problem_that_leaves_scores_alone(site):
     text = problems_text(site)
     assert "A file of the source cannot be shown: no PNG, JPEG, GIF or WebP picture." in text
     assert "plans/3.png" in text
@@ -247,7 +247,7 @@ def test_what_cannot_be_shown_is_a_problem_that_leaves_scores_alone(site: Path):
     assert summary["tp"] == 4
 
 
-def test_one_more_commit_gives_the_site_of_a_cold_build(repo: GitRepo, site: Path, tmp_path: Path):
+def test_one_more_commit_gives_the_site_of_a_cold_build(repo, site, tmp_path):
     for rev in ("HEAD~1", "HEAD", "HEAD"):
         built = build_site(repo.path, tmp_path / "out", jobs=1, rev=rev)
     assert (built.written, differences(tmp_path / "out", site)) == (0, [])
@@ -268,9 +268,7 @@ def test_one_more_commit_gives_the_site_of_a_cold_build(repo: GitRepo, site: Pat
         ),
     ],
 )
-def test_a_source_that_shows_nothing_is_a_problem(
-    repo: GitRepo, tmp_path: Path, manifest: str, message: str, quotes: list[str]
-):
+def test_a_source_that_shows_nothing_is_a_problem(repo, tmp_path, manifest, message, quotes):
     repo.git("clone", "-q", str(repo.path), str(tmp_path / "clone"))
     changed = GitRepo(tmp_path / "clone")
     changed.commit({"evals/manifest.yaml": f"evals:\n  {manifest}\n"})
@@ -279,7 +277,7 @@ def test_a_source_that_shows_nothing_is_a_problem(
     assert source_lines(tmp_path / "out/evals/letters/0001-tree.html") == quotes
 
 
-def test_a_picture_that_is_too_large_is_a_problem_and_its_quote_stays(repo: GitRepo, tmp_path: Path):
+def test_a_picture_that_is_too_large_is_a_problem_and_its_quote_stays(repo, tmp_path):
     repo.git("clone", "-q", str(repo.path), str(tmp_path / "clone"))
     (tmp_path / "clone/sitegen.toml").write_text("[limits]\nmax_blob_bytes = 5000\n")
     build_site(tmp_path / "clone", tmp_path / "out", jobs=1)

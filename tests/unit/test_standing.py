@@ -81,12 +81,12 @@ CASES: list[tuple[EvalSummary, Trouble]] = [
 @pytest.mark.parametrize(
     ("one", "trouble"), CASES, ids=lambda value: value.info.id if isinstance(value, EvalSummary) else ""
 )
-def test_each_eval_has_one_trouble(one: EvalSummary, trouble: Trouble) -> None:
+def test_each_eval_has_one_trouble(one, trouble):
     found = standing_of(one, ())
     assert (found.trouble, nothing_is_worse([found])) == (trouble, trouble not in ("unscored", "worse", "too new"))
 
 
-def test_a_default_target_of_a_kind_counts_wherever_a_target_does() -> None:
+def test_a_default_target_of_a_kind_counts_wherever_a_target_does():
     one = fallen("answers", 0.9, 0.7, "cannot tell")
     one = replace(one, specs=(replace(one.specs[0], least=0.8), *one.specs[1:]))
     assert standing_of(one, ()).trouble == "below target"
@@ -96,7 +96,7 @@ def test_a_default_target_of_a_kind_counts_wherever_a_target_does() -> None:
     assert (standing_of(stated, ()).trouble, stated.target[1]) == ("behind", True)
 
 
-def test_the_eval_in_most_trouble_comes_first_and_deleted_ones_are_left_out() -> None:
+def test_the_eval_in_most_trouble_comes_first_and_deleted_ones_are_left_out():
     every = [
         *(one for one, _ in CASES),
         stepped("open more", "open", 0.5),
@@ -107,20 +107,20 @@ def test_the_eval_in_most_trouble_comes_first_and_deleted_ones_are_left_out() ->
     )
 
 
-def test_what_is_muted_is_not_worse() -> None:
+def test_what_is_muted_is_not_worse():
     one = stepped("a", "open")
     mute = Mute(eval="a", commit=one.steps[0].commit.sha, why="harder documents")
     assert [standing_of(one, mutes).trouble for mutes in ((), (mute,))] == ["worse", "behind"]
     assert worse_than_it_was(standings([one], (mute,))) == ()
 
 
-def test_of_an_amount_where_less_is_better_more_is_behind() -> None:
+def test_of_an_amount_where_less_is_better_more_is_behind():
     one = summary("slow", 2.0, 5.0, best_output=BestOutput(0, 2.0, 0))
     one = replace(one, specs=(replace(one.specs[0], higher_is_better=False), *one.specs[1:]))
     assert standing_of(one, ()).behind == 3.0
 
 
-def test_the_newest_output_is_judged_against_the_best_one_by_documents_and_cells() -> None:
+def test_the_newest_output_is_judged_against_the_best_one_by_documents_and_cells():
     series = sample.series(4)
     series = replace(series, points=tuple(replace(point, now=None) for point in series.points))
     last = len(series.points) - 1
@@ -165,9 +165,7 @@ LOSSES: list[tuple[str, tuple[str, ...], list[tuple[str, int, int, float, tuple[
 
 
 @pytest.mark.parametrize(("name", "outputs", "expected"), LOSSES, ids=[name for name, *_ in LOSSES])
-def test_losses_that_are_no_steps_have_their_output_and_what_broke_there(
-    tmp_path: Path, name: str, outputs: tuple[str, ...], expected: list[tuple[str, int, int, float, tuple[int, int]]]
-) -> None:
+def test_losses_that_are_no_steps_have_their_output_and_what_broke_there(tmp_path, name, outputs, expected):
     series = with_values(tmp_path, *outputs)
     losses = with_losses(series, (), unasked)
     found = [(at.status, at.before, at.at, round(at.metrics[0].points, 1), at.verdict) for at in losses]
@@ -175,7 +173,7 @@ def test_losses_that_are_no_steps_have_their_output_and_what_broke_there(
     assert [at.commit.sha for at in losses] == [series.points[at.at].snapshot.commit.sha for at in losses]
 
 
-def test_a_step_at_the_newest_output_is_listed_once_and_a_fall_beyond_chance_is_not_too_new(tmp_path: Path) -> None:
+def test_a_step_at_the_newest_output_is_listed_once_and_a_fall_beyond_chance_is_not_too_new(tmp_path):
     series = with_values(tmp_path, ALL, HALF)
     (fall,) = with_losses(series, (), unasked)
     for status, expected in (("new", "fell"), ("open", "open"), ("better", "better")):
@@ -184,9 +182,7 @@ def test_a_step_at_the_newest_output_is_listed_once_and_a_fall_beyond_chance_is_
         assert found == ([expected] if status != "better" else ["better", "fell"])
 
 
-def test_metrics_beside_the_newest_fall_are_measured_between_the_same_two_outputs_as_the_headline(
-    tmp_path: Path,
-) -> None:
+def test_metrics_beside_the_newest_fall_are_measured_between_the_same_two_outputs_as_the_headline(tmp_path):
     series = with_values(tmp_path, ALL, HALF)
     (fall,) = with_losses(series, (), unasked)
     levels = tuple(replace(fall.metrics[0], name=name, before=0.8, points=-30.0) for name in ("f1", "recall"))
@@ -198,15 +194,14 @@ def test_metrics_beside_the_newest_fall_are_measured_between_the_same_two_output
     ]
 
 
-def test_a_step_of_another_metric_where_most_was_lost_stands_for_the_distance_from_the_best(tmp_path: Path) -> None:
+def test_a_step_of_another_metric_where_most_was_lost_stands_for_the_distance_from_the_best(tmp_path):
     series = with_values(tmp_path, ALL, HALF, HALF + "k")
     (behind,) = with_losses(series, (), unasked)
     recall = replace(behind, status="open", metrics=(replace(behind.metrics[0], name="recall", points=-2.0),))
     assert [step.status for step in with_losses(series, (recall,), unasked)] == ["open"]
 
 
-def test_a_field_that_was_lost_is_worse_whatever_the_headline_did(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "repo")
+def test_a_field_that_was_lost_is_worse_whatever_the_headline_did(repo, tmp_path):
     truth = "".join(f"{name},1,2,3\n" for name in "abcdef")
     repo.commit({"evals/orders/ground_truth.csv": f"id,x,y,z\n{truth}"})
     for number, (x, z) in enumerate((("1", "9"), ("9", "3")), 1):
@@ -221,7 +216,7 @@ def test_a_field_that_was_lost_is_worse_whatever_the_headline_did(tmp_path: Path
 
 
 @pytest.mark.parametrize(("change", "over_common"), [(-0.05, True), (-0.3, False)])
-def test_a_distance_over_common_documents_alone_says_so(change: float, over_common: bool) -> None:
+def test_a_distance_over_common_documents_alone_says_so(change, over_common):
     one = replace(fallen("a", 0.8, 0.5, "likely worse"), since_best=replace(verdict("likely worse"), change=change))
     standing = standing_of(one, ())
     assert (standing.behind, standing.behind_over_common) == (-change, over_common)
@@ -229,9 +224,8 @@ def test_a_distance_over_common_documents_alone_says_so(change: float, over_comm
 
 @pytest.mark.parametrize("kind", ["responses", "fields"])
 def test_the_distance_from_the_best_is_the_change_of_the_pair_whatever_was_added_to_the_ground_truth(
-    kind: str, tmp_path: Path
-) -> None:
-    repo = GitRepo(tmp_path / "repo")
+    kind, repo, tmp_path
+):
     for right in ([1, 1, 0, 1], [1, 0, 0, 1, 0, 0]):
         if kind == "responses":
             cases = [{"id": f"c{index}", "input": "?", "expected": "x"} for index in range(len(right))]
@@ -271,10 +265,9 @@ def test_the_distance_from_the_best_is_the_change_of_the_pair_whatever_was_added
         assert "down 0.250 over what both have" in steps
 
 
-def test_what_broke_while_the_headline_stayed_is_a_fall_and_no_distance_from_the_best(tmp_path: Path) -> None:
+def test_what_broke_while_the_headline_stayed_is_a_fall_and_no_distance_from_the_best(repo, tmp_path):
     names = [f"p-{number}" for number in range(12)]
     gold = [{"id": name, "text": "Moss holds water.", "terms": ["Moss"]} for name in names]
-    repo = GitRepo(tmp_path / "repo")
     repo.commit({"evals/texts/gold-standard.json": json.dumps({"chunks": [{"chunkIndex": 0, "paragraphs": gold}]})})
     for terms in (["Moss"], ["Moss", "water"]):
         log = {
@@ -291,9 +284,8 @@ def test_what_broke_while_the_headline_stayed_is_a_fall_and_no_distance_from_the
     assert (step.status, step.metrics[0].points, step.verdict.fixed, step.verdict.broken) == ("fell", 0.0, 0, 12)
 
 
-def test_the_distance_from_the_best_is_judged_as_every_other_page_judges_the_pair(tmp_path: Path) -> None:
+def test_the_distance_from_the_best_is_judged_as_every_other_page_judges_the_pair(repo, tmp_path):
     """Also where each of the two is one of several outputs made under the same instructions."""
-    repo = GitRepo(tmp_path / "repo")
     names = [f"d{number}" for number in range(10)]
     repo.commit({"evals/orders/ground_truth.csv": "id,x,y,z\n" + "".join(f"{name},1,2,3\n" for name in names)})
     number = 0
@@ -315,9 +307,8 @@ def test_the_distance_from_the_best_is_judged_as_every_other_page_judges_the_pai
     assert len({judged.decision for judged, _ in pairs if judged}) > 1
 
 
-def test_most_was_lost_where_the_documents_of_both_outputs_lost_most(tmp_path: Path) -> None:
+def test_most_was_lost_where_the_documents_of_both_outputs_lost_most(repo, tmp_path):
     """Not where documents were added that no output reads."""
-    repo = GitRepo(tmp_path / "repo")
     for number, (documents, right) in enumerate(((30, 30), (60, 27), (60, 15)), 1):
         names = [f"d{at}" for at in range(documents)]
         rows = [{"id": name, "x": "1" if at < right else "7"} for at, name in enumerate(names)]
@@ -334,9 +325,8 @@ def test_most_was_lost_where_the_documents_of_both_outputs_lost_most(tmp_path: P
     assert (loss.status, loss.before, loss.at) == ("fell", 1, 2)
 
 
-def test_the_distance_from_the_best_is_judged_by_what_is_expected_today(tmp_path: Path) -> None:
+def test_the_distance_from_the_best_is_judged_by_what_is_expected_today(repo, tmp_path):
     """Eight labels were corrected to what the first output says; it was wrong at its time, and is the best today."""
-    repo = GitRepo(tmp_path / "repo")
     names = [f"d{at}" for at in range(10)]
 
     def table(first: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ def initialised(repo: GitRepo) -> GitRepo:
     return repo
 
 
-def test_one_nan_in_the_newest_table_hides_one_cell_and_not_the_file(tmp_path: Path) -> None:
+def test_one_nan_in_the_newest_table_hides_one_cell_and_not_the_file(tmp_path):
     table = "case,output,score\n1,a,0.8\n2,b,0.9\n3,c,{}\n"
     repo = initialised(project(tmp_path, "evals/t/results.csv", (table.format(1), table.format("nan"))))
     assert numbers(repo, "t", "score") == [(0.9,), (0.85,)]
@@ -60,9 +60,7 @@ def test_one_nan_in_the_newest_table_hides_one_cell_and_not_the_file(tmp_path: P
 
 @pytest.mark.parametrize("infinite", ["-inf", "1e999"])
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_an_infinite_score_in_the_newest_table_hides_one_cell_and_not_the_file(
-    tmp_path: Path, infinite: str, ending: str
-) -> None:
+def test_an_infinite_score_in_the_newest_table_hides_one_cell_and_not_the_file(tmp_path, infinite, ending):
     table = "case,output,score\n1,a,0.8\n2,b,0.9\n3,c,{}\n"
     if ending == "jsonl":
         infinite = infinite.replace("-inf", "-Infinity")
@@ -74,7 +72,7 @@ def test_an_infinite_score_in_the_newest_table_hides_one_cell_and_not_the_file(
 
 
 @pytest.mark.parametrize("name", ["checks", "assertions", "evaluationResults", "metricsData"])
-def test_a_list_of_checks_in_a_row_has_judges_by_name(tmp_path: Path, name: str) -> None:
+def test_a_list_of_checks_in_a_row_has_judges_by_name(tmp_path, name):
     def rows(polite: bool) -> str:
         checks = (
             [{"name": "polite", "passed": polite, "reason": "No."}, {"name": "short", "score": 1}],
@@ -94,7 +92,7 @@ def judged_rows(right: int) -> str:
     return json.dumps({"results": rows})
 
 
-def test_the_verdict_that_a_case_states_decides_and_never_an_exact_match_beside_it(tmp_path: Path) -> None:
+def test_the_verdict_that_a_case_states_decides_and_never_an_exact_match_beside_it(tmp_path):
     repo = project(tmp_path, "evals/results.json", (judged_rows(9), judged_rows(2)))
     assert numbers(repo, "results", "pass_rate", "f1") == [(1.0, None), (0.222, None)]
 
@@ -113,8 +111,8 @@ def test_the_verdict_that_a_case_states_decides_and_never_an_exact_match_beside_
     ids=["verdicts", "scores"],
 )
 def test_the_share_that_passed_is_the_headline_if_no_output_states_anything_else(
-    tmp_path: Path, newest: str, headline: str, values: list[float], status: str
-) -> None:
+    tmp_path, newest, headline, values, status
+):
     repo = project(tmp_path, "evals/q/results.json", (judged_rows(9), newest))
     repo.commit({"evals/manifest.yaml": "evals: {q: {kind: judged, outputs: results.json, thresholds: {f1: 0.9}}}"})
     assert numbers(repo, "q", headline) == [(value,) for value in values]
@@ -126,7 +124,7 @@ def test_the_share_that_passed_is_the_headline_if_no_output_states_anything_else
     ]
 
 
-def test_the_gate_sees_verdicts_that_change_alone(tmp_path: Path) -> None:
+def test_the_gate_sees_verdicts_that_change_alone(tmp_path):
     repo = project(tmp_path, "evals/results.json", (judged_rows(9),))
     repo.commit({"evals/results.json": judged_rows(2)}, branch="change", parent="main")
     repo.git("checkout", "-q", "-f", "change")
@@ -149,7 +147,7 @@ GRADES = [({"Factuality": 1, "Brevity": 1}, {"Factuality": second, "Brevity": 0.
         "{evals: {capitals: {kind: judged, outputs: results.jsonl, settings: {columns: {id: id, scores: scores.*}}}}}",
     ],
 )
-def test_scores_in_an_object_are_judges_by_name(tmp_path: Path, manifest: str) -> None:
+def test_scores_in_an_object_are_judges_by_name(tmp_path, manifest):
     versions = [
         "\n".join(json.dumps({**case, "scores": scores}) for case, scores in zip(CAPITALS, grades, strict=True))
         for grades in GRADES
@@ -165,14 +163,14 @@ def test_scores_in_an_object_are_judges_by_name(tmp_path: Path, manifest: str) -
     assert "No problems" in problems_text(site)
 
 
-def test_an_eval_of_kind_judged_without_any_score_or_verdict_is_an_error(tmp_path: Path) -> None:
+def test_an_eval_of_kind_judged_without_any_score_or_verdict_is_an_error(tmp_path):
     lines = "\n".join(json.dumps({"id": n, "output": "x"}) for n in range(3))
     repo = project(tmp_path, "evals/capitals/results.jsonl", (lines,))
     build_site(repo.path, tmp_path / "site")
     assert "No case of the output has a score or a verdict" in problems_text(tmp_path / "site")
 
 
-def test_columns_of_scores_that_are_missing_are_an_error_and_no_exact_match(tmp_path: Path) -> None:
+def test_columns_of_scores_that_are_missing_are_an_error_and_no_exact_match(tmp_path):
     columns = "{id: id, expected: expected, output: output, scores: grades.*}"
     manifest = f"{{evals: {{q: {{kind: judged, outputs: r.jsonl, settings: {{columns: {columns}}}}}}}}}"
     rows = "\n".join(json.dumps({"id": n, "expected": "x", "output": "x"}) for n in range(3))
@@ -217,12 +215,12 @@ PYDANTIC_EVALS = {
 
 
 @pytest.mark.parametrize("report", [DEEPEVAL, PYDANTIC_EVALS], ids=["deepeval", "pydantic-evals"])
-def test_a_report_has_the_verdicts_that_its_tool_gave(tmp_path: Path, report: Any) -> None:
+def test_a_report_has_the_verdicts_that_its_tool_gave(tmp_path, report):
     repo = project(tmp_path, "evals/cellar/results.json", (json.dumps(report),))
     assert numbers(repo, "cellar", "pass_rate") == [(0.667,)]
 
 
-def test_a_report_of_a_tool_that_is_not_known_is_said_to_be_not_known(tmp_path: Path) -> None:
+def test_a_report_of_a_tool_that_is_not_known_is_said_to_be_not_known(tmp_path):
     rows = [{"id": n, "expected": "x", "actual": "x", "evaluationResults": [{"grade": "B"}]} for n in range(3)]
     repo = project(tmp_path, "evals/cellar/results.json", (json.dumps(rows),))
     assert numbers(repo, "cellar", "score", "pass_rate") == [(None, None)]
@@ -233,7 +231,7 @@ def test_a_report_of_a_tool_that_is_not_known_is_said_to_be_not_known(tmp_path: 
 BOARD = [{"model": "m-1", "average": 43}, {"model": "m-2", "average": 50}]
 
 
-def test_rows_that_change_places_are_the_same_series(tmp_path: Path) -> None:
+def test_rows_that_change_places_are_the_same_series(tmp_path):
     manifest = '{version: "2.0", evals: {l: {kind: recorded, dir: board, outputs: l.json}}}'
     versions = [json.dumps({"results": rows}) for rows in (BOARD, BOARD[::-1])]
     repo = project(tmp_path, "board/l.json", versions, **{"evals/manifest.yaml": manifest})
@@ -257,9 +255,7 @@ SECOND: dict[str, Any] = {"b": {"f1": 0.6}}
         ((FIRST, FIRST | SECOND, FIRST), [None, 0.6, None]),
     ],
 )
-def test_the_headline_of_the_manifest_is_that_of_runs_without_it_too(
-    tmp_path: Path, runs: tuple[dict[str, Any], ...], values: list[float | None]
-) -> None:
+def test_the_headline_of_the_manifest_is_that_of_runs_without_it_too(tmp_path, runs, values):
     manifest = "{evals: {h: {kind: recorded, outputs: benchmark.json, settings: {headline: b.f1}}}}"
     repo = project(tmp_path, "evals/h/benchmark.json", [])
     repo.commit({"evals/manifest.yaml": manifest, "prompts/a.md": "Answer.\n"})
@@ -274,7 +270,7 @@ def test_the_headline_of_the_manifest_is_that_of_runs_without_it_too(
     assert "Repair" not in (tmp_path / "once/index.html").read_text("utf-8")
 
 
-def test_the_output_items_of_a_hosted_eval_have_the_verdicts_that_it_gave(tmp_path: Path) -> None:
+def test_the_output_items_of_a_hosted_eval_have_the_verdicts_that_it_gave(tmp_path):
     items = [
         {
             "object": "eval.run.output_item",
@@ -322,7 +318,7 @@ def graded(judge: str, low: float, place: str) -> dict[str, str]:
         ("通过", "未通过"),
     ],
 )
-def test_a_verdict_is_one_in_any_case_and_in_several_languages(tmp_path: Path, right: Any, wrong: Any) -> None:
+def test_a_verdict_is_one_in_any_case_and_in_several_languages(tmp_path, right, wrong):
     rows = json.dumps([{"id": n, "output": "x", "verdict": right if n < 2 else wrong} for n in range(3)])
     assert kind_of_case_file("responses.json", rows.encode()) == "judged"
     repo = project(
@@ -332,7 +328,7 @@ def test_a_verdict_is_one_in_any_case_and_in_several_languages(tmp_path: Path, r
 
 
 @pytest.mark.parametrize("beside", [{}, {"score": 0.5}])
-def test_words_that_are_no_known_verdicts_are_named_and_left_out(tmp_path: Path, beside: dict[str, float]) -> None:
+def test_words_that_are_no_known_verdicts_are_named_and_left_out(tmp_path, beside):
     words = ("pass", "wunderbar", "meh", "naja")
     rows = json.dumps([{"id": n, "output": "x", "verdict": word, **beside} for n, word in enumerate(words)])
     repo = project(
@@ -343,7 +339,7 @@ def test_words_that_are_no_known_verdicts_are_named_and_left_out(tmp_path: Path,
     assert "Verdicts in the column 'verdict' are not known: 3 of 4" in problems_text(tmp_path / "site")
 
 
-def test_the_gate_says_that_nothing_was_scored_where_no_side_has_a_score(tmp_path: Path) -> None:
+def test_the_gate_says_that_nothing_was_scored_where_no_side_has_a_score(tmp_path):
     versions = [json.dumps([{"id": n, "output": "x", "verdict": word} for n in range(3)]) for word in ("meh", "naja")]
     manifest = "{evals: {q: {kind: judged, outputs: r.json}}}"
     repo = project(tmp_path, "evals/q/r.json", versions, **{"evals/manifest.yaml": manifest})
@@ -355,7 +351,7 @@ def test_the_gate_says_that_nothing_was_scored_where_no_side_has_a_score(tmp_pat
 
 
 @pytest.mark.parametrize("ending", ["json", "jsonl", "csv"])
-def test_a_verdict_that_changes_beside_the_same_score_breaks(tmp_path: Path, ending: str) -> None:
+def test_a_verdict_that_changes_beside_the_same_score_breaks(tmp_path, ending):
     def written(right: int) -> str:
         rows = [{"id": f"c{n}", "output": "x", "passed": n < right, "score": 0.5 + n / 20} for n in range(9)]
         if ending == "csv":
@@ -374,11 +370,10 @@ def test_a_verdict_that_changes_beside_the_same_score_breaks(tmp_path: Path, end
 
 @pytest.mark.parametrize("place", ["config", "root", "column", "meta.json"])
 @pytest.mark.parametrize("judge", ["judge-1", "judge-2"])
-def test_grades_are_not_compared_across_judges_wherever_they_are_named(tmp_path: Path, place: str, judge: str) -> None:
+def test_grades_are_not_compared_across_judges_wherever_they_are_named(repo, place, judge):
     columns = "{id: scenario_id, passed: status, score: overall_score}"
     settings = f"{{list: scenarios, columns: {columns}}}"
     manifest = f'{{evals: {{s: {{kind: judged, outputs: "runs/*/results.json", settings: {settings}}}}}}}'
-    repo = GitRepo(tmp_path / "project")
     repo.commit({"evals/manifest.yaml": manifest, "prompts/a.md": "Answer.\n"})
     for number, (name, low) in enumerate((("judge-1", 0.6), (judge, 0.5))):
         files = graded(name, low, place)
@@ -407,10 +402,7 @@ WHERE = ("results.json", "runs/*/results.json", "runs/run-*.json")
         for at, place in enumerate(PLACES)
     ],
 )
-def test_the_judge_is_seen_beside_every_output_that_others_graded(
-    tmp_path: Path, kind: str, outputs: str, place: str
-) -> None:
-    repo = GitRepo(tmp_path / "project")
+def test_the_judge_is_seen_beside_every_output_that_others_graded(repo, tmp_path, kind, outputs, place):
     repo.commit({"evals/manifest.yaml": f'{{evals: {{s: {{kind: {kind}, outputs: "{outputs}"}}}}}}'})
     for run_number, (judge, grade) in enumerate((("j-1", 0.6), ("j-1", 0.7), ("j-2", 0.5))):
         rows = [{"id": f"c{n}", "output": "x", "score": grade + n / 10} for n in range(3)]
@@ -449,7 +441,7 @@ def tooled(*tools: float) -> str:
     return json.dumps(rows)
 
 
-def test_a_column_is_a_verdict_or_a_grade_for_the_whole_series(tmp_path: Path) -> None:
+def test_a_column_is_a_verdict_or_a_grade_for_the_whole_series(tmp_path):
     columns = "{id: id, output: out, scores: [tool, truth]}"
     manifest = f"{{evals: {{q: {{kind: judged, outputs: results.json, settings: {{columns: {columns}}}}}}}}}"
     repo = project(tmp_path, "evals/q/results.json", (tooled(*TOOLS[0]),), **{"evals/manifest.yaml": manifest})
@@ -465,7 +457,7 @@ def test_a_column_is_a_verdict_or_a_grade_for_the_whole_series(tmp_path: Path) -
     assert "not comparable" not in done.stdout
 
 
-def test_commands_decide_verdict_or_grade_for_the_whole_series_as_the_site_does(tmp_path: Path) -> None:
+def test_commands_decide_verdict_or_grade_for_the_whole_series_as_the_site_does(tmp_path):
     """The newest output alone, and the first two together, have only zeros and ones in the column."""
     columns = "{id: id, output: out, scores: [tool, truth]}"
     manifest = f"{{evals: {{q: {{kind: judged, outputs: results.json, settings: {{columns: {columns}}}}}}}}}"
@@ -502,7 +494,7 @@ def appended(*rates: float) -> str:
     return "\n".join(map(json.dumps, rows)) + "\n"
 
 
-def test_runs_that_one_commit_appends_are_counted_among_the_problems(tmp_path: Path) -> None:
+def test_runs_that_one_commit_appends_are_counted_among_the_problems(tmp_path):
     rates = (0.5, 0.9, 0.4, 0.6, 0.65)
     versions = [appended(*rates[:number]) for number in (1, 4, 5)]
     repo = project(tmp_path, "evals/regress/metrics.jsonl", versions, **REGRESS)
@@ -513,7 +505,7 @@ def test_runs_that_one_commit_appends_are_counted_among_the_problems(tmp_path: P
     assert text.count("left out") == 1
 
 
-def test_appended_runs_are_not_counted_while_the_clone_lacks_the_content_before(tmp_path: Path) -> None:
+def test_appended_runs_are_not_counted_while_the_clone_lacks_the_content_before(tmp_path):
     versions = [appended(0.5), appended(0.5, 0.9, 0.4, 0.6)]
     repo = project(tmp_path, "evals/regress/metrics.jsonl", versions, **REGRESS)
     oid = repo.git("rev-parse", "HEAD~1:evals/regress/metrics.jsonl")
@@ -526,7 +518,7 @@ def test_appended_runs_are_not_counted_while_the_clone_lacks_the_content_before(
     assert "2 runs of this commit are left out" in problems_text(tmp_path / "after")
 
 
-def test_steps_of_one_run_are_no_runs(tmp_path: Path) -> None:
+def test_steps_of_one_run_are_no_runs(tmp_path):
     lines = "\n".join(json.dumps({"step": n, "loss": 1 / (n + 1)}) for n in range(9))
     repo = project(tmp_path, "evals/regress/metrics.jsonl", [lines], **REGRESS)
     build_site(repo.path, tmp_path / "site")
@@ -553,9 +545,7 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
         ),
     ],
 )
-def test_init_finds_numbers_by_any_word_of_a_metric_in_their_names(
-    tmp_path: Path, path: str, versions: list[str], headline: str, value: float
-) -> None:
+def test_init_finds_numbers_by_any_word_of_a_metric_in_their_names(tmp_path, path, versions, headline, value):
     repo = initialised(project(tmp_path, path, versions))
     (eval_id,) = (line.strip().rstrip(":") for line in _entries(repo))
     found = points(repo, eval_id)
@@ -576,7 +566,7 @@ def _entries(repo: GitRepo) -> list[str]:
         ("output/stats.json", '{"scores": 4000, "match_id": 17}'),
     ],
 )
-def test_init_takes_no_other_number_for_a_metric(tmp_path: Path, path: str, content: str) -> None:
+def test_init_takes_no_other_number_for_a_metric(tmp_path, path, content):
     assert _entries(initialised(project(tmp_path, path, [content, content.replace("0", "1")]))) == []
 
 
@@ -607,15 +597,7 @@ def lines_of(rows: list[dict[str, Any]]) -> str:
         (("results/iteration-1/responses.jsonl", "results/iteration-2/responses.jsonl"), lines_of, {}, "pass_rate"),
     ],
 )
-def test_verdicts_of_responses_beside_test_cases_decide(
-    tmp_path: Path,
-    places: tuple[str, str],
-    written: Callable[[list[dict[str, Any]]], str],
-    stated: dict[str, Any],
-    metric: str,
-    manifest: str,
-) -> None:
-    repo = GitRepo(tmp_path / "project")
+def test_verdicts_of_responses_beside_test_cases_decide(repo, tmp_path, places, written, stated, metric, manifest):
     repo.commit({"prompts/a.md": "Answer.\n", "evals/q/test_cases.json": TEST_CASES})
     if manifest:
         repo.commit({"evals/manifest.yaml": manifest})
@@ -635,9 +617,7 @@ def test_verdicts_of_responses_beside_test_cases_decide(
 @pytest.mark.parametrize(
     ("manifest", "stated"), [("{evals: {q: {kind: responses}}}", {}), ("", {"status": "success", "success": True})]
 )
-def test_texts_are_compared_where_the_manifest_says_so_or_nothing_is_stated(
-    tmp_path: Path, manifest: str, stated: dict[str, Any]
-) -> None:
+def test_texts_are_compared_where_the_manifest_says_so_or_nothing_is_stated(tmp_path, manifest, stated):
     files = {"evals/q/test_cases.json": TEST_CASES, **({"evals/manifest.yaml": manifest} if manifest else {})}
     repo = project(tmp_path, "evals/q/responses.json", (json.dumps(responses(9, **stated)),), **files)
     assert numbers(repo, "q", "accuracy", "pass_rate") == [(0.0, None)]
@@ -645,7 +625,7 @@ def test_texts_are_compared_where_the_manifest_says_so_or_nothing_is_stated(
     assert ("verdicts or scores, which do not count" in problems_text(tmp_path / "site")) == bool(manifest)
 
 
-def test_no_iteration_is_lost_whose_responses_have_another_name(tmp_path: Path) -> None:
+def test_no_iteration_is_lost_whose_responses_have_another_name(tmp_path):
     files = {
         "evals/q/test_cases.json": TEST_CASES,
         "evals/q/results/iteration-1/responses.json": json.dumps(responses(9)),
@@ -654,7 +634,7 @@ def test_no_iteration_is_lost_whose_responses_have_another_name(tmp_path: Path) 
     assert numbers(repo, "q", "pass_rate") == [(1.0,), (0.222,)]
 
 
-def test_responses_of_several_variants_are_compared_as_texts(tmp_path: Path) -> None:
+def test_responses_of_several_variants_are_compared_as_texts(tmp_path):
     rows = json.dumps(responses(9))
     files = {"evals/q/test_cases.json": TEST_CASES, "evals/q/responses-b.json": rows}
     repo = project(tmp_path, "evals/q/responses.json", (rows,), **files)
@@ -683,10 +663,7 @@ POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'7' * 64}\ns
         ("evals/q/results/iteration-1/responses.json", "evals/q/results/iteration-2/responses.json"),
     ],
 )
-def test_verdicts_that_an_earlier_output_states_decide_the_kind(
-    tmp_path: Path, places: tuple[str, str], newest: str
-) -> None:
-    repo = GitRepo(tmp_path / "project")
+def test_verdicts_that_an_earlier_output_states_decide_the_kind(repo, places, newest):
     repo.commit({"evals/q/test_cases.json": TEST_CASES, places[0]: json.dumps(responses(7))})
     repo.commit({places[1]: newest})
     assert numbers(repo, "q", "pass_rate", "accuracy") == [(0.778, None), (None, None)]
@@ -700,12 +677,12 @@ def test_verdicts_that_an_earlier_output_states_decide_the_kind(
 
 
 @pytest.mark.parametrize("newest", [POINTER, "[", "{}"])
-def test_an_eval_of_cases_stays_found_when_its_newest_file_cannot_be_read(tmp_path: Path, newest: str) -> None:
+def test_an_eval_of_cases_stays_found_when_its_newest_file_cannot_be_read(tmp_path, newest):
     repo = project(tmp_path, "evals/results.json", (judged_rows(9), newest))
     assert numbers(repo, "results", "pass_rate") == [(1.0,), (None,)]
 
 
-def test_a_broken_newest_file_of_responses_leaves_the_kind_of_the_eval(tmp_path: Path) -> None:
+def test_a_broken_newest_file_of_responses_leaves_the_kind_of_the_eval(tmp_path):
     whole = json.dumps(responses(9))
     files = {"evals/q/test_cases.json": TEST_CASES}
     repo = project(tmp_path, "evals/q/responses.json", (whole, whole[:-20]), **files)

@@ -143,8 +143,7 @@ def test_no_line_is_named_for_a_value_that_is_no_whole_scalar_or_if_other_fields
     assert _corrected("truth.csv", "Name,Sum,Total\nAnn,5,5\n", ROW, "total", "5", "[1, 2]") is None
 
 
-def test_a_site_names_suspect_labels_and_the_page_goes_when_they_are_corrected(tmp_path):
-    repo = GitRepo(tmp_path / "project")
+def test_a_site_names_suspect_labels_and_the_page_goes_when_they_are_corrected(repo, tmp_path):
     out = tmp_path / "out"
     repo.commit({"CLAUDE.md": "Read.\n", "evals/field_mapping.yaml": MAPPING})
     repo.commit({"evals/bill/ground_truth.csv": "Name,Sum,Total\nAnn,5,<b>\n"})

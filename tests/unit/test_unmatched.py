@@ -64,7 +64,7 @@ def warning(what: str, fix: str, path: str | None = MANIFEST, eval_id: str | Non
 
 
 @pytest.mark.parametrize("rows", CASES, ids=lambda rows: rows[0]["case"])
-def test_what_fits_nothing_is_the_problem_of_the_table(problems: Any, rows: list[dict[str, str]]) -> None:
+def test_what_fits_nothing_is_the_problem_of_the_table(problems, rows):
     wanted = [tuple(row[name] for name in STATED) for row in rows if row["severity"]]
     found = [
         (each.severity, each.message, each.fix, each.path or "", each.eval_id or "", str(each.line or ""))
@@ -79,7 +79,7 @@ def pattern(cell: str) -> str:
     return "".join("*" if letter == "…" else f"[{letter}]" if letter in "*?[" else letter for letter in cell)
 
 
-def test_results_that_are_not_there_are_a_problem_of_an_eval_without_ground_truth(problems: Any) -> None:
+def test_results_that_are_not_there_are_a_problem_of_an_eval_without_ground_truth(problems):
     entries = 'evals:\n  n: {}\n  k: {kind: judged, dir: ".", outputs: k.jsonl}\n  l: {kind: recorded}\n'
     files = {MANIFEST: entries, "k.jsonl": '{"id": "a", "passed": true}\n'}
     assert problems(files, {"k.jsonl": None}) == [
@@ -99,8 +99,7 @@ def test_results_that_are_not_there_are_a_problem_of_an_eval_without_ground_trut
 NO_FIELD = "matches no field of the ground truth or of the newest output."
 
 
-def test_where_nothing_can_be_reported_the_names_that_are_nearly_right_are_named(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "project")
+def test_where_nothing_can_be_reported_the_names_that_are_nearly_right_are_named(repo):
     repo.commit({"evals/n/groundtruth.csv": TRUTH, MANIFEST: "evals:\n  k: {ground_truht: t.csv}\n"})
     done = run("build", repo.path)
     assert done.returncode == 2
@@ -108,8 +107,7 @@ def test_where_nothing_can_be_reported_the_names_that_are_nearly_right_are_named
     assert "evals/n/ is not an eval: groundtruth.csv is not the name of a ground truth. Call it one of" in done.stderr
 
 
-def test_an_entry_that_another_eval_comes_to_use_is_no_note_any_more_also_in_the_next_build(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "project")
+def test_an_entry_that_another_eval_comes_to_use_is_no_note_any_more_also_in_the_next_build(repo, tmp_path):
     other = {path.replace("/n/", "/k/"): text for path, text in EVAL.items()}
     repo.commit({**EVAL, **other, "m.yaml": "ignore: [walls]\n", "sitegen.toml": 'mapping = ["m.yaml"]\n'})
     repo.checkout()
@@ -121,15 +119,13 @@ def test_an_entry_that_another_eval_comes_to_use_is_no_note_any_more_also_in_the
     assert differs_from_cold(tmp_path / "step", repo.path) == []
 
 
-def test_nothing_is_said_of_a_mapping_where_an_output_that_it_serves_cannot_be_read(problems: Any) -> None:
+def test_nothing_is_said_of_a_mapping_where_an_output_that_it_serves_cannot_be_read(problems):
     broken = {"evals/n/results/iteration-002/extracted.json": "{", "evals/n/field_mapping.yaml": "ignore: [walls]\n"}
     assert [each.message for each in problems(broken) if "fits" in each.message] == []
 
 
 @pytest.mark.parametrize(("newest", "severity"), [("extracted.json", "note"), ("output.json", "warning")])
-def test_iterations_without_output_are_a_warning_if_the_newest_is_one(
-    problems: Any, newest: str, severity: str
-) -> None:
+def test_iterations_without_output_are_a_warning_if_the_newest_is_one(problems, newest, severity):
     files = {
         "evals/n/results/iteration-002/notes.md": "x",
         "evals/n/results/iteration-003/output.json": OUTPUT,
@@ -143,9 +139,8 @@ def test_iterations_without_output_are_a_warning_if_the_newest_is_one(
     assert problem.fix == f"Commit extracted.json there, or remove the folders. {IGNORED}"
 
 
-def test_the_work_tree_is_looked_at_where_it_is_built(problems: Any, tmp_path: Path) -> None:
+def test_the_work_tree_is_looked_at_where_it_is_built(problems, repo):
     files = {"evals/k/ground_truth.csv": TRUTH, "evals/k/a.txt": "x"}
-    repo = GitRepo(tmp_path / "project")
     repo.commit({**EVAL, **files, ".gitignore": "*.out.json\n"})
     repo.checkout()
     (repo.path / "evals/k/mine.out.json").write_text(OUTPUT)
@@ -180,13 +175,12 @@ LOG = '{"chunkIndex": 0, "run_id": "r", "paragraphs": {"p-1": "Oak."}, "highligh
         },
     ],
 )
-def test_an_eval_whose_files_are_at_the_places_that_it_names_has_no_problem(problems: Any, files: Any) -> None:
+def test_an_eval_whose_files_are_at_the_places_that_it_names_has_no_problem(problems, files):
     found = [problem for problem in problems(files) if "missing from the output" not in problem.message]
     assert found == []
 
 
-def test_an_uncommitted_manifest_is_read_and_a_problem_of_the_work_tree_names_it_whole(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "project")
+def test_an_uncommitted_manifest_is_read_and_a_problem_of_the_work_tree_names_it_whole(repo, tmp_path):
     repo.commit(EVAL)
     repo.checkout()
     (repo.path / MANIFEST).write_text("evals: {n: {name: Receipts}}\n")
@@ -198,8 +192,7 @@ def test_an_uncommitted_manifest_is_read_and_a_problem_of_the_work_tree_names_it
     assert "Receipts" in (tmp_path / "site/index.html").read_text()
 
 
-def test_problems_of_a_build_that_goes_on_are_those_of_one_from_the_beginning(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "project")
+def test_problems_of_a_build_that_goes_on_are_those_of_one_from_the_beginning(repo, tmp_path):
     repo.commit({**EVAL, **entry("mapping: m.yaml"), "evals/k/groundtruth.csv": TRUTH})
     build_site(repo.path, tmp_path / "one", jobs=1)
     repo.commit({"evals/k/groundtruth.csv": None, "evals/k/ground_truth.csv": TRUTH, **entry("schema: s.json")})
@@ -208,8 +201,7 @@ def test_problems_of_a_build_that_goes_on_are_those_of_one_from_the_beginning(tm
     assert differences(tmp_path / "one", tmp_path / "other") == []
 
 
-def test_strict_counts_them(tmp_path: Path) -> None:
-    repo = GitRepo(tmp_path / "project")
+def test_strict_counts_them(repo, tmp_path):
     repo.commit({**EVAL, **entry("mapping: m.yaml")})
     done = run("build", repo.path, "--strict", "--out", tmp_path / "site")
     assert (done.returncode, "1 warning on problems.html" in done.stdout) == (3, True)

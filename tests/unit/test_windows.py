@@ -17,7 +17,6 @@ from sitegen.pages.effects import effect_rows
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord, instructions_page, toward_better
 from tests import pages_sample
 from tests import pages_sample_diffs as sample
-from tests.gitrepo import GitRepo
 from tests.sites import build_site, renderer_of, text_of, written
 
 F1 = MetricSpec("f1", "F1", "")
@@ -182,8 +181,7 @@ def test_the_change_across_an_edit_is_over_the_documents_that_both_outputs_have(
     assert (row.change, row.grade, row.why) == (change, "not judged", why)
 
 
-def test_edit_and_commit_tell_the_same_change_of_the_same_two_outputs(tmp_path):
-    repo = GitRepo(tmp_path / "repo")
+def test_edit_and_commit_tell_the_same_change_of_the_same_two_outputs(repo, tmp_path):
     commits = []
     for number, (documents, right) in enumerate(((30, 30), (60, 27)), 1):
         names = [f"d{at}" for at in range(documents)]
