@@ -34,7 +34,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     fonts = {"FONTCONFIG_FILE": str(fontconfig_file(tmp_path_factory.mktemp("fontconfig")))}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", *os.environ.get("CHR", "").split()], env={**os.environ, **fonts}, timeout=PATIENCE
+            executable_path=path, args=["--no-sandbox"], env={**os.environ, **fonts}, timeout=PATIENCE
         )
         yield browser
         browser.close()

@@ -1,19 +1,20 @@
-"""Pairing against independent implementations."""
+"""Pairing against independent implementations, also of lists with many copies."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from sitegen.scoring.pairing import agreeing_pairs
+from sitegen.scoring.pairing import MAX_COMPARED, agreeing_pairs, greedy_pairs
 from sitegen.stats.assignment import pairs_up, preferred_pairs
 from sitegen.text import similarity
-from sitegen.text.similarity import Comparable, Exact, normalise
+from sitegen.text.similarity import Comparable, Exact, normalise, similar_pairs
 
 CELLS = st.one_of(st.none(), st.text("abcdeß", min_size=1, max_size=8), st.integers(0, 3).map(Exact))
 ITEMS = st.lists(st.tuples(CELLS, CELLS), max_size=6)
@@ -107,3 +108,52 @@ def test_the_threshold_decides_as_whole_numbers_do(longest: int, distance: int) 
 @given(st.text())
 def test_a_normalised_text_has_no_white_space_to_trim_or_collapse(text: str) -> None:
     assert normalise(text) == " ".join(normalise(text).split())
+
+
+NAMES = st.lists(st.sampled_from(["freight", "frieght", "frights", "light", "night", None]), max_size=12)
+
+
+def every_pair_tried(
+    ones: list[tuple[Any, ...]], others: list[tuple[Any, ...]], equal: Callable[[int, int], int], most: int
+) -> list[tuple[int, int]]:
+    """Rule 23 to the letter: equal items first, then by similarity; beyond ``most`` ties by places alone."""
+    taken: list[tuple[int, int]] = []
+    free = [(i, j, alike) for i, j, alike in similar_pairs(ones, others, 0.6) if ones[i] != others[j]]
+    same: dict[Any, list[tuple[int, int]]] = {}
+    for i, one in enumerate(ones):
+        for j, other in enumerate(others):
+            if one == other != (None,):
+                same.setdefault(one, []).append((i, j))
+    levels = [*same.values()]
+    steps = sorted({round(alike, 9) for _, _, alike in free}, reverse=True)
+    levels += [[(i, j) for i, j, each in free if round(each, 9) == alike] for alike in steps]
+    for level in levels:
+        left, right = {i for i, _ in taken}, {j for _, j in taken}
+        tied = sorted((i, j) for i, j in level if i not in left and j not in right)
+        if len(tied) <= most:
+            tied.sort(key=lambda pair: (-equal(*pair), *pair))
+        for i, j in tied:
+            if i not in {i for i, _ in taken} and j not in {j for _, j in taken}:
+                taken.append((i, j))
+    return sorted(taken)
+
+
+@settings(max_examples=300)
+@given(NAMES, NAMES)
+@example(["freight", "light"] * 150, ["light", "freight", "night"] * 150)  # too many ties to be ordered by their fields
+def test_copies_are_paired_as_if_every_pair_was_tried(left: list[Any], right: list[Any]) -> None:
+    def equal(i: int, j: int) -> int:
+        return (i * 7 + j * 3) % 4
+
+    ones: list[tuple[Any, ...]] = [(name,) for name in left]
+    others: list[tuple[Any, ...]] = [(name,) for name in right]
+    found, _ = greedy_pairs(ones, others, 0.6, equal)
+    assert [(i, j) for i, j, _ in found] == every_pair_tried(ones, others, equal, 20_000)
+
+
+def test_copies_of_two_names_are_paired_however_many_there_are() -> None:
+    left: list[tuple[Any, ...]] = [("freight",)] * 6_000
+    right: list[tuple[Any, ...]] = [("freights",)] * 6_000
+    assert len(left) * len(right) > MAX_COMPARED
+    found, _ = greedy_pairs(left, right, 0.8, lambda i, j: 0)
+    assert found == [(place, place, 0.875) for place in range(6_000)]

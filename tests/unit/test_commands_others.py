@@ -1,13 +1,27 @@
-"""The command line as a whole: its list of commands, its version, ``demo``, and how it ends in odd company."""
+"""The command line as a whole, ``demo`` and ``history``, and a plain ``build``, which is read without typer."""
 
+import re
 import subprocess
 import sys
 from importlib.metadata import version
+from itertools import chain, permutations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
+from typer.main import get_command
 
 import sitegen
+from sitegen.commands.history import history_lines
+from sitegen.commands.main import plain_build
+from sitegen.commands.signatures import app
+from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
+from sitegen.model.commits import Commit
+from sitegen.model.metrics import Metric
+from sitegen.model.series import Series
+from sitegen.project import Options
+from sitegen.text.plain import day
+from tests import pages_sample as sample
 from tests.sites import run
 
 COMMANDS = [
@@ -99,3 +113,189 @@ def test_names_that_a_terminal_cannot_show_are_spelled_out(demo: Path, tmp_path:
         check=False,
     )
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, f"{tmp_path}/gr\\xf6\\xdfe/index.html".encode())
+
+
+def _series(delta: Change, *, stale: bool = False) -> Series:
+    series = sample.series(2)
+    first, second = series.points
+    return replace(
+        series,
+        points=(replace(first, now=first.scorecard), replace(second, now=second.scorecard, change=delta, stale=stale)),
+    )
+
+
+def _values(series: Series, index: int) -> str:
+    card, interval = series.points[index].scorecard, series.points[index].interval
+    assert interval is not None
+    first, *others = (f"{card.metric(spec.name):9.3f}" for spec in series.specs[:3])
+    return " ".join([first, f"{interval.low:.3f} to {interval.high:.3f}", *others])
+
+
+def _made(commit: Commit) -> str:
+    return f"{day(commit.committed_at):11}  {commit.short} {commit.subject}"
+
+
+def test_a_change_of_several_roles_is_followed_by_its_parts():
+    parts = DeltaParts(0.05, -0.011, 0.003)
+    series = _series(Change(Overlap(1), (MetricDelta("f1", 0.042, parts),)))
+    first, second = (point.snapshot.commit for point in series.points)
+    assert history_lines(series) == [
+        f"{'iteration':25}        F1           95 % Precision    Recall    change  errors  date         commit",
+        f"{'iteration-001':25} {_values(series, 0)}                16  {_made(first)}",
+        f"{'iteration-002':25} {_values(series, 1)}    +0.042      23  {_made(second)}",
+        "    change: outputs +0.050, ground truth −0.011, rules +0.003",
+    ]
+
+
+def test_a_refused_change_is_a_dash_with_its_reason():
+    series = _series(Change(Overlap(common=0, only_before=("a",), only_after=("b",)), (MetricDelta("f1", None, None),)))
+    lines = history_lines(series)
+    assert lines[2].split()[7] == "—"
+    assert lines[3:] == ["    change: not comparable: no document in common with iteration-001"]
+
+
+def test_a_stale_output_is_called_stale():
+    delta = Change(Overlap(1), (MetricDelta("f1", 0.02, DeltaParts(0.02, 0.0, 0.0)),))
+    lines = history_lines(_series(delta, stale=True))
+    assert lines[2].split()[7] == "+0.020"
+    assert lines[3:] == ["    older than its instructions: these were edited after this output was made"]
+
+
+def test_where_the_clocks_part_the_headline_has_both():
+    series = sample.series(2)
+    lines = history_lines(series)
+    now = series.points[0].now
+    assert now is not None
+    assert " ".join(lines[0].split()) == "iteration F1 95 % today Precision Recall change errors date commit"
+    assert lines[1].split()[5] == f"{now.metric('f1'):.3f}"
+
+
+def test_a_number_of_things_is_whole():
+    series = sample.series(2)
+    specs = (replace(series.specs[0], unit="count"), *series.specs[1:])
+    points = [
+        replace(
+            point,
+            scorecard=replace(point.scorecard, metrics=(Metric("f1", 22.0), *point.scorecard.metrics[1:])),
+            now=None,
+            interval=None,
+        )
+        for point in series.points
+    ]
+    assert history_lines(replace(series, specs=specs, points=tuple(points)))[1].split()[1] == "22"
+
+
+def test_metrics_that_no_iteration_has_are_left_out():
+    series = sample.series(2)
+    specs = (series.specs[0], replace(series.specs[1], name="unknown", label="Unknown"), *series.specs[2:])
+    heads = history_lines(replace(series, specs=specs))[0]
+    assert ("Unknown" in heads, series.specs[2].label in heads) == (False, True)
+
+
+ROOT = Path(__file__).parents[2]
+
+PLAIN = (
+    ["build"],
+    ["build", "project"],
+    ["build", ""],
+    ["build", "-o", "site"],
+    ["build", "project", "--out", "site", "--cache", "memo"],
+    ["build", "--cache", "memo", "-o", "site", "project"],
+    ["build", "--jobs", "2", "project", "--strict"],
+    ["build", "--public", "--base-url", "https://evals.example.org/", "--out", "public"],
+    ["build", "--base-url", ""],
+    ["build", "--rev", "HEAD~1", "--worktree"],
+    ["build", "--force", "--rev", ""],
+)
+NOT_PLAIN: tuple[list[str], ...] = (
+    [],
+    ["verify-all"],
+    ["build", "--help"],
+    ["build", "--open"],
+    ["build", "-osite"],
+    ["build", "--out=site"],
+    ["build", "--out"],
+    ["build", "-o", "--strict"],
+    ["build", "-o", "site", "--out", "other"],
+    ["build", "--strict", "--strict"],
+    ["build", "--jobs", "0"],
+    ["build", "--jobs", "two"],
+    ["build", "--jobs", "-1"],
+    ["build", "--jobs", ""],
+    ["build", "--jobs", "1_0"],
+    ["build", "one", "two"],
+    ["build", "--", "project"],
+)
+PARTS = (
+    *(["project"], [""], ["--"], ["-"], ["-o", "site"], ["--out", ""], ["--out", "--strict"], ["--cache", "memo"]),
+    *(["--jobs", "2"], ["--jobs", "007"], ["--jobs", " 3"], ["--jobs", "0"], ["--strict"], ["--public"], ["--no-such"]),
+    *(
+        ["--base-url", "https://evals.example.org/"],
+        ["--base-url", "-"],
+        ["--open"],
+        ["--cache"],
+        ["--rev", "v1"],
+        ["--rev", "--strict"],
+        ["--worktree"],
+        ["--force"],
+    ),
+)
+
+
+@pytest.fixture
+def read_by_typer(monkeypatch: pytest.MonkeyPatch):
+    asked: list[tuple[Options, bool, bool]] = []
+
+    def command(options: Options, *, strict: bool, public: bool, open_browser: bool) -> None:
+        assert not open_browser
+        asked.append((options, strict, public))
+
+    monkeypatch.setattr("sitegen.commands.build.command", command)
+    parser = get_command(app)
+
+    def read(arguments: list[str]) -> tuple[Options, bool, bool]:
+        parser.main(arguments, standalone_mode=False)
+        return asked.pop()
+
+    return read
+
+
+@pytest.mark.parametrize("arguments", PLAIN, ids=" ".join)
+def test_a_plain_build_asks_for_what_typer_would_ask_for(arguments, read_by_typer):
+    assert plain_build(arguments) == read_by_typer(arguments)
+
+
+def test_whatever_is_read_without_typer_is_read_as_typer_reads_it(read_by_typer):
+    calls = [["build", *chain(*parts)] for length in (1, 2, 3) for parts in permutations(PARTS, length)]
+    plain = [(call, read) for call in calls if (read := plain_build(call))]
+    assert len(plain) > 500
+    assert [(call, read) for call, read in plain if read != read_by_typer(call)] == []
+
+
+def test_a_plain_build_is_of_this_folder_unless_one_is_named():
+    assert plain_build(["build"]) == (Options(repo=Path()), False, False)
+    assert plain_build(["build", "there", "--jobs", "3"]) == (Options(repo=Path("there"), jobs=3), False, False)
+
+
+@pytest.mark.parametrize("arguments", NOT_PLAIN, ids=" ".join)
+def test_anything_else_is_left_to_typer(arguments):
+    assert plain_build(arguments) is None
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "action.yml",
+        ".github/workflows/gate.yml",
+        "sitegen/recognition/skeletons/gate.yml",
+        "sitegen/recognition/skeletons/pages.yml",
+    ],
+)
+def test_every_option_that_a_workflow_builds_with_is_plain(file):
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
+    builds = [line for line in lines if "sitegen build" in line or ("arguments" in line and "(" in line)]
+    options = set(re.findall(r"--[a-z-]+", " ".join(builds)))
+    assert options
+    values = {"--out": "site", "--cache": "memo", "--base-url": "https://evals.example.org/"}
+    words = [word for option in sorted(options) for word in (option, *filter(None, [values.get(option)]))]
+    assert plain_build(["build", *words]) is not None

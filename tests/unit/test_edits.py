@@ -1,0 +1,225 @@
+"""Edits of instructions: how large they are, beside which points they stand, what they changed, which have pages."""
+
+from pathlib import Path
+
+import pytest
+from markupsafe import Markup
+from msgspec.structs import replace
+
+from sitegen.analysis.change import change_between
+from sitegen.analysis.edits import OutputEdits
+from sitegen.engine import timeline
+from sitegen.engine.eval_job import with_outcome
+from sitegen.history import history_fold, instructions
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import Flips
+from sitegen.model.series import Point, Window
+from sitegen.model.timeline import Blob, Snapshot
+from sitegen.pages import links
+from sitegen.pages.edit import EditView, draw_edit
+from sitegen.text.patch import PatchCounts
+from sitegen.text.sections import TextStats
+from tests import pages_sample_diffs as sample
+from tests.gitrepo import GitRepo
+from tests.sites import broken_links, build_site, content, differs_from_cold, renderer_of
+from tests.unit.test_noise import card
+from tests.unit.test_windows import F1, commit, edit, snapshot
+
+WORSE = Flips(broken=(("a", 4), ("b", 4)), still=(("c", 10),))
+
+
+def point(number: int, output: str, right: int) -> Point:
+    at = replace(snapshot(number, number), outputs=(Blob("out.json", output),))
+    return Point(at, card("+" * right + "-" * (40 - right)), ())
+
+
+def outcome(output: str, headline: MetricSpec) -> Window:
+    before, after = point(1, "x", 30), point(2, output, 22)
+    change = change_between(before, after, WORSE, headline=headline)
+    return with_outcome(Window(edit=1, before=0, after=1), change)
+
+
+def test_a_change_around_an_edit_is_judged_and_what_stayed_wrong_is_left_out():
+    found = outcome("y", F1)
+    assert found.verdict is not None
+    assert found.flips == Flips(broken=WORSE.broken)
+    assert (found.verdict.decision, found.verdict.why, found.verdict.broken) == ("worse", "beyond chance", 8)
+
+
+def test_the_same_output_scored_again_is_not_judged():
+    assert outcome("x", F1).verdict is None
+
+
+def facts(counts: PatchCounts, before: TextStats | None, after: TextStats | None) -> str:
+    """What stands below the subject of an edit, after its number."""
+    drawn = draw_edit(sample.FILE.edits[1], sample.patch_of(sample.V1, sample.V2))
+    page = EditView(
+        file=sample.FILE, index=1, patch=replace(drawn, counts=counts), effects=(), before=before, after=after
+    ).page
+    assert isinstance(page.view, EditView)
+    html = renderer_of(sample.SITE).render(page).decode().partition("edit 2 of the file</span>")[2].partition("</p>")[0]
+    return " ".join(Markup(html.replace("</span>\n<span>", ", ").replace("</span><span>", ", ")).striptags().split())
+
+
+@pytest.mark.parametrize(
+    ("counts", "before", "after", "stated"),
+    [
+        (PatchCounts(version_before="1.0", version_after="1.1"), None, None, "version 1.0 → then 1.1"),
+        (PatchCounts(), TextStats(version="1.0"), TextStats(version="1.1"), "version 1.0 → then 1.1"),
+        (PatchCounts(version_after="2"), TextStats(version="2"), None, "version 2"),
+        (PatchCounts(), TextStats(version="3"), None, "version 3"),
+        (PatchCounts(), TextStats(), TextStats(), ""),
+        (PatchCounts(), TextStats(1_000, 20), TextStats(1_001, 20), "1,000 → then 1,001 lines, 20 words"),
+        (PatchCounts(), None, TextStats(3, 0), "3 lines, 0 words"),
+        (PatchCounts(), TextStats(3), None, "3 lines"),
+        (PatchCounts(), None, None, ""),
+    ],
+)
+def test_an_edit_says_the_version_and_the_size_of_its_file(
+    counts: PatchCounts, before: TextStats | None, after: TextStats | None, stated: str
+):
+    """The version is that of the patch or else of the text; a size that did not change stands once."""
+    assert facts(counts, before, after) == stated
+
+
+def linked(snapshots: list[Snapshot], *edits: int) -> list[list[int]]:
+    """Positions of the commits of the edits beside each point."""
+    every = [edit(position) for position in edits]
+    return [[one.commit.position for one in beside] for beside in OutputEdits(snapshots, every).beside]
+
+
+def test_an_output_has_the_edits_since_the_output_before():
+    assert linked([snapshot(1, 2), snapshot(2, 5), snapshot(3, 8)], 1, 3, 5, 6, 9) == [[1], [3, 5], [6]]
+
+
+def test_all_outputs_of_a_commit_have_the_edits_since_the_last_output_of_an_earlier_one():
+    outputs = [snapshot(1, 2), snapshot(2, 6), snapshot(3, 6), snapshot(4, 6), snapshot(5, 8)]
+    assert linked(outputs, 1, 3, 6) == [[1], [3, 6], [3, 6], [3, 6], []]
+
+
+def test_of_several_outputs_of_a_commit_the_times_that_they_record_say_which_came_after_an_edit():
+    outputs = [snapshot(number, 9, recorded=f"2026-03-02T0{number}:30:00Z") for number in (2, 3, 4, 6, 7)]
+    assert linked(outputs, 1, 3, 5) == [[1], [3], [], [5], []]
+
+
+def test_an_edit_of_the_commit_that_brought_the_outputs_may_have_come_before_any_that_was_made_while_it_was_at_work():
+    first = snapshot(1, 5, recorded="2026-03-02T03:30:00Z")
+    outputs = [snapshot(number, 7, recorded=f"2026-03-02T06:{number}0:00Z") for number in (2, 3, 4)]
+    assert linked([first, *outputs], 1, 2, 6, 7) == [[1, 2], [6, 7], [7], [7]]
+
+
+def test_an_edit_after_the_output_before_was_made_counts_also_if_it_was_committed_with_it():
+    outputs = [snapshot(1, 5, recorded="2026-03-02T02:30:00Z"), snapshot(2, 8, recorded="2026-03-02T06:30:00Z")]
+    assert linked(outputs, 1, 4, 7) == [[1], [4]]
+
+
+def test_a_commit_that_an_output_records_says_more_than_its_place():
+    outputs = [snapshot(1, 3), snapshot(2, 9, made_at=commit(4).sha), snapshot(3, 9)]
+    assert linked(outputs, 1, 4, 7) == [[1], [4], [7]]
+
+
+def test_points_that_are_scored_again_take_no_edits_from_the_output_after_them():
+    again = [snapshot(1, 2), snapshot(1, 5, "mapping"), snapshot(1, 6, "ground_truth"), snapshot(2, 8)]
+    assert linked(again, 1, 3, 6, 7) == [[1], [3], [6], [3, 6, 7]]
+
+
+def test_a_copy_of_the_output_before_leaves_its_edits_to_the_next_one_as_well():
+    first, copy, other, last = (
+        replace(snapshot(number, position), outputs=(Blob("out.json", oid),))
+        for number, position, oid in ((1, 2, "x"), (2, 6, "x"), (3, 6, "y"), (4, 8, "z"))
+    )
+    assert linked([first, copy, other, last], 1, 3, 7) == [[1], [3], [3], [7]]
+    times = [f"2026-03-02T0{hour}:30:00Z" for hour in (1, 3, 4, 5)]
+    timed = [replace(one, recorded_at=time) for one, time in zip((first, copy, other, last), times, strict=True)]
+    assert linked(timed, 1, 3) == [[1], [3], [3], []]
+
+
+def test_a_time_that_cannot_be_read_is_none():
+    outputs = [snapshot(1, 2), snapshot(2, 6, recorded="yesterday"), snapshot(3, 6)]
+    assert linked(outputs, 1, 3) == [[1], [3], [3]]
+
+
+EDITS_KEPT = 50
+OLD = [f"prompts/old/{number:03}.md" for number in range(30)]
+NEW = [f"prompts/new/{number:03}.md" for number in range(EDITS_KEPT - 4)]
+
+
+@pytest.fixture(autouse=True)
+def few_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same bounds, but smaller."""
+    bounds = {timeline: "EDITS_KEPT", history_fold: "MOST_ADDED", instructions: "MOST_ADDED"}
+    for module, name in bounds.items():
+        monkeypatch.setattr(module, name, EDITS_KEPT)
+
+
+def project(folder: Path, manifest: str = "evals: {}") -> GitRepo:
+    """With one edit more than have pages and become rows at once."""
+    repo = GitRepo(folder)
+    repo.commit({**dict.fromkeys(OLD, "Read it.\n"), "evals/manifest.yaml": f'version: "2.0"\n{manifest}\n'})
+    repo.commit({**dict.fromkeys(NEW, "Read it all.\n"), "evals/a/ground_truth.json": '{"who": "Ann"}'})
+    repo.commit({"evals/a/extracted.json": '{"who": "Ann"}'})
+    return repo
+
+
+def pages(out: Path) -> set[str]:
+    """The pages of instruction files and of their edits."""
+    return {path for path in content(out) if path.startswith("instructions/") and path != links.instructions()}
+
+
+def edits(out: Path) -> int:
+    return sum(not path.endswith("/index.html") for path in pages(out))
+
+
+def test_the_newest_edits_and_files_that_an_eval_names_have_pages_and_older_edits_rows_to_which_all_links_lead(
+    tmp_path,
+):
+    repo, out = project(tmp_path / "project", f"evals:\n  a: {{instructions: [{OLD[-2]}]}}"), tmp_path / "site"
+    (repo.path / "sitegen.toml").write_text("[limits]\nreports_kept = 10\n")  # which makes them no fewer
+    first, *_ = repo.git("rev-list", "--reverse", "HEAD").split()
+    build_site(repo.path, out)
+    assert edits(out) == EDITS_KEPT + 1
+    assert links.instruction(NEW[0]) in pages(out)
+    assert links.instruction(OLD[-1]) not in pages(out)
+    assert links.instruction(OLD[-2]) in pages(out)
+    assert links.edit(OLD[-2], first) not in pages(out)
+    assert broken_links(out, fragments=True) == []
+    row = links.of_edits(frozenset())["file"](OLD[-1], first)
+    assert row.startswith(f"{links.commit(first)}#")
+    assert f'href="../{row}"' in (out / links.instructions()).read_text()
+    assert f'id="{row.partition("#")[2]}"' in (out / links.commit(first)).read_text()
+
+
+def test_one_more_edit_and_those_that_turn_pages_into_rows_leave_the_site_of_a_cold_build(tmp_path):
+    repo, out = project(tmp_path / "project"), tmp_path / "site"
+    build_site(repo.path, out)
+    repo.commit({OLD[0]: "Read it twice.\n"})
+    site = build_site(repo.path, out)
+    assert (site.written < 25, edits(out)) == (True, EDITS_KEPT + 2)
+    assert differs_from_cold(out, repo.path) == []
+    repo.commit(dict.fromkeys(NEW[:23], "Read all of it.\n"))
+    build_site(repo.path, out)
+    assert edits(out) == EDITS_KEPT
+    assert differs_from_cold(out, repo.path) == []
+    assert broken_links(out, fragments=True) == []
+
+
+def test_more_pages_are_made_if_as_many_reports_are_kept(tmp_path):
+    repo, out = project(tmp_path / "project"), tmp_path / "site"
+    (repo.path / "sitegen.toml").write_text(f"[limits]\nreports_kept = {EDITS_KEPT + 2}\n")
+    build_site(repo.path, out)
+    assert edits(out) == len(OLD) + len(NEW)
+
+
+def test_of_very_many_files_that_one_commit_adds_the_others_are_followed_since_their_next_edits(tmp_path):
+    repo, out = project(tmp_path / "project"), tmp_path / "site"
+    many = [f"prompts/many/{number:03}.md" for number in range(EDITS_KEPT + 10)]
+    repo.commit(dict.fromkeys(many, "Read it all.\n"))
+    build_site(repo.path, out)
+    assert {path for path in many if links.instruction(path) in pages(out)} == {*many[:EDITS_KEPT]}
+    assert f"{len(many)} instruction files in one commit: {EDITS_KEPT} are" in (out / links.problems()).read_text()
+    repo.commit({many[-1]: "Read it all.\nTwice.\n", many[-2]: None})
+    build_site(repo.path, out)
+    assert links.instruction(many[-1]) in pages(out)
+    assert links.instruction(many[-2]) not in pages(out)
+    assert "2 lines" in (out / links.edit(many[-1], repo.git("rev-parse", "HEAD").strip())).read_text()
+    assert differs_from_cold(out, repo.path) == []

@@ -1,0 +1,360 @@
+"""Texts: their lines, words, sections and versions, and how two of them differ."""
+
+from decimal import Decimal
+
+import pytest
+
+from sitegen.commands.verify import discrepancy
+from sitegen.model.metrics import Nouns
+from sitegen.model.outcomes import Judgement, Value
+from sitegen.pages.html.cells import shown_pair, shown_run
+from sitegen.text.diff import MOST_LINES, MOST_PAIRS, DiffRow, draw, pair
+from sitegen.text.markdown import document
+from sitegen.text.patch import LARGEST, Hunk, Patch, PatchCounts, PatchLine, VersionStep, read_patch, version_steps
+from sitegen.text.plain import cut, line, visible
+from sitegen.text.sections import TextStats, count_words, sections, split_lines, stated_version, text_stats
+from sitegen.text.values import texts_with_types
+from sitegen.text.words import LONGEST, WordSpan, mark, tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain\ttext\n", "plain\ttext\n"),
+        ("\x00\x1b\x7f\r", "␀␛␡␍"),
+        ("a\u202eb\u2066c", "a‹U+202E›b‹U+2066›c"),
+        ("\ud800", "‹U+D800›"),
+        ("עברית 👩🏽‍🚀", "עברית 👩🏽‍🚀"),
+    ],
+)
+def test_what_cannot_be_seen_is_made_visible(text: str, shown: str):
+    assert visible(text) == shown
+
+
+def test_a_cut_says_how_much_is_missing():
+    assert cut("abc", 3) == "abc"
+    assert cut("a" * 1_003, 2) == "aa … (1,001 more characters)"
+    assert cut(cut("a" * 10_003, 1_003), 2) == "aa … (10,001 more characters)"
+
+
+def test_one_line_has_no_line_feeds():
+    assert line("a\nb\u2028c") == "a b‹U+2028›c"
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "said"),
+    [
+        (12, "12", ("12 (number)", '"12" (text)')),
+        ("12", 12, ('"12" (text)', "12 (number)")),
+        (Decimal("1.50"), " 1.50", ("1.50 (number)", '" 1.50" (text)')),
+        (True, "True", ("true (boolean)", '"True" (text)')),
+        ("[1]", [1], ('"[1]" (text)', "[1] (list)")),
+        (None, "null", ("null (nothing)", '"null" (text)')),
+        (12, "13", None),
+        ("a", "A", None),
+        (1, Decimal("1"), None),
+    ],
+)
+def test_types_are_named_where_they_alone_tell_two_values_apart(expected: Value, actual: Value, said: object) -> None:
+    assert texts_with_types(expected, actual) == said
+
+
+def test_a_discrepancy_of_types_shows_them_in_the_terminal_and_on_pages() -> None:
+    one = Judgement(document="", path="total", attribute="total", outcome="format_error", expected=12, actual="12")
+    assert discrepancy(one, Nouns()) == 'format error   total: expected 12 (number), found "12" (text)'
+    assert ["".join(span.text for span in side.spans) for side in shown_pair(one)] == ["12 (number)", '"12" (text)']
+    sides = shown_run("format_error", "12", '"12"')
+    assert ["".join(span.text for span in side.spans) for side in sides] == ["12", '"12"']
+
+
+@pytest.mark.parametrize(
+    ("line", "version"),
+    [
+        ("**Version:** v1.2.0", "1.2.0"),
+        ("**Version:** 2.6", "2.6"),
+        ("version: 1.0.0-rc.1", "1.0.0-rc.1"),
+        ("Version 3", "3"),
+        ("# Packet reader v2.4.1", "2.4.1"),
+        ("## Packet reader (v2.4)", "2.4"),
+        ("This version outputs 2 files", None),
+        ("The version of 2024", None),
+        ("# Plan for v2", None),
+        ("", None),
+    ],
+)
+def test_a_version_is_found_where_a_file_states_one(line: str, version: str | None):
+    assert stated_version(line) == version
+
+
+def test_lines_are_what_git_counts_and_words_are_without_marks():
+    assert text_stats(b"# Reader\r\n\r\n**Version:** v1.0\r\n- `a.b` isn't *it*\n") == TextStats(4, 6, "1.0")
+    assert text_stats(b"") == TextStats(0, 0, None)
+    assert text_stats(b"one\x0cline\xe2\x80\xa8only") == TextStats(1, 3, None)
+
+
+def test_sections_reach_to_the_next_heading():
+    text = "intro\n\n# One\n\na b c\n## Two\n```\n# no heading\n```\n\nTitle\n=====\nlast\n"
+    found = sections(split_lines(text), document(text).headings)
+    assert [(s.heading.level, s.heading.title, s.heading.line, s.last_line, s.lines, s.words) for s in found] == [
+        (1, "One", 3, 5, 2, 4),
+        (2, "Two", 6, 10, 4, 3),
+        (1, "Title", 11, 13, 3, 2),
+    ]
+
+
+FIRST = PatchCounts(added=9, removed=0, version_before=None, version_after="1.0")
+
+
+@pytest.mark.parametrize(
+    ("edit", "step"),
+    [
+        (PatchCounts(added=2, removed=2, version_before="1.0", version_after="1.1"), VersionStep("1.1")),
+        (
+            PatchCounts(added=1, removed=1, version_before="1.0", version_after="1.1", only_version=True),
+            VersionStep("1.1", "version alone"),
+        ),
+        (PatchCounts(1, 1), VersionStep("1.0", "text alone")),
+        (PatchCounts(added=2, removed=2, version_before="1.0", version_after="1.0"), VersionStep("1.0", "text alone")),
+        (PatchCounts(added=1, removed=1, version_before="1.0", version_after=None), VersionStep(None, "text alone")),
+        (PatchCounts(added=0, removed=9, version_before="1.0", version_after=None), VersionStep(None)),
+        (PatchCounts(), VersionStep("1.0")),
+        (None, VersionStep(None)),
+    ],
+)
+def test_an_edit_of_a_file_that_states_a_version(edit: PatchCounts | None, step: VersionStep):
+    assert version_steps((FIRST, edit)) == (VersionStep("1.0"), step)
+
+
+def test_a_file_without_a_version_forgets_none():
+    assert version_steps((PatchCounts(9, 0), PatchCounts(1, 1), FIRST)) == (
+        VersionStep(None),
+        VersionStep(None),
+        VersionStep("1.0"),
+    )
+
+
+def bracketed(spans: tuple[WordSpan, ...]) -> str:
+    return "".join(f"[{text}]" if changed else text for text, changed in spans)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "marked_old", "marked_new"),
+    [
+        ("", "", "", ""),
+        ("same", "same", "same", "same"),
+        ("", "new", "", "[new]"),
+        ("old", "", "[old]", ""),
+        ("yes", "no", "[yes]", "[no]"),
+        ("INV-00123", "INV-0123", "INV-0[0]123", "INV-0123"),
+        ("2026-01-12", "2026-01-21", "2026-01-[12]", "2026-01-[21]"),
+        ("**Version:** 2.6", "**Version:** 2.7", "**Version:** [2.6]", "**Version:** [2.7]"),
+        ("Give it back.", "Give it back now.", "Give it back.", "Give it back [now]."),
+        ("a  b c d", "a b c d", "a[  ]b c d", "a[ ]b c d"),
+        (
+            "| `due` | footer | may be given as a number of days |",
+            "| `due` | footer | add the number of days to the date |",
+            "| `due` | footer | [may be given as a] number of days |",
+            "| `due` | footer | [add the] number of days [to the date] |",
+        ),
+    ],
+)
+def test_the_words_that_differ_are_marked(old: str, new: str, marked_old: str, marked_new: str):
+    a, b = mark(old, new)
+    assert (bracketed(a), bracketed(b)) == (marked_old, marked_new)
+
+
+def test_a_small_island_between_two_changes_becomes_part_of_them():
+    old, new = mark("take the first word of it", "take every second letter of it")
+    assert (bracketed(old), bracketed(new)) == ("take [the first word] of it", "take [every second letter] of it")
+    old, _ = mark("xxxxxxxx a yyyyyyyy same words here", "pppppppp a qqqqqqqq same words here")
+    assert bracketed(old) == "[xxxxxxxx a yyyyyyyy] same words here"
+
+
+def test_of_texts_beyond_the_bound_only_start_and_end_are_kept():
+    middle = "a b " * LONGEST
+    old, new = mark(f"start {middle} end", f"start x{middle}y end")
+    assert bracketed(new) == f"start [x{middle}y] end"
+    assert bracketed(old) == f"start [{middle.rstrip()}]  end"
+
+
+def test_a_token_is_a_word_with_its_inner_punctuation_or_spaces_or_one_mark():
+    assert tokens("it's  `header.due_date`, 1.5!") == ["it's", "  ", "`", "header.due_date", "`", ",", " ", "1.5", "!"]
+
+
+def test_lines_that_are_alike_share_a_row_and_the_rest_fills_up_between_them():
+    removed = ["Depths are in centimetres.", "Gone for good.", "Also gone!", "Give months as words."]
+    added = ["Depths are in millimetres.", "Brand new: %%%", "Give months as numbers."]
+    assert pair(removed, added) == [(0, 0, True), (1, 1, False), (2, None, False), (3, 2, True)]
+
+
+def test_pairs_never_cross():
+    assert pair(["alpha beta gamma", "one two three"], ["one two three four", "alpha beta gamma delta"]) == [
+        (None, 0, False),
+        (0, 1, True),
+        (1, None, False),
+    ]
+
+
+def test_blank_lines_are_like_nothing():
+    assert pair([""], [""]) == [(0, 0, False)]
+
+
+def test_a_passage_written_anew_is_not_compared():
+    side = ["same line"] * (int(MOST_PAIRS**0.5) + 1)
+    assert pair(side, side) == [(index, index, False) for index in range(len(side))]
+
+
+def test_one_side_alone_has_rows_of_its_own():
+    assert pair([], ["a", "b"]) == [(None, 0, False), (None, 1, False)]
+    assert pair(["a"], []) == [(0, None, False)]
+    assert pair([], []) == []
+
+
+HEADER = b"diff --git a/x b/x\nindex 1111111..2222222 100644\n--- a/x\n+++ b/x\n"
+
+
+def test_a_patch_is_read_into_numbered_lines():
+    patch = HEADER + b"@@ -3,3 +3,3 @@ # Title\n a\n-b <i>\n+c\n d\n"
+    assert read_patch(patch) == Patch(
+        PatchCounts(1, 1, words=-1),
+        (
+            Hunk(
+                section="# Title",
+                old_start=3,
+                old_count=3,
+                new_start=3,
+                new_count=3,
+                lines=(
+                    PatchLine(kind="context", text="a", old=3, new=3),
+                    PatchLine(kind="removed", text="b <i>", old=4, new=None),
+                    PatchLine(kind="added", text="c", old=None, new=4),
+                    PatchLine(kind="context", text="d", old=5, new=5),
+                ),
+            ),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("patch", "lines"),
+    [
+        pytest.param(
+            b"@@ -1,2 +1,2 @@\n--- a/other\n-diff --git a/y b/y\n+++ b/other\n+@@ -1 +1 @@\n",
+            "1 - removed -- a/other|2 - removed diff --git a/y b/y|- 1 added ++ b/other|- 2 added @@ -1 +1 @@",
+            id="lines that look like headers",
+        ),
+        pytest.param(b"@@ -0,0 +1,2 @@\n+a\n+b\n", "- 1 added a|- 2 added b", id="an added file has one side"),
+        pytest.param(b"@@ -1 +0,0 @@\n-a\n", "1 - removed a", id="a deleted file too"),
+        pytest.param(
+            b"@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n",
+            "1 - removed a|- - remark  No newline at end of file|- 1 added a",
+            id="a line without end has a remark",
+        ),
+        pytest.param(
+            b"@@ -1,3 +1,3 @@\n-a\r\n+a\n b\r\n-c\r\n+d\r\n",
+            "1 1 context a|2 2 context b|3 - removed c|- 3 added d",
+            id="a change beside a change of line ends",
+        ),
+        pytest.param(
+            b"@@ -1,2 +1,2 @@ # T\r\n a\r\n-b\r\n+c\r\n",
+            "1 1 context a|2 - removed b|- 2 added c",
+            id="carriage returns throughout are not shown",
+        ),
+        pytest.param(
+            "@@ -1 +1 @@\n-\u202eevil\x1b[31m\n+{}\n".format("x" * 100_000).encode(),
+            f"1 - removed ‹U+202E›evil␛[31m|- 1 added {'x' * 4_000} … (96,000 more characters)",
+            id="hidden characters are shown and long lines cut",
+        ),
+        pytest.param(b"@@ -0,0 +1 @@\n+\xff\xfe\n", "- 1 added \ufffd\ufffd", id="bytes that are no UTF-8"),
+    ],
+)
+def test_each_line_has_its_numbers_its_kind_and_its_text(patch: bytes, lines: str):
+    found = read_patch(HEADER + patch).hunks[0].lines
+    assert "|".join(f"{line.old or '-'} {line.new or '-'} {line.kind} {line.text}" for line in found) == lines
+
+
+def test_lines_that_differ_only_in_their_end_are_context_and_counted_apart():
+    patch = HEADER + b"@@ -1,3 +1,3 @@\n-a\r\n-b\r\n-c\r\n+a\n+b\n+c\n"
+    assert read_patch(patch) == Patch(PatchCounts(), (), line_endings=3)
+    one = read_patch(HEADER + b"@@ -1,3 +1,3 @@\n-a\r\n+a\n b\r\n-c\r\n+d\r\n")
+    assert (one.counts, one.line_endings) == (PatchCounts(1, 1), 1)
+
+
+@pytest.mark.parametrize(
+    "patch", [HEADER + b"Binary files a/x and b/x differ\n", HEADER + b"@@ -1 +1 @@\n-a\n+\x00\x01\n"]
+)
+def test_a_binary_file_has_no_lines(patch: bytes):
+    assert read_patch(patch) == Patch(PatchCounts(), (), binary=True)
+
+
+@pytest.mark.parametrize(
+    "patch", [b"", b"diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", b"diff --git a/x b/y\nrename from x\n"]
+)
+def test_a_patch_without_hunks_is_empty(patch: bytes):
+    assert read_patch(patch) == Patch(PatchCounts(), ())
+
+
+def test_a_patch_that_is_cut_off_says_so_and_counts_what_is_there():
+    read = read_patch(HEADER + b"@@ -1,9 +1,9 @@\n a\n-b\n+c\n+d\n")
+    assert (read.counts, read.hunks) == (PatchCounts(2, 1, words=None), ())
+    assert read.unread.startswith("The patch cannot be read: ")
+
+
+def test_a_patch_too_large_to_draw_is_counted():
+    count = LARGEST // 2 + 1
+    read = read_patch(HEADER + f"@@ -0,0 +1,{count} @@\n".encode() + b"+\n" * count)
+    assert (read.counts, read.hunks) == (PatchCounts(count, 0, words=None), ())
+    assert "too many to draw" in read.unread
+
+
+def test_the_version_that_the_first_lines_state_is_told_and_whether_a_title_changed_with_it():
+    lines = b"@@ -3 +3 @@\n-**Version:** v1.2\n+**Version:** v1.3\n@@ -900 +900 @@\n-version: 7\n+version: 8\n"
+    one = PatchCounts(added=1, removed=1, version_before="1.2", version_after="1.3", words=1)
+    assert read_patch(HEADER + b"@@ -1 +1 @@\n-# Reader v1.2\n+# Packet reader v1.3\n").counts == one
+    assert read_patch(HEADER + lines).counts == one._replace(added=2, removed=2, words=0, only_version=True)
+
+
+def test_words_added_less_words_removed_are_those_of_the_texts():
+    old, new = "One, two.\n\n- three\n", "One, two and a half.\n\n- three\n" + "long " * 2_000 + "a\u200bb\n"
+    patch = HEADER + b"@@ -1,3 +1,4 @@\n-One, two.\n+One, two and a half.\n \n - three\n"
+    counts = read_patch(patch + b"+" + new.split("\n")[3].encode() + b"\n").counts
+    assert counts.words == sum(map(count_words, new.split("\n"))) - sum(map(count_words, old.split("\n")))
+
+
+def test_a_patch_becomes_rows_with_changed_words_marked():
+    drawn = draw(
+        read_patch(b"@@ -1,3 +1,3 @@ # T\n a\n-use the red one\n+use the blue one\n b\n\\ No newline at end of file\n")
+    )
+    assert drawn.rows == (
+        DiffRow("hunk", old=(WordSpan("@@ −1,3 +1,3 @@ # T", False),)),
+        DiffRow(kind="context", old_line=1, new_line=1, old=(WordSpan("a", False),)),
+        DiffRow(
+            kind="change",
+            old_line=2,
+            new_line=2,
+            old=(WordSpan("use the ", False), WordSpan("red", True), WordSpan(" one", False)),
+            new=(WordSpan("use the ", False), WordSpan("blue", True), WordSpan(" one", False)),
+        ),
+        DiffRow(kind="context", old_line=3, new_line=3, old=(WordSpan("b", False),)),
+        DiffRow("remark", old=(WordSpan("No newline at end of file", False),)),
+    )
+    assert drawn.passages == (
+        '<p class="gone"><del>use the red one</del></p>\n<p class="chg">a\nuse the blue one\nb</p>\n',
+    )
+    assert drawn.left_out == 0
+
+
+def test_the_first_lines_of_a_long_patch_are_drawn():
+    count = MOST_LINES + 500
+    patch = f"@@ -0,0 +1,{count} @@\n".encode() + b"+a\n" * count + b"@@ -9 +9 @@\n-b\n+c\n"
+    drawn = draw(read_patch(patch))
+    assert (len(drawn.rows), len(drawn.passages), drawn.left_out) == (MOST_LINES + 1, 1, 502)
+
+
+def test_words_are_compared_as_long_as_the_budget_lasts():
+    line = "word " * 700
+    lines = b"".join(f"-{line}{n} old\n+{line}{n} new\n c\n".encode() for n in range(60))
+    rows = draw(read_patch(b"@@ -1,120 +1,120 @@\n" + lines)).rows
+    marked = [any(span.changed for span in row.new or ()) for row in rows if row.kind == "change"]
+    assert marked[:10] == [True] * 10
+    assert marked[-20:] == [False] * 20
