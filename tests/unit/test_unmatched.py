@@ -139,8 +139,9 @@ def test_iterations_without_output_are_a_warning_if_the_newest_is_one(problems, 
     assert problem.fix == f"Commit extracted.json there, or remove the folders. {IGNORED}"
 
 
-def test_the_work_tree_is_looked_at_where_it_is_built(problems, repo):
+def test_the_work_tree_is_looked_at_where_it_is_built(problems, tmp_path):
     files = {"evals/k/ground_truth.csv": TRUTH, "evals/k/a.txt": "x"}
+    repo = GitRepo(tmp_path / "project")  # which ``problems`` builds
     repo.commit({**EVAL, **files, ".gitignore": "*.out.json\n"})
     repo.checkout()
     (repo.path / "evals/k/mine.out.json").write_text(OUTPUT)
