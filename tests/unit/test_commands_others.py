@@ -151,7 +151,9 @@ def test_a_refused_change_is_a_dash_with_its_reason():
     series = _series(Change(Overlap(common=0, only_before=("a",), only_after=("b",)), (MetricDelta("f1", None, None),)))
     lines = history_lines(series)
     assert lines[2].split()[7] == "—"
-    assert lines[3:] == ["    change: not comparable: no document in common with iteration-001"]
+    assert lines[3:] == [
+        "    change: not comparable: no document in common with iteration-001; only before: a; only after: b"
+    ]
 
 
 def test_a_stale_output_is_called_stale():
