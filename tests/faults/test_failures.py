@@ -1,7 +1,5 @@
 """When sitegen itself fails at a part of the site: a problem, a page in its place, and everything else as ever."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import subprocess

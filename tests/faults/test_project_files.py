@@ -30,7 +30,7 @@ def repo(tmp_path: Path) -> GitRepo:
 
 
 @pytest.mark.parametrize("kind", ["link", "device", "pipe", "large"])
-def test_a_configuration_that_is_no_regular_file_is_an_error(tmp_path: Path, kind: str) -> None:
+def test_a_configuration_that_is_no_regular_file_is_an_error(tmp_path, kind):
     (tmp_path / "outside").write_text('title = "outside"')
     file = tmp_path / "project" / "sitegen.toml"
     file.parent.mkdir()
@@ -60,7 +60,7 @@ def test_a_configuration_that_is_no_regular_file_is_an_error(tmp_path: Path, kin
         "instructions: ['../*.md']",
     ],
 )
-def test_a_path_outside_that_a_manifest_names_does_not_count(entry: str) -> None:
+def test_a_path_outside_that_a_manifest_names_does_not_count(entry):
     content = f"evals:\n  a:\n    name: A\n    {entry}\n".encode()
     manifest, [finding] = manifest_in_force(content, "evals/manifest.yaml", "evals")
     assert manifest.evals == (EvalConfig(id="a", name="A"),)
@@ -68,7 +68,7 @@ def test_a_path_outside_that_a_manifest_names_does_not_count(entry: str) -> None
     assert finding.message.endswith("it leads out of the project. It does not count.")
 
 
-def test_a_ground_truth_beside_its_folder_is_inside() -> None:
+def test_a_ground_truth_beside_its_folder_is_inside():
     text = b"evals: {a: {ground_truth: ../shared/truth.csv}}\n"
     assert (
         manifest_in_force(text, "evals/manifest.yaml", "evals").value.entry("a").ground_truth == "../shared/truth.csv"
@@ -76,7 +76,7 @@ def test_a_ground_truth_beside_its_folder_is_inside() -> None:
 
 
 @pytest.mark.parametrize("line", ['evals_dir = "../evals"', 'mapping = ["../m.yaml"]', 'instructions = ["/../*.md"]'])
-def test_a_path_outside_that_a_configuration_names_does_not_count(tmp_path: Path, line: str) -> None:
+def test_a_path_outside_that_a_configuration_names_does_not_count(tmp_path, line):
     (tmp_path / "sitegen.toml").write_text(f'title = "x"\n{line}\n')
     site, [finding] = read_site(tmp_path)
     assert replace(site, instructions=INSTRUCTIONS, mapping=MAPPINGS) == SiteConfig(title="x")
@@ -88,9 +88,7 @@ def test_a_path_outside_that_a_configuration_names_does_not_count(tmp_path: Path
 @pytest.mark.parametrize(
     ("command", "folder"), [(("verify-one", "a", "--save"), "evals/a/results"), (("init", "--vendor"), ".github")]
 )
-def test_nothing_is_written_through_a_link(
-    repo: GitRepo, tmp_path: Path, command: tuple[str, ...], folder: str
-) -> None:
+def test_nothing_is_written_through_a_link(repo, tmp_path, command, folder):
     (tmp_path / "elsewhere").mkdir()
     (repo.path / folder).symlink_to(tmp_path / "elsewhere")
     done = run(*command, cwd=repo.path)
@@ -98,13 +96,13 @@ def test_nothing_is_written_through_a_link(
     assert "a symbolic link" in done.stderr
 
 
-def test_a_linked_folder_of_templates_is_none(repo: GitRepo, tmp_path: Path) -> None:
+def test_a_linked_folder_of_templates_is_none(repo, tmp_path):
     (tmp_path / "theme").mkdir()
     (repo.path / "site_templates").symlink_to(tmp_path / "theme")
     assert own_templates(repo.path) is None
 
 
-def test_a_ground_truth_that_is_a_link_is_not_read(repo: GitRepo, tmp_path: Path) -> None:
+def test_a_ground_truth_that_is_a_link_is_not_read(repo, tmp_path):
     (tmp_path / "private.json").write_text('{"private": 1}')
     (repo.path / "evals/a/ground_truth.json").unlink()
     (repo.path / "evals/a/ground_truth.json").symlink_to(tmp_path / "private.json")
@@ -198,7 +196,7 @@ def test_a_silent_git_of_a_process_that_runs_tasks_ends_the_build(repo, tmp_path
         build_site(repo.path, tmp_path / "site", jobs=2)
 
 
-def test_a_file_of_git_that_leads_to_dev_null_is_read_as_empty(repo: GitRepo) -> None:
+def test_a_file_of_git_that_leads_to_dev_null_is_read_as_empty(repo):
     exclude = repo.path / ".git/info/exclude"
     exclude.parent.mkdir(exist_ok=True)
     exclude.unlink(missing_ok=True)

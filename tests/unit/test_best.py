@@ -57,9 +57,7 @@ def test_the_best_so_far_is_the_earliest_of_equals():
     ],
     ids=["equals", "another truth since", "another truth made equals"],
 )
-def test_every_page_and_file_names_the_same_output(
-    then: tuple[float | None, ...], now: tuple[float | None, ...], best: int
-):
+def test_every_page_and_file_names_the_same_output(then, now, best):
     one = series(*then, now=now)
     stored = summary(one)
     label, slug, value = one.points[best].snapshot.label, one.points[best].snapshot.slug, (now or then)[best]
@@ -97,7 +95,7 @@ def test_the_best_by_other_rules_than_those_of_its_time_says_so():
         ((0.3,), None),
     ],
 )
-def test_the_newest_output_has_a_best_one_before_it(values: tuple[float | None, ...], best: int | None):
+def test_the_newest_output_has_a_best_one_before_it(values, best):
     assert best_before_newest(series(*values)) == best
 
 
@@ -126,9 +124,7 @@ def test_the_best_output_is_attributed_to_the_edit_that_made_it_and_lower_may_be
         ("nothing in common with the best one", [{"a": 10}, {"a": 9, "b": 2}, {"b": 2}], (0, 0, 2)),
     ],
 )
-def test_outputs_are_compared_over_the_documents_that_both_have(
-    name: str, outputs: list[dict[str, int]], best: tuple[int, ...]
-) -> None:
+def test_outputs_are_compared_over_the_documents_that_both_have(name, outputs, best):
     points = []
     for point, right in zip(sample.points(len(outputs)), outputs, strict=True):
         card = sample.card({document: Counts(tp=n, fp=10 - n, fn=10 - n) for document, n in right.items()})
@@ -136,7 +132,7 @@ def test_outputs_are_compared_over_the_documents_that_both_have(
     assert best_points(points, sample.SPECS[0]) == best
 
 
-def test_outputs_are_comparable_as_long_as_each_has_a_document_of_the_one_before() -> None:
+def test_outputs_are_comparable_as_long_as_each_has_a_document_of_the_one_before():
     for cards, expected in (
         (("ab", "bc", "cd"), [0, 0, 0]),
         (("ab", "cd", "cd"), [0, 1, 1]),

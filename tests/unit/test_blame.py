@@ -1,7 +1,6 @@
 """Blame: what each run of a cell began with, which point flipped it, and what the terminal says of it."""
 
 import json
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -13,7 +12,6 @@ from sitegen.model.outcomes import Cell, Period, State
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Role, Snapshot
 from tests import pages_sample as sample
-from tests.gitrepo import GitRepo
 from tests.sites import run
 
 
@@ -96,9 +94,7 @@ def test_an_error_that_lasts_says_since_when():
         pytest.param("ab", "c-", (1, 0, 0), id="an output without the cell"),
     ],
 )
-def test_each_output_counts_once_however_often_it_was_copied_or_scored_again(
-    outputs: str, states: str, counted: tuple[int, int, int]
-):
+def test_each_output_counts_once_however_often_it_was_copied_or_scored_again(outputs, states, counted):
     names: dict[str, State] = {"w": "wrong_value", "c": "correct", "-": "absent"}
     at = sample.snapshot(1, sample.commit(0))
     some = [
@@ -128,9 +124,7 @@ def test_each_output_counts_once_however_often_it_was_copied_or_scored_again(
         (("outputs", "ground_truth"), ("1", "1"), ("1", "1"), ("outputs", "ground_truth")),
     ],
 )
-def test_the_cause_is_what_changed_at_the_point_and_in_the_cell(
-    changed: tuple[Role, ...], before: tuple[str, str], after: tuple[str, str], causes: tuple[Role, ...]
-):
+def test_the_cause_is_what_changed_at_the_point_and_in_the_cell(changed, before, after, causes):
     one = cell((0, "wrong_value", *before), (1, "correct", *after))
     assert blamed(one, snapshots(changed)).periods[1].causes == causes
 
@@ -154,9 +148,7 @@ IGNORING = "evals: {e: {settings: {ignore: [c]}}}"
         pytest.param({TRUTH: {"a": 1}}, {MANIFEST: JUDGING, TRUTH: {"c": 5}}, ["ground_truth"]),
     ],
 )  # fmt: skip
-def test_rules_that_alone_make_a_cell_come_or_go_are_the_cause(
-    repo: GitRepo, first: dict[str, object], then: dict[str, object], causes: list[str]
-):
+def test_rules_that_alone_make_a_cell_come_or_go_are_the_cause(repo, first, then, causes):
     def files(changes: dict[str, object]) -> dict[str, str]:
         return {path: body if isinstance(body, str) else json.dumps(body) for path, body in changes.items()}
 
@@ -232,7 +224,7 @@ CELLS = (
         ("*", None, [0, 1, 2, 3, 4]),
     ],
 )
-def test_a_field_is_an_attribute_an_earlier_one_a_path_or_a_pattern(field: str, document: str | None, found: list[int]):
+def test_a_field_is_an_attribute_an_earlier_one_a_path_or_a_pattern(field, document, found):
     assert matching_cells(CELLS, field, document) == [CELLS[index] for index in found]
 
 
@@ -245,14 +237,14 @@ def test_a_field_is_an_attribute_an_earlier_one_a_path_or_a_pattern(field: str, 
         ("\x1b[2J", None, "No iteration has a field '␛[2J'.", "Did you mean"),
     ],
 )
-def test_a_miss_names_what_comes_near(field: str, document: str | None, what: str, fix: str):
+def test_a_miss_names_what_comes_near(field, document, what, fix):
     with pytest.raises(ConfigurationError) as caught:
         matching_cells(CELLS, field, document)
     assert caught.value.message == what
     assert (caught.value.fix or "").startswith(fix)
 
 
-def test_the_terminal_shows_each_run_with_its_commit_and_what_did_it(demo: Path):
+def test_the_terminal_shows_each_run_with_its_commit_and_what_did_it(demo):
     done = run("blame", "lab-reports", "reported_on", "--document", "report-b", "--repo", str(demo))
     assert (done.returncode, done.stderr) == (0, "")
     assert [" ".join(line.split()) for line in done.stdout.splitlines()] == [
@@ -265,7 +257,7 @@ def test_the_terminal_shows_each_run_with_its_commit_and_what_did_it(demo: Path)
     ]
 
 
-def test_outputs_made_again_give_a_flip_rate_of_each_field(demo: Path):
+def test_outputs_made_again_give_a_flip_rate_of_each_field(demo):
     """Two and four different outputs of ten items: 1 and 6 pairs of outputs."""
     done = run("blame", "freight-papers", "goods[].weight_kg", "--repo", str(demo))
     assert done.stdout.splitlines()[-1] == (
@@ -275,7 +267,7 @@ def test_outputs_made_again_give_a_flip_rate_of_each_field(demo: Path):
     assert "made again" not in never.stdout
 
 
-def test_json_has_every_run_oldest_first(demo: Path):
+def test_json_has_every_run_oldest_first(demo):
     done = run("blame", "lab-reports", "reported_on", "--document", "report-b", "--json", "--repo", str(demo))
     body = json.loads(done.stdout)
     (one,) = body.pop("cells")
@@ -303,7 +295,7 @@ def test_json_has_every_run_oldest_first(demo: Path):
     assert [each["same_as"] for each in runs] == [None, None, None]
 
 
-def test_an_unknown_field_is_an_error_that_names_the_nearest(demo: Path):
+def test_an_unknown_field_is_an_error_that_names_the_nearest(demo):
     done = run("blame", "lab-reports", "reportd_on", "--repo", str(demo))
     assert (done.returncode, done.stdout) == (2, "")
     assert (

@@ -1,7 +1,5 @@
 """``sitegen check`` as a user and a workflow run it: real repositories with a branch that goes to main."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import xml.etree.ElementTree as ET

@@ -37,11 +37,11 @@ def subjects(folder: Path) -> list[str]:
     return git(folder, "log", "--format=%s", "--reverse").splitlines()
 
 
-def test_the_head_commit_is_the_same_for_ever(folder: Path) -> None:
+def test_the_head_commit_is_the_same_for_ever(folder):
     assert git(folder, "rev-parse", "main").strip() == HEAD
 
 
-def test_the_configuration_of_the_user_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_configuration_of_the_user_changes_nothing(tmp_path, monkeypatch):
     settings = tmp_path / "gitconfig"
     settings.write_text(
         "[i18n]\n commitEncoding = ISO-8859-1\n[core]\n autocrlf = true\n[commit]\n gpgsign = true\n"
@@ -54,24 +54,24 @@ def test_the_configuration_of_the_user_changes_nothing(tmp_path: Path, monkeypat
     assert write_demo(tmp_path / "papers") == HEAD
 
 
-def test_the_work_tree_is_that_of_the_head_commit(folder: Path) -> None:
+def test_the_work_tree_is_that_of_the_head_commit(folder):
     assert git(folder, "status", "--porcelain") == ""
     assert git(folder, "symbolic-ref", "HEAD").strip() == "refs/heads/main"
     assert git(folder, "for-each-ref", "--format=%(refname)").split() == ["refs/heads/main"]
 
 
-def test_the_repository_is_sound(folder: Path) -> None:
+def test_the_repository_is_sound(folder):
     assert git(folder, "fsck", "--strict", "--no-progress") == ""
 
 
-def test_a_folder_with_something_in_it_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_a_folder_with_something_in_it_is_refused_and_left_alone(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(OutputFolderError, match="folder of its own"):
         write_demo(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
-def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
     target = tmp_path / "papers"
     target.write_text("mine")
     with pytest.raises(OutputFolderError):
@@ -79,17 +79,17 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     assert target.read_text() == "mine"
 
 
-def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+def test_an_empty_folder_is_taken(tmp_path):
     assert write_demo(tmp_path) == HEAD
 
 
-def test_the_command_says_what_it_wrote_and_what_to_do_next(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_what_it_wrote_and_what_to_do_next(tmp_path, capsys):
     target = tmp_path / "two words"
     demo(target)
     assert capsys.readouterr().out == f"wrote {target}, head {HEAD[:7]}\nnext: cd '{target}' && sitegen build\n"
 
 
-def test_the_story_has_every_kind_of_event(folder: Path) -> None:
+def test_the_story_has_every_kind_of_event(folder):
     told = subjects(folder)
     assert 80 <= len(told) <= 160
     assert 'Revert "Round all amounts"' in told
@@ -105,7 +105,7 @@ def test_the_story_has_every_kind_of_event(folder: Path) -> None:
     assert max(batches) == 5
 
 
-def test_the_story_has_a_regression_that_was_fixed_one_that_is_open_and_a_bad_run(folder: Path, tmp_path: Path) -> None:
+def test_the_story_has_a_regression_that_was_fixed_one_that_is_open_and_a_bad_run(folder, tmp_path):
     found = {
         (name, step.status): (step.iterations, [path for path, _ in step.edits])
         for name in ("lab-reports", "freight-papers", "rental-contracts")
@@ -150,9 +150,7 @@ def scored(folder: Path, eval_id: str) -> list[Scorecard]:
         ("roof-surveys", 8),
     ],
 )
-def test_every_output_is_scored_without_a_remark_but_the_one_that_breaks_off(
-    folder: Path, eval_id: str, iterations: int
-) -> None:
+def test_every_output_is_scored_without_a_remark_but_the_one_that_breaks_off(folder, eval_id, iterations):
     cards = scored(folder, eval_id)
     assert len(cards) == iterations
     broken = [
@@ -174,9 +172,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(("eval_id", "kind", "truth", "outputs", "metric", "values"), OTHERS)
-def test_evals_of_other_kinds_get_better_from_run_to_run(
-    folder: Path, eval_id: str, kind: str, truth: str | None, outputs: str, metric: str, values: list[float]
-) -> None:
+def test_evals_of_other_kinds_get_better_from_run_to_run(folder, eval_id, kind, truth, outputs, metric, values):
     home = f"evals/{eval_id}/"
     series: list[float | None] = []
     for revision in git(folder, "rev-list", "--reverse", "HEAD", "--", home).split():
@@ -195,14 +191,14 @@ def test_evals_of_other_kinds_get_better_from_run_to_run(
     assert series == pytest.approx(values)
 
 
-def test_a_shortened_instruction_costs_weights_until_it_is_written_again(folder: Path) -> None:
+def test_a_shortened_instruction_costs_weights_until_it_is_written_again(folder):
     f1 = [card.metric("f1") or 0 for card in scored(folder, "freight-papers")]
     before, after, mended = f1[5], f1[6], f1[10]
     assert after < before - 0.15
     assert mended > after + 0.15
 
 
-def test_nothing_of_the_user_reaches_a_commit(folder: Path) -> None:
+def test_nothing_of_the_user_reaches_a_commit(folder):
     people = set(git(folder, "log", "--format=%an <%ae>%n%cn <%ce>").splitlines())
     assert people == {
         "Dev A <dev-a@example.org>",

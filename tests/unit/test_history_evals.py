@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -112,7 +112,7 @@ def as_words(value: Blob | tuple[Blob, ...] | str | None) -> str:
 
 
 @pytest.mark.parametrize("case", [*HISTORIES[0], *HISTORIES[1]], ids=lambda case: case["case"])
-def test_commits_make_the_snapshots_of_the_table(repo: GitRepo, case: dict[str, str]) -> None:
+def test_commits_make_the_snapshots_of_the_table(repo, case):
     repo.commits(map(changes, case["commits"].split(" / ")))
     advanced = fold(repo)
     found = [update.history for update in advanced.update.evals]
@@ -122,7 +122,7 @@ def test_commits_make_the_snapshots_of_the_table(repo: GitRepo, case: dict[str, 
     assert listed == sorted((history.id, each.slug) for history in found for each in history.snapshots)
 
 
-def test_a_snapshot_holds_everything_that_scoring_depends_on(repo: GitRepo) -> None:
+def test_a_snapshot_holds_everything_that_scoring_depends_on(repo):
     manifest = """
 version: "2.0"
 evals:
@@ -181,9 +181,7 @@ evals:
     ],
     ids=["sha256 by path", "sha256 in part", "sha1", "md5", "blob", "blob in part"],
 )
-def test_a_recorded_hash_of_an_instruction_file_names_the_commit_that_left_it_so(
-    repo: GitRepo, form: Callable[[bytes, str], dict[str, object]]
-) -> None:
+def test_a_recorded_hash_of_an_instruction_file_names_the_commit_that_left_it_so(repo, form):
     first = repo.commit({TRUTH: "t", "CLAUDE.md": "Read the plan.\n"})
     repo.commit({"CLAUDE.md": "Read the plan twice.\n"})
     stated = form(b"Read the plan.\n", repo.oid(first, "CLAUDE.md"))
@@ -191,7 +189,7 @@ def test_a_recorded_hash_of_an_instruction_file_names_the_commit_that_left_it_so
     assert [snapshot.made_at for snapshot in shop(repo).snapshots] == [first]
 
 
-def test_a_recorded_hash_of_a_file_that_an_earlier_build_read_names_its_commit(repo: GitRepo) -> None:
+def test_a_recorded_hash_of_a_file_that_an_earlier_build_read_names_its_commit(repo):
     first = repo.commit({TRUTH: "t", "CLAUDE.md": "Read the plan.\n"})
     earlier = fold(repo)
     repo.commit({output(1): "{}", record(1): json.dumps({"prompt_hash": repo.oid(first, "CLAUDE.md")})})
@@ -209,22 +207,20 @@ def test_a_recorded_hash_of_a_file_that_an_earlier_build_read_names_its_commit(r
     ],
     ids=["no such content", "no hash", "another file", "a commit goes first"],
 )
-def test_a_recorded_hash_that_fits_no_edit_says_nothing_and_a_recorded_commit_goes_first(
-    repo: GitRepo, stated: dict[str, object], made_at: str | None
-) -> None:
+def test_a_recorded_hash_that_fits_no_edit_says_nothing_and_a_recorded_commit_goes_first(repo, stated, made_at):
     first = repo.commit({TRUTH: "t", "CLAUDE.md": "Read the plan.\n"})
     text = json.dumps(stated).replace("<blob>", repo.oid(first, "CLAUDE.md"))
     repo.commit({output(1): "{}", record(1): text})
     assert [snapshot.made_at for snapshot in shop(repo).snapshots] == [made_at]
 
 
-def test_a_folder_with_ground_truth_is_an_eval_of_its_name(repo: GitRepo) -> None:
+def test_a_folder_with_ground_truth_is_an_eval_of_its_name(repo):
     repo.commit({TRUTH: "t", output(1): "{}", "evals/notes/readme.md": "no eval", "evals/b/ground_truth.json": "[]"})
     assert histories(repo).keys() == {"shop", "b"}
     assert histories(repo)["b"] == EvalHistory(id="b", kind="fields", layout="overwritten", snapshots=())
 
 
-def test_settings_that_are_changed_back_are_scored_as_before(repo: GitRepo) -> None:
+def test_settings_that_are_changed_back_are_scored_as_before(repo):
     entry = "evals: {{shop: {{settings: {}}}}}".format
     repo.commits(
         [
@@ -238,7 +234,7 @@ def test_settings_that_are_changed_back_are_scored_as_before(repo: GitRepo) -> N
     assert first == back != other
 
 
-def test_an_output_that_becomes_a_link_is_deleted_and_said_so(repo: GitRepo) -> None:
+def test_an_output_that_becomes_a_link_is_deleted_and_said_so(repo):
     shas = repo.commits([{TRUTH: "t", output(1): "1", output(2): "2"}, {output(1): Link("../iteration-002/x")}])
     advanced = fold(repo)
     assert [(each.iteration, each.deleted) for each in advanced.update.evals[0].history.snapshots] == [
@@ -248,7 +244,7 @@ def test_an_output_that_becomes_a_link_is_deleted_and_said_so(repo: GitRepo) -> 
     assert [(each.path, each.commit, each.eval_id) for each in advanced.problems] == [(output(1), shas[1], "shop")]
 
 
-def test_a_record_that_cannot_be_read_is_a_problem_and_the_iteration_counts(repo: GitRepo) -> None:
+def test_a_record_that_cannot_be_read_is_a_problem_and_the_iteration_counts(repo):
     sha = repo.commit({TRUTH: "t", output(1): "1", record(1): "{"})
     advanced = fold(repo)
     assert [each.recorded_at for each in advanced.update.evals[0].history.snapshots] == [None]
@@ -257,7 +253,7 @@ def test_a_record_that_cannot_be_read_is_a_problem_and_the_iteration_counts(repo
     ]
 
 
-def test_a_manifest_of_a_commit_after_a_rename_is_a_problem_if_it_cannot_be_read(repo: GitRepo) -> None:
+def test_a_manifest_of_a_commit_after_a_rename_is_a_problem_if_it_cannot_be_read(repo):
     moved = {path: path.replace("shop", "store") for path in (TRUTH, output(1))}
     repo.commit(dict.fromkeys(moved, "1"))
     repo.commit({**dict.fromkeys(moved), **dict.fromkeys(moved.values(), "1")})
@@ -266,7 +262,7 @@ def test_a_manifest_of_a_commit_after_a_rename_is_a_problem_if_it_cannot_be_read
     assert (problem.commit, problem.message[:29]) == (sha, "The manifest cannot be read: ")
 
 
-def test_an_eval_may_live_where_the_manifest_says_under_any_id(repo: GitRepo) -> None:
+def test_an_eval_may_live_where_the_manifest_says_under_any_id(repo):
     repo.commits([{"data/a/truth/gold.yaml": "t", output(1, "data/a/results"): "1", "m.yaml": "m", TRUTH: "t"}])
     entry = EvalConfig(id="Case № 1", dir="data/a", ground_truth="truth/gold.yaml", mapping="m.yaml", kind="fields")
     with_manifest = {"evals/manifest.yaml": 'evals: {"Case № 1": {ground_truth: truth/gold.yaml, mapping: m.yaml}}'}
@@ -281,7 +277,7 @@ def test_an_eval_may_live_where_the_manifest_says_under_any_id(repo: GitRepo) ->
     ]
 
 
-def test_history_is_read_again_when_the_manifest_that_speaks_for_the_past_says_something_else(repo: GitRepo) -> None:
+def test_history_is_read_again_when_the_manifest_that_speaks_for_the_past_says_something_else(repo):
     def manifest(tolerance: int) -> dict[str, Content]:
         return {"evals/manifest.yaml": f"evals: {{shop: {{settings: {{coerce: {'true' if tolerance else 'false'}}}}}}}"}
 
@@ -316,7 +312,7 @@ def test_history_is_read_again_when_the_manifest_that_speaks_for_the_past_says_s
         ("results/run-*.json", "results/deep/run-7.json", None),
     ],
 )
-def test_a_run_is_called_by_what_the_glob_leaves_open(outputs: str, inside: str, name: str | None) -> None:
+def test_a_run_is_called_by_what_the_glob_leaves_open(outputs, inside, name):
     runs = run_glob(outputs)
     assert runs.name(inside) == name
     if name is not None:
@@ -325,7 +321,7 @@ def test_a_run_is_called_by_what_the_glob_leaves_open(outputs: str, inside: str,
         assert runs.outputs("e", name, files) == (Blob(f"e/{inside}", "1"),)
 
 
-def test_the_time_in_a_name_is_in_the_time_zone_of_the_commit_unless_it_says_otherwise() -> None:
+def test_the_time_in_a_name_is_in_the_time_zone_of_the_commit_unless_it_says_otherwise():
     committed = "2026-02-08T01:00:00-08:00"
     assert time_in("run-20260207-154530", committed) == "2026-02-07T15:45:30-08:00"
     assert time_in("2025-10-01T06-51-41-191Z", committed) == "2025-10-01T06:51:41.191+00:00"
@@ -333,7 +329,7 @@ def test_the_time_in_a_name_is_in_the_time_zone_of_the_commit_unless_it_says_oth
     assert [time_in(name, committed) for name in ("baseline_20260207", "run-7", "20261399-999999")] == [None] * 3
 
 
-def test_links_and_submodules_where_files_are_read_are_problems(repo: GitRepo) -> None:
+def test_links_and_submodules_where_files_are_read_are_problems(repo):
     files: dict[str, Content] = {
         TRUTH: "t",
         output(1): "1",
@@ -355,7 +351,7 @@ def test_links_and_submodules_where_files_are_read_are_problems(repo: GitRepo) -
     ]
 
 
-def test_evals_may_lie_in_another_folder_or_at_the_root(repo: GitRepo) -> None:
+def test_evals_may_lie_in_another_folder_or_at_the_root(repo):
     repo.commit({"quality/cases/a/ground_truth.csv": "t", output(1, "quality/cases/a/results"): "1"})
     advanced = fold(repo, Manifest(), SiteConfig(evals_dir="./quality/cases/"))
     assert [each.history.id for each in advanced.update.evals] == ["a"]
@@ -364,7 +360,7 @@ def test_evals_may_lie_in_another_folder_or_at_the_root(repo: GitRepo) -> None:
     assert [each.history.id for each in advanced.update.evals] == ["b"]
 
 
-def test_paths_that_are_no_text_are_kept_as_they_are(repo: GitRepo) -> None:
+def test_paths_that_are_no_text_are_kept_as_they_are(repo):
     folder = os.fsdecode(b"evals/\xff\xfe")
     repo.commit({f"{folder}/ground_truth.csv": "t", output(1, f"{folder}/results"): "1"})
     (history,) = histories(repo).values()
@@ -372,7 +368,7 @@ def test_paths_that_are_no_text_are_kept_as_they_are(repo: GitRepo) -> None:
     assert history.snapshots[0].outputs[0].path == "evals/\udcff\udcfe/results/iteration-001/extracted.json"
 
 
-def test_the_files_of_an_eval_are_a_tree_without_empty_folders() -> None:
+def test_the_files_of_an_eval_are_a_tree_without_empty_folders():
     files = FolderTree()
     for path in ("e/a", "e/b/c", "e/b/d/e"):
         files.put(path, path.upper())
@@ -385,7 +381,7 @@ def test_the_files_of_an_eval_are_a_tree_without_empty_folders() -> None:
     assert not files
 
 
-def test_the_newest_run_is_known_whatever_comes_and_goes() -> None:
+def test_the_newest_run_is_known_whatever_comes_and_goes():
     state, entry = EvalState("a", ["e"], active="e"), EvalConfig(id="a", outputs="run-*.json")
 
     def change(number: int, oid: str | None) -> str | None:

@@ -14,7 +14,7 @@ from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.timeline import InstructionHistory
 from sitegen.recognition.initialising import SKELETONS
 from sitegen.text.globs import literal_prefix, matches
-from tests.gitrepo import Content, GitRepo, Link
+from tests.gitrepo import GitRepo, Link
 
 EXTRACTOR = ".claude/instructions/extractors/instructions.md"
 TEXT = "".join(f"{number}. A rule of some length\n" for number in range(10))
@@ -39,7 +39,7 @@ def stated(history: InstructionHistory) -> str:
 
 
 @pytest.mark.parametrize("object_format", ["sha1", "sha256"])
-def test_what_init_writes_is_nobodys_edit_until_somebody_changes_it(tmp_path: Path, object_format: str) -> None:
+def test_what_init_writes_is_nobodys_edit_until_somebody_changes_it(tmp_path, object_format):
     repo = GitRepo(tmp_path / "repo", object_format=object_format)
     written = {
         path: resources.files("sitegen").joinpath("recognition", "skeletons", name).read_bytes()
@@ -55,7 +55,7 @@ def test_what_init_writes_is_nobodys_edit_until_somebody_changes_it(tmp_path: Pa
     assert stated(history) == f"2 modified {EXTRACTOR}, 3 modified {EXTRACTOR}"
 
 
-def test_each_edit_of_a_file_is_listed_with_its_contents_before_and_after(repo: GitRepo) -> None:
+def test_each_edit_of_a_file_is_listed_with_its_contents_before_and_after(repo):
     shas = repo.commits([{"CLAUDE.md": "1", "README.md": "-"}, {"CLAUDE.md": "2"}, {"CLAUDE.md": None}])
     (history,) = files(repo)
     one, two = (repo.oid(sha, "CLAUDE.md") for sha in shas[:2])
@@ -128,9 +128,7 @@ HALF = "".join(TEXT.splitlines(keepends=True)[:5]) + "x\n" * 5
         ),
     ],
 )
-def test_files_are_followed_through_commits(
-    repo: GitRepo, commits: list[dict[str, Content]], expected: list[str]
-) -> None:
+def test_files_are_followed_through_commits(repo, commits, expected):
     for changes in commits:
         repo.commit({f"prompts/{name}": content for name, content in changes.items()})
     found = files(repo)
@@ -165,18 +163,18 @@ def test_files_are_followed_through_commits(
         ("{one}/{{name}}.md", ["{one}/{{name}}.md"], ["one/name.md"]),
     ],
 )
-def test_a_glob_names_whole_paths(glob: str, yes: list[str], no: list[str]) -> None:
+def test_a_glob_names_whole_paths(glob, yes, no):
     assert [path for path in (*yes, *no) if matches(path, [glob])] == yes
 
 
-def test_what_a_glob_can_name_lies_below_its_literal_prefix() -> None:
+def test_what_a_glob_can_name_lies_below_its_literal_prefix():
     globs = (*INSTRUCTIONS, "*.md", "a/b*/c", "docs/", "p/{a,b}/c")
     assert " ".join(map(literal_prefix, globs)) == (
         ".claude/instructions .claude/agents .claude/skills CLAUDE.md AGENTS.md prompts templates  a docs p"
     )
 
 
-def test_no_content_is_read_for_a_hash_that_the_newest_edit_left() -> None:
+def test_no_content_is_read_for_a_hash_that_the_newest_edit_left():
     def read(oid: str) -> bytes | None:
         raise AssertionError(f"{oid} was read")
 

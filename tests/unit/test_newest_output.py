@@ -8,7 +8,6 @@ import pytest
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.questions.work_tree import WorktreeProject
-from tests.gitrepo import GitRepo
 from tests.sites import build_site, run
 
 TRUTH = {"evals/e/ground_truth.json": '{"a": 1, "b": 2}'}
@@ -85,9 +84,7 @@ def one_run(name: str, b: int = 2) -> dict[str, str]:
         ),
     ],
 )
-def test_work_tree_and_site_have_one_newest_output(
-    repo: GitRepo, commits: list[dict[str, str]], uncommitted: dict[str, str], newest: str | None
-):
+def test_work_tree_and_site_have_one_newest_output(repo, commits, uncommitted, newest):
     repo.commits(commits)
     repo.checkout()
     for path, text in uncommitted.items():
@@ -102,7 +99,7 @@ def test_work_tree_and_site_have_one_newest_output(
         assert found == tuple(repo.path / blob.path for blob in history.snapshots[-1].outputs)
 
 
-def test_an_eval_whose_folder_was_renamed_keeps_its_newest_output(repo: GitRepo) -> None:
+def test_an_eval_whose_folder_was_renamed_keeps_its_newest_output(repo):
     states = [TRUTH | iteration(1, 0) | iteration(2), iteration(1, 1)]
     repo.commits([{path.replace("evals/e", "evals/former"): text for path, text in state.items()} for state in states])
     last = states[0] | states[1]
@@ -113,14 +110,14 @@ def test_an_eval_whose_folder_was_renamed_keeps_its_newest_output(repo: GitRepo)
     assert read_series(Options(repo=repo.path), "e").points[-1].snapshot.label == "iteration-001"
 
 
-def test_an_iteration_that_is_deleted_is_passed_over(repo: GitRepo):
+def test_an_iteration_that_is_deleted_is_passed_over(repo):
     repo.commits([TRUTH | iteration(1, 0), iteration(2), dict.fromkeys(iteration(2))])
     repo.checkout()
     project = WorktreeProject.open(repo.path)
     assert [path.parts[-2] for path in project.place("e").newest_outputs()] == ["iteration-001"]
 
 
-def test_without_a_commit_the_last_number_is_the_newest(repo: GitRepo):
+def test_without_a_commit_the_last_number_is_the_newest(repo):
     for path, text in (TRUTH | iteration(9) | iteration(10)).items():
         (repo.path / path).parent.mkdir(parents=True, exist_ok=True)
         (repo.path / path).write_text(text)
@@ -128,7 +125,7 @@ def test_without_a_commit_the_last_number_is_the_newest(repo: GitRepo):
     assert [path.parts[-2] for path in project.place("e").newest_outputs()] == ["iteration-010"]
 
 
-def test_site_and_terminal_leave_evals_without_an_output_out_of_one_mean(repo: GitRepo):
+def test_site_and_terminal_leave_evals_without_an_output_out_of_one_mean(repo):
     def of(eval_id: str, files: Mapping[str, str | None]) -> dict[str, str | None]:
         return {path.replace("evals/e/", f"evals/{eval_id}/"): text for path, text in files.items()}
 
@@ -153,7 +150,7 @@ def test_site_and_terminal_leave_evals_without_an_output_out_of_one_mean(repo: G
     assert "3 left out, no output" in overview
 
 
-def test_an_eval_that_lost_its_output_is_named_among_what_got_worse(repo: GitRepo):
+def test_an_eval_that_lost_its_output_is_named_among_what_got_worse(repo):
     made = {"evals/e/extracted.json": '{"a": 1, "b": 2}'}
     repo.commits([TRUTH | made, dict.fromkeys(made)])
     build_site(repo.path, repo.path / "public")

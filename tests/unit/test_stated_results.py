@@ -1,7 +1,5 @@
 """Whole projects whose files state verdicts, scores or numbers, as their tools write them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

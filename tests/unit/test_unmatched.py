@@ -1,7 +1,5 @@
 """What the configuration names and nothing fits, and files that lie under a name that nobody looks for."""
 
-from __future__ import annotations
-
 import json
 from fnmatch import fnmatchcase
 from pathlib import Path
