@@ -166,7 +166,7 @@ class EffectIndex:
         found = []
         for summary in self._summaries.values():
             best = summary.best_output
-            if best is None or not self.drives(file.path, summary.info.id):
+            if best is None or summary.deleted or not self.drives(file.path, summary.info.id):
                 continue
             at = bisect_right(positions, best.edit) - 1
             other = bisect_right(positions, best.or_edit.position) - 1 if best.or_edit else at

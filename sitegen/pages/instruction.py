@@ -142,9 +142,10 @@ class InstructionView(Frozen):
         return [path for path in dict.fromkeys(edit.path for edit in self.file.edits) if path != self.file.path]
 
     @property
-    def newest_text(self) -> str | None:
-        """The command that restores the newest committed text."""
-        return next(filter(None, (restore(edit, self.file.path) for edit in reversed(self.file.edits))), None)
+    def text_before(self) -> str | None:
+        """The command that restores the text before the newest edit, or the last text of a deleted file."""
+        edits = self.file.edits if self.file.deleted else self.file.edits[:-1]
+        return next(filter(None, (restore(edit, self.file.path) for edit in reversed(edits))), None)
 
     @property
     def newest_first(self) -> range:

@@ -342,8 +342,8 @@ def verdict_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str
 
 
 def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:
-    """From which size on a change can be told from chance here; empty unless the change may be chance."""
-    if not verdict.is_open or verdict.detectable is None:
+    """From which size on a change can be told from chance here; empty unless nothing can be told of the change."""
+    if verdict.decision != "cannot tell" or verdict.detectable is None:
         return ""
     if verdict.detectable > spec.size:
         return "too few values: no change can be told from chance"

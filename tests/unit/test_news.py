@@ -184,10 +184,10 @@ def test_a_lost_field_is_named_before_what_the_headline_did_and_one_that_stayed_
 def test_the_overview_lists_what_further_evals_lost_below_the_first_sentence() -> None:
     evals = EVALS["an open regression after an edit, and two more evals that lost"]
     view = sample.view_of(sample.overview_page(evals, sample.commit(3), COUNTS))
-    assert view.news[0].text.endswith("0.400 from its level before, to 0.500 at iteration-002 and was not regained.")
+    assert view.news[0].text.endswith("0.400, to 0.500 at iteration-002 and was not regained.")
     assert ["".join(phrase.text for phrase in phrases) for phrases in view.losses] == [
         "Eval b is 0.100 behind its best F1, iteration-001, by more than chance; most of it was lost at iteration-002.",
-        "Eval c: F1 fell by 0.300 from its level before, to 0.600 at iteration-002, too new to tell from noise.",
+        "Eval c: the level of F1 fell by 0.300, to 0.600 at iteration-002, too new to tell from noise.",
     ]
     assert sum(len(standing.worse) for standing in view.evals) == 3
 
@@ -237,7 +237,7 @@ def test_the_overview_and_the_summary_begin_with_the_same_sentences_and_quote_wh
     assert sample.SCRIPT not in html + text
     assert html.index("What got worse") < html.index('id="h-ev"')
     assert (
-        "- **What got worse**: [`a`](evals/a/index.html): F1 fell by 0.400 from its level before, to 0.500 at "
+        "- **What got worse**: [`a`](evals/a/index.html): the level of F1 fell by 0.400, to 0.500 at "
         "[`iteration-002`](evals/a/0002.html) and was not regained."
     ) in text
     assert text.index("What to do next") < text.index("## Evals")

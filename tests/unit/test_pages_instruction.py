@@ -91,16 +91,17 @@ def test_a_deleted_file_shows_its_last_text_and_how_to_bring_it_back():
     file = InstructionHistory(sample.PATH, (*sample.FILE.edits, gone), deleted=True)
     view = view_of(file, (*RECORDS, record(PatchCounts(0, 36))), sample.V3.encode())
     assert (view.file.deleted, view.lines[-1], view.text is None) == (True, 0, False)
-    assert view.newest_text == "git checkout 453f058 -- .claude/instructions/packet-reader/instructions.md"
+    assert view.text_before == "git checkout 453f058 -- .claude/instructions/packet-reader/instructions.md"
 
 
 def test_what_is_not_committed_cannot_be_brought_back():
-    edit = sample.edit(replace(sample.commit(1, "x"), sha=WORKTREE), None, "x\n", "it's a.md", "added")
-    view = view_of(InstructionHistory("it's a.md", (edit,)), (record(PatchCounts(1, 0)),), b"x\n")
-    assert view.newest_text is None
-    committed = replace(edit, commit=sample.commit(1, "x"))
-    view = view_of(InstructionHistory("it's a.md", (committed,)), (record(PatchCounts(1, 0)),), b"x\n")
-    assert view.newest_text == f"git checkout {sample.commit(1, 'x').short} -- 'it'\"'\"'s a.md'"
+    edit = sample.edit(sample.commit(1, "x"), None, "x\n", "it's a.md", "added")
+    newest = sample.edit(sample.commit(2, "y"), "x\n", "y\n", "it's a.md")
+    for edits in ((edit,), (replace(edit, commit=replace(edit.commit, sha=WORKTREE)), newest)):
+        view = view_of(InstructionHistory("it's a.md", edits), [record(PatchCounts(1, 0))] * len(edits), b"x\n")
+        assert view.text_before is None
+    view = view_of(InstructionHistory("it's a.md", (edit, newest)), [record(PatchCounts(1, 0))] * 2, b"y\n")
+    assert view.text_before == f"git checkout {sample.commit(1, 'x').short} -- 'it'\"'\"'s a.md'"
 
 
 def test_earlier_paths_are_told():

@@ -135,15 +135,15 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     spec = next(spec for spec in summary.specs if spec.name == metric.name)
     moved = metric.after - metric.before
     before = ("since ", output_phrase(summary, summary.headlines[step.before]))
-    since = before if step.status == "fell" else ("from its level before",)
-    moves = f" {'fell' if moved < 0 else 'rose'} by {metric_text(abs(moved), spec.unit)} "
+    what, since = ((), (" ", *before)) if step.status == "fell" else (("the level of ",), ())
+    moves = f" {'fell' if moved < 0 else 'rose'} by {metric_text(abs(moved), spec.unit)}"
     how = (" stayed at ",) if abs(moved) < ROUNDING else (moves, *since, ", to ")
     lost = f"{lost_words(verdict)}; " if verdict and verdict.lost_fields else ""
     now = f"{metric_text(metric.after, spec.unit)} at "
     end = {"fell": ".", "open": " and was not regained."}.get(step.status, ", too new to tell from noise.")
     if verdict and verdict.fixed + verdict.broken and step.status == "fell":
         end = f": {moved_words(verdict, summary.specs[0], summary.info.nouns)}."
-    return said(of_eval, ": ", lost, metric_phrase(spec), *how, now, output, _after_edit(step), end)
+    return said(of_eval, ": ", lost, *what, metric_phrase(spec), *how, now, output, _after_edit(step), end)
 
 
 def _after_edit(step: Step) -> Iterator[Phrase]:
