@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_163,
+    "lines of sitegen/": 63_166,
     "modules of sitegen/": 292,
     "classes": 513,
     "classes in pages/": 71,
@@ -26,7 +26,7 @@ REACHED: Final = {
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_604,
+    "lines of templates, styles and scripts": 8_608,
     "template lines over 160 characters": 0,
     "lines of tests": 49_034,
     "patches of attributes in tests": 45,

@@ -326,8 +326,12 @@ class Comparison {
     return box;
   }
 
-  /** What the build judged of a pair in this order; undefined if it did not. */
-  judged(a, b) { return this.data.judged[`${a.slug} ${b.slug}`]; }
+  /** What the build judged of a pair in this order, or of copies of both with the same values; undefined if it did not. */
+  judged(...pair) {
+    const [before, after] = pair.map(point => [point.slug, ...this.points.filter(({ slug, same, values: [value] }) =>
+      (same ?? slug) === (point.same ?? point.slug) && value?.toPrecision(6) === point.values[0]?.toPrecision(6))].map(({ slug }) => slug));
+    return before.flatMap(first => after.map(last => this.data.judged[`${first} ${last}`])).find(Boolean);
+  }
 
   /** What the build judged of the pair, which is safe HTML; of any other that it was not judged, and how it can be. */
   answer(isBrief) {

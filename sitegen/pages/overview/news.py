@@ -168,7 +168,10 @@ def _better(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
     if gains:
         yield from _gained(*gains[0])
         if len(gains) > 1:
-            yield Phrase(f", and {counted(len(gains) - 1, 'more eval')} gained too")
+            sure = sum(_is_sure(standing.summary) for _, standing in gains[1:])
+            chance = "perhaps by chance" if not sure else f"{sure} by more than chance"
+            end = "too" if sure == len(gains) - 1 else f"too, {chance}"
+            yield Phrase(f", and {counted(len(gains) - 1, 'more eval')} gained {end}")
     elif all(len(standing.summary.headlines) == 1 for standing in scored):
         first = min(scored, key=lambda standing: (standing.newest.values[0] is None, standing.summary.info.id))
         output, value = output_phrase(first.summary, first.newest), first.newest.values[0]
