@@ -280,9 +280,9 @@ def check_distinct(names: Iterable[str], line: int | None = None) -> None:
 def csv_rows(content: bytes, most: int = _MAX_CELLS) -> list[list[str]]:
     """The cells as unchanged text, such as ``NA``, ``None`` and ``00712``; at most ``most``. Raises UnreadableError.
 
-    Semicolons or tabs separate them, as spreadsheets write it in some countries, if the first row has no comma.
+    Semicolons or tabs separate them, as spreadsheets write it in some countries, if no comma does in the first row.
     """
-    header = next(filter(str.strip, io.StringIO(text_of(content))), "")
+    header = "".join(next(filter(str.strip, io.StringIO(text_of(content))), "").split('"')[::2])  # without quoted cells
     mark = next((mark for mark in ";\t" if mark in header and "," not in header), ",")
     # Appends a row of two empty cells. Only an unclosed quote swallows it, which csv does not report otherwise.
     lines = chain(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline=""), [mark])
