@@ -6,7 +6,7 @@ A cell is one attribute of one document, or of one list item, followed through a
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.frozen import Frozen
 
@@ -214,16 +214,6 @@ class CellMap(Frozen):
         """Decide whether all of these points have the document."""
         switches = self.documents.get(document, ())
         return all(bisect_right(switches, point) % 2 for point in points)
-
-    def up_to(self, points: int) -> Self:
-        """Return the map of the first ``points`` points. Names and paths of cells are those of the whole series."""
-        cells = (
-            cell._replace(periods=cell.periods[: bisect_left(cell.periods, (points,))])
-            for cell in self.cells
-            if cell.periods[0].start < points
-        )
-        switches = ((name, at[: bisect_left(at, points)]) for name, at in self.documents.items())
-        return type(self)(points, tuple(cells), {name: at for name, at in switches if at})
 
     @property
     def by_attribute(self) -> dict[str, list[Cell]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from posixpath import basename
@@ -21,13 +20,11 @@ from sitegen.config.models import case_settings, files_of
 from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, each_line, ending, json_lines, read_json
 from sitegen.data_files.yaml_reader import read_data
 from sitegen.importers import ANY_LINES, importer_of
-from sitegen.importers.case import VERDICTS
 from sitegen.importers.usual_names import (
     CHECKS,
     EXPECTED,
     INPUTS,
     OUTPUT,
-    SCORES,
     nearest_cases,
     states_a_result,
     usual_key,
@@ -41,7 +38,6 @@ from sitegen.scoring.mapping import CaseKeys, read_mapping
 from sitegen.scoring.paths import PathError, follow, parse_path
 from sitegen.scoring.run_statements import newest_run, recorded_in
 from sitegen.scoring.values import plain_number
-from sitegen.text.keys import plain_key
 from sitegen.text.values import id_text, text_of_value
 
 _IDS: Final = (
@@ -52,10 +48,7 @@ _CATEGORIES: Final = ("category",)
 RESPONSES: Final = files_of("responses").outputs
 _MAX_NAME: Final = 80  # characters
 _LEAST_VARIANTS: Final = 2  # answers in the output of a case
-_MAX_SEARCHED: Final = 200_000
-"""Number of bytes of a broken file that are searched for keys."""
 _EMPTY: Final = (b"", b"[]", b"{}", b"null")
-_KEY: Final = rb'(?s)"([^"\\\\]{1,40})"\s*:\s*(.)'
 _GRADED: Final = ("quality", "judge_answer", "embedding", "judge", "judge_prompt")
 """Keys of a case that belong to its output, besides keys of usage."""
 VALUE: Final = "value"
@@ -115,9 +108,8 @@ def kind_of_case_file(path: str, content: bytes) -> ScoredKind | Literal["judged
     """Return the kind by which an unconfigured file would be scored; None if it is not certainly a file of cases.
 
     A report of a tool is judged. A verdict or a score that another file states about texts, or lists of them, decides
-    as well, and no comparison beside it. This holds for responses too, whose expected texts are in another file. A
-    truncated file is recognised by its keys, so that an eval does not vanish because its newest output is broken.
-    Raises UnreadableError for an empty file, or if the keys do not tell.
+    as well, and no comparison beside it. This holds for responses too, whose expected texts are in another file. Raises
+    UnreadableError for a file that is empty or broken: an earlier output decides.
     """
     of_responses = basename(path) in RESPONSES
     try:
@@ -128,10 +120,6 @@ def kind_of_case_file(path: str, content: bytes) -> ScoredKind | Literal["judged
         file = read_case_file(path, content, CaseKeys())
     except NoCasesError:
         return "judged" if of_responses and _responses_state_results(path, content) else None
-    except UnreadableError:
-        if kind := _kind_of_broken_file(content, of_responses):
-            return kind
-        raise
     sides = (case.expected if isinstance(case.expected, list) else [case.expected] for case in file.cases)
     are_texts = not any(isinstance(value, dict) for values in sides for value in values)
     if any(case.member.get(CHECKS) or (are_texts and states_a_result(case.member)) for case in file.cases):
@@ -152,21 +140,6 @@ def _responses_state_results(path: str, content: bytes) -> bool:
     return isinstance(rows, list) and any(
         isinstance(row, dict) and states_a_result(row, of_response=True) for row in rows
     )
-
-
-def _kind_of_broken_file(content: bytes, of_responses: bool) -> ScoredKind | Literal["judged"] | None:
-    values = [
-        (plain_key(key.decode("utf-8", "replace")), value) for key, value in re.findall(_KEY, content[:_MAX_SEARCHED])
-    ]
-    expected = [value for key, value in values if key in set(map(plain_key, EXPECTED))]
-    is_judged = any(key in (*VERDICTS, *SCORES, "scores") and value != b'"' for key, value in values)
-    if of_responses and not expected:
-        return "judged" if is_judged else None
-    if not expected or not any(key in set(map(plain_key, OUTPUT)) for key, _ in values):
-        return None
-    if any(value in b"{[" for value in expected):
-        return "fields"
-    return "judged" if is_judged else "responses"
 
 
 def sides_of(path: str, content: bytes, settings: str) -> tuple[str, str] | None:

@@ -6,9 +6,7 @@ chooses the algorithm.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from heapq import heapify, heappop, heapreplace
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from sitegen.stats.assignment import best_pairs, preferred_pairs
@@ -103,7 +101,15 @@ def _best_first(
         free_actual = {right: [j for j in actual[right] if j not in used_actual] for _, right in groups}
         groups = [(left, right) for left, right in groups if free_expected[left] and free_actual[right]]
         if sum(len(free_expected[left]) * len(free_actual[right]) for left, right in groups) > _MAX_TIES:
-            ties: Iterable[tuple[int, int]] = _lowest_positions(free_expected, free_actual, groups)
+            ties: Iterable[tuple[int, int]] = (
+                pair
+                for left, right in groups
+                for pair in zip(
+                    (i for i in free_expected[left] if i not in used_expected),
+                    (j for j in free_actual[right] if j not in used_actual),
+                    strict=False,
+                )
+            )
         else:
             tied = [(i, j) for left, right in groups for i in free_expected[left] for j in free_actual[right]]
             # If no item is in two pairs, nothing has to be compared.
@@ -115,29 +121,6 @@ def _best_first(
                 used_actual.add(j)
                 pairs.append(SimilarPair(i, j, alike))
     return pairs
-
-
-def _lowest_positions(
-    expected: dict[int, list[int]], actual: dict[int, list[int]], groups: list[tuple[int, int]]
-) -> Iterator[tuple[int, int]]:
-    """Pair each expected position with the lowest free actual position of its groups, without listing every pair."""
-    candidates: dict[int, list[tuple[int, int]]] = {}
-    for left, right in groups:
-        candidates.setdefault(left, []).append((actual[right][0], right))
-    for heap in candidates.values():
-        heapify(heap)
-    used = dict.fromkeys(actual, 0)
-    for i, heap in sorted(((i, candidates[left]) for left in candidates for i in expected[left]), key=itemgetter(0)):
-        while heap:
-            j, right = heap[0]
-            if used[right] == len(actual[right]):
-                heappop(heap)
-            elif j != actual[right][used[right]]:  # another expected position has taken it
-                heapreplace(heap, (actual[right][used[right]], right))
-            else:
-                used[right] += 1
-                yield i, j
-                break
 
 
 def _similar_within_bounds(
