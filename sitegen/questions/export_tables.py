@@ -5,7 +5,7 @@ No name is a keyword of SQL, so that none needs quotes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, Final, Literal, TypeAlias
 
@@ -76,23 +76,25 @@ class At(Frozen, gc=True):
         return next((each for each in changes if each.name == self.part.name), MetricDelta(self.part.name, None, None))
 
 
-def _integer(name: str, cell: Callable[[Any], int | None], *, optional: bool = False) -> ExportColumn:
+def integer(name: str, cell: Callable[[Any], int | None], *, optional: bool = False) -> ExportColumn:
+    """A column of whole numbers."""
     return ExportColumn(name, cell, type="integer", optional=optional)
 
 
-def _real(name: str, cell: Callable[[Any], float | None]) -> ExportColumn:
+def real(name: str, cell: Callable[[Any], float | None]) -> ExportColumn:
+    """A column of numbers that may be undefined."""
     return ExportColumn(name, cell, type="real", optional=True)
 
 
-def _counts(path: str) -> tuple[ExportColumn, ...]:
+def counts_at(path: str) -> tuple[ExportColumn, ...]:
     """The columns of the counts at a path of attributes."""
-    return tuple(_integer(name, attrgetter(f"{path}.{name}")) for name in ("tp", "fp", "fn", "tn", *ERROR_TYPES))
+    return tuple(integer(name, attrgetter(f"{path}.{name}")) for name in ("tp", "fp", "fn", "tn", *ERROR_TYPES))
 
 
 def _commit(of: Callable[[Any], Commit]) -> tuple[ExportColumn, ...]:
     return (
         ExportColumn("commit_id", lambda row: of(row).sha),
-        _integer("position", lambda row: of(row).position),
+        integer("position", lambda row: of(row).position),
         ExportColumn("committed_at", lambda row: of(row).committed_at),
         ExportColumn("author", lambda row: of(row).author),
         ExportColumn("subject", lambda row: of(row).subject),
@@ -101,14 +103,14 @@ def _commit(of: Callable[[Any], Commit]) -> tuple[ExportColumn, ...]:
 
 def _interval(of: Callable[[Any], Interval | None]) -> tuple[ExportColumn, ...]:
     return (
-        _real("interval_low", lambda row: getattr(of(row), "low", None)),
-        _real("interval_high", lambda row: getattr(of(row), "high", None)),
+        real("interval_low", lambda row: getattr(of(row), "low", None)),
+        real("interval_high", lambda row: getattr(of(row), "high", None)),
     )
 
 
 def _by_cause(role: Role) -> ExportColumn:
     """The part of a change; recorded numbers have none."""
-    return _real(f"by_{role}", lambda at: None if at.part.recorded else getattr(at.delta.parts, role, None))
+    return real(f"by_{role}", lambda at: None if at.part.recorded else getattr(at.delta.parts, role, None))
 
 
 def _now(at: At) -> float | None:
@@ -129,7 +131,7 @@ def _tags(at: At) -> str | None:
     return as_json(tags) if tags else None
 
 
-_AT: Final = (ExportColumn("eval_id", lambda at: at.series.info.id), _integer("point", lambda at: at.index))
+_AT: Final = (ExportColumn("eval_id", lambda at: at.series.info.id), integer("point", lambda at: at.index))
 _POINT: Final = (("eval_id", "point"), "points")
 
 TABLES: Final = (
@@ -141,7 +143,7 @@ TABLES: Final = (
     Table(
         name="instructions",
         columns=(
-            _integer("edit", lambda row: row[0]),
+            integer("edit", lambda row: row[0]),
             ExportColumn("path", lambda row: row[1].path),
             ExportColumn("status", lambda row: row[1].status),
             ExportColumn("old_path", lambda row: row[1].old and row[1].old.path, optional=True),
@@ -167,19 +169,19 @@ TABLES: Final = (
         name="points",
         columns=(
             *_AT,
-            _integer("iteration", lambda at: at.point.snapshot.iteration),
+            integer("iteration", lambda at: at.point.snapshot.iteration),
             ExportColumn("label", lambda at: at.point.snapshot.label),
             *_commit(lambda at: at.point.snapshot.commit),
             ExportColumn("recorded_at", lambda at: at.point.snapshot.recorded_at, optional=True),
             ExportColumn("cause", lambda at: " ".join(at.point.snapshot.cause)),
             ExportColumn("status", lambda at: at.point.scorecard.status),
             ExportColumn("stale", lambda at: at.point.stale, "boolean"),
-            *_counts("point.scorecard.counts"),
+            *counts_at("point.scorecard.counts"),
             ExportColumn("report", lambda at: links.report(at.series.info.id, at.point.snapshot.slug)),
             ExportColumn("models", lambda at: ", ".join(_usage(at).models) or None, optional=True),
             ExportColumn("parameters", lambda at: _usage(at).parameters or None, optional=True),
             ExportColumn("judges", lambda at: ", ".join(_usage(at).judges) or None, optional=True),
-            _integer("same_as", lambda at: at.point.copy_of, optional=True),
+            integer("same_as", lambda at: at.point.copy_of, optional=True),
         ),
         key=("eval_id", "point"),
         references=((("eval_id",), "evals"),),
@@ -189,13 +191,13 @@ TABLES: Final = (
         columns=(
             *_AT,
             ExportColumn("metric", lambda at: at.part.name),
-            _real("score_then", lambda at: at.point.scorecard.metric(at.part.name)),
-            _real("score_now", _now),
-            _real("change", lambda at: at.delta.change),
+            real("score_then", lambda at: at.point.scorecard.metric(at.part.name)),
+            real("score_now", _now),
+            real("change", lambda at: at.delta.change),
             *map(_by_cause, ROLES),
             *_interval(lambda at: at.point.interval if at.part is at.series.specs[0] else None),
-            _real("variants_worst", lambda at: getattr(_spread(at), "worst", None)),
-            _real("variants_best", lambda at: getattr(_spread(at), "best", None)),
+            real("variants_worst", lambda at: getattr(_spread(at), "worst", None)),
+            real("variants_best", lambda at: getattr(_spread(at), "best", None)),
         ),
         key=("eval_id", "point", "metric"),
         references=(_POINT,),
@@ -210,10 +212,10 @@ TABLES: Final = (
             ExportColumn("variant", lambda at: at.part.axes.get("variant"), optional=True),
             ExportColumn("model", lambda at: at.part.axes.get("model"), optional=True),
             ExportColumn("tags", _tags, optional=True),
-            _real("score", lambda at: document_headline(at.series.specs[0].name, at.part)),
-            _real("cost", lambda at: at.part.cost),
-            _real("latency", lambda at: at.part.latency),
-            *_counts("part.counts"),
+            real("score", lambda at: document_headline(at.series.specs[0].name, at.part)),
+            real("cost", lambda at: at.part.cost),
+            real("latency", lambda at: at.part.latency),
+            *counts_at("part.counts"),
         ),
         key=("eval_id", "point", "document"),
         references=(_POINT,),
@@ -224,20 +226,20 @@ TABLES: Final = (
             *_AT,
             ExportColumn("axis", lambda at: at.part[0]),
             ExportColumn("slice", lambda at: BETWEEN.join(at.part[1].values)),
-            _real("score", lambda at: at.part[1].value),
+            real("score", lambda at: at.part[1].value),
             *_interval(lambda at: at.part[1].interval),
-            _real("change", lambda at: at.part[1].change),
+            real("change", lambda at: at.part[1].change),
             ExportColumn("verdict", lambda at: at.part[1].verdict and at.part[1].verdict.decision, optional=True),
-            _integer("cases", lambda at: at.part[1].cases),
-            _real("cost", lambda at: at.part[1].cost),
-            _real("latency", lambda at: at.part[1].latency),
+            integer("cases", lambda at: at.part[1].cases),
+            real("cost", lambda at: at.part[1].cost),
+            real("latency", lambda at: at.part[1].latency),
         ),
         key=("eval_id", "point", "axis", "slice"),
         references=(_POINT,),
     ),
     Table(
         name="fields",
-        columns=(*_AT, ExportColumn("attribute", lambda at: at.part.attribute), *_counts("part.counts")),
+        columns=(*_AT, ExportColumn("attribute", lambda at: at.part.attribute), *counts_at("part.counts")),
         key=("eval_id", "point", "attribute"),
         references=(_POINT,),
     ),
@@ -245,13 +247,13 @@ TABLES: Final = (
         name="cells",
         columns=(
             ExportColumn("eval_id", lambda row: row[0].info.id),
-            _integer("cell", lambda row: row[1]),
+            integer("cell", lambda row: row[1]),
             ExportColumn("document", lambda row: row[2].document),
             ExportColumn("path", lambda row: row[2].path),
             ExportColumn("attribute", lambda row: row[2].attribute),
             ExportColumn("extra", lambda row: row[2].extra, "boolean"),
-            _integer("from_point", lambda row: row[3].start),
-            _integer("to_point", lambda row: row[4] - 1),
+            integer("from_point", lambda row: row[3].start),
+            integer("to_point", lambda row: row[4] - 1),
             ExportColumn("state", lambda row: row[3].state),
             ExportColumn("expected", lambda row: row[3].expected or None, optional=True),
             ExportColumn("actual", lambda row: row[3].actual or None, optional=True),
@@ -261,7 +263,7 @@ TABLES: Final = (
     ),
     Table(
         name="point_edits",
-        columns=(*_AT, _integer("edit", lambda at: at.part)),
+        columns=(*_AT, integer("edit", lambda at: at.part)),
         key=("eval_id", "point", "edit"),
         references=(_POINT, (("edit",), "instructions")),
     ),
@@ -310,7 +312,12 @@ def batches(timeline: Timeline, every_series: Iterable[Series]) -> Iterator[Batc
 
 
 def _rows(name: str, about: Iterable[Any]) -> Batch:
-    """The rows of a table about these, with bytes that are not UTF-8 spelled out in texts."""
-    columns = next(table.columns for table in TABLES if table.name == name)
-    rows = ([column.cell(each) for column in columns] for each in about)
-    return name, (tuple(encodable(cell) if isinstance(cell, str) else cell for cell in row) for row in rows)
+    """The rows of a table about these."""
+    return name, rows_of(next(table.columns for table in TABLES if table.name == name), about)
+
+
+def rows_of(columns: Sequence[ExportColumn], about: Iterable[Any]) -> Iterator[ExportRow]:
+    """Yield a row about each of these, with bytes that are not UTF-8 spelled out in texts."""
+    for each in about:
+        cells = [column.cell(each) for column in columns]
+        yield tuple([encodable(cell) if isinstance(cell, str) else cell for cell in cells])

@@ -18,12 +18,24 @@ from typing import TYPE_CHECKING, Any, Final
 from sitegen.analysis.slices import slice_rows
 from sitegen.data_files.project_files import named_place
 from sitegen.errors import OutputFolderError
-from sitegen.model.metrics import Counts
-from sitegen.model.outcomes import ERROR_TYPES, Judgement
+from sitegen.model.metrics import MetricSpec
+from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import Result
-from sitegen.model.series import Point, Series
-from sitegen.questions.export_tables import TABLES, Batch, ExportFormat, ExportRow, Table
-from sitegen.stats.counts import in_file_order, ratios
+from sitegen.model.series import Series
+from sitegen.questions.export_tables import (
+    TABLES,
+    At,
+    Batch,
+    ExportColumn,
+    ExportFormat,
+    ExportRow,
+    Table,
+    counts_at,
+    integer,
+    real,
+    rows_of,
+)
+from sitegen.stats.counts import CountRatio, in_file_order
 from sitegen.text.plain import encodable, spreadsheet_safe
 from sitegen.text.values import json_value
 
@@ -31,10 +43,13 @@ if TYPE_CHECKING:
     from pandas import DataFrame as DataFrame
 
 
-_COUNTS: Final = ("tp", "fp", "fn", "tn", *ERROR_TYPES)
-_RATIOS: Final = tuple(ratio.name for ratio in in_file_order())
-_PLACE: Final = {"iteration": "int64", "label": "str", "commit": "str", "committed_at": "object"}
-"""The columns by which a table names a point, with their types; the last one becomes a time in UTC."""
+_PLACE: Final = (
+    integer("iteration", lambda at: at.point.snapshot.iteration),
+    ExportColumn("label", lambda at: at.point.snapshot.label),
+    ExportColumn("commit", lambda at: at.point.snapshot.commit.sha),
+    ExportColumn("committed_at", lambda at: at.point.snapshot.commit.committed_at),
+)
+"""The columns by which a table names a point; the last one becomes a time in UTC."""
 
 
 def points(series: Series) -> DataFrame:
@@ -45,25 +60,22 @@ def points(series: Series) -> DataFrame:
     edits since the previous point), each metric under its name, ``tp``, ``fp``, ``fn``, ``tn`` and the four error
     types.
     """
-    metrics = [spec.name for spec in series.specs]
-    rows = [
-        {
-            **_place_of_point(point),
-            "author": encodable(point.snapshot.commit.author),
-            "subject": encodable(point.snapshot.commit.subject),
-            "cause": " ".join(point.snapshot.cause),
-            "same_as": series.copied_label(index),
-            "status": point.scorecard.status,
-            "edits": len(point.edits),
-            **{name: point.scorecard.metric(name) for name in metrics},
-            **_counts_by_name(point.scorecard.counts),
-        }
-        for index, point in enumerate(series.points)
-    ]
-    texts = dict.fromkeys(("author", "subject", "cause", "same_as", "status"), "str")
-    return _typed_table(
-        rows, _PLACE | texts | {"edits": "int64"} | dict.fromkeys(metrics, "float64") | dict.fromkeys(_COUNTS, "int64")
+
+    def metric(spec: MetricSpec) -> ExportColumn:
+        return real(spec.name, lambda at: at.point.scorecard.metric(spec.name))
+
+    columns = (
+        *_PLACE,
+        ExportColumn("author", lambda at: at.point.snapshot.commit.author),
+        ExportColumn("subject", lambda at: at.point.snapshot.commit.subject),
+        ExportColumn("cause", lambda at: " ".join(at.point.snapshot.cause)),
+        ExportColumn("same_as", lambda at: series.copied_label(at.index)),
+        ExportColumn("status", lambda at: at.point.scorecard.status),
+        integer("edits", lambda at: len(at.point.edits)),
+        *map(metric, series.specs),
+        *counts_at("point.scorecard.counts"),
     )
+    return _frame(columns, [At(series, index) for index in range(len(series.points))])
 
 
 def fields(series: Series) -> DataFrame:
@@ -72,18 +84,18 @@ def fields(series: Series) -> DataFrame:
     Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``attribute``, the ratios
     ``precision``, ``recall`` and ``f1``, ``tp``, ``fp``, ``fn``, ``tn`` and the four error types.
     """
-    rows = [
-        {
-            **_place_of_point(point),
-            "attribute": encodable(field.attribute),
-            **ratios(field.counts),
-            **_counts_by_name(field.counts),
-        }
-        for point in series.points
-        for field in point.scorecard.fields
-    ]
-    numbers = dict.fromkeys(_RATIOS, "float64") | dict.fromkeys(_COUNTS, "int64")
-    return _typed_table(rows, _PLACE | {"attribute": "str"} | numbers)
+
+    def ratio(of_counts: CountRatio) -> ExportColumn:
+        return real(of_counts.name, lambda at: of_counts.of(at.part.counts))
+
+    columns = (
+        *_PLACE,
+        ExportColumn("attribute", lambda at: at.part.attribute),
+        *map(ratio, in_file_order()),
+        *counts_at("part.counts"),
+    )
+    of_points = (point.scorecard.fields for point in series.points)
+    return _frame(columns, [At(series, index, field) for index, fields in enumerate(of_points) for field in fields])
 
 
 def slices(series: Series) -> DataFrame:
@@ -93,22 +105,18 @@ def slices(series: Series) -> DataFrame:
     comma between, or a tag), ``slice`` (the value, as in ``short · mini``), the headline under its name, ``cases``,
     ``cost`` (US dollars) and ``latency`` (seconds).
     """
-    headline = series.specs[0].name
-    rows = [
-        {
-            **_place_of_point(point),
-            "axis": row.axis,
-            "slice": row.value,
-            headline: row.headline,
-            "cases": row.cases,
-            "cost": row.cost,
-            "latency": row.latency,
-        }
-        for point in series.points
-        for row in slice_rows(point.scorecard, series.specs[0])
-    ]
-    numbers = {headline: "float64", "cases": "int64", "cost": "float64", "latency": "float64"}
-    return _typed_table(rows, _PLACE | {"axis": "str", "slice": "str"} | numbers)
+    headline = series.specs[0]
+    columns = (
+        *_PLACE,
+        ExportColumn("axis", lambda at: at.part.axis),
+        ExportColumn("slice", lambda at: at.part.value),
+        real(headline.name, lambda at: at.part.headline),
+        integer("cases", lambda at: at.part.cases),
+        real("cost", lambda at: at.part.cost),
+        real("latency", lambda at: at.part.latency),
+    )
+    of_points = (slice_rows(point.scorecard, headline) for point in series.points)
+    return _frame(columns, [At(series, index, row) for index, rows in enumerate(of_points) for row in rows])
 
 
 def judgements(result: Result) -> DataFrame:
@@ -142,21 +150,12 @@ def judgements(result: Result) -> DataFrame:
     return _typed_table(rows, {name: "str" if name in texts else "object" for name in own} | further)
 
 
-def _place_of_point(point: Point) -> dict[str, Any]:
-    at = point.snapshot
-    return {
-        "iteration": at.iteration,
-        "label": encodable(at.label),
-        "commit": at.commit.sha,
-        "committed_at": at.commit.committed_at,
-    }
+def _frame(columns: Sequence[ExportColumn], about: Sequence[At]) -> DataFrame:
+    types = {"text": "str", "integer": "int64", "real": "float64"}
+    return _typed_table([*rows_of(columns, about)], {column.name: types[column.type] for column in columns})
 
 
-def _counts_by_name(counts: Counts) -> dict[str, int]:
-    return {name: getattr(counts, name) for name in _COUNTS}
-
-
-def _typed_table(rows: Sequence[dict[str, Any]], columns: Mapping[str, str]) -> DataFrame:
+def _typed_table(rows: Sequence[Any], columns: Mapping[str, str]) -> DataFrame:
     """A table with columns of these types, which do not depend on its rows; dates that do not exist are missing."""
     import pandas
 
