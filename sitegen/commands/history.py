@@ -9,13 +9,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame, CellBlame
-from sitegen.analysis.noise.repeats import noise_of, repeats_among
 from sitegen.commands.printing import print_document, print_line
 from sitegen.errors import ConfigurationError
 from sitegen.model.commits import Commit
 from sitegen.model.outcomes import Cell
 from sitegen.model.series import Series
-from sitegen.pages.labels import ROLES, bad_runs, same_output
+from sitegen.pages.labels import ROLES, same_output
 from sitegen.project import Options
 from sitegen.questions.study import open_study, read_series
 from sitegen.text.plain import counted, day, line
@@ -202,10 +201,7 @@ def _nearest(name: str, names: Sequence[str]) -> str:
 
 
 def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
-    """A line for each cell, followed by a line for each of its runs, the newest first.
-
-    Then lines that say how often the outcomes of these cells differ between repeats under the same instructions.
-    """
+    """A line for each cell, followed by a line for each of its runs, the newest first."""
     for number, blame in enumerate(cells):
         cell = blame.cell
         name = line(cell.label, 120) + (" (extra item)" if cell.extra else "")
@@ -230,18 +226,6 @@ def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
                 same_output(series.copied_label(period.start)),
             ]
             yield "  ".join(part for part in columns if part).rstrip()
-    blamed = replace(series.cells, cells=tuple(blame.cell for blame in cells))
-    noise = noise_of(repeats_among(series.points, blamed))
-    if noise is None or noise.pooled.rate is None:
-        return
-    yield ""
-    made_again = f"{noise.outputs:,} outputs made again under the same instructions"
-    for rate in noise.fields:
-        share = 100 * (rate.rate or 0)
-        differ = f"{rate.flips:,} of {rate.pairs:,} pairs differ ({share:.1f} %)"
-        yield f"{line(rate.attribute, 120)}: {differ}, of {made_again}"
-    if noise.bad_runs:
-        yield bad_runs(noise.bad_runs)
 
 
 def blame_document(series: Series, field: str, cells: Sequence[CellBlame]) -> dict[str, object]:
