@@ -20,7 +20,7 @@ from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.effects import EffectRow, FlippedFields, fields_and_passages
 from sitegen.pages.html.cells import text
-from sitegen.text.diff import MOST_LINES, Diff, DiffRow, draw
+from sitegen.text.diff import MOST_LINES, Diff, DiffRow, draw, rendered
 from sitegen.text.patch import Patch, PatchCounts, read_patch
 from sitegen.text.plain import counted, line
 from sitegen.text.sections import TextStats
@@ -73,6 +73,11 @@ class EditView(Frozen):
         return fields_and_passages(self.effects, {self.file.path: self.patch.hunks})
 
     @property
+    def passages(self) -> tuple[str, ...]:
+        """The changed passages as rendered Markdown: safe HTML. None if all of the file is new, or gone."""
+        return tuple(map(rendered, self.patch.hunks)) if self.edit.old and self.edit.new else ()
+
+    @property
     def edit(self) -> Edit:
         """The edit itself."""
         return self.file.edits[self.index]
@@ -102,9 +107,9 @@ class EditView(Frozen):
         return tuple(dict.fromkeys(filter(None, (old, new))))
 
 
-def draw_edit(edit: Edit, patch: Patch, *, with_passages: bool = True) -> RenderedPatch:
+def draw_edit(edit: Edit, patch: Patch) -> RenderedPatch:
     """Draws git's patch of this one file; the patch is empty if git has none."""
-    diff = draw(patch, with_passages=with_passages)
+    diff = draw(patch)
     return RenderedPatch(
         **asdict(diff),
         counts=patch.counts,
@@ -120,7 +125,7 @@ def draw_few(edits: Sequence[Edit], patches: Iterable[bytes]) -> dict[str, Rende
     for edit, patch in zip(edits, map(read_patch, patches), strict=True):
         lines = sum(len(hunk.lines) for hunk in patch.hunks)
         if 0 < lines <= room:
-            diffs[edit.path] = draw_edit(edit, patch, with_passages=False)
+            diffs[edit.path] = draw_edit(edit, patch)
             room -= lines
     return diffs
 

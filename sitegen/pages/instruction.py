@@ -228,6 +228,12 @@ class InstructionView(Frozen):
         edits = zip(self.file.edits, self.edits, strict=True)
         return section_flips([() if edit.old is None else found.sections for edit, found in edits], self.effects)
 
+    @property
+    def anchors(self) -> dict[str, str]:
+        """Ids of the headings of the shown text by their titles; of several with one title that of the first."""
+        headings = [section.heading for section in self.text.sections] if self.text else []
+        return {heading.title: heading.anchor for heading in reversed(headings)}
+
     def worst_edit(self, path: str) -> tuple[int, int]:
         """How many values broke around the edit of a section with which most did, and the index of this edit."""
         flips = [[of.window.flips for of in effects if of.window.model is None] for effects in self.effects]

@@ -156,11 +156,6 @@ class FileRecord(Frozen):
         return next((count.version_after for count in self.counts[::-1] if count and count.version_after), None)
 
     @property
-    def authors(self) -> int:
-        """Number of authors of its edits."""
-        return len({edit.commit.author for edit in self.history.edits})
-
-    @property
     def sureness(self) -> tuple[int, ...]:
         """The order of files: the most certain effects of their edits first."""
         numbers = dict(self.grades)

@@ -28,7 +28,6 @@ from sitegen.pages import links
 from sitegen.pages.html import charts
 from sitegen.pages.html.charts import ChartLine
 from sitegen.pages.labels import CAUSES, exchange, split
-from sitegen.stats.intervals import median
 
 LISTED: Final = {"worse": 50, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
 """Largest number of steps listed in each group, largest steps first; in the order of the page."""
@@ -51,12 +50,6 @@ class RegressionsView(Frozen):
     """The evals, the worst first."""
     files: Mapping[EditedFile, str]
     """Maps an edit of a file that was moved later to the last path of the file, which names its page."""
-
-    @property
-    def outputs(self) -> float | None:
-        """Median number of different outputs until regressions were fixed; None if none was fixed."""
-        fixed = self.groups["fixed"]
-        return median([listed.step.different for listed in fixed]) if fixed else None
 
     @property
     def series(self) -> int:

@@ -34,28 +34,21 @@ class Diff(Frozen):
     """The part of a patch that a page draws."""
 
     rows: tuple[DiffRow, ...]
-    passages: tuple[str, ...]
-    """Each hunk rendered as Markdown: safe HTML."""
     hunks: tuple[Hunk, ...]
     """The drawn hunks; the last one may be truncated."""
     left_out: int
     """Number of lines of the patch that are not drawn."""
 
 
-def draw(patch: Patch, *, with_passages: bool = True) -> Diff:
-    """Draw the first ``MOST_LINES`` lines of a patch as rows and, if ``with_passages``, as rendered passages."""
+def draw(patch: Patch) -> Diff:
+    """Draw the first ``MOST_LINES`` lines of a patch as rows."""
     hunks: list[Hunk] = []
     room = MOST_LINES
     for hunk in patch.hunks:
         if room > 0:
             hunks.append(hunk if len(hunk.lines) <= room else replace(hunk, lines=hunk.lines[:room]))
         room -= len(hunk.lines)
-    return Diff(
-        rows=tuple(_rows(hunks)),
-        passages=tuple(rendered(hunk) for hunk in hunks) if with_passages else (),
-        hunks=tuple(hunks),
-        left_out=max(0, -room),
-    )
+    return Diff(rows=tuple(_rows(hunks)), hunks=tuple(hunks), left_out=max(0, -room))
 
 
 def _rows(hunks: Iterable[Hunk]) -> Iterator[DiffRow]:

@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_102,
+    "lines of sitegen/": 63_094,
     "modules of sitegen/": 292,
     "classes": 513,
     "classes in pages/": 71,
-    "fields of classes": 2_287,
+    "fields of classes": 2_286,
     "functions": 3_578,
-    "parameters": 5_063,
+    "parameters": 5_061,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 75,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_608,
+    "lines of templates, styles and scripts": 8_577,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_015,
+    "lines of tests": 49_014,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 13,
 }

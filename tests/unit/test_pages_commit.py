@@ -222,7 +222,7 @@ def test_a_move_says_why_the_number_moved_and_what_flipped():
 def test_a_commit_shows_its_diffs_and_links_their_passages_with_the_fields_that_they_name():
     flips = Flips(fixed=(("price", 3),), broken=(("variety", 2),))
     move = replace(sample.MOVES[1], effect=replace(BROUGHT, change=replace(CHANGED, flips=flips)))
-    drawn = draw_edit(sample.FILE.edits[1], sample.patch_of(sample.V1, sample.V2), with_passages=False)
+    drawn = draw_edit(sample.FILE.edits[1], sample.patch_of(sample.V1, sample.V2))
     html = html_of(sample.commit_view(moves=(move,), patches={sample.PATH: drawn}))
     assert '<td class=c-passages data-h="Passages"><a href="#p2">2</a>' in html
     assert '<tr class="hk" id="p2">' in html

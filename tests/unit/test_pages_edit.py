@@ -233,9 +233,10 @@ def test_the_diff_is_side_by_side_at_first_where_it_has_no_table_of_evals_beside
     assert 'class="beside"' not in html
 
 
-def test_an_added_file_is_shown_in_one_column_at_first(renderer: Renderer):
+def test_an_added_file_has_one_view_because_it_has_one_side(renderer: Renderer):
     html = renderer.render(edit_page(sample.FILE, 0, drawn(0, "", sample.V1), ())).decode()
-    assert 'id="v-uni" checked' in html
+    assert '<div class="view lines on uni">' in html
+    assert 'type="radio"' not in html
 
 
 def test_passages_of_several_files_are_told_apart_by_their_folders():

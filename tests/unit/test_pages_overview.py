@@ -311,7 +311,7 @@ def test_the_first_page_without_evals_shows_the_instructions_and_how_long_the_la
     latest = tuple(EditEffects(edit.commit, (FileEdit(edit, edit.path),), ()) for edit in record.history.edits)
     page = sample.overview_page((), HEAD, COUNTS, latest, files=(record,))
     html = renderer_of(sample.SITE).render(page).decode()
-    assert [html.count(shown) for shown in ("+5", "−2", "+7", "−4")] == [2, 2, 1, 1]
+    assert [html.count(shown) for shown in ("+5", "−2", "+7", "−4")] == [1, 1, 1, 1]
     for shown in ("Instruction files", "No evals yet", "sitegen init"):
         assert shown in html
     assert "Mean headline" not in html

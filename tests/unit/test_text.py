@@ -8,7 +8,7 @@ from sitegen.commands.verify import discrepancy
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.pages.html.cells import shown_pair, shown_run
-from sitegen.text.diff import MOST_LINES, MOST_PAIRS, DiffRow, draw, pair
+from sitegen.text.diff import MOST_LINES, MOST_PAIRS, DiffRow, draw, pair, rendered
 from sitegen.text.markdown import document
 from sitegen.text.patch import LARGEST, Hunk, Patch, PatchCounts, PatchLine, VersionStep, read_patch, version_steps
 from sitegen.text.plain import cut, line, visible
@@ -338,9 +338,8 @@ def test_a_patch_becomes_rows_with_changed_words_marked():
         DiffRow(kind="context", old_line=3, new_line=3, old=(WordSpan("b", False),)),
         DiffRow("remark", old=(WordSpan("No newline at end of file", False),)),
     )
-    assert drawn.passages == (
-        '<p class="gone"><del>use the red one</del></p>\n<p class="chg">a\nuse the blue one\nb</p>\n',
-    )
+    html = '<p class="gone"><del>use the red one</del></p>\n<p class="chg">a\nuse the blue one\nb</p>\n'
+    assert list(map(rendered, drawn.hunks)) == [html]
     assert drawn.left_out == 0
 
 
@@ -348,7 +347,7 @@ def test_the_first_lines_of_a_long_patch_are_drawn():
     count = MOST_LINES + 500
     patch = f"@@ -0,0 +1,{count} @@\n".encode() + b"+a\n" * count + b"@@ -9 +9 @@\n-b\n+c\n"
     drawn = draw(read_patch(patch))
-    assert (len(drawn.rows), len(drawn.passages), drawn.left_out) == (MOST_LINES + 1, 1, 502)
+    assert (len(drawn.rows), len(drawn.hunks), drawn.left_out) == (MOST_LINES + 1, 1, 502)
 
 
 def test_words_are_compared_as_long_as_the_budget_lasts():
