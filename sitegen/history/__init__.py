@@ -7,8 +7,8 @@ Its modules, from the bottom up:
 - ``repository`` offers blobs and patches as one object.
 - ``layout`` and ``globs`` determine the meaning of a path, and hold an eval's rules in a manifest.
 - ``timeline`` folds revisions. ``history_fold`` handles one commit after the other, ``rules_in_force`` the files that
-  evals share, ``instructions`` the instruction files, and ``eval_fold`` a single eval: its files (``folder_tree``), its
-  series (``eval_state``) and the snapshots that a commit starts (``eval_commit``).
+  evals share, ``instructions`` the instruction files, and ``eval_fold`` a single eval: its files (``folder_tree``) and
+  its series (``eval_state``).
 - ``worktree`` adds the uncommitted state as one more revision.
 - ``cache_folder`` decides which memo is believed.
 """

@@ -1,23 +1,47 @@
-"""The state of one eval in the fold: files, series, and the inputs in force; and whether outputs or inputs differ."""
+"""The state of one eval in the fold: its files, its series and the inputs in force; whether outputs or inputs differ.
+
+If one file holds both expected values and outputs, each side is identified by the first blob that had it. If a version
+changes only one side, code that compares blob ids therefore sees a change of only the ground truth, or only the
+outputs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from operator import itemgetter
 from posixpath import basename, splitext
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from sitegen.config.models import EvalConfig, Kind
+from sitegen.config.models import EvalConfig, Kind, case_settings, files_of
 from sitegen.history.folder_tree import FolderTree, first_blob
-from sitegen.history.layout import PathRole, is_in_output, is_path, normal, runs_of, truth_names
-from sitegen.model.commits import ChangedPath
+from sitegen.history.globs import time_in
+from sitegen.history.layout import (
+    RESULTS,
+    PathRole,
+    is_in_output,
+    is_path,
+    iteration_number,
+    normal,
+    records_of,
+    required_statements,
+    runs_of,
+    truth_names,
+)
+from sitegen.history.repository import Repository
+from sitegen.model.commits import ChangedPath, Commit
+from sitegen.model.problems import Problem
+from sitegen.model.recorded import Recorded, states
 from sitegen.model.timeline import Blob, Cause, Snapshot
+from sitegen.scoring import case_files
 from sitegen.text.globs import literal_prefix
 from sitegen.text.plain import moment_of, natural_order
+
+FileChange: TypeAlias = tuple[PathRole, ChangedPath]
+"""The change of a file of an eval, and the role of the file."""
 
 
 class EvalInputs(NamedTuple):
@@ -86,24 +110,37 @@ class SeriesState(Struct):
 
 
 class EvalState(Struct):
-    """One eval at the last folded commit."""
+    """One eval at the commit that is folded, or at the last one that touched it."""
 
     id: str
     folders: list[str]
     """The folders that it may be in, by precedence."""
+    entry: EvalConfig
+    """Its entry in the built manifest."""
+    repository: Repository
+    problems: list[Problem]
+    """Those of the whole history; ``report`` adds to them."""
+    made_with: Callable[[Recorded], Commit | None]
+    """Returns the commit after which instruction files were as a record states them."""
+    commit: Commit
+    changes: Sequence[FileChange] = ()
+    """The changes of its own files in the commit."""
     active: str | None = None
     """The folder that it is in."""
     renamed_from: list[str] = field(default_factory=list)
     files: FolderTree = field(default_factory=FolderTree)
     """Every file of its folders that sitegen reads, by its path from the root of the repository."""
     newest_run: str | None = None
-    """The last by name of the runs that a glob matches; None if it is not determined yet."""
+    """The last by name of the runs that a glob matches; None if it is not determined yet, or lost a file since."""
     with_runs: set[str] = field(default_factory=set)
     """Names of iterations that ever had repeated runs."""
     strangers: set[str] = field(default_factory=set)
     """Names below ``results/`` that were reported because they are not names of iterations."""
-    inputs: EvalInputs | None = None
-    """The inputs in force; None before the first commit that touched the eval."""
+    inputs: EvalInputs = EvalInputs()
+    """The inputs in force."""
+    inputs_changed: bool = False
+    """Whether the commit changed ``inputs``."""
+    kind: Kind = "fields"
     was_scorable: bool = False
     """Whether there ever was ground truth, or files that are judged already. Other evals are not displayed."""
     iterations: SeriesState = field(default_factory=SeriesState)
@@ -114,6 +151,46 @@ class EvalState(Struct):
     """For each version of a case file: the first blobs with the same expected values and with the same outputs."""
     first_with: dict[str, str] = field(default_factory=dict)
     """Digest of a side -> the first blob that had it."""
+
+    def report(self, problem: Problem) -> None:
+        """Add a problem that the eval has at this commit."""
+        self.problems.append(replace(problem, commit=self.commit.sha, eval_id=self.entry.id))
+
+    @property
+    def scorable(self) -> bool:
+        """Whether outputs can be scored: there is ground truth, or they are judged already."""
+        return self.inputs.ground_truth is not None or not files_of(self.kind).ground_truths
+
+    def belongs(self, output: Blob) -> bool:
+        """Decide whether an output belongs to this eval: its run states the values that the eval's settings require."""
+        statements = required_statements(self.entry)
+        if not statements:
+            return True
+        question = f"states {sorted(statements.items())}"
+        return bool(self.repository.answer(question, output.oid, lambda content: "yes" * states(content, statements)))
+
+    def update_files(self) -> None:
+        """Apply the commit's changes of the eval's own files."""
+        for place, change in self.changes:
+            if place.role == "stranger":
+                if change.new is not None and place.iteration not in self.strangers:
+                    self.strangers.add(place.iteration)
+                    path = f"{place.folder}/{RESULTS}/{place.iteration}"
+                    message = f"{place.iteration!r} among the results is not an iteration, and is passed over."
+                    fix = "Name it iteration-NNN if it should count; otherwise nothing has to be done."
+                    self.report(Problem.of_type("stranger_folder", message, fix, path))
+                continue
+            if place.role == "run":
+                self.with_runs.add(place.iteration)
+            newest = self.newest_run if place.role == "output" and place.folder == self.active else None
+            if change.new is None:
+                self.files.remove(change.path)
+                if place.iteration == newest:
+                    self.newest_run = None
+            else:
+                self.files.put(change.path, change.new)
+                if newest is not None:
+                    self.newest_run = max(newest, place.iteration, key=natural_order)
 
     def has_files(self, folder: str) -> bool:
         """Whether an eval's folder holds a file; for the top of the repository, one in no other folder of the eval."""
@@ -130,14 +207,14 @@ class EvalState(Struct):
         paths = [f"{self.active}/{name}" for name in names] if stated is None else [normal(f"{self.active}/{stated}")]
         return first_blob(paths, self.files) or first_blob(paths, shared)
 
-    def newest_case_file(self, entry: EvalConfig) -> Blob | None:
+    def newest_case_file(self) -> Blob | None:
         """Return the current file that holds both sides; of several runs, the last by name."""
-        folder = self.active
+        folder, entry = self.active, self.entry
         if folder is None:
             return None
         runs = runs_of(entry)
         if runs is None and entry.answered_in:
-            return min(self.documents(entry), default=None)
+            return min(self.documents(), default=None)
         if runs is None:
             path = normal(f"{folder}/{entry.outputs}")
             return first_blob((path,), self.files) if is_path(entry.outputs) else None
@@ -146,26 +223,108 @@ class EvalState(Struct):
         files = runs.outputs(folder, self.newest_run, self.files) if self.newest_run else ()
         return files[0] if files else None
 
-    def documents(self, entry: EvalConfig) -> Iterator[Blob]:
+    def documents(self) -> Iterator[Blob]:
         """Yield the files of an output that is a folder, or of one whose paths name who answered."""
-        start = f"{self.active}/" if self.active else ""
+        entry, start = self.entry, f"{self.active}/" if self.active else ""
         below = normal(f"{start}{entry.outputs}")
         if entry.answered_in:
             below = f"{start}{literal_prefix(entry.answered_in)}".rstrip("/")
         return (blob for blob in self.files.blobs(below) if is_in_output(entry, blob.path.removeprefix(start)))
 
-    def keep_newest_run(self, place: PathRole, change: ChangedPath) -> None:
-        """Update the last run by name after a change of a run's file.
+    def names_on_file(self) -> set[str]:
+        """Return the names of all iterations that the eval has after the commit."""
+        runs = runs_of(self.entry)
+        if runs is not None:
+            return set(runs.names(self.active or "", self.files))
+        results = self.files.folder(f"{self.active}/{RESULTS}")
+        return {name for name in (*results.folders, *results.files) if iteration_number(name) is not None}
 
-        If the last run lost a file, the last run is unknown until ``newest_case_file`` determines it again.
+    def version_outputs(self) -> tuple[Blob, ...]:
+        """Return the files of the output that is overwritten from commit to commit."""
+        folder = self.active or ""
+        if is_path(self.entry.outputs):
+            path, records = normal(f"{folder}/{self.entry.outputs}"), records_of(self.kind)
+            file = first_blob((path, *self.entry.earlier_outputs), self.files)
+            truth = self.inputs.ground_truth.path if self.inputs.ground_truth and not self.entry.in_cases else None
+            documents = (blob for blob in self.documents() if not (truth and blob.path.startswith(truth)))
+            return (file,) if file else tuple(sorted(blob for blob in documents if basename(blob.path) not in records))
+        files = files_of(self.kind)
+        log = first_blob((*(f"{self.active}/{path}" for path in files.elsewhere), *files.at_root), self.files)
+        if log:
+            return (log,)
+        results = f"{self.active}/{RESULTS}"
+        return self.files.outputs_in(folder, files.overwritten, files.variants, elsewhere=(results,))
+
+    def committed_files(self, name: str) -> Snapshot:
+        """Return the files of an iteration in a folder, or of a run that a glob matches."""
+        glob = runs_of(self.entry)
+        if glob is not None:
+            outputs = tuple(filter(self.belongs, glob.outputs(self.active or "", name, self.files)))
+            below = f"{self.active}/{glob.start}{name if glob.is_folder else ''}".strip("/")
+            recorded = self.record_beside(outputs, below, in_own_folder=glob.is_folder)
+            return replace(self.draft(name, outputs, recorded), recorded_at=time_in(name, self.commit.committed_at))
+        folder = f"{self.active}/{RESULTS}/{name}"
+        files = files_of(self.kind)
+        outputs = self.files.outputs_in(folder, files.outputs, files.variants)
+        draft = self.draft(name, outputs, self.record_beside(outputs, folder))
+        if name not in self.with_runs:
+            return draft
+        start = f"{folder}/runs"
+        runs = ((_run_number(blob.path[len(start) + 1 :]), blob) for blob in self.files.blobs(start))
+        return replace(draft, runs=tuple(blob for _, blob in sorted(runs)))
+
+    def record_beside(self, outputs: tuple[Blob, ...], folder: str, *, in_own_folder: bool = True) -> Blob | None:
+        """Return the record in the folder of an output, which is no output itself."""
+        names, taken = records_of(self.kind, in_own_folder=in_own_folder), {blob.path for blob in outputs}
+        paths = [f"{folder}/{name}" if folder else name for name in names]
+        return first_blob([path for path in paths if path not in taken], self.files)
+
+    def draft(self, label: str, outputs: tuple[Blob, ...], recorded: Blob | None = None) -> Snapshot:
+        """Return the files of an iteration after the commit as a snapshot without number, slug and cause.
+
+        Its outputs and its own ground truth have separate ids if its files hold both.
         """
-        newest = self.newest_run
-        if newest is None or place.folder != self.active:
-            return
-        if change.new is None:
-            self.newest_run = None if place.iteration == newest else newest
-        else:
-            self.newest_run = max(newest, place.iteration, key=natural_order)
+        inputs = self.inputs
+        if case_settings(inputs.settings) is not None and outputs:
+            sides = [self.sides_of(file, inputs.settings) for file in outputs]
+            inputs = inputs._replace(ground_truth=outputs[0]._replace(oid=sides[0][0]))
+            outputs = tuple(file._replace(oid=output) for file, (_, output) in zip(outputs, sides, strict=True))
+        return Snapshot(
+            iteration=0,
+            label=label,
+            slug="",
+            commit=self.commit,
+            cause=(),
+            outputs=outputs,
+            **inputs._asdict(),
+            recorded=recorded,
+        )
+
+    def sides_of(self, file: Blob, settings: str) -> tuple[str, str]:
+        """Return the first blobs that had the expected values and the outputs of a case file."""
+        version = f"{case_settings(settings)} {file.oid}"
+        if version not in self.sides:
+            digests = self.repository.answer(
+                f"sides of {file.path} {settings}",
+                file.oid,
+                lambda content: " ".join(case_files.sides_of(file.path, content, settings) or ()),
+            )
+            if not digests:  # while the file cannot be read, the earlier expected values still apply
+                earlier = self.inputs.ground_truth
+                self.sides[version] = (earlier.oid if earlier else file.oid, file.oid)
+            else:
+                expected, output = digests.split()
+                self.sides[version] = (
+                    self.first_with.setdefault(f"expected {expected}", file.oid),
+                    self.first_with.setdefault(f"output {output}", file.oid),
+                )
+        return self.sides[version]
+
+
+def _run_number(path: str) -> int:
+    """Return 7 for ``7/extracted.json``; -1 for a name that is not a number, so that it sorts first."""
+    name = path.partition("/")[0]
+    return int(name) if name.isascii() and name.isdigit() and len(name) < 10 else -1
 
 
 def cause_since(last: Snapshot | None, new: Snapshot, *, waited: bool = False) -> tuple[Cause, ...]:

@@ -17,9 +17,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig
-from sitegen.history.eval_commit import EvalCommit, FileChange
 from sitegen.history.eval_fold import fold_eval, history_of
-from sitegen.history.eval_state import EvalState
+from sitegen.history.eval_state import EvalState, FileChange
 from sitegen.history.instructions import MOST_ADDED, InstructionHistories
 from sitegen.history.layout import Layout, StartOverError
 from sitegen.history.repository import Repository
@@ -94,7 +93,7 @@ class HistoryFold:
 
     def histories(self) -> dict[str, EvalHistory]:
         """Return the history of every eval, by id."""
-        return {eval_id: history_of(state, self.layout.entry(eval_id)) for eval_id, state in sorted(self.evals.items())}
+        return {eval_id: history_of(state) for eval_id, state in sorted(self.evals.items())}
 
     @property
     def renames(self) -> int:
@@ -171,16 +170,9 @@ class HistoryFold:
             followed = set(edits)
             instructions = [change for change in instructions if change.path in followed or change.new is None]
         for eval_id in sorted(by_eval):
-            eval_commit = EvalCommit(
-                state=self._eval_state(eval_id),
-                commit=commit,
-                changes=tuple(by_eval[eval_id]),
-                entry=self._entry_of(eval_id),
-                repository=self.repository,
-                problems=self.problems,
-                made_with=self.instructions.made_with,
-            )
-            fold_eval(eval_commit, self._rules.inputs)
+            state = self._eval_state(eval_id)
+            state.commit, state.changes = commit, by_eval[eval_id]
+            fold_eval(state, self._rules.inputs)
         if read := {*of_evals, *rules, *instructions}:
             others = [change for change in changes if change not in read]
             record = CommitRecord(
@@ -221,7 +213,7 @@ class HistoryFold:
             if self._entry_of(old).outputs != self._entry_of(new).outputs:
                 raise StartOverError(self.layout, RenamedEval(old=old, position=self.head.position, new=new))
             state = self.evals[new] = self.evals.pop(old)
-            state.id = new
+            state.id, state.entry = new, self._entry_of(new)
             state.folders = list(dict.fromkeys([*self.layout.folders(new), *state.folders]))
             self.renamed.append(RenamedEval(old=old, position=self.head.position, new=new))
             self.problems[:] = [replace(each, eval_id=new) if each.eval_id == old else each for each in self.problems]
@@ -259,7 +251,15 @@ class HistoryFold:
 
     def _eval_state(self, eval_id: str) -> EvalState:
         if eval_id not in self.evals:
-            self.evals[eval_id] = EvalState(eval_id, list(self.layout.folders(eval_id)))
+            self.evals[eval_id] = EvalState(
+                id=eval_id,
+                folders=list(self.layout.folders(eval_id)),
+                entry=self._entry_of(eval_id),
+                repository=self.repository,
+                problems=self.problems,
+                made_with=self.instructions.made_with,
+                commit=self.head,
+            )
             if self.head.position:
                 self._begun.setdefault(eval_id, self.head.sha)
         return self.evals[eval_id]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from posixpath import basename
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
+from sitegen.config.findings import ANSWERED_IN
 from sitegen.config.models import EvalConfig, Manifest, case_settings, files_of
 from sitegen.data_files.folders import may_hold_document
 from sitegen.errors import POINTER, MissingObjectsError
-from sitegen.history.eval_commit import EvalCommit, with_built_sides
 from sitegen.history.eval_state import EvalInputs, EvalState
 from sitegen.history.folder_tree import first_blob
-from sitegen.history.layout import EntryRules, Layout, StartOverError, kind_of, normal
+from sitegen.history.layout import EntryRules, Layout, StartOverError, canonical_settings, kind_of, normal
 from sitegen.history.repository import Repository
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import traits_of
@@ -70,20 +71,19 @@ class RulesInForce:
                 self._update_rules(commit, change)
         return [eval_id for eval_id, outside in before.items() if outside != self._shared_dependencies(evals[eval_id])]
 
-    def inputs(self, eval_commit: EvalCommit) -> EvalInputs:
+    def inputs(self, state: EvalState) -> EvalInputs:
         """Return the inputs of scoring an eval besides its outputs."""
-        eval_state = eval_commit.state
-        folder = eval_state.active or eval_state.folders[0]
-        rules = self._rules(eval_state.id, folder)
-        entry = self._layout.entry(eval_state.id)
+        folder = state.active or state.folders[0]
+        rules = self._rules(state.id, folder)
+        entry = self._layout.entry(state.id)
         if traits_of(entry.kind).is_recorded:
             # Nothing is scored, and the newest manifest decides which of the numbers are displayed.
-            return EvalInputs(settings=self._layout.rules(eval_state.id).settings)
+            return EvalInputs(settings=self._layout.rules(state.id).settings)
         if case_settings(rules.settings) is None:
-            truth = self._own_file(eval_commit, entry, rules)
+            truth = self._own_file(state, entry, rules)
         else:
-            file = eval_state.newest_case_file(entry)
-            truth = file and file._replace(oid=eval_commit.sides_of(file, rules.settings)[0])
+            file = state.newest_case_file()
+            truth = file and file._replace(oid=state.sides_of(file, rules.settings)[0])
         if not traits_of(kind_of(entry, truth.path if truth else None)).is_structured:
             return EvalInputs(truth, settings=rules.settings)
         return EvalInputs(
@@ -93,32 +93,30 @@ class RulesInForce:
             settings=rules.settings,
         )
 
-    def _own_file(self, eval_commit: EvalCommit, entry: EvalConfig, rules: EntryRules) -> Blob | None:
-        eval_state = eval_commit.state
+    def _own_file(self, state: EvalState, entry: EvalConfig, rules: EntryRules) -> Blob | None:
         stated = rules.ground_truth
         if stated is None and entry.kind and not files_of(entry.kind).ground_truths:
             stated = entry.ground_truth  # no name by convention: the test cases beside responses with verdicts
-        truth = eval_state.ground_truth(entry.kind, stated, self._shared)
+        truth = state.ground_truth(entry.kind, stated, self._shared)
         if truth is None and stated and traits_of(kind_of(entry, None)).is_structured:
-            truth = self._folder(eval_commit, stated)
+            truth = self._folder(state, stated)
         if truth is None and rules.borrowed:  # the file may have had its conventional name earlier
-            truth = eval_state.ground_truth(entry.kind, None, self._shared)
+            truth = state.ground_truth(entry.kind, None, self._shared)
         return truth
 
-    def _folder(self, eval_commit: EvalCommit, stated: str) -> Blob | None:
+    def _folder(self, state: EvalState, stated: str) -> Blob | None:
         """Return a folder with a file for each document as one ground truth; None if it holds no document."""
-        eval_state = eval_commit.state
-        path = normal(f"{eval_state.active or ''}/{stated}")
-        for _, change in eval_commit.changes:
+        path = normal(f"{state.active or ''}/{stated}")
+        for _, change in state.changes:
             self._forget_folders(change)
         if path not in self._truths:
-            own = (blob for blob in eval_state.files.blobs(path) if may_hold_document(blob.path))
+            own = (blob for blob in state.files.blobs(path) if may_hold_document(blob.path))
             start = f"{path}/"
             shared = (Blob(name, oid) for name, oid in self._shared.items() if name.startswith(start))
             documents = {blob.path.removeprefix(start): blob.oid for blob in (*own, *shared)}
             if not documents:
                 return None
-            oid = self._repository.folder_id(eval_commit.commit.sha, path, documents)
+            oid = self._repository.folder_id(state.commit.sha, path, documents)
             self._truths[path] = Blob(start, oid)
         return self._truths[path]
 
@@ -170,7 +168,7 @@ class RulesInForce:
             own = self._by_eval.get(former_id)
         built = self._layout.rules(eval_id)
         if own is not None:
-            return with_built_sides(own, built)
+            return _with_built_sides(own, built)
         return replace(built, borrowed=True)
 
     def _mapping(self, rules: EntryRules, folder: str) -> Blob | None:
@@ -180,3 +178,21 @@ class RulesInForce:
 
     def _schema(self, rules: EntryRules, folder: str) -> Blob | None:
         return first_blob([rules.schema.replace("{dir}", folder)], self._shared) if rules.schema else None
+
+
+def _with_built_sides(rules: EntryRules, built: EntryRules) -> EntryRules:
+    """Return the rules of a commit with the built manifest's places of outputs, and of the sides in case files."""
+    has_same_sides = case_settings(rules.settings) == case_settings(built.settings)
+    if has_same_sides and ANSWERED_IN not in rules.settings + built.settings:
+        return rules
+    settings, structure = json.loads(rules.settings), json.loads(built.settings)
+    in_cases = case_settings(built.settings) is not None
+    taken_over = [ANSWERED_IN]
+    if not has_same_sides:
+        settings["ground_truth_format"] = structure["ground_truth_format"] if in_cases else "auto"
+        taken_over.append("cases")
+    for key in taken_over:
+        settings.pop(key, None)
+        if key in structure and (in_cases or key == ANSWERED_IN):
+            settings[key] = structure[key]
+    return replace(rules, settings=canonical_settings(settings))

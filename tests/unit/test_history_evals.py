@@ -21,6 +21,7 @@ from sitegen.history.timeline import FoldedHistory, FoldEnd, advance
 from sitegen.model.commits import ChangedPath
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from tests.gitrepo import Content, GitRepo, Link, Submodule
+from tests.pages_sample import commit
 from tests.scoring.test_tables import tables
 
 TRUTH = "evals/shop/ground_truth.csv"
@@ -381,18 +382,23 @@ def test_the_files_of_an_eval_are_a_tree_without_empty_folders():
     assert not files
 
 
-def test_the_newest_run_is_known_whatever_comes_and_goes():
-    state, entry = EvalState("a", ["e"], active="e"), EvalConfig(id="a", outputs="run-*.json")
+def test_the_newest_run_is_known_whatever_comes_and_goes(repo: GitRepo):
+    state = EvalState(
+        id="a",
+        folders=["e"],
+        entry=EvalConfig(id="a", outputs="run-*.json"),
+        repository=Repository.open(repo.path),
+        problems=[],
+        made_with=lambda recorded: None,
+        commit=commit(0),
+        active="e",
+    )
 
     def change(number: int, oid: str | None) -> str | None:
         role = PathRole(eval_id="a", folder="e", role="output", iteration=f"run-{number}")
-        path = f"e/run-{number}.json"
-        if oid is None:
-            state.files.remove(path)
-        else:
-            state.files.put(path, oid)
-        state.keep_newest_run(role, ChangedPath(path, None, oid))
-        newest = state.newest_case_file(entry)
+        state.changes = ((role, ChangedPath(f"e/run-{number}.json", None, oid)),)
+        state.update_files()
+        newest = state.newest_case_file()
         return newest and newest.path
 
     assert [change(number, "1") for number in range(1, 41)] == [f"e/run-{number}.json" for number in range(1, 41)]
