@@ -22,7 +22,8 @@ def publish(project: Project, files: SiteFiles, progress: Progress) -> Site:
         build = Build(timeline=timeline, files=files, pool=pool, step=progress.step)
         update = timeline.update
 
-        progress.stage("Scoring", sum(len(changed.history.snapshots) for changed in update.evals))
+        changed = [history for history in timeline.evals if history.id in update.evals]
+        progress.stage("Scoring", sum(len(history.snapshots) for history in changed))
         evals, scored = score_evals(build)  # results by content, a record for each eval
         expected = count_effects(evals)
         build.memo.save()  # a build that is stopped after this is begun again with all scores

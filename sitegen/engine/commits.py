@@ -211,7 +211,7 @@ def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
     timeline = evals.build.timeline
     layout = timeline.layout
     summaries = {summary.info.id: summary for summary in evals.summaries}
-    histories = {update.history.id: update.history for update in timeline.update.evals}
+    histories = {history.id: history for history in timeline.evals}
     layouts = {summary.info.id: summary.layout for summary in evals.summaries}
     edits_of = edits_by_commit(timeline.instructions)
     apart = apart_since(timeline.instructions)

@@ -21,7 +21,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
-from sitegen.model.timeline import EvalHistory, EvalUpdate
+from sitegen.model.timeline import EvalHistory
 from sitegen.pages import links
 from sitegen.pages.field import ANSWERED
 from sitegen.pages.other_pages import failed_page
@@ -59,11 +59,9 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
     """
     timeline, memo = build.timeline, build.memo
     records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
-    outdated = tuple(_outdated(timeline, records))
-    updates = [*timeline.update.evals, *outdated]
-    updates.sort(key=lambda update: len(update.history.snapshots), reverse=True)  # the longest tasks start first
+    outdated = sorted(_outdated(timeline, records), key=lambda history: -len(history.snapshots))  # the longest first
     edits: dict[tuple[str, ...], SentOnce[DrivingEdits]] = {}
-    tasks = (_task_for(build, update, edits) for update in updates)
+    tasks = (_task_for(build, history, edits) for history in outdated)
     failures: list[Problem] = []
     to_write: list[PagesTask] = []
     new_best: set[str] = set()
@@ -99,12 +97,12 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
     return evals, tuple(to_write)
 
 
-def _task_for(build: Build, update: EvalUpdate, edits: dict[tuple[str, ...], SentOnce[DrivingEdits]]) -> EvalTask:
+def _task_for(build: Build, history: EvalHistory, edits: dict[tuple[str, ...], SentOnce[DrivingEdits]]) -> EvalTask:
     """Make the task that scores one eval.
 
     ``edits``: those of the evals before, by the paths of their files, which evals can share.
     """
-    timeline, history = build.timeline, update.history
+    timeline = build.timeline
     info, files = timeline.info(history), timeline.drivers(history.id)
     paths = tuple(file.path for file in files)
     folders = timeline.layout.folders(history.id)
@@ -116,7 +114,7 @@ def _task_for(build: Build, update: EvalUpdate, edits: dict[tuple[str, ...], Sen
         info=info,
         history=history,
         edits=edits[paths],
-        first_new=update.first_new,
+        first_new=timeline.update.evals.get(history.id, len(history.snapshots)),
         cached=(),
         source_folders=tuple(dict.fromkeys((*folders, *former))) if info.source else (),
         notes=timeline.notes.get(history.id, b""),
@@ -216,15 +214,14 @@ def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
     )
 
 
-def _outdated(timeline: Timeline, records: Mapping[str, EvalRecord]) -> Iterator[EvalUpdate]:
-    """Yield evals without new points that have other notes, or an output that has become older than instructions."""
+def _outdated(timeline: Timeline, records: Mapping[str, EvalRecord]) -> Iterator[EvalHistory]:
+    """Yield evals with new points, with other notes, or with an output that has become older than instructions."""
     edited = {file.path for file in timeline.update.instructions}
-    touched = {update.history.id for update in timeline.update.evals}
-    for eval_id, record in records.items():
-        if eval_id in touched or not record.summary.headlines:
-            continue
-        is_edited = edited and any(file.path in edited for file in timeline.drivers(eval_id))
-        if (is_edited and not record.summary.stale) or record.notes != digest(timeline.notes.get(eval_id, b"")):
-            history = next((history for history in timeline.evals if history.id == eval_id), None)
-            if history is not None:
-                yield EvalUpdate(history, len(history.snapshots))
+    for history in timeline.evals:
+        record = records.get(history.id)
+        if history.id in timeline.update.evals:
+            yield history
+        elif record and record.summary.headlines:
+            is_edited = edited and any(file.path in edited for file in timeline.drivers(history.id))
+            if (is_edited and not record.summary.stale) or record.notes != digest(timeline.notes.get(history.id, b"")):
+                yield history

@@ -245,8 +245,8 @@ def touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int
         return frozenset(effects.positions())
     return frozenset(
         position
-        for update in timeline.update.evals
-        for position in effects.edits_measured_from(update.history.id, update.first_new)
+        for eval_id, first_new in timeline.update.evals.items()
+        for position in effects.edits_measured_from(eval_id, first_new)
     )
 
 

@@ -85,8 +85,8 @@ class Timeline(FoldedHistory, dict=True, gc=True):
     @property
     def new_work(self) -> int:
         """Number of snapshots, edits and commits since the previous build: each is about one page of work."""
-        update = self.update
-        snapshots = sum(len(changed.history.snapshots) - changed.first_new for changed in update.evals)
+        update, new = self.update, self.update.evals
+        snapshots = sum(len(history.snapshots) - new[history.id] for history in self.evals if history.id in new)
         return snapshots + sum(len(record.edits) for record in update.records) + len(update.records)
 
     @property
@@ -203,8 +203,7 @@ def read_timeline(project: Project, files: SiteFiles) -> Timeline:
         before, timeline = None, fold(project, memo)
     memo.forget(END_OF_WALK.name)  # until the site is finished: what a stopped build saved belongs to no finished one
     if timeline.update.complete:
-        evals = [update.history.id for update in timeline.update.evals]
-        forget_earlier_walk(memo, evals, [file.path for file in timeline.instructions])
+        forget_earlier_walk(memo, timeline.update.evals, [file.path for file in timeline.instructions])
     context = replace(timeline.context, foreign=frozenset(files.foreign))
     if rows:
         site = replace(context.site, pages=timeline.pages_of_instructions)

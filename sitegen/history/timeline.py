@@ -26,7 +26,7 @@ from sitegen.history.rules_in_force import ManifestReader
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
-from sitegen.model.timeline import EvalHistory, EvalUpdate, InstructionHistory, RenamedEval, Update
+from sitegen.model.timeline import EvalHistory, InstructionHistory, RenamedEval, Update
 from sitegen.scoring.kinds import installed_versions
 
 VERSION: Final = 21
@@ -143,10 +143,10 @@ def _update(
     for eval_id, history in evals.items():
         for snapshot in history.snapshots:
             started[snapshot.commit.sha].append((eval_id, snapshot.slug))
-    updates = (_eval_update(before.evals.get(eval_id), history) for eval_id, history in evals.items())
+    changed = {eval_id: history for eval_id, history in evals.items() if history != before.evals.get(eval_id)}
     return Update(
         complete=complete,
-        evals=tuple(filter(None, updates)),
+        evals={eval_id: _first_new(before.evals.get(eval_id), history) for eval_id, history in changed.items()},
         instructions=tuple(file for file in instructions if file != known.get(file.path)),
         records=tuple(
             replace(record, snapshots=tuple(started[record.commit.sha])) for record in fold.records[before.records :]
@@ -167,14 +167,10 @@ def _shown_otherwise(before: EvalHistory | None, history: EvalHistory) -> bool:
     return any(old.runs != new.runs for old, new in zip(before.snapshots, history.snapshots, strict=False))
 
 
-def _eval_update(before: EvalHistory | None, history: EvalHistory) -> EvalUpdate | None:
-    if before is None:
-        return EvalUpdate(history, 0)
-    if before == history:
-        return None
-    pairs = zip(before.snapshots, history.snapshots, strict=False)
-    first_new = next((index for index, (old, new) in enumerate(pairs) if old != new), len(before.snapshots))
-    return EvalUpdate(history, first_new)
+def _first_new(before: EvalHistory | None, history: EvalHistory) -> int:
+    known = before.snapshots if before else ()
+    pairs = enumerate(zip(known, history.snapshots, strict=False))
+    return next((index for index, (old, new) in pairs if old != new), len(known))
 
 
 def _shown_problems(fold: HistoryFold, evals: dict[str, EvalHistory], boundary: tuple[str, ...]) -> Iterator[Problem]:

@@ -1,6 +1,6 @@
 """The timeline: for each eval its snapshots, for each instruction file its edits, oldest first."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.commits import ChangedPath, Commit
@@ -204,14 +204,6 @@ class CommitRecord(Frozen):
     """The first of the other changed paths, by path."""
 
 
-class EvalUpdate(Frozen):
-    """An eval that the newest commits changed."""
-
-    history: EvalHistory
-    first_new: int
-    """Index in ``history.snapshots`` of the first snapshot that the previous build did not have."""
-
-
 class RenamedEval(Frozen):
     """An eval that had another id up to a commit."""
 
@@ -238,7 +230,9 @@ class Update(Frozen):
 
     complete: bool
     """Whether history was walked from the root, so that every eval and file is listed."""
-    evals: tuple[EvalUpdate, ...]
+    evals: Mapping[str, int]
+    """Each eval that the newest commits changed, by id: the index of its first snapshot that the previous build did not
+    have."""
     instructions: tuple[InstructionHistory, ...]
     records: tuple[CommitRecord, ...]
     """Oldest first."""

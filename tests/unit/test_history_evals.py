@@ -52,7 +52,7 @@ def fold(
 
 
 def histories(repo: GitRepo, manifest: Manifest | None = None) -> dict[str, EvalHistory]:
-    return {update.history.id: update.history for update in fold(repo, manifest).update.evals}
+    return {history.id: history for history in fold(repo, manifest).evals}
 
 
 def shop(repo: GitRepo, manifest: Manifest | None = None) -> EvalHistory:
@@ -116,7 +116,7 @@ def as_words(value: Blob | tuple[Blob, ...] | str | None) -> str:
 def test_commits_make_the_snapshots_of_the_table(repo, case):
     repo.commits(map(changes, case["commits"].split(" / ")))
     advanced = fold(repo)
-    found = [update.history for update in advanced.update.evals]
+    found = advanced.evals
     assert "; ".join(stated(one, case.get("beside", "").split()) for one in found) == case["evals"]
     assert [problem.path for problem in advanced.problems] == case["problems"].split()
     listed = sorted(snapshot for record in advanced.update.records for snapshot in record.snapshots)
@@ -194,8 +194,8 @@ def test_a_recorded_hash_of_a_file_that_an_earlier_build_read_names_its_commit(r
     first = repo.commit({TRUTH: "t", "CLAUDE.md": "Read the plan.\n"})
     earlier = fold(repo)
     repo.commit({output(1): "{}", record(1): json.dumps({"prompt_hash": repo.oid(first, "CLAUDE.md")})})
-    (update,) = fold(repo, since=earlier.end).update.evals
-    assert [snapshot.made_at for snapshot in update.history.snapshots] == [first]
+    (history,) = fold(repo, since=earlier.end).evals
+    assert [snapshot.made_at for snapshot in history.snapshots] == [first]
 
 
 @pytest.mark.parametrize(
@@ -238,17 +238,14 @@ def test_settings_that_are_changed_back_are_scored_as_before(repo):
 def test_an_output_that_becomes_a_link_is_deleted_and_said_so(repo):
     shas = repo.commits([{TRUTH: "t", output(1): "1", output(2): "2"}, {output(1): Link("../iteration-002/x")}])
     advanced = fold(repo)
-    assert [(each.iteration, each.deleted) for each in advanced.update.evals[0].history.snapshots] == [
-        (1, True),
-        (2, False),
-    ]
+    assert [(each.iteration, each.deleted) for each in advanced.evals[0].snapshots] == [(1, True), (2, False)]
     assert [(each.path, each.commit, each.eval_id) for each in advanced.problems] == [(output(1), shas[1], "shop")]
 
 
 def test_a_record_that_cannot_be_read_is_a_problem_and_the_iteration_counts(repo):
     sha = repo.commit({TRUTH: "t", output(1): "1", record(1): "{"})
     advanced = fold(repo)
-    assert [each.recorded_at for each in advanced.update.evals[0].history.snapshots] == [None]
+    assert [each.recorded_at for each in advanced.evals[0].snapshots] == [None]
     assert [(each.message, each.path, each.commit, each.eval_id) for each in advanced.problems] == [
         ("The recorded results cannot be read: no JSON object.", record(1), sha, "shop")
     ]
@@ -343,7 +340,7 @@ def test_links_and_submodules_where_files_are_read_are_problems(repo):
     }
     sha = repo.commit(files)
     advanced = fold(repo)
-    assert [each.label for each in advanced.update.evals[0].history.snapshots] == ["iteration-001"]
+    assert [each.label for each in advanced.evals[0].snapshots] == ["iteration-001"]
     assert [(each.severity, each.message, each.path, each.commit) for each in advanced.problems] == [
         ("note", "This is a symbolic link, which is not followed.", "CLAUDE.md", sha),
         ("warning", "This is a submodule, which is not followed.", "evals/other", sha),
@@ -355,10 +352,10 @@ def test_links_and_submodules_where_files_are_read_are_problems(repo):
 def test_evals_may_lie_in_another_folder_or_at_the_root(repo):
     repo.commit({"quality/cases/a/ground_truth.csv": "t", output(1, "quality/cases/a/results"): "1"})
     advanced = fold(repo, Manifest(), SiteConfig(evals_dir="./quality/cases/"))
-    assert [each.history.id for each in advanced.update.evals] == ["a"]
+    assert [*advanced.update.evals] == ["a"]
     repo.commit({"b/ground_truth.csv": "t", output(1, "b/results"): "1"})
     advanced = fold(repo, Manifest(), SiteConfig(evals_dir="."))
-    assert [each.history.id for each in advanced.update.evals] == ["b"]
+    assert [*advanced.update.evals] == ["b"]
 
 
 def test_paths_that_are_no_text_are_kept_as_they_are(repo):

@@ -60,10 +60,11 @@ class Site:
         update = advanced.update
         if update.complete:
             self.evals, self.instructions, self.records = {}, {}, ()
-        for each in update.evals:
-            known = self.evals[each.history.id].snapshots if each.history.id in self.evals else ()
-            assert known[: each.first_new] == each.history.snapshots[: each.first_new]
-            self.evals[each.history.id] = each.history
+        for eval_id, first_new in update.evals.items():
+            known = self.evals[eval_id].snapshots if eval_id in self.evals else ()
+            now = next(each for each in advanced.evals if each.id == eval_id)
+            assert known[:first_new] == now.snapshots[:first_new]
+            self.evals[eval_id] = now
         for history in update.instructions:
             for edit in history.edits:
                 if edit.status == "renamed" and edit.old and edit.commit in {each.commit for each in update.records}:
@@ -164,17 +165,17 @@ def test_an_update_says_what_is_new(repo: GitRepo) -> None:
     past = Past()
     first = go(repo, past, shas[0])
     assert first.update.complete
-    assert [(each.history.id, each.first_new) for each in first.update.evals] == [("bank", 0), ("shop", 0)]
+    assert first.update.evals == {"bank": 0, "shop": 0}
     assert [each.path for each in first.update.instructions] == ["prompts/a.md"]
     second = go(repo, past, shas[1])
     # The first iteration's folder is gone, which its own page shows: so it is the first that is new.
-    assert [(each.history.id, each.first_new) for each in second.update.evals] == [("shop", 0)]
+    assert second.update.evals == {"shop": 0}
     (record,) = second.update.records
     assert [change.path for change in record.changes] == [output(1), output(2)]
     assert (record.other_changes, record.snapshots, record.edits) == (1, (("shop", "0002"),), ())
     assert [change.path for change in record.others] == ["evals/shop/notes.md"]
     third = go(repo, past, shas[2])
-    assert (third.update.evals, [each.path for each in third.update.instructions]) == ((), ["prompts/b.md"])
+    assert (third.update.evals, [each.path for each in third.update.instructions]) == ({}, ["prompts/b.md"])
     assert third.update.records[0].edits == ("prompts/b.md",)
     fourth = go(repo, past, shas[3])
     assert fourth.update == replace(third.update, instructions=(), records=())
@@ -211,7 +212,7 @@ def test_nothing_new_is_an_empty_update_with_all_problems(repo: GitRepo) -> None
     past = Past()
     first = go(repo, past, sha)
     again = go(repo, past, sha)
-    assert (again.update.complete, again.update.evals, again.update.records) == (False, (), ())
+    assert (again.update.complete, again.update.evals, again.update.records) == (False, {}, ())
     assert (again.head, again.problems) == (first.head, first.problems)
     assert len(again.problems) == 1
 
@@ -223,7 +224,7 @@ def test_rewritten_history_is_read_from_the_root(repo: GitRepo) -> None:
     other = repo.commit({output(4): "4"}, branch="other", parent=shas[0])
     advanced = go(repo, site.past, other)
     assert advanced.update.complete
-    assert [each.iteration for each in advanced.update.evals[0].history.snapshots] == [1, 4]
+    assert [each.iteration for each in advanced.evals[0].snapshots] == [1, 4]
 
 
 def test_a_head_that_became_a_side_branch_is_read_from_the_root(repo: GitRepo) -> None:
@@ -235,7 +236,7 @@ def test_a_head_that_became_a_side_branch_is_read_from_the_root(repo: GitRepo) -
     merge = repo.commit({output(2): "2"}, branch="feature", merge=main)
     advanced = go(repo, past, merge)
     assert advanced.update.complete
-    snapshots = advanced.update.evals[0].history.snapshots
+    snapshots = advanced.evals[0].snapshots
     assert [(each.iteration, each.commit.sha) for each in snapshots] == [(1, base), (3, feature), (2, merge)]
 
 
@@ -273,7 +274,7 @@ def test_another_structure_is_read_from_the_root(repo: GitRepo) -> None:
     go(repo, past, sha)
     renamed = Manifest(evals=(EvalConfig(id="store", dir="evals/shop"),))
     advanced = go(repo, past, sha, renamed)
-    assert (advanced.update.complete, [each.history.id for each in advanced.update.evals]) == (True, ["store"])
+    assert (advanced.update.complete, [*advanced.update.evals]) == (True, ["store"])
 
 
 def test_a_shallow_history_is_folded_as_far_as_it_goes_and_again_once_whole(repo: GitRepo, tmp_path: Path) -> None:
@@ -284,7 +285,7 @@ def test_a_shallow_history_is_folded_as_far_as_it_goes_and_again_once_whole(repo
     past = Past()
     advanced = go(shallow, past, shas[2])
     assert [(each.severity, each.commit) for each in advanced.problems] == [("warning", shas[1])]
-    assert [each.commit.position for each in advanced.update.evals[0].history.snapshots] == [0, 0, 1]
+    assert [each.commit.position for each in advanced.evals[0].snapshots] == [0, 0, 1]
     shallow.git("fetch", "-q", "--unshallow")
     deep = go(shallow, past, shas[2])
     assert (deep.update.complete, deep.commits, deep.problems) == (True, 3, ())
@@ -295,7 +296,7 @@ def test_a_repository_of_instructions_alone_has_their_edits_and_a_note_that_ther
     first = go(repo, past, repo.commit({"CLAUDE.md": "-"}))
     advanced = go(repo, past, repo.commit({"README.md": "nothing that is read"}))
     assert [(file.path, len(file.edits)) for file in first.update.instructions] == [("CLAUDE.md", 1)]
-    assert (first.update.evals, advanced.update.evals) == ((), ())
+    assert (first.update.evals, advanced.update.evals) == ({}, {})
     assert [(each.severity, each.message.partition(":")[0]) for each in advanced.problems] == [
         ("note", "There is no eval")
     ]
@@ -309,7 +310,7 @@ def test_dates_that_run_backwards_are_counted_in_one_note(repo: GitRepo) -> None
     assert [(each.severity, each.message) for each in advanced.problems] == [
         ("note", "2 commits are dated before the commit they follow.")
     ]
-    assert [each.iteration for each in advanced.update.evals[0].history.snapshots] == [1, 2, 3, 4]
+    assert [each.iteration for each in advanced.evals[0].snapshots] == [1, 2, 3, 4]
 
 
 def test_a_merge_brings_the_iterations_of_its_side_branch(repo: GitRepo) -> None:
@@ -317,5 +318,5 @@ def test_a_merge_brings_the_iterations_of_its_side_branch(repo: GitRepo) -> None
     repo.commit({output(2): "2"}, branch="side", parent=base)
     side = repo.commit({output(3): "3"}, branch="side")
     merge = repo.commit({output(2): "2", output(3): "3"}, merge=side)
-    history = go(repo, Past(), merge).update.evals[0].history
+    history = go(repo, Past(), merge).evals[0]
     assert [(each.iteration, each.commit.sha) for each in history.snapshots] == [(1, base), (2, merge), (3, merge)]

@@ -50,7 +50,7 @@ def test_a_clean_work_tree_adds_nothing(repo: GitRepo) -> None:
     committed, advanced = look(repo)
     assert (advanced.head, advanced.update.evals, advanced.update.records, advanced.overlay) == (
         committed.head,
-        (),
+        {},
         (),
         {},
     )
@@ -66,7 +66,7 @@ def test_changed_new_and_deleted_files_are_one_more_revision(repo: GitRepo) -> N
         1,
         committed.head.committed_at,
     )
-    snapshots = advanced.update.evals[0].history.snapshots
+    snapshots = advanced.evals[0].snapshots
     assert [(each.iteration, each.commit.sha, each.deleted) for each in snapshots] == [
         (1, committed.head.sha, True),
         (2, WORKTREE, False),
@@ -84,7 +84,7 @@ def test_changed_new_and_deleted_files_are_one_more_revision(repo: GitRepo) -> N
 def test_a_snapshot_that_is_scored_again_has_an_address_of_its_own(repo: GitRepo) -> None:
     write(repo, TRUTH, "corrected")
     _, advanced = look(repo)
-    assert [each.slug for each in advanced.update.evals[0].history.snapshots] == ["0001", "0001-worktree"]
+    assert [each.slug for each in advanced.evals[0].snapshots] == ["0001", "0001-worktree"]
 
 
 def test_what_git_ignores_does_not_count(repo: GitRepo) -> None:
@@ -117,7 +117,7 @@ def test_links_are_not_followed(repo: GitRepo, tmp_path: Path) -> None:
 def test_contents_are_read_from_disk_while_they_are_what_was_seen(repo: GitRepo) -> None:
     write(repo, output(2), "uncommitted")
     _, advanced = look(repo)
-    snapshots = advanced.update.evals[0].history.snapshots
+    snapshots = advanced.evals[0].snapshots
     oids = [snapshots[1].outputs[0].oid, snapshots[0].outputs[0].oid, snapshots[1].outputs[0].oid]
     repository = Repository.open(repo.path).overlaid(dict(advanced.overlay))
     assert [read.content for read in repository.read_blobs(oids)] == [b"uncommitted", b"1", b"uncommitted"]
@@ -132,7 +132,7 @@ def test_a_file_over_the_limit_is_a_change_that_is_not_read_and_never_held(repo:
     tracemalloc.start()
     _, advanced = look(repo)
     repository = Repository.open(repo.path, max_blob_bytes=30_000_000).overlaid(dict(advanced.overlay))
-    (blob,) = advanced.update.evals[0].history.snapshots[1].outputs
+    (blob,) = advanced.evals[0].snapshots[1].outputs
     (read,) = repository.read_blobs([blob.oid])
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -73,7 +73,7 @@ def walk(repo: GitRepo, entry: EvalConfig) -> FoldedHistory:
 
 
 def shop(repo: GitRepo, entry: EvalConfig) -> tuple[Snapshot, ...]:
-    return next(one.history.snapshots for one in walk(repo, entry).update.evals if one.history.id == "shop")
+    return next(one.snapshots for one in walk(repo, entry).evals if one.id == "shop")
 
 
 RUN = "runs/run-20260207-154530"
@@ -168,7 +168,7 @@ def test_a_fault_at_one_output_is_told_and_ends_nothing(repo, monkeypatch):
     failing(monkeypatch, "sitegen.importers.read_results", ZeroDivisionError())
     repo.commit({"evals/shop/output.json": "{}"})
     advanced = walk(repo, JUDGED)
-    assert [len(update.history.snapshots) for update in advanced.update.evals] == [1]
+    assert [len(history.snapshots) for history in advanced.evals] == [1]
     assert ["states about its run: ZeroDivisionError" in each.message for each in advanced.problems] == [True]
 
 
