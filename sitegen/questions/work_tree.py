@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -47,18 +46,17 @@ from sitegen.data_files.project_files import (
 )
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.blobs import too_large
+from sitegen.history.eval_state import EvalInputs, EvalState, was_run
 from sitegen.history.files_at_commit import FilesAt
-from sitegen.history.globs import RunGlob
 from sitegen.history.layout import (
     LONE,
-    RECORDED,
     RESULTS,
     EntryRules,
     Layout,
-    is_in_output,
     is_path,
     iteration_number,
     kind_of,
+    normal,
     records_of,
     required_statements,
     runs_of,
@@ -67,10 +65,11 @@ from sitegen.history.layout import (
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
 from sitegen.history.timeline import advance
+from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Parsed, Problem
 from sitegen.model.recorded import read_recorded, states
-from sitegen.model.timeline import EvalHistory
+from sitegen.model.timeline import Blob, EvalHistory
 from sitegen.model.usage import RunUsage
 from sitegen.recognition import search_history
 from sitegen.recognition.found_cases import case_file_entry
@@ -78,7 +77,7 @@ from sitegen.recognition.places import with_found_evals
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.scorer import File
 from sitegen.text.globs import literal_prefix
-from sitegen.text.plain import encodable, natural_order
+from sitegen.text.plain import encodable
 
 
 class WorktreeEval(Frozen):
@@ -107,7 +106,7 @@ class WorktreeEval(Frozen):
         Of several iterations or runs, the newest is the last by commit, within one commit by recorded time and then by
         number; uncommitted ones come last. Without any commit, it is the last by number or by name.
         """
-        several = self.each_output()
+        several = [*self.each_output().values()]
         history = self.history if len(several) > 1 else None
         if history is None:
             return several[-1] if several else ()
@@ -140,92 +139,73 @@ class WorktreeEval(Frozen):
         recorded = read_recorded(content) if content else None
         return recorded.usage if recorded else None
 
-    def each_output(self) -> list[tuple[Path, ...]]:
-        """The outputs of each iteration by number, or of each run by name, or the overwritten output; often none.
+    def each_output(self) -> dict[str, tuple[Path, ...]]:
+        """The outputs of each iteration or run by its name, in their order, or the overwritten output; often none.
 
         An iteration that has only the record of a run has no files.
         """
-        entry, files = self.entry, self.files
-        if runs := runs_of(entry):
-            return _each_run(self.folder, runs, required_statements(entry))
-        if entry.answered_in and is_path(entry.outputs):
-            truth, records = None if entry.in_cases else self.ground_truth, records_of(self.kind)
-            below = _documents_in_output(self.folder, entry)
-            of_answers = tuple(
-                path for path in below if path.name not in records and not (truth and path.is_relative_to(truth))
-            )
-            return [of_answers] if of_answers else []
-        if is_path(entry.outputs):
-            stated = first_file(self.folder, (entry.outputs,))
-            folder = Path(normpath(self.folder / entry.outputs))
-            outputs = (stated,) if stated else documents_in(folder, records_of(self.kind))
-            return [outputs] if outputs else []
-        if by_iteration := self.outputs_of_iterations():
-            return [outputs for _, outputs in by_iteration]
-        if entry.outputs == "iterations":
-            return []
-        if entry.id == LONE and not first_file(self.folder, files.elsewhere):
-            log = first_file(self.project.root, files.at_root)
-            if log is not None:
-                return [(log,)]
-        written = self._outputs_in(self.folder, files.overwritten) or self._outputs_in(self.folder / RESULTS, ())
-        return [written] if written else []
+        root, truth = self.project.root, self.ground_truth
+        state = _on_disk(self.project, self.entry, self.folder, self.kind)
+        if truth and truth.is_relative_to(root):
+            state.inputs = EvalInputs(Blob(truth.relative_to(root).as_posix() + "/" * truth.is_dir(), ""))
+        outputs = {}
+        if not is_path(self.entry.outputs):
+            each = state.each_iteration(state.names_on_file())
+            outputs = {name: files.outputs for name, files in each.items() if was_run(files)}
+        if is_path(self.entry.outputs) or (self.entry.outputs == "auto" and not outputs):
+            outputs = {"": state.version_outputs()}
+        where = required_statements(self.entry)
+        paths = {
+            name: tuple(root / path for path, _ in blobs if not where or _states(root, path, where))
+            for name, blobs in outputs.items()
+        }
+        return {name: found for name, found in paths.items() if found or iteration_number(name) is not None}
 
     def outputs_of_iterations(self) -> list[tuple[int, tuple[Path, ...]]]:
         """The numbers and outputs of iterations that have any or the record of a run, in ascending order."""
-        return sorted(
-            (number, outputs)
-            for number, folder in iterations(self.folder)
-            if (outputs := self._outputs_in(folder, self.files.outputs)) or (folder / RECORDED).is_file()
-        )
+        numbered = ((iteration_number(name), outputs) for name, outputs in self.each_output().items())
+        return sorted((number, outputs) for number, outputs in numbered if number is not None)
 
-    def _outputs_in(self, folder: Path, names: tuple[str, ...]) -> tuple[Path, ...]:
-        """The outputs in a folder: the file under the first of the names that exists, and the file of every variant."""
-        first = first_file(folder, names)
-        outputs = [first] if first else []
-        if self.files.variants and folder.is_dir():
-            outputs += [
-                path for path in folder.iterdir() if re.fullmatch(self.files.variants, path.name) and path.is_file()
-            ]
-        return tuple(sorted(outputs))
+
+def _states(root: Path, path: str, where: dict[str, str]) -> bool:
+    with suppress(OSError):
+        return states(read_inside(root, path, LARGEST_FILE), where)
+    return False
+
+
+def _on_disk(project: WorktreeProject, entry: EvalConfig, folder: Path, kind: Kind = "fields") -> EvalState:
+    """Return an eval as the fold has it, with the files of the work tree that may be outputs, without their ids."""
+    root, runs = project.root, runs_of(entry)
+    home = "" if folder == root else folder.relative_to(root).as_posix()
+    if runs or is_path(entry.outputs):
+        stated = runs.start if runs else literal_prefix(entry.answered_in or entry.outputs)
+        places = [normal(f"{home}/{stated}") if home or stated else ""]
+    else:
+        own = [child.name for child in folder.iterdir() if child.is_file()] if folder.is_dir() else []
+        places = [f"{home}/{name}".lstrip("/") for name in (*own, *files_of(kind).elsewhere, RESULTS)]
+        places += files_of(kind).at_root if entry.id == LONE else ()
+    state = EvalState(
+        id=entry.id,
+        folders=[home],
+        entry=dataclasses.replace(entry, settings="{}"),  # what a run has to state is looked for once it is known
+        repository=project.repository,
+        problems=[],
+        made_with=lambda recorded: None,
+        commit=Commit(sha=WORKTREE, position=0, author="", committed_at="1970-01-01T00:00:00Z", subject=""),
+        active=home,
+        kind=kind,
+    )
+    for place in places:
+        below = (f"{place}/{name}".lstrip("/") for name in files_below(root / place))
+        for path in (place,) if (root / place).is_file() else below:
+            state.files.put(path, "")
+    return state
 
 
 def documents_in(folder: Path, without: Container[str] = ()) -> tuple[Path, ...]:
     """Return the files of a folder that hold a document each, by path, except those with one of the names."""
     paths = (folder / name for name in files_below(folder) if may_hold_document(name))
     return tuple(path for path in paths if path.name not in without)
-
-
-def _documents_in_output(folder: Path, entry: EvalConfig) -> Iterator[Path]:
-    """Yield the files of an output whose paths name who answered. ``folder``: that of the eval."""
-    below = documents_in(folder / literal_prefix(entry.answered_in))
-    return (path for path in below if is_in_output(entry, path.relative_to(folder).as_posix()))
-
-
-def newest_case_file(folder: Path, entry: EvalConfig) -> Path | None:
-    """Return the file that holds expected values and outputs together; if there are several, that of the last run."""
-    if runs := runs_of(entry):
-        every_run = _each_run(folder, runs)
-        return every_run[-1][0] if every_run else None
-    if entry.answered_in:
-        return next(_documents_in_output(folder, entry), None)
-    return first_file(folder, (entry.outputs,))
-
-
-def _each_run(folder: Path, runs: RunGlob, where: dict[str, str] | None = None) -> list[tuple[Path, ...]]:
-    """The files of each run by name, with numbers in names compared by value.
-
-    Files that do not state the values of ``where`` (key -> value) are left out.
-    """
-    start = folder / runs.start
-    paths = start.rglob("*") if start.is_dir() else ()
-    files_by_run: dict[str, list[Path]] = {}
-    for name in sorted(path.relative_to(folder).as_posix() for path in paths if path.is_file()):
-        run = runs.name(name)
-        with suppress(OSError):
-            if run is not None and (not where or states(read_inside(folder, name, LARGEST_FILE), where)):
-                files_by_run.setdefault(run, []).append(folder / name)
-    return [tuple(files_by_run[run]) for run in sorted(files_by_run, key=natural_order)]
 
 
 def iterations(folder: Path) -> Iterator[tuple[int, Path]]:
@@ -402,7 +382,8 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         truth = None
         names = truth_names(entry.kind, stated)
         if names:
-            truth = newest_case_file(folder, entry) if entry.in_cases else first_file(folder, names)
+            file = _on_disk(self, entry, folder).newest_case_file() if entry.in_cases else None
+            truth = self.root / file.path if file else None if entry.in_cases else first_file(folder, names)
             if truth is None and stated and documents_in(Path(normpath(folder / stated))):
                 truth = Path(normpath(folder / stated))
             if truth is None and conventional:
