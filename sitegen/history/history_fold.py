@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from posixpath import splitext
 from typing import Final
 
 from msgspec.structs import replace
@@ -20,7 +21,7 @@ from sitegen.config.models import EvalConfig
 from sitegen.history.eval_fold import fold_eval, history_of
 from sitegen.history.eval_state import EvalState, FileChange
 from sitegen.history.instructions import MOST_ADDED, InstructionHistories
-from sitegen.history.layout import Layout, StartOverError
+from sitegen.history.layout import Layout, StartOverError, normal
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, file_renames, folder_renames, walk
 from sitegen.history.rules_in_force import ManifestReader, RulesInForce
@@ -105,11 +106,11 @@ class HistoryFold:
         place = self.repository.place
         commits = commits_up_to(place, head, first_parent=self.layout.site.first_parent)
         self.fold(walk(place, commits, pathspecs=self.layout.pathspecs, irregular=self.irregular))
-        if earlier := self._earlier_folders():
+        if earlier := self._earlier_places():
             entries = {entry.id: entry for entry in self.layout.manifest.evals}
-            for name, folder in earlier.items():
+            for name, alias in earlier.items():
                 entry = self.layout.entry(name)
-                entries[name] = dataclasses.replace(entry, aliases=(*entry.aliases, folder))
+                entries[name] = dataclasses.replace(entry, aliases=(*entry.aliases, alias))
             manifest = dataclasses.replace(self.layout.manifest, evals=tuple(entries.values()))
             raise StartOverError(Layout(self.layout.site, manifest, self.layout.watched))
 
@@ -219,20 +220,26 @@ class HistoryFold:
             self.problems[:] = [replace(each, eval_id=new) if each.eval_id == old else each for each in self.problems]
             by_eval[new] = [*by_eval.pop(old), *by_eval[new]]
 
-    def _earlier_folders(self) -> dict[str, str]:
-        """Return the folder, by eval, from which its first commit moved half of its files under the same names."""
+    def _earlier_places(self) -> dict[str, str]:
+        """Return the alias, by eval, that its first commit shows by what it moved.
+
+        It is the folder of half of its files, which keep their names in it, or else the path of its file of outputs.
+        """
+        entries = {name: self.layout.entry(name) for name in self._begun}
         places = [
-            (sha, name, f"{folder}/")
-            for name, sha in self._begun.items()
+            (self._begun[name], name, f"{folder}/", (f"{folder}/{normal(one.outputs)}", *one.earlier_outputs))
+            for name, one in entries.items()
             for folder in self.layout.folders(name)[:_MOST_FOLDERS]
             if folder
         ]
 
         def examine() -> str:
-            found = {}
+            found: dict[str, str] = {}
             changes = {each.commit.sha: each.changes for each in walk(self.repository.place, {*self._begun.values()})}
             renames = {sha: file_renames(changes[sha], lambda oid: None) for sha in changes}
-            for sha, name, start in places:
+            for sha, name, start, outputs in places:
+                earlier = [renames[sha][path].path for path in outputs if path in renames[sha]]
+                found.update((name, path) for path in earlier if splitext(path)[1] == splitext(outputs[0])[1])
                 added = [path for path, old, _ in changes[sha] if path.startswith(start) and old is None]
                 pairs = [(path[len(start) :], renames[sha][path].path) for path in added if path in renames[sha]]
                 folders = Counter(old.removesuffix(end) for end, old in pairs if old.endswith(f"/{end}"))
@@ -241,9 +248,10 @@ class HistoryFold:
                         found[name] = folder
             return json.dumps(found)
 
-        answer = places and self.repository.answers.about(places[-1][0], f"earlier folders of {places}", examine)
+        answer = places and self.repository.answers.about(places[-1][0], f"earlier places of {places}", examine)
         followed = {f"{folder}/" for state in self.evals.values() for folder in state.folders}
-        return {name: folder for name, folder in json.loads(answer or "{}").items() if folder not in followed}
+        found = json.loads(answer or "{}")
+        return {name: at for name, at in found.items() if at not in followed and not self.layout.places(at)}
 
     def _entry_of(self, eval_id: str) -> EvalConfig:
         """Return the built manifest's entry of an eval, by its final id if the rename is known in advance."""

@@ -25,7 +25,7 @@ from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.project import Options
 from sitegen.questions.comparison_files.changes import ResultChange, result_change
 from sitegen.questions.comparison_files.prompts import ComparisonDocument, Evaluation
-from sitegen.questions.study import Study, baseline_commit, open_study
+from sitegen.questions.study import Study, baseline_commit, later_ids, open_study
 from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.kinds import scorer, specs_of_results
@@ -179,12 +179,13 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
     variants: list[VariantComparison] = []
     changes: list[ResultChange] = []
     thresholds: Thresholds = {}
-    evals = {*before}
-    shared = {*before}
+    places = {eval_id: at for at, eval_id in enumerate(before)}
+    passed_over = set[str]()
     for head in heads:
         with open_study(options._replace(rev=commits[head])) as study:
             after = study.evals_with_outputs
-            common = [eval_id for eval_id in before if eval_id in after and before[eval_id].kind == after[eval_id].kind]
+            same = {later: before[eval_id] for eval_id, later in later_ids(before, after).items()}
+            common = [eval_id for eval_id in same if eval_id in after and same[eval_id].kind == after[eval_id].kind]
             if not common:
                 raise NothingToReportError(
                     f"{base!r} and {head!r} have no eval with outputs in common.",
@@ -192,7 +193,7 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
                     "sitegen compare EVAL@1 EVAL@2",
                 )
             for eval_id in common:
-                earlier, history = with_common_grades(before[eval_id], after[eval_id])
+                earlier, history = with_common_grades(same[eval_id], after[eval_id])
                 series, at, newest = study.series(history), earlier.snapshots[-1], history.snapshots[-1]
                 results = study.results(history, [at, newest])
                 place = series.place_of(at)
@@ -205,12 +206,12 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
                     verdict, entry = change(series, *pair).verdict, study.timeline.manifest.entry(eval_id)
                     variants += _variants(entry, [base, head], results, [verdict])
                 changes.append(result_change(series, *pair, study.change(series, *pair), names=(base, head)))
-            evals |= {*after}
-            shared &= {*common}
+            places |= {eval_id: places[same[eval_id].id] for eval_id in common}
+            passed_over |= {*same, *after} - {*common}
             thresholds |= _thresholds_of(study)
-    changes.sort(key=lambda found: [*before].index(found.eval_id))
-    passed_over = tuple(sorted(evals - shared))
-    return ComparisonDocument(variants=tuple(variants), changes=tuple(changes), passed_over=passed_over), thresholds
+    changes.sort(key=lambda found: places[found.eval_id])
+    over = tuple(sorted(passed_over))
+    return ComparisonDocument(variants=tuple(variants), changes=tuple(changes), passed_over=over), thresholds
 
 
 def _alpha_of(entry: EvalConfig) -> float:

@@ -420,7 +420,7 @@ def test_an_output_that_was_deleted_or_moved_is_no_eval(repo):
     look = _look(repo)
     assert not any("old.results" in each.why for each in look.proposed)
     (moved,) = (*look.existing, *look.proposed)
-    assert moved.points == 2
+    assert moved.points == 4
 
 
 def test_a_site_that_is_committed_has_no_evals(found, project, repo):
