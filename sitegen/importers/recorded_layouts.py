@@ -356,7 +356,7 @@ _HEADLINES: Final = (
 
 _NO_MEASURES: Final = _words_of("""
     batch build concurrency date day epoch epochs exit hash id index iteration iterations line month pid port priority
-    run seed shots step steps temperature threshold timestamp version workers year
+    rank run seed shots step steps temperature threshold timestamp version workers year
 """)
 _ENDS: Final = ("_stderr", "_at", "top_k", "top_p")
 _NO_RESULTS: Final = _words_of("""
@@ -380,8 +380,9 @@ def lower_is_better(name: str) -> bool:
 def is_measure(name: str) -> bool:
     """Whether a number is a measurement, and not a seed, a time stamp or part of the run's configuration."""
     *outer, last = name.split(".")
-    words = _WORD.findall(last)
-    if (words and words[-1].casefold() in _NO_MEASURES) or last.endswith(_ENDS) or "_stderr," in last:
+    words = [word.casefold() for word in _WORD.findall(last)]
+    is_set = bool(words) and words[-1] in _NO_MEASURES and _MEANS.isdisjoint(words)
+    if is_set or last.endswith(_ENDS) or "_stderr," in last:
         return False
     return not any(part.casefold() in _NO_RESULTS for part in outer)
 

@@ -93,6 +93,21 @@ _OF_FIELD: Final = re.compile(
 )
 """Matches a column with a side of a field, or with the verdict that the file states on it."""
 _in_column: Final = lru_cache(1024)(_OF_FIELD.fullmatch)  # all rows of a table have the same columns
+_OF_WHAT: Final = r"(?:_?(?:labels?|class|category|intent|answer|value))?"
+OWN_SIDES: Final = {
+    "expected": re.compile(rf"(?:ground_?truth|gold|expected|true){_OF_WHAT}", re.IGNORECASE),
+    "output": re.compile(rf"pred(?:icted)?{_OF_WHAT}", re.IGNORECASE),
+}
+"""Part -> names of columns of the author's own, such as ``ground_truth_label``."""
+_ANSWER: Final = r"(?:pred|predicted|prediction|response|output|answer)"
+_ANSWER_OF: Final = re.compile(rf"{_ANSWER}[_. -](.+)|(.+)[_. -]{_ANSWER}", re.IGNORECASE)
+"""Matches a column with the answers of a system: ``response_mini``, ``mini_output``."""
+_OF_CASE: Final = re.compile(
+    r"(?:.*[_. -])?(?:category|class|difficulty|domain|group|intent|kind|lang|language|level|original|alt|proposed|"
+    r"source|split|tags?|topic|type|true|truth|gold|expected|human|annotator|rater|coder|majority|consensus)(?:[_. \-0-9].*)?",
+    re.IGNORECASE,
+)
+"""Matches a column of labels that no system gave: a property of the case, or what people say of it."""
 _STATED_MEASURE: Final = re.compile(
     r"(?:.*similarity|(?:answer|context)?relevan\w+|(?:answer)?correctness|faithfulness|groundedness|helpfulness|coherence|"
     r"bertscore(?:f1)?|bleu\d?|rouge[l\d]?)(?:score)?"
@@ -119,7 +134,7 @@ def case_rows(rows: Iterable[dict[str, Value]]) -> list[dict[str, Value]]:
                 {**score, "value": next((value for value in stated if not is_no_score(value)), None)}
             )
         cases = [{"id": trace, "scores": scores} for trace, scores in by_trace.items()]
-    cases = _by_system(cases) or cases
+    cases = _by_answerer(cases) or cases
     return [
         {"scores": won, **row} if (won := preference_in(row)) else with_named_checks(row)
         for case in cases
@@ -128,37 +143,61 @@ def case_rows(rows: Iterable[dict[str, Value]]) -> list[dict[str, Value]]:
     ]
 
 
-def _by_system(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]:
-    """Return a row for each system whose labels have a column, beside a column of what is expected; else none.
+def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]:
+    """Return a row for each system whose answers have a column, beside a column of what is expected; else none.
 
-    Costs and times beside several systems are those of nobody.
+    The columns are named after answers, and each system has a verdict or a score of its own; or most cells of several
+    are expected labels. Costs and times beside several systems are those of nobody.
     """
-    by_name = {plain_name(name): name for name in (cases[0] if cases else ())}
-    truth = next((by_name[name] for name in PARTS["expected"] if name in by_name), "")
+    names = [*cases[0]] if cases else []
+    by_name = {plain_name(name): name for name in names}
+    own_truth = next((name for name in names if OWN_SIDES["expected"].fullmatch(name)), "")
+    truth = next((by_name[name] for name in PARTS["expected"] if name in by_name), own_truth)
     if not truth or not by_name.keys().isdisjoint((*PARTS["output"], *VERDICTS, *SCORES)):
         return []
-    labels = {label for case in cases if isinstance(label := case.get(truth), str) and label and not is_verdict(label)}
-    if not 1 < len(labels) <= min(_MOST_LABELS, len(cases) // 2):
+    systems = {name: match[1] or match[2] for name in names if name != truth and (match := _ANSWER_OF.fullmatch(name))}
+    beside = {name: own for name in names if (own := _beside(name, systems.values())) and name not in systems}
+    judged = {system for system, part in beside.values() if plain_name(part) in (*VERDICTS, *SCORES)}
+    if len(judged) < _LEAST_VARIANTS or not judged.issuperset(systems.values()):
+        labelled = with_labels_of(truth, cases)
+        named = {name: system for name, system in systems.items() if name in labelled}
+        free = {name: name for name in labelled if not _OF_CASE.fullmatch(name)}
+        systems = named if len(named) >= _LEAST_VARIANTS else free
+    if len(systems) < _LEAST_VARIANTS:
         return []
-    said = {
-        name: [case[name] in labels for case in cases if isinstance(case.get(name), str)]
-        for name in cases[0]
-        if all(isinstance(case.get(name), str | None) for case in cases)
-    }
-    systems = [name for name, fit in said.items() if name != truth and sum(fit) * 10 >= 9 * len(cases)]
-    apart = {*systems, *(by_name.get(name) for part in ("cost", "latency") for name in PARTS[part])}
-    distinct = (name for name in said if len({case.get(name) for case in cases if name in case}) == len(cases))
+    apart = {*systems, *beside, *(by_name.get(name) for part in ("cost", "latency") for name in PARTS[part])}
+    distinct = (name for name in names if len({str(case.get(name)) for case in cases}) == len(cases))
     tells = next(distinct, "") if by_name.keys().isdisjoint((*PARTS["id"], *PARTS["input"])) else ""
     return [
         {
             **({"id": case[tells]} if tells else {}),
             **{name: cell for name, cell in case.items() if name not in apart},
+            **{part: case[name] for name, (owner, part) in beside.items() if owner == system and name in case},
             "variant": system,
-            PREDICTED_LABELS[1]: case.get(system),
+            PREDICTED_LABELS[1]: case.get(answer),
         }
         for case in cases
-        for system in (systems if len(systems) > 1 else ())
+        for answer, system in systems.items()
     ]
+
+
+def _beside(name: str, systems: Iterable[str]) -> tuple[str, str] | None:
+    """Return the longest system whose name a column begins or ends with, and what the column holds of it."""
+    for system in sorted(systems, key=len, reverse=True):
+        if match := re.fullmatch(rf"{re.escape(system)}[_. -](.+)|(.+)[_. -]{re.escape(system)}", name):
+            return system, match[1] or match[2]
+    return None
+
+
+def with_labels_of(column: str, cases: Sequence[Mapping[str, Value]]) -> list[str]:
+    """Return the other columns of texts most of which are labels of a column; none if that holds no labels."""
+    labels = {cell for case in cases if isinstance(cell := case.get(column), str) and cell and not is_verdict(cell)}
+    if not 1 < len(labels) <= min(_MOST_LABELS, len(cases) // 2):
+        return []
+    others = [
+        name for name in cases[0] if name != column and all(isinstance(case.get(name), str | None) for case in cases)
+    ]
+    return [name for name in others if sum(case.get(name) in labels for case in cases) * 10 >= 9 * len(cases)]
 
 
 def _attempts(case: Mapping[str, Value]) -> list[dict[str, Value]]:

@@ -46,7 +46,7 @@ _GLOB_SIGNS = re.compile(r"[*?\[\]\\]")
 
 _PLACE = re.compile(
     r"eval|result|output|(?:^|[/_.-])runs?(?:[/_.-]|$)|(?:^|/)logs?/|bench|predict|extract|report|respon|scor|metric|experiment|"
-    r"answer|judg|trace|accura|baseline|regression|(?:^|[/_.-])(?:(?:leader)?board|preds?(?=[/_.-]))",
+    r"answer|judg|classif|trace|accura|baseline|regression|(?:^|[/_.-])(?:(?:leader)?board|preds?(?=[/_.-]))",
     re.IGNORECASE,
 )
 _TRUTH = re.compile(r"truth|gold|expected|answer[_-]?key|(?:^|[/_.-])gt(?:[/_.-]|$)", re.IGNORECASE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
@@ -27,6 +27,7 @@ from sitegen.importers.usual_names import (
     GRADES,
     NAMED_VERDICT,
     OBJECTS,
+    OWN_SIDES,
     PARTS,
     PREDICTED_LABELS,
     SCORES,
@@ -36,6 +37,7 @@ from sitegen.importers.usual_names import (
     is_verdict,
     plain_name,
     usual_parts,
+    with_labels_of,
 )
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Unusable, Value
@@ -231,12 +233,6 @@ _NAMED_SCORE = re.compile(
 )
 _MADE_ID = re.compile(r"(?:.*[_ -])?(?:ids?|file|filename|image|document|url)|.*I[dD]")
 """Matches names of columns that may hold ids under a name of the author's own, such as ``alert_id``."""
-_OF_WHAT: Final = r"(?:_?(?:labels?|class|category|intent|answer|value))?"
-_OWN_SIDES: Final = {
-    "expected": re.compile(rf"(?:ground_?truth|gold|expected|true){_OF_WHAT}", re.IGNORECASE),
-    "output": re.compile(rf"pred(?:icted)?{_OF_WHAT}", re.IGNORECASE),
-}
-"""Part -> names of columns of the author's own, such as ``ground_truth_label``."""
 _OF_WORDING = re.compile(r"rouge|bleu|similarity|meteor|bert", re.IGNORECASE)
 """Matches names of measures of how alike two texts are worded."""
 _MOST_LABELS: Final = 12
@@ -249,7 +245,7 @@ _SPELLED = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,18})?")
 _INFINITE = re.compile(r"[-+]?(?:inf(?:inity)?|[0-9.]+e\+?[0-9]{3,})", re.IGNORECASE)
 _TOO_LARGE: Final = 10**12  # a larger number is no score
 _SCALES: Final = (1, 5, 10, 100)
-_MOST_SCORES: Final = 12  # columns of scores
+_MOST_SCORES: Final = 20  # columns of scores
 
 
 def guess_columns(table: FoundTable) -> dict[str, Any] | None:
@@ -268,7 +264,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         column = next((name for name in unused if _fits(part, columns[name])), None)
         if column is not None:
             parts[part] = column
-    parts |= _parts_by_own_names(parts, columns)
+    parts |= _parts_by_own_names(parts, columns, table.rows)
     if "id" in parts and (varied := _crossed_with(parts["id"], columns, parts)):
         if plain_name(parts.get("variant", "")) in PARTS["model"]:
             parts.setdefault("model", parts["variant"])
@@ -298,9 +294,11 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         or any(name.endswith("]") for name in scores)
     )
     sides = [parts.get(part, "") for part in ("expected", "output")]
+    is_stated = bool(verdict or scores) or plain_name(sides[0]) in PARTS["expected"]
+    is_own = plain_name(sides[1]) not in PARTS["output"] or not is_stated
     is_classified = all(sides) and (
         (plain_name(sides[0]) in TRUE_LABELS and plain_name(sides[1]) in PREDICTED_LABELS)
-        or (plain_name(sides[1]) not in usual_parts(())["output"] and _are_labels(*(columns[side] for side in sides)))
+        or (is_own and _are_labels(*(columns[side] for side in sides)))
     )
     if not ({"id", "input"} & parts.keys()) or not (verdict or is_classified or (scores and is_judged)):
         return None  # a table of only ids and scores may be the result of a search
@@ -325,17 +323,26 @@ def _parts_of_scores(scores: list[str], verdict: str | None, columns: Mapping[st
     return parts
 
 
-def _parts_by_own_names(parts: Mapping[str, str], columns: Mapping[str, list[Value]]) -> dict[str, str]:
-    """Return the id and the sides of a comparison, where columns have names of the author's own."""
+def _parts_by_own_names(
+    parts: Mapping[str, str], columns: Mapping[str, list[Value]], rows: Sequence[Mapping[str, Value]]
+) -> dict[str, str]:
+    """Return the id and the sides of a comparison, where columns have names of the author's own.
+
+    What is expected of labels may have any name, if no other column has the same labels.
+    """
     free = [name for name in columns if "." not in name and name not in parts.values()]
     added: dict[str, str] = {}
     if "id" not in parts:
         ids = (name for name in free if is_made_id(name) and _fits("id", columns[name]))
         added["id"] = next(ids, "")
-    for part, names in _OWN_SIDES.items():
+    for part, names in OWN_SIDES.items():
         if part not in parts:
             sides = (name for name in free if names.fullmatch(name))
             added[part] = next((name for name in sides if _are_labels(columns[name])), "")
+    output = parts.get("output") or added.get("output")
+    if output and not (parts.get("expected") or added["expected"]):
+        alike = with_labels_of(output, rows)
+        added["expected"] = alike[0] if len(alike) == 1 and alike[0] in free else ""
     return {part: name for part, name in added.items() if name}
 
 
@@ -407,7 +414,8 @@ def _score_columns(
         if name.endswith(".score") or ("." in name and plain_name(name.split(".")[0]) in OBJECTS)
     ]
     overall = [by_name[name] for name in SCORES if name in by_name and _numbers_of_column(columns[by_name[name]])]
-    places = {name: headline_place(name) for name in columns if "." not in name and not lower_is_better(name)}
+    measures = (name for name in columns if "." not in name or name.startswith("metrics."))
+    places = {name: headline_place(name) for name in measures if not lower_is_better(name)}
     metric_columns = [name for name, place in places.items() if _NAMED_SCORE.search(name) or (place and not place[0])]
     metric_columns = [name for name in metric_columns if not _OF_WORDING.search(name)] or metric_columns
     if not verdict:  # rates of anything, such as ``citation_rate``
