@@ -338,8 +338,8 @@ _HIGHER: Final = _words_of("""
     reward rouge score scores similarity success successes
 """)
 _METRICS: Final = _HIGHER | _words_of("""
-    brier cer coherence completeness correctness faithful faithfulness groundedness helpfulness hit kappa mape mrr ndcg
-    relevance relevancy solve wer win
+    brier cer citation coherence coherent completeness correctness faithful faithfulness grounded groundedness helpful
+    helpfulness hit kappa loss mape mrr ndcg perplexity relevance relevancy relevant safety solve wer win
 """)
 _COUNTED: Final = _words_of("correct found match matched pass passed passing success successes")
 """Words for what is good of each case. Alone, as in ``passed`` and ``total_correct``, they name a count."""
@@ -381,8 +381,7 @@ def is_measure(name: str) -> bool:
     """Whether a number is a measurement, and not a seed, a time stamp or part of the run's configuration."""
     *outer, last = name.split(".")
     words = [word.casefold() for word in _WORD.findall(last)]
-    is_set = bool(words) and words[-1] in _NO_MEASURES and _MEANS.isdisjoint(words)
-    if is_set or last.endswith(_ENDS) or "_stderr," in last:
+    if (words and words[-1] in _NO_MEASURES and _MEANS.isdisjoint(words)) or last.endswith(_ENDS) or "_stderr," in last:
         return False
     return not any(part.casefold() in _NO_RESULTS for part in outer)
 

@@ -37,12 +37,12 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "model": ("model", "modelid", "modelname"),
     "expected": (
-        *("expected", "expectedoutput", "expectedanswer", "groundtruth", "target", "gold", "reference"),
-        *("referenceanswer", "ideal", *TRUE_LABELS, "label"),
+        *("expected", "expectedoutput", "expectedanswer", "expectedresponse", "expectedresult", "expectedvalue"),
+        *("groundtruth", "target", "gold", "reference", "referenceanswer", "ideal", *TRUE_LABELS, "label", "answerkey"),
     ),
     "output": (
-        *("output", "actual", "actualoutput", "modeloutput", "prediction", "predicted", "response", "modelresponse"),
-        *("agentresponse", "answer", "result", "completion", *PREDICTED_LABELS),
+        *("output", "actual", "actualoutput", "modeloutput", "extracted", "prediction", "predicted", "response"),
+        *("modelresponse", "agentresponse", "answer", "result", "completion", *PREDICTED_LABELS),
     ),
     "error": ("error", "errormessage"),
     "reasoning": ("reasoning", "reason", "explanation", "rationale", "justification"),
@@ -75,8 +75,8 @@ _NAMES: Final = (
     *("name", "metric", "check", "criterion", "assertion", "evaluator", "evaluatorName", "title", "id", "type", "text"),
 )
 _MOST_CHECKS: Final = 200  # checks of a case
-_LEAST_VARIANTS: Final = 2  # with a number of each dimension
-_MOST_LABELS: Final = 12  # that are expected, where each system has a column
+LEAST_VARIANTS: Final = 2  # of which each answers every case
+MOST_LABELS: Final = 12  # of a classification
 _ONE_NUMBER: Final = re.compile(r"\[[-+0-9.eE]{1,40}\]")
 """Matches a cell of CSV with a list of one number."""
 _SPANS: Final = frozenset(("rootspanid", "spanid", "traceid", "observationcount"))
@@ -102,12 +102,6 @@ OWN_SIDES: Final = {
 _ANSWER: Final = r"(?:pred|predicted|prediction|response|output|answer)"
 _ANSWER_OF: Final = re.compile(rf"{_ANSWER}[_. -](.+)|(.+)[_. -]{_ANSWER}", re.IGNORECASE)
 """Matches a column with the answers of a system: ``response_mini``, ``mini_output``."""
-_OF_CASE: Final = re.compile(
-    r"(?:.*[_. -])?(?:category|class|difficulty|domain|group|intent|kind|lang|language|level|original|alt|proposed|"
-    r"source|split|tags?|topic|type|true|truth|gold|expected|human|annotator|rater|coder|majority|consensus)(?:[_. \-0-9].*)?",
-    re.IGNORECASE,
-)
-"""Matches a column of labels that no system gave: a property of the case, or what people say of it."""
 _STATED_MEASURE: Final = re.compile(
     r"(?:.*similarity|(?:answer|context)?relevan\w+|(?:answer)?correctness|faithfulness|groundedness|helpfulness|coherence|"
     r"bertscore(?:f1)?|bleu\d?|rouge[l\d]?)(?:score)?"
@@ -156,14 +150,17 @@ def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]
     if not truth or not by_name.keys().isdisjoint((*PARTS["output"], *VERDICTS, *SCORES)):
         return []
     systems = {name: match[1] or match[2] for name in names if name != truth and (match := _ANSWER_OF.fullmatch(name))}
-    beside = {name: own for name in names if (own := _beside(name, systems.values())) and name not in systems}
+    longest_first = "|".join(map(re.escape, sorted(systems.values(), key=len, reverse=True)))
+    of_system = re.compile(rf"({longest_first})[_. -](.+)|(.+)[_. -]({longest_first})")
+    matches = ((name, of_system.fullmatch(name)) for name in names if systems and name not in systems)
+    beside = {name: (match[1] or match[4], match[2] or match[3]) for name, match in matches if match}
     judged = {system for system, part in beside.values() if plain_name(part) in (*VERDICTS, *SCORES)}
-    if len(judged) < _LEAST_VARIANTS or not judged.issuperset(systems.values()):
-        labelled = with_labels_of(truth, cases)
+    if len(judged) < LEAST_VARIANTS or not judged.issuperset(systems.values()):
+        labelled = with_labels_of(truth, {name: [case.get(name) for case in cases] for name in names})
         named = {name: system for name, system in systems.items() if name in labelled}
-        free = {name: name for name in labelled if not _OF_CASE.fullmatch(name)}
-        systems = named if len(named) >= _LEAST_VARIANTS else free
-    if len(systems) < _LEAST_VARIANTS:
+        free = {name: name for name in labelled if plain_key(name) not in _QUESTION}
+        systems = named if len(named) >= LEAST_VARIANTS else free
+    if len(systems) < LEAST_VARIANTS:
         return []
     apart = {*systems, *beside, *(by_name.get(name) for part in ("cost", "latency") for name in PARTS[part])}
     distinct = (name for name in names if len({str(case.get(name)) for case in cases}) == len(cases))
@@ -181,23 +178,14 @@ def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]
     ]
 
 
-def _beside(name: str, systems: Iterable[str]) -> tuple[str, str] | None:
-    """Return the longest system whose name a column begins or ends with, and what the column holds of it."""
-    for system in sorted(systems, key=len, reverse=True):
-        if match := re.fullmatch(rf"{re.escape(system)}[_. -](.+)|(.+)[_. -]{re.escape(system)}", name):
-            return system, match[1] or match[2]
-    return None
-
-
-def with_labels_of(column: str, cases: Sequence[Mapping[str, Value]]) -> list[str]:
+def with_labels_of(column: str, columns: Mapping[str, Sequence[Value]]) -> list[str]:
     """Return the other columns of texts most of which are labels of a column; none if that holds no labels."""
-    labels = {cell for case in cases if isinstance(cell := case.get(column), str) and cell and not is_verdict(cell)}
-    if not 1 < len(labels) <= min(_MOST_LABELS, len(cases) // 2):
+    labels = {cell for cell in columns[column] if isinstance(cell, str) and cell and not is_verdict(cell)}
+    if not 1 < len(labels) <= min(MOST_LABELS, len(columns[column]) // 2):
         return []
-    others = [
-        name for name in cases[0] if name != column and all(isinstance(case.get(name), str | None) for case in cases)
-    ]
-    return [name for name in others if sum(case.get(name) in labels for case in cases) * 10 >= 9 * len(cases)]
+    texts = {name: cells for name, cells in columns.items() if all(isinstance(cell, str | None) for cell in cells)}
+    agree = (name for name, cells in texts.items() if sum(cell in labels for cell in cells) * 10 >= 9 * len(cells))
+    return [name for name in agree if name != column]
 
 
 def _attempts(case: Mapping[str, Value]) -> list[dict[str, Value]]:
@@ -224,7 +212,7 @@ def _by_variant(case: dict[str, Value]) -> list[dict[str, Value]]:
     variants = dict.fromkeys(variant for graded in dimensions.values() for variant in graded)
     numbers = [graded.get(variant) for graded in dimensions.values() for variant in variants]
     if (
-        len(variants) < _LEAST_VARIANTS
+        len(variants) < LEAST_VARIANTS
         or variants.keys() & {*GRADES}
         or not all(as_float(each) is not None for each in numbers)
     ):
@@ -427,22 +415,16 @@ def _states_verdicts(column: str | None, rows: Sequence[Mapping[str, Value]]) ->
     return stated * 2 > len(cells) or (plain_name(column or "") == _VERDICT and bool(cells))
 
 
-EXPECTED: Final = (
-    *("expected", "expected_output", "expected_answer", "expected_response", "expected_result", "expected_value"),
-    *("ground_truth", "target", "gold", "reference", "reference_answer", "ideal", "label", "answer_key"),
-)
-OUTPUT: Final = (
-    *("output", "actual", "actual_output", "model_output", "extracted", "prediction", "predicted", "response"),
-    *("model_response", "answer", "result", "completion"),
-)
+EXPECTED: Final = tuple(name for name in PARTS["expected"] if name not in TRUE_LABELS)
+OUTPUT: Final = tuple(name for name in PARTS["output"] if name not in PREDICTED_LABELS)
 """Usual names of each side, the most certain first. Letter case, ``_``, ``-`` and spaces do not count."""
 ANSWER: Final = (*OUTPUT, "pred")
 """Usual names of an output in a file without an expected side."""
 INPUTS: Final = ("input", "question", "prompt", "query", "instruction", "task", "text", "messages")
 _QUESTION: Final = (
     *INPUTS,
-    *("inputs", "context", "category", "difficulty"),
-    *("tags", "split", "metadata", "notes", "comment"),
+    *("inputs", "context", "category", "class", "difficulty", "domain", "intent", "language", "level", "source"),
+    *("tags", "topic", "type", "split", "metadata", "notes", "comment"),
 )
 """Names of what a row states about a question besides what is expected."""
 _AMBIGUOUS: Final = frozenset(("target", "reference"))

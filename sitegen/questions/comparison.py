@@ -25,7 +25,7 @@ from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.project import Options
 from sitegen.questions.comparison_files.changes import ResultChange, result_change
 from sitegen.questions.comparison_files.prompts import ComparisonDocument, Evaluation
-from sitegen.questions.study import Study, baseline_commit, later_ids, open_study
+from sitegen.questions.study import Study, baseline_commit, open_study
 from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.kinds import scorer, specs_of_results
@@ -184,7 +184,8 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
     for head in heads:
         with open_study(options._replace(rev=commits[head])) as study:
             after = study.evals_with_outputs
-            same = {later: before[eval_id] for eval_id, later in later_ids(before, after).items()}
+            former = {old: new for new, history in after.items() for old in history.renamed_from}
+            same = {name if name in after else former.get(name, name): before[name] for name in before}
             common = [eval_id for eval_id in same if eval_id in after and same[eval_id].kind == after[eval_id].kind]
             if not common:
                 raise NothingToReportError(

@@ -21,7 +21,7 @@ from sitegen.history.timeline import shallow_history
 from sitegen.model.gate import GateEval, GateReport, Reason
 from sitegen.project import Options, Project, open_project
 from sitegen.questions.gate_pair import GatedPair, GateSide, held_specs
-from sitegen.questions.study import Study, baseline_commit, later_ids
+from sitegen.questions.study import Study, baseline_commit
 from sitegen.scoring.usage import all_specs
 from sitegen.text.keys import nearest
 
@@ -112,8 +112,8 @@ def _gate_report(earlier: Study | None, later: Study, start: str, gate: GateSett
                 near = turned if turned in names else nearest(name, names)
                 fix = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(names)) or 'none'}."
                 raise ConfigurationError(f"[{place}] has limits for {name!r}, and no {noun} has that name.", fix=fix)
-    ids = later_ids(at_base, {eval_id: side.history for eval_id, side in at_head.items()})
-    before = {ids[eval_id]: side for eval_id, side in at_base.items()}
+    former = {old: new for new, side in at_head.items() for old in side.history.renamed_from}
+    before = {eval_id if eval_id in at_head else former.get(eval_id, eval_id): at_base[eval_id] for eval_id in at_base}
     gone = []
     for side in (before[eval_id] for eval_id in before if eval_id not in at_head):
         info = side.study.timeline.info(side.history)

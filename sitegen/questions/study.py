@@ -5,7 +5,7 @@ History is folded up to the revision, and outputs are scored on demand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,12 +87,6 @@ class Study(Frozen):
     def evals_with_outputs(self) -> dict[str, EvalHistory]:
         """The evals with an output at the revision, by id."""
         return {history.id: history for history in self.evals.values() if history.snapshots and not history.deleted}
-
-
-def later_ids(earlier: Iterable[str], later: Mapping[str, EvalHistory]) -> dict[str, str]:
-    """Return the id that each eval of a revision has at a later one, which may have renamed it."""
-    renamed = {old: new for new, history in later.items() for old in history.renamed_from}
-    return {eval_id: eval_id if eval_id in later else renamed.get(eval_id, eval_id) for eval_id in earlier}
 
 
 @contextmanager

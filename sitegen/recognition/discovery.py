@@ -50,7 +50,7 @@ from sitegen.recognition.output_series import (
     output_series,
 )
 from sitegen.recognition.places import with_found_evals
-from sitegen.recognition.recognition import Recognition, doubt_about, recognise, states_results
+from sitegen.recognition.recognition import OFTEN, Recognition, doubt_about, recognise, states_results
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import scored_with_own_metrics, scorer, specs_of
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -82,8 +82,6 @@ _UNINFORMATIVE: Final = _OF_EVALS | {
 
 _BEFORE_A_NUMBER: Final = r"(?i)[-_. ]+(?:v|r|run|round|iter(?:ation)?|exp)[-_ ]?\*$"
 """Matches the end of the name of runs before their numbers: ``gpt-4o_v*``."""
-_OFTEN: Final = 3
-"""The least number of versions of an output whose path does not suggest results."""
 
 
 class Proposal(Frozen):
@@ -151,7 +149,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         newest = series.newest
         in_truths = is_truth_by_name(newest.path) and not is_result_by_name(newest.name)
         is_named_as_truth = (in_truths or is_truth_by_name(newest.name)) and not series.is_glob
-        if series.versions < _OFTEN and (is_named_as_truth or not series.hinted):
+        if series.versions < OFTEN and (is_named_as_truth or not series.hinted):
             continue
         content, recognition, unread[series.newest.path] = _recognised(series, read, truth_finder, at)
         if recognition is None and series.parts:  # the newest file is no output, but those of others may be

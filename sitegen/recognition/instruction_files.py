@@ -47,10 +47,10 @@ PLACES: Final = (
     ("**/*.agent.md", "agents"),
     ("**/*.chatmode.md", "chat modes"),
     ("**/*.instructions.md", "instructions, by their names"),
-    ("**/*.prompt.md", "prompts, by their names"),
-    ("**/*.prompt", "prompts, by their names"),
-    ("**/*.prompty", "prompts, by their names"),
-    *((f"**/*.prompt.{ending}", "prompts, by their names") for ending in ("txt", "yaml", "yml", "json", "toml")),
+    *(
+        (f"**/*.prompt{end}", "prompts, by their names")
+        for end in (".md", "", "y", ".txt", ".yaml", ".yml", ".json", ".toml")
+    ),
     *((f"**/prompts/**/*.{ending}", "files in a folder of prompts") for ending in _TEXTS),
     *((f"**/prompt/**/*.{ending}", "files in a folder of prompts") for ending in ("md", "txt", "j2")),
     *(
@@ -58,11 +58,13 @@ PLACES: Final = (
         for folder in ("variants", "personas")
         for ending in ("md", "txt")
     ),
-    *((f"**/prompt*.{ending}", "prompts, by their names") for ending in ("md", "txt", "j2", "jinja2")),
-    *((f"**/*[_-]prompt*.{ending}", "prompts, by their names") for ending in ("md", "txt", "j2", "jinja2")),
+    *(
+        (f"**/{start}prompt*.{ending}", "prompts, by their names")
+        for start in ("", "*[_-]")
+        for ending in ("md", "txt", "j2", "jinja2")
+    ),
     *((f"**/*[_-]instructions.{ending}", "instructions, by their names") for ending in ("md", "txt")),
-    *((f"**/*[_-]prompts.{ending}", "prompts, by their names") for ending in ("yaml", "yml")),
-    *((f"**/prompts.{ending}", "prompts, by their names") for ending in ("yaml", "yml")),
+    *((f"**/{start}prompts.{end}", "prompts, by their names") for start in ("*[_-]", "") for end in ("yaml", "yml")),
     *((f"**/system[_-]prompt*.{ending}", "system prompts") for ending in ("yaml", "yml", "json")),
 )
 """(glob, meaning of its files), the most specific first. A file belongs to the first glob that matches it."""

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from sitegen.data_files.folders import DATA
 from sitegen.importers.usual_names import ANSWER, EXPECTED, INPUTS, usual_key
 from sitegen.model.frozen import Frozen
 from sitegen.recognition.files import RESULTS, Reader, TrackedFile, leaf_paths, table_of, texts, value_of
+from sitegen.scoring.case_files import IDS
 from sitegen.text.plain import natural_order
 
 _DATED = re.compile(
@@ -271,7 +273,6 @@ _LEAST_AGREEMENT: Final = 0.5
 _BY_NAME: Final = 0.5
 """Added to the agreement of a file whose name suggests expected values."""
 
-_EXPECTED_IN: Final = frozenset({"csv", "json", "jsonl", "yaml", "yml"})
 _NO_TRUTH = re.compile(
     r"output|extract|predict|result|respon|actual|generat|report|checkpoint|metric|example", re.IGNORECASE
 )
@@ -280,10 +281,7 @@ _NO_TRUTH = re.compile(
 _TRUTHS_TRIED: Final = 12
 """Number of the nearest files that are tried as the expected values of an output."""
 
-_IDS: Final = (
-    *("id", "case_id", "test_id", "document_id", "doc_id", "document", "doc", "name", "key", "file", "filename"),
-    "number",
-)
+_IDS: Final = (*IDS, "doc", "number")
 
 
 class Shape(Frozen):
@@ -339,7 +337,7 @@ class TruthFinder:
     def __init__(self, files: Iterable[TrackedFile], read: Reader) -> None:
         self._read = read
         self._shapes: dict[str, Shape | None] = {}
-        self._candidates = [file for file in files if not file.deleted and file.ending in _EXPECTED_IN]
+        self._candidates = [file for file in files if not file.deleted and file.ending in DATA]
 
     def paired(self, series: OutputSeries) -> tuple[TrackedFile, dict[str, Any]] | None:
         """Return the file with the expected values of an output, and keys of an entry that match their documents."""

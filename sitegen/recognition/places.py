@@ -255,11 +255,6 @@ _LM_EVAL: Final = r"results_20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[.\d]*\.json"
 _HIGHLIGHT_RUN: Final = r"run-.+\.json"
 _INSTRUCTIONS: Final = ("prompts", "templates")
 """Conventional folders of instructions, in which numbers may be beside the instructions."""
-_MEASURE: Final = (
-    rb'(?i)"[^"\n]{0,60}(?:accuracy|bleu|exact_match|f1|loss|pass_rate|perplexity|precision|recall|rouge|score)'
-    rb'[^"\n]{0,60}"\s*:\s*-?[0-9]'
-)
-"""Matches a number under the name of a common metric."""
 
 
 def recorded_evals(search: Search) -> Iterator[EvalConfig]:
@@ -278,7 +273,7 @@ def recorded_evals(search: Search) -> Iterator[EvalConfig]:
             yield EvalConfig(id=eval_id, kind="recorded", dir=folder or ".", outputs="results_20*.json")
         if folder.partition("/")[0] in _INSTRUCTIONS and names.get("metrics.json") is False:
             written = any(name.endswith(".md") and not names[name] and name.lower() != "readme.md" for name in names)
-            if written and _measures(search, join(folder, "metrics.json")):
+            if written and search.answer("headline", f"{folder}/metrics.json", _settings_of_run):
                 yield EvalConfig(
                     id=basename(folder),
                     kind="recorded",
@@ -286,20 +281,16 @@ def recorded_evals(search: Search) -> Iterator[EvalConfig]:
                     outputs="metrics.json",
                     instructions=(f"{folder}/**/*.md",),
                 )
-    yield from _folders_of_numbers(search)
-    yield from _runs_over_highlights(search)
-
-
-def _folders_of_numbers(search: Search) -> Iterator[EvalConfig]:
     judged = files_of("judged").outputs
     for eval_id, folder in search.eval_folders.items():
         names = search.names(folder)
         if folder in search.homes or any(name in OTHER_KINDS or name in judged for name in names):
             continue
         paths = (path for path in files_of("recorded").overwritten if search.is_file(f"{folder}/{path}"))
-        path = next(paths, None)
-        if path and _measures(search, f"{folder}/{path}"):
+        path = next(paths, "")
+        if path and search.answer("headline", f"{folder}/{path}", _settings_of_run):
             yield EvalConfig(id=eval_id, kind="recorded", outputs=path)
+    yield from _runs_over_highlights(search)
 
 
 def _runs_over_highlights(search: Search) -> Iterator[EvalConfig]:
@@ -332,10 +323,11 @@ def _headline_of_runs(search: Search, folder: str) -> str:
     """Return the settings that name the headline of the newest of the runs in a folder; empty if there is none."""
     names = search.names(folder)
     runs = sorted(name for name in names if not names[name] and re.fullmatch(_HIGHLIGHT_RUN, name))
-    return search.answer("headline of runs", join(folder, runs[-1]), _settings_of_run) if runs else ""
+    return search.answer("headline", join(folder, runs[-1]), _settings_of_run) if runs else ""
 
 
 def _settings_of_run(content: bytes) -> str:
+    """Return the settings that name the headline of a file of numbers; empty if none has the name of a metric."""
     try:
         numbers = numbers_of_layout(read_record("run.json", content).value, {})
     except UnreadableError:
@@ -343,11 +335,6 @@ def _settings_of_run(content: bytes) -> str:
     measures = (number.name for number in numbers if not number.is_sample and is_measure(number.name))
     places = {name: place for name in measures if (place := headline_place(name))}
     return canonical({"headline": min(places, key=places.__getitem__)}) if places else ""
-
-
-def _measures(search: Search, path: str) -> bool:
-    question = "common metrics"
-    return bool(search.answer(question, path, lambda content: "measured" if re.search(_MEASURE, content) else ""))
 
 
 _PROMPT_EVALUATIONS: Final = "evaluations/results"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
 from sitegen.config.models import files_of
+from sitegen.data_files.folders import DATA
 from sitegen.data_files.reading import LINES, UnreadableError, ending
 from sitegen.importers import ANY_LINES, importer_of, read_results
-from sitegen.importers.case import VERDICTS, is_no_score
+from sitegen.importers.case import VERDICTS, grade_of, is_no_score
 from sitegen.importers.recorded_layouts import (
     headline_place,
     is_amount,
@@ -25,6 +25,7 @@ from sitegen.importers.recorded_layouts import (
 from sitegen.importers.usual_names import (
     CHECKS,
     GRADES,
+    MOST_LABELS,
     NAMED_VERDICT,
     OBJECTS,
     OWN_SIDES,
@@ -59,7 +60,6 @@ _LARGEST_SUMS: Final = 300_000
 """The size of the largest file that is read as the metrics of a run, in bytes."""
 
 _TABLE_IN: Final = frozenset({"csv", "json", "jsonl"})
-_OUTPUT_IN: Final = frozenset({"csv", "json", "jsonl", "yaml", "yml"})
 _OUTPUT = re.compile(r"output|extract|predict|result|respon|actual|generat|answer|(?:^|/)runs?(?:/|$)", re.IGNORECASE)
 
 
@@ -82,7 +82,7 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
         of_tool = of_tool if not variant or variant in PARTS["variant"] else None
     if graded := of_tool or table or cases:
         return graded
-    may_be_output = series.newest.ending in _OUTPUT_IN and (series.is_glob or _OUTPUT.search(series.path))
+    may_be_output = series.newest.ending in DATA and (series.is_glob or _OUTPUT.search(series.path))
     if may_be_output and (pair := truths.paired(series)):
         file, keys = pair
         return {**keys, "ground_truth": file.path}, f"expected values in {file.path}, with the fields of these outputs"
@@ -113,7 +113,7 @@ _OF_ERRORS = re.compile(
     r"(?:^|[^a-z])(?:errors?|failures?|failed|mismatch(?:es)?|misclassified|wrong)(?:[^a-z]|$)", re.I
 )
 """Matches names of files that list only the cases in which something went wrong."""
-_OFTEN: Final = 3
+OFTEN: Final = 3
 """The least number of versions of an output in a folder of examples."""
 _MOST_READINGS: Final = 20_000
 """The most files of models that a build reads in all commits together unless a manifest asks for it: some minutes."""
@@ -124,7 +124,7 @@ def doubt_about(series: OutputSeries, content: bytes) -> str:
     readings = 0 if series.is_of_cases else len(series.parts) * series.versions
     if readings > _MOST_READINGS:
         return f"each commit that writes one of its files reads all, up to {readings:,} in all"
-    if _EXAMPLES.search(series.path) and series.versions < _OFTEN:
+    if _EXAMPLES.search(series.path) and series.versions < OFTEN:
         return "it may be an example, as its folder says"
     if _OF_ERRORS.search(series.newest.stem):
         return "it may list only the cases that failed, as its name says"
@@ -168,7 +168,7 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
 
 
 def _case_file(path: str, content: bytes) -> Recognition | None:
-    if ending(path) not in _OUTPUT_IN:
+    if ending(path) not in DATA:
         return None
     try:
         kind = kind_of_case_file(path, content)
@@ -184,7 +184,7 @@ def _case_file(path: str, content: bytes) -> Recognition | None:
 
 def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | None:
     """Recognise numbers that a run recorded, one of which has the name of a metric, the usual headlines first."""
-    if not series.hinted or series.newest.ending not in _OUTPUT_IN or len(content) > _LARGEST_SUMS:
+    if not series.hinted or series.newest.ending not in DATA or len(content) > _LARGEST_SUMS:
         return None
     if series.newest.ending == "jsonl" and _is_of_cases(table_of(value_of("jsonl", content))):
         return None  # the last line is a case, and no run
@@ -225,25 +225,17 @@ def _is_of_cases(table: FoundTable | None) -> bool:
 
 _OF_A_RUN = re.compile(r"(?:run|commit|sha|build|session|experiment|config|version|git)", re.IGNORECASE)
 _LONG: Final = 80
-_NAMED_SCORE = re.compile(
-    r"(?:score|accuracy|precision|recall|f1|correctness|relevan\w*|faithful\w*|match|"
-    r"^(?:quality|safety|citation|grounded(?:ness)?|helpful(?:ness)?|complete(?:ness)?|coheren\w*|mrr|ndcg))"
-    r"(?: \[\w+\])?$",
-    re.IGNORECASE,
-)
 _MADE_ID = re.compile(r"(?:.*[_ -])?(?:ids?|file|filename|image|document|url)|.*I[dD]")
 """Matches names of columns that may hold ids under a name of the author's own, such as ``alert_id``."""
 _OF_WORDING = re.compile(r"rouge|bleu|similarity|meteor|bert", re.IGNORECASE)
 """Matches names of measures of how alike two texts are worded."""
-_MOST_LABELS: Final = 12
 _MOST_VARIANTS: Final = 20  # different values of a column of variants
 _CASES: Final = frozenset(
     ("cases", "testcases", "tests", "scenarios", "evals", "tasks", "questions", "samples", "dimensions", "criteria")
 )
 """Names of lists of cases, or of what a person or a model grades. What a search found has other names."""
-_SPELLED = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,18})?")
 _INFINITE = re.compile(r"[-+]?(?:inf(?:inity)?|[0-9.]+e\+?[0-9]{3,})", re.IGNORECASE)
-_TOO_LARGE: Final = 10**12  # a larger number is no score
+_SPELLED = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,18})?")
 _SCALES: Final = (1, 5, 10, 100)
 _MOST_SCORES: Final = 20  # columns of scores
 
@@ -264,8 +256,8 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         column = next((name for name in unused if _fits(part, columns[name])), None)
         if column is not None:
             parts[part] = column
-    parts |= _parts_by_own_names(parts, columns, table.rows)
-    if "id" in parts and (varied := _crossed_with(parts["id"], columns, parts)):
+    parts |= _parts_by_own_names(parts, columns)
+    if "id" in parts and (varied := _crossed_with(columns, parts)):
         if plain_name(parts.get("variant", "")) in PARTS["model"]:
             parts.setdefault("model", parts["variant"])
         parts["variant"] = varied
@@ -286,19 +278,19 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     tells = {"input", "expected", "output", "variant"} & parts.keys()
     # No search gives two measures of what it found.
     ids, measures = parts.get("id", ""), [name for name in scores if not plain_name(name).endswith("score")]
-    is_explained = any(plain_name(name).endswith(usual_parts(())["reasoning"]) for name in table.columns)
+    is_explained = any(plain_name(name).endswith(PARTS["reasoning"]) for name in table.columns)
     is_judged = (
         bool(tells or stated or is_explained)
         or plain_name(table.key) in _CASES
         or (is_made_id(ids) and not any(is_model_name(str(cell)) for cell in columns[ids]) and len(measures) > 1)
         or any(name.endswith("]") for name in scores)
     )
-    sides = [parts.get(part, "") for part in ("expected", "output")]
-    is_stated = bool(verdict or scores) or plain_name(sides[0]) in PARTS["expected"]
-    is_own = plain_name(sides[1]) not in PARTS["output"] or not is_stated
-    is_classified = all(sides) and (
-        (plain_name(sides[0]) in TRUE_LABELS and plain_name(sides[1]) in PREDICTED_LABELS)
-        or (is_own and _are_labels(*(columns[side] for side in sides)))
+    sides = [parts[part] for part in ("expected", "output") if part in parts]
+    expected, output = (plain_name(parts.get(part, "")) for part in ("expected", "output"))
+    are_usual = output in PARTS["output"] and bool(expected in PARTS["expected"] or verdict or scores)
+    is_classified = len(sides) > 1 and (
+        (expected in TRUE_LABELS and output in PREDICTED_LABELS)
+        or (not are_usual and _are_labels(*map(columns.__getitem__, sides)))
     )
     if not ({"id", "input"} & parts.keys()) or not (verdict or is_classified or (scores and is_judged)):
         return None  # a table of only ids and scores may be the result of a search
@@ -323,9 +315,7 @@ def _parts_of_scores(scores: list[str], verdict: str | None, columns: Mapping[st
     return parts
 
 
-def _parts_by_own_names(
-    parts: Mapping[str, str], columns: Mapping[str, list[Value]], rows: Sequence[Mapping[str, Value]]
-) -> dict[str, str]:
+def _parts_by_own_names(parts: Mapping[str, str], columns: Mapping[str, list[Value]]) -> dict[str, str]:
     """Return the id and the sides of a comparison, where columns have names of the author's own.
 
     What is expected of labels may have any name, if no other column has the same labels.
@@ -341,7 +331,7 @@ def _parts_by_own_names(
             added[part] = next((name for name in sides if _are_labels(columns[name])), "")
     output = parts.get("output") or added.get("output")
     if output and not (parts.get("expected") or added["expected"]):
-        alike = with_labels_of(output, rows)
+        alike = with_labels_of(output, columns)
         added["expected"] = alike[0] if len(alike) == 1 and alike[0] in free else ""
     return {part: name for part, name in added.items() if name}
 
@@ -355,9 +345,7 @@ def _are_labels(*sides: list[Value]) -> bool:
     """Whether columns hold a few labels that repeat, and numbers neither."""
     cells = [cell for side in sides for cell in side if cell is not None]
     labels = {cell for cell in cells if isinstance(cell, str) and not _SPELLED.fullmatch(cell.strip())}
-    return (
-        len(labels) <= _MOST_LABELS and len(labels) * 2 <= len(cells) and all(isinstance(cell, str) for cell in cells)
-    )
+    return len(labels) <= MOST_LABELS and len(labels) * 2 <= len(cells) and all(isinstance(cell, str) for cell in cells)
 
 
 def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
@@ -371,12 +359,12 @@ def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
     return columns
 
 
-def _crossed_with(ids: str, columns: Mapping[str, list[Value]], parts: Mapping[str, str]) -> str:
+def _crossed_with(columns: Mapping[str, list[Value]], parts: Mapping[str, str]) -> str:
     """Return the column each of whose texts is in a row of most cases, as that of a variant; empty if there is none.
 
     Of several, that with the most different texts, and of these one with a usual name.
     """
-    cases = list(map(str, columns[ids]))
+    cases = list(map(str, columns[parts["id"]]))
     used = {name for part, name in parts.items() if part != "variant"}
     sizes = {}
     for name in dict.fromkeys((*filter(None, [parts.get("variant")]), *columns)):
@@ -414,9 +402,8 @@ def _score_columns(
         if name.endswith(".score") or ("." in name and plain_name(name.split(".")[0]) in OBJECTS)
     ]
     overall = [by_name[name] for name in SCORES if name in by_name and _numbers_of_column(columns[by_name[name]])]
-    measures = (name for name in columns if "." not in name or name.startswith("metrics."))
-    places = {name: headline_place(name) for name in measures if not lower_is_better(name)}
-    metric_columns = [name for name, place in places.items() if _NAMED_SCORE.search(name) or (place and not place[0])]
+    places = {name: headline_place(name) for name in columns if not lower_is_better(name)}
+    metric_columns = [name for name, place in places.items() if place and not place[0]]
     metric_columns = [name for name in metric_columns if not _OF_WORDING.search(name)] or metric_columns
     if not verdict:  # rates of anything, such as ``citation_rate``
         metric_columns = metric_columns or [name for name, place in places.items() if place and place[0] == 1]
@@ -424,9 +411,7 @@ def _score_columns(
     highest = 0.0
     for name in of_judges or overall[:1] or metric_columns:
         numbers = _numbers_of_column(columns[name])
-        if not numbers or min(numbers) < 0 or max(numbers) > _SCALES[-1]:
-            continue
-        if not scores or _scale(max(numbers)) == _scale(highest):
+        if numbers and (not scores or _scale(max(numbers)) == _scale(highest)):
             scores.append(name)
             highest = max(highest, *numbers)
     return scores[:_MOST_SCORES], highest
@@ -445,19 +430,12 @@ def _stated(values: Iterable[Value]) -> list[Value]:
 
 
 def _numbers_of_column(values: Iterable[Value]) -> list[float]:
-    """Return the numbers of a column, without cells that are empty, NaN, infinite or too large for a number.
+    """Return the numbers of a column on the largest scale, without cells that are empty or infinite.
 
     An object of a judge counts by its score or verdict. The list is empty if the column holds anything else.
     """
-    numbers = []
-    for value in _stated(values):
-        if isinstance(value, str):
-            if _SPELLED.fullmatch(value.strip()):
-                numbers.append(float(value))
-            elif not is_no_score(value) and not _INFINITE.fullmatch(value.strip()):
-                return []
-        elif isinstance(value, int | Decimal) and -_TOO_LARGE < value < _TOO_LARGE:
-            numbers.append(float(value))
-        elif value is not None and not isinstance(value, Unusable):
-            return []
-    return numbers
+    finite = (each for each in _stated(values) if not (isinstance(each, Unusable) or _INFINITE.fullmatch(str(each))))
+    grades = [grade_of(int(each) if isinstance(each, bool) else each, {}, (0, _SCALES[-1])) for each in finite]
+    if not all(grades):
+        return []
+    return [_SCALES[-1] * grade.score for grade in grades if grade and grade.score is not None]

@@ -24,6 +24,7 @@ from sitegen.importers.usual_names import (
     CHECKS,
     EXPECTED,
     INPUTS,
+    LEAST_VARIANTS,
     OUTPUT,
     nearest_cases,
     states_a_result,
@@ -40,14 +41,13 @@ from sitegen.scoring.run_statements import newest_run, recorded_in
 from sitegen.scoring.values import plain_number
 from sitegen.text.values import id_text, text_of_value
 
-_IDS: Final = (
+IDS: Final = (
     *("id", "case_id", "test_id", "eval_id", "example_id", "sample_id", "question_id", "item_id", "task_id"),
     *("document_id", "doc_id", "key", "name", "document", "file", "filename", "image"),
 )
 _CATEGORIES: Final = ("category",)
 RESPONSES: Final = files_of("responses").outputs
 _MAX_NAME: Final = 80  # characters
-_LEAST_VARIANTS: Final = 2  # answers in the output of a case
 _EMPTY: Final = (b"", b"[]", b"{}", b"null")
 _GRADED: Final = ("quality", "judge_answer", "embedding", "judge", "judge_prompt")
 """Keys of a case that belong to its output, besides keys of usage."""
@@ -267,7 +267,7 @@ def _by_variant(cases: Sequence[TwoSidedCase]) -> Sequence[TwoSidedCase]:
     answers = [case.output for case in cases if case.output is not None]
     names = list(answers[0]) if answers and isinstance(answers[0], dict) else []
     expected = {case.expected for case in cases if isinstance(case.expected, str)}
-    if len(names) < _LEAST_VARIANTS or any(not isinstance(case.expected, str) for case in cases):
+    if len(names) < LEAST_VARIANTS or any(not isinstance(case.expected, str) for case in cases):
         return cases
     objects = [answer for answer in answers if isinstance(answer, dict) and answer.keys() == set(names)]
     usual = (sum(isinstance(answer[name], str) and answer[name] in expected for answer in objects) for name in names)
@@ -282,7 +282,7 @@ def _by_variant(cases: Sequence[TwoSidedCase]) -> Sequence[TwoSidedCase]:
 
 def _id_key(cases: Sequence[dict[str, Value]]) -> str:
     """Return the first usual key that every case has; a key that is not called an id must also be unique."""
-    for usual_name in _IDS:
+    for usual_name in IDS:
         key = usual_key(cases, (usual_name,))
         names = [id_text(case.get(key)) for case in cases] if key else []
         if names and all(names) and (usual_name.endswith("id") or len(set(names)) == len(names)):

@@ -215,6 +215,11 @@ def test_a_table_of_a_classification_is_judged_by_its_two_labels(names, repo):
             "Score 0.750 over 4 cases",
         ),
         (
+            "unit_id,topic,stance,prediction\nu1,x,L,L\nu2,x,R,L\nu3,y,R,R\nu4,y,L,L\n",
+            {"id": "unit_id", "output": "prediction", "expected": "stance"},
+            "Passed 0.750 over 4 cases",
+        ),
+        (
             "query_id,mode,recall_at_k,mrr,latency_ms\nq1,dense,1.0,0.5,4\nq1,bm25,0.5,0.5,2\nq2,dense,1,1,3\nq2,bm25,1,1,1\n",
             {"id": "query_id", "variant": "mode", "scores": ["recall_at_k", "mrr"]},
             "Score 0.812 over 4 cases",
@@ -746,15 +751,6 @@ JOINED = {
         ["Accuracy 0.750 over 8 expected answers", "Accuracy 1.000 over 8 expected answers"],
     ),
     "predictions and labels": (
-        {"labels.csv": _rows("csv", *({"id": n, "label": label} for n, label in enumerate("abab")))},
-        [
-            {f"predictions/v{run}.csv": _rows("csv", *({"id": n, "label": label} for n, label in enumerate(labels)))}
-            for run, labels in ((1, "bbab"), (2, "abab"))
-        ],
-        {"dir": "predictions", "outputs": "v*.csv", "ground_truth": "../labels.csv"},
-        ["", "F1 1.000 over 4 documents"],
-    ),
-    "predictions in another folder than labels": (
         {"data/labels.csv": _rows("csv", *({"id": n, "label": label} for n, label in enumerate("abab")))},
         [
             {f"predictions/m_v{run}.csv": _rows("csv", *({"id": n, "label": label} for n, label in enumerate(labels)))}
@@ -922,8 +918,26 @@ STATED = {
         "Passed 0.500 over 4 cases",
     ),
     "a label of each system": (
-        [{"claim_id": n, "gold_label": x, "full": x, "base": "a", "cost": 1} for n, x in enumerate("abab")],
+        [{"claim_id": n, "gold_label": x, "full": x, "base": "a", "topic": x, "cost": 1} for n, x in enumerate("abab")],
         "Score 0.750 over 8 cases",
+    ),
+    "answers and verdicts of each system": (
+        [
+            {
+                "id": n,
+                "expected": f"It is {n}.",
+                "response_a": "1",
+                "a_pass": True,
+                "b-1_answer": "2",
+                "b-1_pass": n > 1,
+            }
+            for n in range(4)
+        ],
+        "Passed 0.750 over 8 cases",
+    ),
+    "measures of a search in an object": (
+        [{"id": n, "question": f"?{n}", "metrics": {"hit_rate@1": 0, "mrr": n / 4, "first_rank": 9}} for n in range(4)],
+        "Score 0.1875 over 4 cases",
     ),
     "a classification as right or wrong": (
         [
