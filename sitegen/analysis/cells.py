@@ -35,6 +35,7 @@ class CellTracker:
         """Judgements of the last point; None if a cell may have several."""
         self._documents = {name: list(at) for name, at in earlier.documents.items()} if earlier else {}
         """For each document the points at which it came and went, as in ``CellMap``."""
+        self._cases = {**earlier.cases} if earlier else {}
         self._here = {name for name, at in self._documents.items() if len(at) % 2}
         """Documents of the last point."""
 
@@ -94,12 +95,15 @@ class CellTracker:
 
     def follow_result(self, result: Result) -> None:
         """Add the result of the next point."""
-        self.follow(result.judgements, [document.id for document in result.scorecard.documents])
+        documents = result.scorecard.documents
+        self._cases |= {document.id: document.case for document in documents if document.case}
+        self.follow(result.judgements, [document.id for document in documents])
 
     def cells(self) -> CellMap:
         """Return the histories of all cells so far."""
         cells = (track.cell(extra) for (_, _, extra), track in self._tracks.items())
-        return CellMap(self._points, tuple(cells), {name: tuple(at) for name, at in self._documents.items()})
+        documents = {name: tuple(at) for name, at in self._documents.items()}
+        return CellMap(points=self._points, cells=tuple(cells), documents=documents, cases={**self._cases})
 
 
 class _Track:

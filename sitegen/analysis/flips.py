@@ -14,7 +14,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import compress
 from operator import itemgetter, or_
-from types import MappingProxyType
 from typing import Final
 
 from msgspec.structs import replace
@@ -33,9 +32,7 @@ from sitegen.model.outcomes import (
     Period,
     Tally,
 )
-from sitegen.model.scorecards import Result, Scorecard
-
-_NO_CASES: Final[Mapping[str, str]] = MappingProxyType({})
+from sitegen.model.scorecards import Result
 
 FEW: Final = 2
 """Largest number of pairs of points for which looking up each cell is faster than expanding its whole history."""
@@ -43,15 +40,15 @@ FEW: Final = 2
 
 def flips(cells: CellMap, before: int, after: int) -> Flips:
     """Count cells by fate and attribute from one point to another, given by their indices in the series."""
-    return _with_losses(count_flips(flipped_cells(cells, before, after)), cells.cells, before, after)
+    return _with_losses(count_flips(flipped_cells(cells, before, after), cells.cases), cells.cells, before, after)
 
 
-def count_flips(flipped: Iterable[CellFlip]) -> Flips:
-    """Count cells by fate and attribute."""
+def count_flips(flipped: Iterable[CellFlip], cases: Mapping[str, str]) -> Flips:
+    """Count cells by fate and attribute. ``cases``: as in ``CellMap``."""
     several = tuple(flipped)
     counts = Counter([(flip.fate, flip.cell.attribute) for flip in several])
     by_truth = sum([flip.by_truth for flip in several if flip.before is not flip.after])
-    return _sorted_flips(counts, by_truth, net_by_item(several))
+    return _sorted_flips(counts, by_truth, net_by_item(several, cases))
 
 
 def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]:
@@ -123,7 +120,7 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
                 flip = CellFlip(fate=fate, cell=cell, before=first, after=last)
                 by_truth[index] += flip.by_truth
                 flipped[index].append(flip)
-    counted = map(_sorted_flips, tallies, by_truth, map(net_by_item, flipped))
+    counted = map(_sorted_flips, tallies, by_truth, (net_by_item(each, cells.cases) for each in flipped))
     return tuple(_with_losses(found, cells.cells, *pair) for found, pair in zip(counted, pairs, strict=True))
 
 
@@ -162,18 +159,13 @@ def fate_of(before: Period | None, after: Period | None, held: bool) -> Fate | N
     return "broken" if is_wrong else "fixed"
 
 
-def net_by_item(flipped: Iterable[CellFlip], cases: Mapping[str, str] = _NO_CASES) -> Collection[int]:
-    """Return for each ``item_of`` how many more of its cells were fixed than broken."""
+def net_by_item(flipped: Iterable[CellFlip], cases: Mapping[str, str]) -> Collection[int]:
+    """Return for each ``Cell.item`` how many more of its cells were fixed than broken."""
     net: Counter[CellKey] = Counter()
     for flip in flipped:
         if flip.fate in ("fixed", "broken"):
             net[flip.cell.item(cases)] += 1 if flip.fate == "fixed" else -1
     return net.values()
-
-
-def cases_of(cards: Iterable[Scorecard]) -> dict[str, str]:
-    """Return the case of each document of some scorecards; none for kinds that do not answer test cases."""
-    return {each.id: each.unit for card in cards if card.traits.answers_cases for each in card.documents}
 
 
 def _sorted_flips(counts: Mapping[tuple[Fate, str], int], by_truth: int, net: Iterable[int]) -> Flips:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, field
 
 
 class Unusable(Frozen):
@@ -188,14 +188,10 @@ class Cell(NamedTuple):
     def item(self, cases: Mapping[str, str]) -> CellKey:
         """What flips as one event: the list item that the cell belongs to; outside of lists, the cell itself.
 
-        If documents are answers to test cases, which ``cases`` has by document, it is the case, whoever answered it.
+        ``cases``: as in ``CellMap``; the cells of all answers to a case are one.
         """
-        if cases:
-            return "", cases.get(self.document, self.document), False
-        if "[]" not in self.attribute:
-            return self.key
-        path, bracket, _ = self.path.rpartition("]")
-        return self.document, path + bracket, self.extra
+        path, bracket, _ = self.path.rpartition("]") if "[]" in self.attribute else (self.path, "", "")
+        return cases.get(self.document, self.document), path + bracket, self.extra
 
 
 class CellMap(Frozen):
@@ -209,6 +205,8 @@ class CellMap(Frozen):
     """For each document the points at which it came and went, in turn: a document (2, 5) is at the points 2 to 4.
 
     A point has the documents of its scorecard, also those without any cell: a paragraph annotated as none is one."""
+    cases: dict[str, str] = field(default_factory=dict)
+    """The case of each document that is one of several answers to it."""
 
     def holds(self, document: str, *points: int) -> bool:
         """Decide whether all of these points have the document."""

@@ -223,6 +223,11 @@ class Scorecard(Frozen):
         return traits_of(self.kind)
 
     @property
+    def unit(self) -> Literal["documents", "cases"]:
+        """What its samples are made of: cases if the kind has them, or if several answers are to one."""
+        return "cases" if self.traits.has_cases or any(document.case for document in self.documents) else "documents"
+
+    @property
     def has_variants(self) -> bool:
         """Whether two or more variants of the prompt answered the same cases."""
         return self.traits.answers_cases and len(self.variants) > 1

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import Any, Final
 
-from sitegen.analysis.flips import cases_of
 from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import Cell, Period, State
+from sitegen.model.outcomes import Cell, CellMap, Period, State
 from sitegen.model.series import Series
 from sitegen.model.site import RawFile
 from sitegen.pages import links
@@ -55,8 +54,7 @@ class CellSource(Frozen):
 
     eval_id: str
     cells: Sequence[Cell]
-    held: dict[str, bytearray]
-    cases: Mapping[str, str]
+    all_cells: CellMap
     details: Sequence[dict[str, Any]]
     """For each point, its data besides cells, for its piece or the page."""
 
@@ -164,9 +162,10 @@ class CellSource(Frozen):
         ``texts``: numbers of texts, to which new ones are added; equal numbers mean equal values in all blocks that
         share them.
         """
-        place_of = {document: index for index, document in enumerate(self.held)}
+        every_point, cases = self.all_cells.documents_of_points, self.all_cells.cases
+        place_of = {document: index for index, document in enumerate(every_point)}
         fields = {attribute: index for index, attribute in enumerate(dict.fromkeys(cell.attribute for cell in cells))}
-        items = {item: index for index, item in enumerate(dict.fromkeys(cell.item(self.cases) for cell in cells))}
+        items = {item: index for index, item in enumerate(dict.fromkeys(cell.item(cases) for cell in cells))}
         used: dict[int, str | None] = {}
         rows = []
         for cell in cells:
@@ -178,13 +177,14 @@ class CellSource(Frozen):
                     numbers.append(number)
                     if number not in used:
                         used[number] = written(value)
-            item = items[cell.item(self.cases)]
+            item = items[cell.item(cases)]
             rows.append([place_of[cell.document], fields[cell.attribute], cell.label, int(cell.extra), numbers, item])
         return {
-            "documents": list(self.held),
+            "documents": list(every_point),
+            "cases": [cases.get(document, document) for document in every_point] if cases else None,
             "held": [
                 _switches(b"".join([held[stretch.start : stretch.stop] for stretch in stretches]))
-                for held in self.held.values()
+                for held in every_point.values()
             ],
             "fields": [[attribute, links.field(self.eval_id, attribute).rpartition("/")[2]] for attribute in fields],
             "least": least_discordant(ALPHA, len(items)),
@@ -198,8 +198,7 @@ def cell_source(series: Series, details: Sequence[dict[str, Any]]) -> CellSource
     return CellSource(
         eval_id=series.info.id,
         cells=[cell for cell in series.cells.cells if any(period.is_wrong for period in cell.periods)],
-        held=series.cells.documents_of_points,
-        cases=cases_of(point.scorecard for point in series.points),
+        all_cells=series.cells,
         details=details,
     )
 

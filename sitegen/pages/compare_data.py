@@ -192,7 +192,7 @@ def _answers(series: Series, judged: Mapping[tuple[int, int], Change]) -> dict[s
         answers[f"{before.slug} {after.slug}"] = [html]
         if change.overlap.verdict != "comparable":
             answers[f"{before.slug} {after.slug}"] += [
-                in_both(change.overlap, series.info.nouns),
+                in_both(change.overlap, series),
                 *(change.of(spec.name) for spec in series.specs),
             ]
     return answers

@@ -16,7 +16,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.scorecards import Status
-from sitegen.model.series import Point, VariantSpread
+from sitegen.model.series import Point, Series, VariantSpread
 from sitegen.model.timeline import Cause, Role
 from sitegen.model.usage import Exchange, regraded
 from sitegen.text.plain import counted, line
@@ -74,17 +74,19 @@ def exchanges(model: Exchange | None, judge: Exchange | None) -> tuple[str, ...]
 SAME_OUTPUT: Final = "Both are the same output: only ground truth and rules can make a difference."
 
 
-def in_both(overlap: Overlap, nouns: Nouns) -> str:
+def in_both(overlap: Overlap, series: Series) -> str:
     """A sentence on what a change is over, and what its two values count besides; empty if both have the same."""
-    sides = [("before", len(overlap.only_before)), ("after", len(overlap.only_after))]
+    nouns, sides = series.info.nouns, [("before", len(overlap.only_before)), ("after", len(overlap.only_after))]
     if not any(number for _, number in sides):
         return ""
-    kept = "more" if overlap.common else "only"
-    only = ", ".join([f"{number:,} {kept} {side}" for side, number in sides if number])
+    only = ", ".join([f"{number:,} {side}" for side, number in sides if number])
     if not overlap.common:
         return f"No {nouns.document} is in both: {only}."
     common = f"{overlap.common:,} {nouns.noun(overlap.common)}"
-    return f"Changes of metrics are over the {common} in both; the values beside them also count {only}."
+    others = "answers" if series.cells.cases else nouns.documents
+    return (
+        f"Changes of metrics are over the {common} in both; the values beside them also count other {others}: {only}."
+    )
 
 
 def iterations_and_outputs(iterations: int, different: int) -> str:
@@ -289,8 +291,8 @@ def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> st
     """
     moved, (fixed, broken) = moved_words(verdict, spec, nouns), verdict.counted
     if is_counted(spec.name) and verdict.p_value is not None and verdict.counted != (verdict.fixed, verdict.broken):
-        unit = "case" if verdict.unit == "cases" else "list item"
-        moved += f" ({fixed:,} and {broken:,} if each {unit} counts once)"
+        once = "all answers to a case count" if verdict.unit == "cases" else "each list item counts"
+        moved += f" ({fixed:,} and {broken:,} if {once} once)"
     if verdict.p_value is not None and verdict.why != "a field was lost":
         moved += ", p < 0.001" if verdict.p_value < 0.001 else f", p {verdict.p_value:.3f}"
     match verdict.why:

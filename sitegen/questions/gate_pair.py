@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from sitegen.analysis.change import change
 from sitegen.analysis.deltas import Compared, mixtures
 from sitegen.analysis.edits import OutputEdits, changed_files, other_edit
-from sitegen.analysis.flips import cases_of, flipped_cells
+from sitegen.analysis.flips import flipped_cells
 from sitegen.analysis.gate import check_eval, gate_metric
 from sitegen.analysis.noise.changes import moved_cases
 from sitegen.analysis.noise.metrics import metric_verdict
@@ -254,7 +254,7 @@ class GatedPair:
         if not counts_cases or regraded(self._change.judge, headline.name):
             return [cell for cell in cells if cell.fate == "fixed"], [cell for cell in cells if cell.fate == "broken"]
         better, worse = moved_cases(Compared(*self._cards), headline)
-        cases, first = cases_of(self._cards), dict[tuple[str, Fate], GateCell]()
+        cases, first = self._series.cells.cases, dict[tuple[str, Fate], GateCell]()
         for cell in cells:
             first.setdefault((cases.get(cell.document, cell.document), cell.fate), cell)
         sides: tuple[tuple[Fate, dict[str, Paired]], ...] = (("fixed", better), ("broken", worse))

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from msgspec.structs import replace
 
 from sitegen.data_files.folders import names_of_documents, packed, unpacked
-from sitegen.data_files.reading import text_of
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Correction, SuspectTruth
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -24,8 +23,9 @@ _TRIED: Final = 20
 """The greatest number of candidates that are tried for a label."""
 LONGEST: Final = 2_000
 """Characters of the longest line that pages suggest."""
-_CSV_CELL: Final = r'(?:^|(?<=,))("(?:[^"]|"")*"|[^",]*)(?=,|$)'
-"""A cell of a line, as it is written."""
+_CSV_CELL: Final = r'(?:^|(?<={0}))("(?:[^"]|"")*"|[^"{0}]*)(?={0}|$)'
+"""A cell of a line, as it is written, for one of these separators."""
+_SEPARATORS: Final = ",;\t"
 
 
 def corrected_line(
@@ -46,7 +46,7 @@ def corrected_line(
     file = next((path for path, name in names.items() if name == case), "")
     if in_folder and not file:
         return None
-    lines = text_of(in_folder[file] if file else truth.content).split("\n")
+    lines = (in_folder[file] if file else truth.content).decode().split("\n")  # with a byte order mark
     replacements = _with_other_cell if (file or truth.path).lower().endswith(".csv") else _with_other_text
     candidates = ((number, line) for number, text in enumerate(lines, 1) for line in replacements(text, suspect))
     for number, line in islice(candidates, _TRIED):
@@ -69,13 +69,13 @@ def corrected_line(
 def _with_other_cell(line: str, suspect: SuspectTruth) -> Iterator[str]:
     """The line with one cell replaced, for each that may be a spelling of the label; the others stay as written."""
     label, new = _cell_text(suspect.expected), _cell_text(suspect.actual) or ""
-    for match in re.finditer(_CSV_CELL, line.rstrip("\r")):
+    for match in chain.from_iterable(re.finditer(_CSV_CELL.format(mark), line.rstrip("\r")) for mark in _SEPARATORS):
         written = match[1]
         is_quoted = written.startswith('"')
         cell = written[1:-1].replace('""', '"') if is_quoted else written
         if _may_be_label(cell, label):
             quoted = '"{}"'.format(new.replace('"', '""'))
-            is_quoted = is_quoted or any(mark in new for mark in ',"\n\r')
+            is_quoted = is_quoted or any(mark in new for mark in f'{_SEPARATORS}"\n\r')
             yield line[: match.start(1)] + (quoted if is_quoted else new) + line[match.end(1) :]
 
 

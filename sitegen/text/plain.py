@@ -33,12 +33,13 @@ def visible(text: str) -> str:
 
 
 def cut(text: str, longest: int = LONGEST_LINE) -> str:
-    """Truncate a text that is too long, and append the number of missing characters."""
+    """Truncate a text that is too long, and append the number of missing characters, unless that is no shorter."""
     if len(text) <= longest:
         return text
     earlier = _CUT.search(text, longest)  # of a text that was cut before, the number of both
     missing = earlier.start() - longest + int(earlier[1].replace(",", "")) if earlier else len(text) - longest
-    return f"{text[:longest]} … ({missing:,} more characters)"
+    shorter = f"{text[:longest]} … ({missing:,} more characters)"
+    return shorter if len(shorter) < len(text) else text
 
 
 def line(text: str, longest: int = LONGEST_LINE) -> str:

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Page, expect
 
-from sitegen.analysis.flips import cases_of, flipped_cells, net_by_item
+from sitegen.analysis.flips import flipped_cells, net_by_item
 from sitegen.analysis.flips import flips as flips_of
 from sitegen.model.outcomes import ABSENT, Cell, Period, Tally
 from sitegen.model.series import Series
@@ -48,11 +48,10 @@ def total(tally: Tally) -> int:
 def expected(series: Series, before: int, after: int) -> tuple[list[int], int, list[str]]:
     flips = flips_of(series.cells, before, after)
     totals = [total(tally) for tally in (flips.fixed, flips.broken, flips.still, flips.appeared, flips.vanished)]
-    cases = cases_of(point.scorecard for point in series.points)
     cells = sorted(flipped_cells(series.cells, before, after), key=lambda flip: flip.cell.attribute)
     intervals = []
     for _, of_field in itertools.groupby(cells, key=lambda flip: flip.cell.attribute):
-        nets = [net for net in net_by_item(of_field, cases) if net]
+        nets = [net for net in net_by_item(of_field, series.cells.cases) if net]
         net = sum(net > 0 for net in nets) - sum(net < 0 for net in nets)
         reach = reach_of_chance(len(nets), least_discordant(ALPHA, len(nets)))
         ends = (max(-len(nets), net - reach), min(len(nets), net + reach))

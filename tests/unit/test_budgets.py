@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_015,
+    "lines of sitegen/": 63_005,
     "modules of sitegen/": 291,
     "classes": 511,
     "classes in pages/": 71,
     "fields of classes": 2_282,
-    "functions": 3_574,
-    "parameters": 5_058,
+    "functions": 3_573,
+    "parameters": 5_057,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 77,
     "kinds of kept values": 10,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_577,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_034,
+    "lines of tests": 49_020,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 13,
 }

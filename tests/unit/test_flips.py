@@ -1,6 +1,7 @@
 import re
 
 import pytest
+from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flipped_cells, flips, flips_between
@@ -57,10 +58,11 @@ FIXED: tuple[State, State] = ("omission", "correct")
         ((*items("walls[0].area", "walls[0].name"), *items("walls[0].tilt", outcome=FIXED)), (0, 1)),  # on the whole
         ((*items("walls[0].area"), *items("walls[0].tilt", outcome=FIXED)), (0, 0)),  # even
         ((*items("walls[0].area"), *items("walls[1].area", outcome=FIXED)), (1, 1)),
+        (tuple(cell("total", "correct", "omission", document=f"d · {model}") for model in "ab"), (0, 1)),  # one case
     ],
 )
-def test_the_cells_of_a_list_item_are_one_event(cells: tuple[Cell, ...], counted: tuple[int, int]):
-    one = sample.cell_map(2, cells)
+def test_the_cells_of_a_list_item_or_case_are_one_event(cells: tuple[Cell, ...], counted: tuple[int, int]):
+    one = replace(sample.cell_map(2, cells), cases={"d · a": "d", "d · b": "d"})
     assert flips(one, 0, 1).independent == counted
     assert [some.independent for some in flips_between(one, [(0, 1), (1, 0), (0, 0)])] == [
         counted,

@@ -27,7 +27,8 @@ UNDEFINED = '<span class="nil" title="undefined">—</span>'
         (formats.path("a_b/<c>.d"), "a_<wbr>b/<wbr>&lt;c&gt;.<wbr>d"),
         (formats.path("x\udcff"), "x‹U+DCFF›"),
         (formats.bounded("a\u200bb \u202ec"), "a‹U+200B›b ‹U+202E›c"),
-        (formats.bounded("abcdef", 4), 'abcd<span class="cut"> … 2 more characters</span>'),
+        (formats.bounded("abcdef" * 6, 4), 'abcd<span class="cut"> … 32 more characters</span>'),
+        (formats.bounded("abcde … (2)", 4), "abcde … (2)"),
         (
             formats.bounded("abcdef … (1,000 more characters)", 4),
             'abcd<span class="cut"> … 1,002 more characters</span>',
@@ -36,7 +37,7 @@ UNDEFINED = '<span class="nil" title="undefined">—</span>'
         (formats.printable("Grüße, 東京 👍\n"), "Grüße, 東京 👍\n"),
         (formats.message("`ignore`, or ` alone"), "<code>ignore</code>, or ` alone"),
         (formats.message("Name `a<b>`"), "Name <code>a&lt;b&gt;</code>"),
-        (formats.message("`xxxxxxxxx`", 5), '`xxxx<span class="cut"> … 6 more characters</span>'),
+        (formats.message(f"`{'x' * 40}`", 5), '`xxxx<span class="cut"> … 37 more characters</span>'),
     ],
 )
 def test_numbers_and_texts_are_escaped_bounded_and_visible(written: str, expected: str):

@@ -109,7 +109,7 @@ def judged(*scores: float | None) -> Scorecard:
 def test_the_scores_of_a_judge_are_a_mean_over_cases():
     found = interval_of(judged(0.5, 0.75, 1.0, 0.75, None, 0.5, 0.7))
     assert found is not None
-    assert (found.unit, found.n, ends(found)) == ("documents", 6, (0.486, 0.852))
+    assert (found.unit, found.n, ends(found)) == ("cases", 6, (0.486, 0.852))
 
 
 def test_other_metrics_have_intervals_over_the_fields_that_they_count():

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.change import change
-from sitegen.analysis.flips import cases_of, fate_of, flipped_cells, net_by_item
+from sitegen.analysis.flips import fate_of, flipped_cells, net_by_item
 from sitegen.model.changes import ChangeVerdict, Ends, Overlap, Step
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Cell, CellFlip, Fate, Period
@@ -101,9 +101,10 @@ def test_all_answers_to_a_test_case_count_once_in_the_interval_of_a_field(signs,
         replace(point, scorecard=replace(point.scorecard, documents=documents, kind="responses"))
         for point in one.points
     )
-    found = compare_data(replace(one, points=points), ()).page
+    cells = replace(one.cells, cases={document.id: document.case for document in documents})
+    found = compare_data(replace(one, points=points, cells=cells), ()).page
     assert found is not None
-    assert list(net_by_item(flipped_cells(one.cells, 1, 2), cases_of(point.scorecard for point in points))) == nets
+    assert list(net_by_item(flipped_cells(cells, 1, 2), cells.cases)) == nets
     assert [cell[5] for cell in found["block"]["cells"]] == [
         case for case, several in enumerate(signs) for _ in several.split()
     ]
@@ -163,7 +164,7 @@ def test_the_newest_point_is_held_against_the_one_before_it():
     assert found.change(1).flips.by_truth == 1
     html = html_of(one)
     assert '<h2 id="h-p1" class="grow">The newest iteration and the one before it</h2>' in html
-    assert "are over the 1 document in both; the values beside them also count 1 more before." in html
+    assert "are over the 1 document in both; the values beside them also count other documents: 1 before." in html
     assert "Values: 1 fixed, 1 broken," in html
     assert "sitegen compare waybills@0002 waybills@0003" in html
 
@@ -220,6 +221,7 @@ def test_the_script_is_given_every_cell_that_was_ever_wrong():
         "letters": ["O", "H", "W", "F"],
         "block": {
             "documents": ["a", "b"],
+            "cases": None,
             "held": [[0], [0, 2]],
             "fields": [["rows[].x", "rows-.x-4b117dd51dd6967a12f58d239961e592.html"], ["name", "name.html"]],
             "least": (),

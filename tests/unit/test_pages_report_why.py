@@ -270,7 +270,7 @@ def test_a_verdict_says_what_counts_of_the_items_of_lists():
     said = "40 values fixed, 9 broken (4 and 9 if each list item counts once), p < 0.001"
     assert on_these_cases(lists, F1, Nouns()) == on_these_cases(replace(lists, decision="worse"), F1, Nouns()) == said
     answers = replace(lists, unit="cases")
-    assert on_these_cases(answers, F1, Nouns()) == said.replace("list item", "case")
+    assert on_these_cases(answers, F1, Nouns()) == said.replace("each list item counts", "all answers to a case count")
 
 
 def test_a_verdict_of_a_mean_counts_cases():

@@ -112,7 +112,7 @@ def test_a_cost_that_not_all_answers_state_is_unknown():
 def test_the_answers_to_one_case_are_one_unit_of_the_interval():
     interval = interval_of(scored(answers()))
     assert interval
-    assert (interval.n, interval.unit) == (8, "documents")
+    assert (interval.n, interval.unit) == (8, "cases")
 
 
 @pytest.mark.parametrize(

@@ -112,13 +112,14 @@ ROW = {"name": "Ann", "total": 7, "sum": 5}
         ("truth.csv", "Name,Sum,Total\nAnn,5,5\n", (2, "Ann,5,5", "Ann,5,7")),
         ("truth.csv", "Name,Sum,Total\r\nAnn,5,5\r\n", (2, "Ann,5,5", "Ann,5,7")),
         ("truth.csv", 'Name,Sum,Total\nAnn,"5","5.0"\n', (2, 'Ann,"5","5.0"', 'Ann,"5","7"')),
+        ("truth.csv", 'Name;Sum;Total\nAnn;"5";5\n', (2, 'Ann;"5";5', 'Ann;"5";7')),
         ("truth.csv", "field,value\nName,Ann\nSum,5\nTotal,5\n", (4, "Total,5", "Total,7")),
         (
             "truth.json",
             '{\n  "name": "Ann",\n  "sum": 5,\n  "total": 5\n}\n',
             (4, '  "total": 5', '  "total": 7'),
         ),
-        ("truth.json", '{"sum": 5, "total": 5}', (1, '{"sum": 5, "total": 5}', '{"sum": 5, "total": 7}')),
+        ("truth.json", '\ufeff{"total": 5}', (1, '\ufeff{"total": 5}', '\ufeff{"total": 7}')),
         ("truth.yaml", "name: Ann\nsum: 5\ntotal: 5\n", (3, "total: 5", "total: 7")),
     ],
 )  # fmt: skip

@@ -287,7 +287,7 @@ class Comparison {
       found.fields.set(field, row);
       if (flipped && isThere(before) && isThere(after) && before.expected !== after.expected) found.byTruth += 1;
     });
-    found.common = held.filter(sides => sides[0] && sides[1]).length;
+    found.common = new Set((first.block.cases ?? [...held.keys()]).filter((_, document) => held[document].every(Boolean))).size;
     return found;
   }
 
@@ -352,9 +352,9 @@ class Comparison {
     said.append(`Values: ${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong.`);
     if (found.byTruth) said.append(` What is expected changed in ${grouped(found.byTruth)} of these values.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length, [a, b] = this.sides.map(({ point }) => point);
-    const word = found.common ? "more" : "only", [one] = this.data.noun, noun = this.data.noun[+(found.common > 1)];
-    const outside = [["before", only(0)], ["after", only(1)]].filter(([, count]) => count).map(([side, count]) => `${grouped(count)} ${word} ${side}`).join(", ");
-    const [, both = outside && (found.common ? `Changes of metrics are over the ${grouped(found.common)} ${noun} in both; the values beside them also count ${outside}.`
+    const others = this.sides[0].block.cases ? "answers" : this.data.noun[1], [one] = this.data.noun, noun = this.data.noun[+(found.common > 1)];
+    const outside = [["before", only(0)], ["after", only(1)]].filter(([, count]) => count).map(([side, count]) => `${grouped(count)} ${side}`).join(", ");
+    const [, both = outside && (found.common ? `Changes of metrics are over the ${grouped(found.common)} ${noun} in both; the values beside them also count other ${others}: ${outside}.`
       : `No ${one} is in both: ${outside}.`)] = this.judged(a, b) ?? [];
     if (both || !found.common) said.append(` ${both || "The two hold nothing in common."}`);
     const box = element("div", "card-b verdict");

@@ -51,9 +51,8 @@ def change_verdict(
     are any. If both exclude chance at 95 %, the decision is *better* or *worse*; at 80 %, *likely better* or *likely
     worse*; else *cannot tell*. For kinds that answer cases, and if the headline is not a ratio of counts, the sign test
     counts the cases in which it rose and fell, however many answers each has; if it did in none, what was fixed and
-    what broke. A field that was right wherever it was
-    judged, and is now wrong wherever it is judged, is *worse*, whatever else changed. A change between grades of two
-    judges is not judged.
+    what broke. A field that was right wherever it was judged, and is now wrong wherever it is judged, is *worse*,
+    whatever else changed. A change between grades of two judges is not judged.
 
     *Beyond them*: the interval of the change over units, which does not influence the decision.
 
@@ -75,7 +74,7 @@ def change_verdict(
         if counted == (0, 0) and not after.traits.answers_cases:  # verdicts may change while scores stay
             counted = flips.independent
     answered = sum([judged(document.counts) > 0 for document in before.documents])
-    repeats = max(1, answered // max(1, number_judged(before))) if before.traits.answers_cases else 1
+    repeats = max(1, answered // max(1, number_judged(before)))
     # All answers to one case are one value of a lost field.
     lost = tuple((field, values // repeats) for field, values in flips.lost if values // repeats >= FEWEST_LOST)
     verdict = _judged(

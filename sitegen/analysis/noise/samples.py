@@ -37,7 +37,7 @@ def sample_of(card: Scorecard, metric: str) -> tuple[Unit, Counter[Share], float
     wrong; None if the metric is not a ratio of counts.
     """
     if not is_counted(metric):
-        return "documents", Counter(_values_by_unit(card.documents, metric).values()), None
+        return card.unit, Counter(_values_by_unit(card.documents, metric).values()), None
     documents = _counted_shares(metric, counts_by_unit(card.documents).values())
     right = share_of(metric, Counts(tp=1))
     trials = fsum(share.whole * times for share, times in documents.items()) / (right.part if right else 1)
@@ -45,21 +45,19 @@ def sample_of(card: Scorecard, metric: str) -> tuple[Unit, Counter[Share], float
         fields = _counted_shares(metric, (field.counts for field in card.fields))
         if fields.total() > documents.total():
             return "fields", fields, trials
-    return "documents", documents, trials
+    return card.unit, documents, trials
 
 
 def paired_sample_of(compared: Compared, metric: str) -> PairedSample:
     """Return the common cases or documents of a metric, or fields if documents are few and the same on both sides."""
-    if not is_counted(metric):
-        return "documents", Counter(case_pairs(compared, metric).values())
-    if compared.after.traits.answers_cases:
-        return "cases", Counter(case_pairs(compared, metric).values())
+    if compared.after.traits.answers_cases or not is_counted(metric):
+        return compared.after.unit, Counter(case_pairs(compared, metric).values())
     documents = _paired_shares(metric, compared.document_counts)
     if documents.total() < _ENOUGH:
         fields = _paired_shares(metric, compared.field_counts)
         if fields.total() > documents.total():
             return "fields", fields
-    return "documents", documents
+    return compared.after.unit, documents
 
 
 def case_pairs(compared: Compared, metric: str) -> dict[str, Paired]:

@@ -15,6 +15,7 @@ from markupsafe import escape as as_markup
 
 from sitegen.model.outcomes import Judgement, State, Value
 from sitegen.pages.html.formats import bounded, breakable, printable
+from sitegen.text.plain import cut
 from sitegen.text.values import as_text, texts_with_types, written
 from sitegen.text.words import WordSpan, mark
 
@@ -140,11 +141,11 @@ _PLAIN: Final = re.compile(r"[^&<>'\"]*").fullmatch
 
 def value(display: DisplayValue) -> str:
     """One side of a discrepancy: the value with its differing words marked, or the reason why there is no value."""
-    spans, absent, cut = display
+    spans, absent, omitted = display
     if not spans:
         return f"<i>{text(absent)}</i>"
     inside = "".join([f"<mark>{text(piece)}</mark>" if changed else text(piece) for piece, changed in spans])
-    return f"{inside}<i> … {cut:,} more characters</i>" if cut else inside
+    return f"{inside}<i> … {omitted:,} more characters</i>" if omitted else inside
 
 
 def value_cells(judgement: Judgement, first: str = "", second: str = "") -> str:
@@ -170,9 +171,7 @@ def where(path: str, document: str, *, extra: bool, file: str = "") -> str:
 
 def code(path: str) -> str:
     """A field path that may wrap after its separators, cut at ``LONGEST`` characters."""
-    rest = len(path) - LONGEST
-    cut = f'<i class="cut"> … {rest:,} more characters</i>' if rest > 0 else ""
-    return f"<code>{breakable(text(path[:LONGEST]))}{cut}</code>"
+    return f"<code>{breakable(text(cut(path, LONGEST)))}</code>"
 
 
 @lru_cache(maxsize=8192)

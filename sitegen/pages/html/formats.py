@@ -104,9 +104,10 @@ def printable(text: str) -> str:
 def bounded(text: str, limit: int = BOUND) -> Markup:
     """The escaped text, cut after ``limit`` characters; a cut text says how many are left out."""
     text = printable(text)
-    if len(text) <= limit:
+    shorter = cut(text, limit)
+    if shorter == text:
         return escape(text)
-    shown, _, left_out = cut(text, limit).rpartition(" … (")
+    shown, _, left_out = shorter.rpartition(" … (")
     return escape(shown) + Markup('<span class="cut"> … {}</span>').format(left_out.removesuffix(")"))
 
 

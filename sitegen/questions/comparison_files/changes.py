@@ -16,6 +16,7 @@ from sitegen.model.usage import regraded
 from sitegen.pages import labels
 from sitegen.pages.labels import smallest_change, verdict_words
 from sitegen.stats.counts import f1
+from sitegen.stats.intervals import mean
 from sitegen.stats.significance import Significance, paired_t_test
 from sitegen.text.values import written
 
@@ -75,7 +76,7 @@ class ResultChange(FrozenObject):
     documents: tuple[DocumentChange, ...]
     """The documents that both sides have."""
     by_document: Significance
-    """Paired t-test over the documents' headline metric."""
+    """Paired t-test over the headline metric of the documents, or over its mean in each case that several answer."""
     flips: tuple[Flip, ...]
     """Broken, then fixed, then still wrong; each group sorted by document and path."""
     origin: DeltaParts | None = None
@@ -115,18 +116,19 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
         for document in first.documents
         if document.id in there
     )
-    both = [
-        (document.before, document.after)
-        for document in documents
-        if document.before is not None and document.after is not None and not regraded(change.judge, spec.name)
-    ]
+    both: dict[str, list[tuple[float, float]]] = {}
+    for document in () if regraded(change.judge, spec.name) else documents:
+        if document.before is not None and document.after is not None:
+            case = series.cells.cases.get(document.id, document.id)
+            both.setdefault(case, []).append((document.before, document.after))
+    means = [[*map(mean, zip(*answers, strict=True))] for answers in both.values()]
     moved = {delta.name: delta.change for delta in change.metrics}
     parts = None if series.info.recorded else change.headline.parts
     verdict = change.verdict
     is_same = verdict is None and not series.info.recorded
     sentences = (
         *labels.exchanges(change.model, change.judge),
-        labels.in_both(change.overlap, nouns),
+        labels.in_both(change.overlap, series),
         labels.SAME_OUTPUT if is_same else "",
     )
     return ResultChange(
@@ -151,7 +153,7 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
         unpaired=right[1] + number_of_cells(flips.appeared) + number_of_cells(flips.vanished),
         judgements=Significance("exact sign test", None, verdict.p_value if verdict else None),
         documents=documents,
-        by_document=paired_t_test([before for before, _ in both], [after for _, after in both]),
+        by_document=paired_t_test([before for before, _ in means], [after for _, after in means]),
         flips=tuple(map(_listed_flip, listed)),
         origin=parts,
         verdict=verdict,

@@ -211,7 +211,8 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         yield from (f"Parts of the change of {change.metrics[0].label}, over the common documents: {shares}.", "")
     if change.verdict:
         yield from _verdict_lines(change, change.verdict)
-    tests = ((_counted_words(change), change.judgements), ("Documents, by the first metric", change.by_document))
+    unit = "Cases" if change.verdict and change.verdict.unit == "cases" else "Documents"
+    tests = (("Fixed and broken", change.judgements), (f"{unit}, by the first metric", change.by_document))
     rows = [
         (label, test.method, number(test.statistic), probability(test.p_value), test.note)
         for label, test in tests
@@ -270,17 +271,6 @@ def sides_lines(changes: Sequence[ResultChange]) -> Iterator[str]:
 def _word(change: ResultChange) -> str:
     """The word for the verdict on the headline; empty if there is none."""
     return verdict_word(change.verdict, change.metrics[0].higher_is_better) if change.verdict else ""
-
-
-def _counted_words(change: ResultChange) -> str:
-    """What the sign test counted: all judgements that flipped, or fewer events that they belong to."""
-    if change.verdict is None:
-        return "Values"
-    fixed, broken = (f"{number:,}" for number in change.verdict.counted)
-    if change.verdict.interval and change.verdict.unit == "cases":
-        return f"Each case once: {fixed} better, {broken} worse"
-    is_fewer = change.verdict.counted != (change.fixed, change.broken)
-    return f"{'Each list item once' if is_fewer else 'Values'}: {fixed} fixed, {broken} broken"
 
 
 def _verdict_lines(change: ResultChange, verdict: ChangeVerdict) -> Iterator[str]:

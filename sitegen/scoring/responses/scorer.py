@@ -71,7 +71,7 @@ def _score(inputs: ScoringInputs) -> Result:
 
 SCORER: Final = Scorer(
     kind="responses",
-    version=17,
+    version=18,
     metrics=METRICS,
     nouns=Nouns(
         attribute="category",
