@@ -90,7 +90,7 @@ def _fold_iterations(state: EvalState, *, everything: bool) -> None:
     """Fold one commit into the series of iterations. With ``everything``, all folders count as touched."""
     series = state.iterations
     roles = ("output", "recorded", "run")
-    places = (place for place, _ in state.changes if place.role in roles and place.folder == state.active)
+    places = (place for place in state.changes.values() if place.role in roles and place.folder == state.active)
     names = {place.iteration for place in places} - {""}
     if everything:
         names |= {*series.units, *state.names_on_file()}

@@ -7,11 +7,11 @@ outputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from operator import itemgetter
 from posixpath import basename, splitext
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -40,9 +40,6 @@ from sitegen.model.timeline import Blob, Cause, Snapshot
 from sitegen.scoring import case_files
 from sitegen.text.globs import literal_prefix
 from sitegen.text.plain import moment_of, natural_order
-
-FileChange: TypeAlias = tuple[PathRole, ChangedPath]
-"""The change of a file of an eval, and the role of the file."""
 
 
 class EvalInputs(NamedTuple):
@@ -124,8 +121,8 @@ class EvalState(Struct):
     made_with: Callable[[Recorded], Commit | None]
     """Returns the commit after which instruction files were as a record states them."""
     commit: Commit
-    changes: Sequence[FileChange] = ()
-    """The changes of its own files in the commit."""
+    changes: Mapping[ChangedPath, PathRole] = {}
+    """The changes of its own files in the commit, and the roles of these files."""
     active: str | None = None
     """The folder that it is in."""
     renamed_from: list[str] = field(default_factory=list)
@@ -172,7 +169,7 @@ class EvalState(Struct):
 
     def update_files(self) -> None:
         """Apply the commit's changes of the eval's own files."""
-        for place, change in self.changes:
+        for change, place in self.changes.items():
             if place.role == "stranger":
                 if change.new is not None and place.iteration not in self.strangers:
                     self.strangers.add(place.iteration)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from posixpath import splitext
 from typing import Final
@@ -19,33 +19,20 @@ from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig
 from sitegen.history.eval_fold import fold_eval, history_of
-from sitegen.history.eval_state import EvalState, FileChange
+from sitegen.history.eval_state import EvalState
 from sitegen.history.instructions import MOST_ADDED, InstructionHistories
-from sitegen.history.layout import Layout, StartOverError, normal
+from sitegen.history.layout import Layout, PathRole, StartOverError, normal
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, file_renames, folder_renames, walk
 from sitegen.history.rules_in_force import ManifestReader, RulesInForce
-from sitegen.model.commits import Commit, Revision
-from sitegen.model.frozen import Frozen
+from sitegen.model.commits import ChangedPath, Commit, Revision
 from sitegen.model.problems import Problem
-from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory, RenamedEval, last_id
+from sitegen.model.timeline import CommitRecord, EvalHistory, RenamedEval, last_id
 
 OTHERS: Final = 50
 """The most changed paths in the record of a commit that sitegen does not read."""
 _MOST_FOLDERS: Final = 20
 """The most folders of an eval; for each earlier one, history is read once more."""
-
-
-class Reached(Frozen):
-    """What a fold had reached at a commit."""
-
-    evals: Mapping[str, EvalHistory] = {}
-    """Every eval, by id."""
-    instructions: tuple[InstructionHistory, ...] = ()
-    renames: int = 0
-    """Number of renamed evals and instruction files."""
-    records: int = 0
-    """Number of records."""
 
 
 class HistoryFold:
@@ -61,13 +48,15 @@ class HistoryFold:
     ) -> None:
         """``renamed``: evals whose later ids are needed in advance.
 
-        Their entries under the new ids state other ``outputs``. ``since``: the commit at which ``before`` is taken.
+        Their entries under the new ids state other ``outputs``. ``since``: the commit after which everything is new.
         """
         self.layout = layout
         self.evals: dict[str, EvalState] = {}
         """By id. It also has evals that never had ground truth, which are not displayed."""
-        self.before: Reached | None = None
-        """What was reached at the commit *since*; None if the commit was not met."""
+        self.before: dict[str, EvalHistory] | None = None
+        """Every eval at the commit *since*, by id; None if the commit was not met."""
+        self.first_new = 0
+        """Position of the first commit after it."""
         self.backward_dates = 0
         """Number of commits that are dated before their parent."""
         self.problems: list[Problem] = []
@@ -95,11 +84,6 @@ class HistoryFold:
     def histories(self) -> dict[str, EvalHistory]:
         """Return the history of every eval, by id."""
         return {eval_id: history_of(state) for eval_id, state in sorted(self.evals.items())}
-
-    @property
-    def renames(self) -> int:
-        """Number of evals and instruction files that were renamed so far."""
-        return len(self.renamed) + self.instructions.renames
 
     def walk(self, head: str) -> None:
         """Fold all commits up to ``head``. Raises StartOverError as ``fold`` does."""
@@ -141,21 +125,21 @@ class HistoryFold:
     def _fold_revision(self, revision: Revision) -> None:
         commit = revision.commit
         # By eval, including strangers: folders beside iterations without such a name.
-        by_eval: dict[str, list[FileChange]] = {}
+        by_eval: dict[str, dict[ChangedPath, PathRole]] = {}
         for change in revision.changes:
             for place in self.layout.places(change.path):
-                by_eval.setdefault(place.eval_id, []).append((place, change))
+                by_eval.setdefault(place.eval_id, {})[change] = place
         if self._head is not None:
             before, now = (datetime.fromisoformat(each.committed_at) for each in (self._head, commit))
             self.backward_dates += now < before
         self._head = commit
         layout, changes = self.layout, revision.changes
-        of_evals = {change for own in by_eval.values() for place, change in own if place.role != "stranger"}
+        of_evals = {change for own in by_eval.values() for change, place in own.items() if place.role != "stranger"}
         instructions = [change for change in changes if layout.is_instruction(change.path)]
         rules = [change for change in changes if layout.is_shared(change.path) or change.path == layout.manifest_path]
         if rules:
             for eval_id in self._rules.update(commit, rules, self.evals):
-                by_eval.setdefault(eval_id, [])
+                by_eval.setdefault(eval_id, {})
         self._continue_renamed_evals(by_eval)
         # Instructions come first: an output may record the hash of a file that its own commit adds.
         edits = self.instructions.fold(commit, instructions) if instructions else ()
@@ -186,25 +170,20 @@ class HistoryFold:
             )
             self.records.append(record)
         if commit.sha == self._since:
-            self.before = Reached(
-                evals=self.histories(),
-                instructions=self.instructions.histories(),
-                renames=self.renames,
-                records=len(self.records),
-            )
+            self.before, self.first_new = self.histories(), commit.position + 1
 
-    def _continue_renamed_evals(self, by_eval: dict[str, list[FileChange]]) -> None:
+    def _continue_renamed_evals(self, by_eval: dict[str, dict[ChangedPath, PathRole]]) -> None:
         """Continue an eval under its new id if most of its files moved to a new folder."""
         if len(by_eval) < 2:
             return
         deleted, added = {}, {}
         for eval_id, changes in by_eval.items():
-            if any(change.new is None for _, change in changes) and eval_id in self.evals:
-                deleted[eval_id] = Counter(change.old for _, change in changes if change.new is None and change.old)
+            if any(change.new is None for change in changes) and eval_id in self.evals:
+                deleted[eval_id] = Counter(change.old for change in changes if change.new is None and change.old)
             state = self.evals.get(eval_id)
             is_new = state is None or (not state.files and not state.was_scorable)
-            if is_new and any(change.old is None for _, change in changes):
-                added[eval_id] = Counter(change.new for _, change in changes if change.old is None and change.new)
+            if is_new and any(change.old is None for change in changes):
+                added[eval_id] = Counter(change.new for change in changes if change.old is None and change.new)
         for new, old in folder_renames(deleted, added).items():
             # If at least as many files stay as moved, the old eval still exists and the new folder is another eval.
             staying = len(self._eval_state(old).files) - deleted[old].total()
@@ -218,7 +197,7 @@ class HistoryFold:
             state.folders = list(dict.fromkeys([*self.layout.folders(new), *state.folders]))
             self.renamed.append(RenamedEval(old=old, position=self.head.position, new=new))
             self.problems[:] = [replace(each, eval_id=new) if each.eval_id == old else each for each in self.problems]
-            by_eval[new] = [*by_eval.pop(old), *by_eval[new]]
+            by_eval[new] = by_eval.pop(old) | by_eval[new]
 
     def _earlier_places(self) -> dict[str, str]:
         """Return the alias, by eval, that its first commit shows by what it moved.

@@ -36,8 +36,6 @@ class InstructionHistories:
         self._read = read
         self._files: dict[str, list[Edit]] = {}
         """The edits of each file, oldest first, by its path; without files that continue under another name."""
-        self.renames = 0
-        """Number of files that were renamed, even if new ones have their former paths now."""
         self._digests: dict[str, tuple[str, ...]] = {}
         self._versions: dict[str, str] = {}
 
@@ -55,7 +53,6 @@ class InstructionHistories:
         """
         renames = file_renames(changes, self._read)
         former_paths = {change.path for change in renames.values()}
-        self.renames += len(renames)
         added, edited = 0, []
         for change in changes:
             if change.path in former_paths:

@@ -107,7 +107,7 @@ class RulesInForce:
     def _folder(self, state: EvalState, stated: str) -> Blob | None:
         """Return a folder with a file for each document as one ground truth; None if it holds no document."""
         path = normal(f"{state.active or ''}/{stated}")
-        for _, change in state.changes:
+        for change in state.changes:
             self._forget_folders(change)
         if path not in self._truths:
             own = (blob for blob in state.files.blobs(path) if may_hold_document(blob.path))

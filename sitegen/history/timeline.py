@@ -18,7 +18,7 @@ from sitegen.config.manifest import read_manifest
 from sitegen.config.models import GROUND_TRUTHS
 from sitegen.data_files.reading import installed_for
 from sitegen.errors import NothingToReportError, RepositoryError
-from sitegen.history.history_fold import HistoryFold, Reached
+from sitegen.history.history_fold import HistoryFold
 from sitegen.history.layout import Layout, StartOverError
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
@@ -129,27 +129,36 @@ def _update(
     fold: HistoryFold,
     evals: dict[str, EvalHistory],
     instructions: tuple[InstructionHistory, ...],
-    before: Reached | None,
+    before: dict[str, EvalHistory] | None,
 ) -> Update:
     """Return what is new after ``before``; everything without it, or if new commits change what earlier pages show."""
-    if before and before.renames == fold.renames:
-        complete = any(_shown_otherwise(before.evals.get(eval_id), evals[eval_id]) for eval_id in evals)
-    else:
-        complete = True
+    first = fold.first_new
+    edits = (edit for file in instructions for edit in file.edits)
+    complete = (
+        before is None
+        or any(rename.position >= first for rename in fold.renamed)
+        or any(edit.status == "renamed" and edit.commit.position >= first for edit in edits)
+        or any(_shown_otherwise(before.get(eval_id), evals[eval_id]) for eval_id in evals)
+    )
     if before is None or complete:
-        before = Reached()
-    known = {file.path: file for file in before.instructions}
+        before, first = {}, 0
+    changed = {}
     started: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for eval_id, history in evals.items():
+        known = before[eval_id].snapshots if eval_id in before else ()
+        pairs = enumerate(zip(known, history.snapshots, strict=False))
+        if history != before.get(eval_id):
+            changed[eval_id] = next((index for index, (old, new) in pairs if old != new), len(known))
         for snapshot in history.snapshots:
             started[snapshot.commit.sha].append((eval_id, snapshot.slug))
-    changed = {eval_id: history for eval_id, history in evals.items() if history != before.evals.get(eval_id)}
     return Update(
         complete=complete,
-        evals={eval_id: _first_new(before.evals.get(eval_id), history) for eval_id, history in changed.items()},
-        instructions=tuple(file for file in instructions if file != known.get(file.path)),
+        evals=changed,
+        instructions=tuple(file for file in instructions if file.edits[-1].commit.position >= first),
         records=tuple(
-            replace(record, snapshots=tuple(started[record.commit.sha])) for record in fold.records[before.records :]
+            replace(record, snapshots=tuple(started[record.commit.sha]))
+            for record in fold.records
+            if record.commit.position >= first
         ),
         renamed=tuple(fold.renamed) if complete else (),
     )
@@ -165,12 +174,6 @@ def _shown_otherwise(before: EvalHistory | None, history: EvalHistory) -> bool:
         return True
     # The pages judge changes by the repeated runs of outputs.
     return any(old.runs != new.runs for old, new in zip(before.snapshots, history.snapshots, strict=False))
-
-
-def _first_new(before: EvalHistory | None, history: EvalHistory) -> int:
-    known = before.snapshots if before else ()
-    pairs = enumerate(zip(known, history.snapshots, strict=False))
-    return next((index for index, (old, new) in pairs if old != new), len(known))
 
 
 def _shown_problems(fold: HistoryFold, evals: dict[str, EvalHistory], boundary: tuple[str, ...]) -> Iterator[Problem]:

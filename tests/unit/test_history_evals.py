@@ -393,7 +393,7 @@ def test_the_newest_run_is_known_whatever_comes_and_goes(repo: GitRepo):
 
     def change(number: int, oid: str | None) -> str | None:
         role = PathRole(eval_id="a", folder="e", role="output", iteration=f"run-{number}")
-        state.changes = ((role, ChangedPath(f"e/run-{number}.json", None, oid)),)
+        state.changes = {ChangedPath(f"e/run-{number}.json", None, oid): role}
         state.update_files()
         newest = state.newest_case_file()
         return newest and newest.path
