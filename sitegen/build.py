@@ -37,10 +37,10 @@ def publish(project: Project, files: SiteFiles, progress: Progress) -> Site:
         progress.stage("Writing instruction edits", sum(len(file.edits) for file in shown))
         instructions = write_instructions(evals, expected)
         progress.stage("Writing commits", 0)
-        commits = write_commits(evals, instructions.effects)
+        uncommitted, of_commits = write_commits(evals, instructions.effects)
         progress.stage("Writing older reports", sum(len(task.reports) for task in older))
         failures += write_evals(older, build)[1]
 
         progress.stage("Writing the site", 0)
-        outcome = site.finish(instructions, commits, failures)
+        outcome = site.finish(instructions, uncommitted, (*of_commits, *failures))
     return files.close(outcome, timeline.head.sha, complete=update.complete)

@@ -8,12 +8,13 @@ eval is found by the same comparison.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import Compared, comparable_since, shapley_parts, subsets, value_in_common
+from sitegen.analysis.deltas import Compared, comparable_since, mixtures, shapley_parts, subsets, value_in_common
 from sitegen.analysis.flips import flips_between
 from sitegen.model.changes import Change, DeltaParts, MetricDelta
 from sitegen.model.metrics import MetricSpec
@@ -51,6 +52,22 @@ def changes(
             points[before], points[after], flips, headline=series.specs[0], scorecard_of=scorecard_of
         )
     return by_pair
+
+
+def mixtures_of_commits(snapshots: Sequence[Snapshot], first_new: int = 0) -> Iterator[Snapshot]:
+    """Yield the mixtures that comparisons across commits with several points need, except mixtures of neighbours."""
+    for before, after in spans_of_commits(snapshots, first_new):
+        if after - before > 1:
+            yield from mixtures(snapshots[before], snapshots[after])
+
+
+def spans_of_commits(snapshots: Sequence[Snapshot], first_new: int) -> Iterator[tuple[int, int]]:
+    """For each commit, the indices of the last point before it and of its own last point."""
+    for _, points in groupby(range(len(snapshots)), key=lambda index: snapshots[index].commit.position):
+        first, *rest = points
+        last = rest[-1] if rest else first
+        if first and last >= first_new:
+            yield first - 1, last
 
 
 def change_between(

@@ -12,7 +12,7 @@ The modules in the order in which a build uses them:
 4. Evals. ``evals`` is the stage. It makes a task for each eval, which ``eval_job`` runs: ``scorecard_store`` reads the
    scores that the memo has, and computes the others. Further tasks write the pages from these, in ``eval_pages``.
    ``sources`` finds the documents behind the outputs.
-5. Edits and commits: ``instructions``; ``commits`` with ``commit_effects``.
+5. Edits and commits: ``instructions``; ``commits``.
 6. The whole site: ``site``, with ``summary``; ``unmatched`` and ``missing_files`` find its last problems.
 
 Pages are rendered with Jinja, which ``jinja_classes`` and ``jinja_setup`` adapt. ``own_templates`` has the sandbox for

@@ -6,19 +6,20 @@ these. A new entry of a list changes its newest part, and full parts never chang
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import zlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from operator import attrgetter, itemgetter
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, get_args
 
 from msgspec.structs import replace
 
 from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.series import first_points_with_output
-from sitegen.engine.cached_kinds import COMMITS_WITHOUT_OUTPUT
-from sitegen.engine.commit_effects import moves_of_commit, names_of_evals
+from sitegen.engine.cached_kinds import COMMITS_WITHOUT_OUTPUT, END_OF_WALK, EndOfWalk, decode
+from sitegen.engine.eval_job import EncodedEffects
 from sitegen.engine.evals import Evals
 from sitegen.engine.failures import attempt
 from sitegen.engine.instructions import touched_positions
@@ -29,11 +30,13 @@ from sitegen.engine.writer import WrittenFiles, digest_of_inputs
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
+from sitegen.model.series import EvalSummary
+from sitegen.model.timeline import Cause, CommitRecord, EvalHistory
 from sitegen.pages import links
-from sitegen.pages.commit import CommitView, ListedCommit, commits_page, older_than_page
+from sitegen.pages.commit import CommitEffect, CommitView, EvalMove, ListedCommit, commits_page, older_than_page
 from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_entry, shards
 from sitegen.pages.edit import FILES, draw_few
-from sitegen.pages.effects import sort_out
+from sitegen.pages.effects import Touched, sort_out
 from sitegen.pages.instruction import apart_since, thickens
 from sitegen.pages.instructions import edits_by_commit
 from sitegen.pages.other_pages import failed_page
@@ -129,18 +132,6 @@ AT_ONCE: Final = 100
 """Number of commits in one task."""
 
 
-class Commits(Frozen):
-    """The facts about commits that the last stage needs."""
-
-    uncommitted: CommitView | None
-    """The view of the page of uncommitted changes, if there is such a page."""
-    failures: tuple[Problem, ...] = ()
-    """One for each commit whose page could not be made, oldest first."""
-    older: int = 0
-    listed: tuple[ListedCommit, ...] = ()
-    """The end of the list of commits, after so many ``older`` ones."""
-
-
 class CommitsTask(Frozen):
     """Several commits whose pages one process writes."""
 
@@ -154,16 +145,18 @@ class CommitsDone(Frozen):
     """The result of a ``CommitsTask``."""
 
     files: WrittenFiles
-    uncommitted: CommitView | None
-    """The view of the page of uncommitted changes, if the task includes it."""
     rows: tuple[ListedCommit, ...]
     """One for each commit, for the list of commits."""
     failures: tuple[Problem, ...] = ()
     """One for each commit whose page could not be made, in their order."""
 
 
-def write_commits(evals: Evals, effects: EffectIndex) -> Commits:
-    """Write the pages of new commits, of older commits whose edits have other effects now, and the list of commits."""
+def write_commits(evals: Evals, effects: EffectIndex) -> tuple[CommitView | None, tuple[Problem, ...]]:
+    """Write the pages of new commits, of older commits whose edits have other effects now, and the list of commits.
+
+    Returns the view of the page of uncommitted changes, if there is such a page, and a problem for each commit whose
+    page could not be made, oldest first.
+    """
     build = evals.build
     timeline, site_files = build.timeline, build.files
     update = timeline.update
@@ -180,13 +173,16 @@ def write_commits(evals: Evals, effects: EffectIndex) -> Commits:
     present = {row.path: row for row in site_files.present_files(OWNER)} if update.complete or again else {}
     tasks = _commit_tasks(timeline, chain(_new_commits(evals, effects), again), present)
     commit_list = CommitList(build)
-    for _, done in build.pool.map(write_commit_pages, tasks):
+    for task, done in build.pool.map(write_commit_pages, tasks):
         site_files.record(OWNER, done.files, whole=update.complete)
         commit_list.add([row for row in done.rows if row.commit.sha in new])
-        uncommitted = done.uncommitted or uncommitted
         failures += done.failures
+        if task.commits[0].commit.sha == WORKTREE and not any(each.commit == WORKTREE for each in failures):
+            uncommitted = task.commits[0]
     older, listed = commit_list.finish()
-    return Commits(uncommitted=uncommitted, failures=tuple(reversed(failures)), older=older, listed=listed)
+    rows = timeline.edits_without_page
+    END_OF_WALK.keep(build.memo, "", EndOfWalk(fold=timeline.end, older_commits=older, listed=listed, rows=rows))
+    return uncommitted, tuple(reversed(failures))
 
 
 def newest_commit(timeline: Timeline) -> str | None:
@@ -221,14 +217,14 @@ def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
     for record, before in zip(reversed(records), reversed(earlier[: len(records)]), strict=True):
         own = edits_of.get(record.commit.position, ())
         edits = [file_edit.edit for file_edit in own]
-        moves = moves_of_commit(record, summaries, histories, evals.commit_effects)
+        moves = _moves_of_commit(record, summaries, histories, evals.commit_effects)
         changed = sort_out(record, layout, timeline.update.renamed, layouts)
         view = CommitView(
             record=record,
             moves=moves,
             changed=changed,
             files={file_edit.edit.path: file_edit.file for file_edit in own},
-            names=names_of_evals(changed, summaries, record.commit.position),
+            names=_names_of_evals(changed, summaries, record.commit.position),
             earlier=before,
             thickened=tuple(edit.path for edit in edits if thickens(edit, apart)),
             edits=tuple(edit for edit in edits if edit.old and edit.new and edit.old.oid != edit.new.oid),
@@ -239,10 +235,55 @@ def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
         yield view
 
 
+def _names_of_evals(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:
+    """Return the names of touched evals that had a page when the commit was the newest: later evals change nothing."""
+    names = {}
+    for item in changed:
+        summary = summaries.get(item.eval_id)
+        if summary and (
+            item.role == "ground_truth" or (summary.headlines and summary.headlines[0].commit_position <= position)
+        ):
+            names[item.eval_id] = summary.info.name
+    return names
+
+
+def _moves_of_commit(
+    record: CommitRecord,
+    summaries: dict[str, EvalSummary],
+    histories: dict[str, EvalHistory],
+    effects: Mapping[str, EncodedEffects],
+) -> tuple[EvalMove, ...]:
+    """Return the change of each eval that has points of the commit, except evals that sitegen failed to make.
+
+    ``effects``: ``effects_of_commits`` of each eval, by its id.
+    """
+    moves = []
+    for eval_id in sorted({eval_id for eval_id, _ in record.snapshots} & summaries.keys()):
+        summary = summaries[eval_id]
+        start = bisect_left(summary.headlines, record.commit.position, key=attrgetter("commit_position"))
+        end = bisect_right(summary.headlines, record.commit.position, key=attrgetter("commit_position"))
+        effect = effects.get(eval_id, {}).get(record.commit.sha)
+        causes = {cause for snapshot in histories[eval_id].snapshots[start:end] for cause in snapshot.cause}
+        moves.append(
+            EvalMove(
+                info=summary.info,
+                specs=summary.specs,
+                before=summary.headlines[start - 1] if start else None,
+                points=summary.headlines[start:end],
+                causes=tuple(cause for cause in get_args(Cause) if cause in causes),
+                effect=None if effect is None else decode(zlib.decompress(effect), CommitEffect),
+                originals=tuple(
+                    None if point.first_with_output is None else summary.headlines[point.first_with_output].label
+                    for point in summary.headlines[start:end]
+                ),
+            )
+        )
+    return tuple(moves)
+
+
 def write_commit_pages(task: CommitsTask) -> CommitsDone:
-    """Write the pages that are out of date. The page of uncommitted changes is always made; its view is returned."""
+    """Write the pages that are out of date. The page of uncommitted changes is always made."""
     writer, renderer = task.context.writer(OWNER, task.pages), task.context.renderer()
-    uncommitted: CommitView | None = None
     rows: list[ListedCommit] = []
     failures: list[Problem] = []
     for view in task.commits:
@@ -260,10 +301,9 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
             continue
         row, content = result
         rows.append(row)
-        uncommitted = view if sha == WORKTREE else uncommitted
         if content is not None:
             writer.write(path, content, key)
-    return CommitsDone(files=writer.files, uncommitted=uncommitted, rows=tuple(rows), failures=tuple(failures))
+    return CommitsDone(files=writer.files, rows=tuple(rows), failures=tuple(failures))
 
 
 def _listed_page(

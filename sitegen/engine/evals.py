@@ -9,8 +9,7 @@ from typing import Final
 from msgspec.structs import asdict, replace
 
 from sitegen.engine.cached_kinds import CELLS, EVAL_RECORDS, RESULTS, SCORECARDS, VECTORS, EvalRecord
-from sitegen.engine.commit_effects import EncodedEffects
-from sitegen.engine.eval_job import DrivingEdits, EvalTask, score_eval
+from sitegen.engine.eval_job import DrivingEdits, EncodedEffects, EvalTask, score_eval
 from sitegen.engine.eval_pages import PagesTask, owner, write_pages
 from sitegen.engine.memo import CachedRow, Memo
 from sitegen.engine.pool import SentOnce

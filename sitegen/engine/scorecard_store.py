@@ -13,13 +13,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
+from sitegen.analysis.change import mixtures_of_commits
 from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.series import Derived, points
 from sitegen.config.findings import ANSWERED_IN
 from sitegen.data_files.reading import installed_for
 from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, VECTORS, CacheStore, encoded_result, result_decoder
-from sitegen.engine.commit_effects import mixtures_of_commits
 from sitegen.engine.failures import working_on
 from sitegen.engine.memo import within
 from sitegen.engine.worker_context import WorkerContext

@@ -14,8 +14,7 @@ from sitegen.analysis.standing import standings
 from sitegen.data_files.reading import Location
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.engine.built_site import Site
-from sitegen.engine.cached_kinds import END_OF_WALK, EndOfWalk
-from sitegen.engine.commits import Commits, newest_commit, write_search_log
+from sitegen.engine.commits import newest_commit, write_search_log
 from sitegen.engine.eval_pages import PagesTask
 from sitegen.engine.evals import Evals, addresses
 from sitegen.engine.failures import attempt
@@ -30,7 +29,7 @@ from sitegen.model.series import EvalSummary
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
-from sitegen.pages.commit import COMMITS, older_than_page
+from sitegen.pages.commit import COMMITS, CommitView, older_than_page
 from sitegen.pages.data import search
 from sitegen.pages.data.exports import badge_files, index_file, schema_files
 from sitegen.pages.data.feed import feed_file
@@ -77,7 +76,7 @@ class SiteWriter:
         self._timeline = build.timeline
         self._evals = evals
         self._instructions = expected
-        self._commits = Commits(uncommitted=None)
+        self._uncommitted: CommitView | None = None
         self._renderer = build.timeline.context.renderer()
         self._writer = build.files.writer(OWNER)
         self._search_entries = write_search_log(evals)
@@ -113,13 +112,16 @@ class SiteWriter:
         self._failures += self._write_pages(makers)
         return str(self._timeline.project.out / links.overview())
 
-    def finish(self, instructions: WrittenInstructions, commits: Commits, of_evals: Iterable[Problem]) -> Site:
+    def finish(
+        self, instructions: WrittenInstructions, uncommitted: CommitView | None, failures: Iterable[Problem]
+    ) -> Site:
         """Write the list of instruction files, and all of these pages again if a part of the site failed since.
 
-        ``of_evals``: failures at pages of evals that were scored.
+        ``uncommitted``: the view of the page of uncommitted changes. ``failures``: those at pages of commits, then at
+        pages of evals that were scored.
         """
-        self._instructions, self._commits = instructions, commits
-        failures = (*self._evals.failures, *instructions.failures, *commits.failures, *of_evals)
+        self._instructions, self._uncommitted = instructions, uncommitted
+        failures = (*self._evals.failures, *instructions.failures, *failures)
         problems = self._problems_of(failures)
         if self._is_complete and problems == self._problems:
             make = self.pages(problems, causes_of(problems))[links.instructions()]
@@ -130,13 +132,6 @@ class SiteWriter:
             problems += more  # pages that list or count problems show these, too
             self._write_all(problems)
         self._build.files.record(OWNER, self._writer.files)
-        end = EndOfWalk(
-            fold=self._timeline.end,
-            older_commits=commits.older,
-            listed=commits.listed,
-            rows=self._timeline.edits_without_page,
-        )
-        END_OF_WALK.keep(self._build.memo, "", end)
         return self._outcome(problems, (*failures, *self._failures))
 
     def pages(self, problems: tuple[Problem, ...], causes: tuple[ProblemCause, ...]) -> dict[str, Callable[[], Page]]:
@@ -164,7 +159,7 @@ class SiteWriter:
                 counts=counts,
                 latest=self._latest(),
                 newest=newest,
-                uncommitted=self._commits.uncommitted,
+                uncommitted=self._uncommitted,
                 score_changes=score_changes(problems),
                 files=instructions.files,
                 undo=undo_of(evals, timeline.instructions, self._patch),

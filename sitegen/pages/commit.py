@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby, zip_longest
+from itertools import chain, groupby, islice, zip_longest
 from operator import itemgetter
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
+from sitegen.analysis.change import spans_of_commits
+from sitegen.analysis.edits import OutputEdits, other_edit
 from sitegen.analysis.flips import number_of_cells
 from sitegen.model.changes import Change
 from sitegen.model.commits import Commit, How
@@ -38,6 +40,7 @@ from sitegen.pages.effects import (
 )
 from sitegen.pages.labels import CAUSES, by_either, changes, verdict_words
 from sitegen.text.plain import counted, cut, day, line, visible
+from sitegen.text.values import written
 
 MOST_POINTS: Final = 500
 """Largest number of points of one eval that the page lists."""
@@ -283,6 +286,35 @@ def commit_effect(series: Series, before: Point, after: Point, change: Change) -
         ),
         origin=headline.note if headline.by_outputs else headline.origin(specs[0]),
     )
+
+
+def effects_of_commits(
+    series: Series, edits: OutputEdits, first_new: int, changes: Mapping[tuple[int, int], Change]
+) -> Iterator[tuple[str, CommitEffect]]:
+    """Yield the id and the effect of each commit with new points, except that of a commit without an earlier point.
+
+    ``changes``: of each of ``spans_of_commits``.
+    """
+    for before, after in spans_of_commits(series.history.snapshots, first_new):
+        earlier, later = series.points[before], series.points[after]
+        sha, other = later.snapshot.commit.sha, other_edit(edits.made_with[after])
+        effect = replace(
+            commit_effect(series, earlier, later, changes[before, after]),
+            edits=earlier_edits(chain.from_iterable(edits.beside[before + 1 : after + 1]), sha),
+            or_edit=other.short if other else "",
+            expected=tuple(islice(_expected(series, before, after), EXPECTED)),
+        )
+        yield sha, effect
+
+
+def _expected(series: Series, before: int, after: int) -> Iterator[ExpectedChange]:
+    """The expected values that changes of the ground truth changed between two points."""
+    if any("ground_truth" in snapshot.cause for snapshot in series.history.snapshots[before + 1 : after + 1]):
+        for cell in series.cells.cells:
+            sides = cell.at(before), cell.at(after)
+            old, new = ("" if side is None else side.expected for side in sides)
+            if old != new:
+                yield cell.document, cell.attribute, cell.label, written(old) or "", written(new) or ""
 
 
 def earlier_edits(edits: Iterable[Edit], sha: str) -> tuple[tuple[Commit, int], ...]:
