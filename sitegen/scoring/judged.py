@@ -276,27 +276,8 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
             judgements += _case_judgements(attribute, answers_of_case)
         if not any(case.has_result for case in repeats):
             continue  # it is not judged, so that no change is taken over it
-        summed = stats.total(totals)
-        score, pass_rate = stats.mean(case.score for case in repeats), stats.mean(case.passed for case in repeats)
         optional = (*_optional(repeats, fewest, lifts.get(document)), *_of_transcripts(repeats, of_transcripts))
-        metrics = (*_judged_metrics(score, summed, pass_rate), *optional)
-        graders = (opinion.grader for opinion in repeats[0].opinions if opinion.grader)
-        rubrics: list[Value] = [grader.rubric for grader in graders if grader.rubric]
-        rubric = short_digest(as_json(rubrics)) if rubrics else ""
-        usage = run_usage([_call(case) for case in repeats]) or RunUsage()
-        documents.append(
-            DocumentScore(
-                id=document,
-                status="scored",
-                counts=summed,
-                metrics=metrics,
-                rubric=rubric,
-                case="" if repeats[0].id == document else repeats[0].id,
-                axes=repeats[0].axes,
-                cost=usage.cost,
-                latency=usage.latency_median,
-            )
-        )
+        documents.append(_document_score(repeats, stats.total(totals), optional))
     pooled = stats.total(document.counts for document in documents)
     by_case = [dict(document.metrics) for document in documents]
     scores = [metrics["score"] for metrics in by_case]
@@ -340,6 +321,26 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         data=[{"id": document, "judges": judges_of_case} for document, judges_of_case in details.items()],
         agreement=agreement,
         cases=answered_cases(cases),
+    )
+
+
+def _document_score(repeats: Sequence[JudgedCase], counts: Counts, optional: Iterable[Metric]) -> DocumentScore:
+    """Sum up the answers to a case under the same circumstances. ``optional``: metrics that not every case has."""
+    first = repeats[0]
+    score, pass_rate = stats.mean(case.score for case in repeats), stats.mean(case.passed for case in repeats)
+    graders = (opinion.grader for opinion in first.opinions if opinion.grader)
+    rubrics: list[Value] = [grader.rubric for grader in graders if grader.rubric]
+    usage = run_usage([_call(case) for case in repeats]) or RunUsage()
+    return DocumentScore(
+        id=first.document,
+        status="scored",
+        counts=counts,
+        metrics=(*_judged_metrics(score, counts, pass_rate), *optional),
+        rubric=short_digest(as_json(rubrics)) if rubrics else "",
+        case="" if first.id == first.document else first.id,
+        axes=first.axes,
+        cost=usage.cost,
+        latency=usage.latency_median,
     )
 
 

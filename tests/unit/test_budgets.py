@@ -14,15 +14,15 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 63_005,
-    "modules of sitegen/": 291,
-    "classes": 511,
+    "lines of sitegen/": 62_951,
+    "modules of sitegen/": 290,
+    "classes": 509,
     "classes in pages/": 71,
-    "fields of classes": 2_282,
-    "functions": 3_573,
-    "parameters": 5_057,
+    "fields of classes": 2_273,
+    "functions": 3_572,
+    "parameters": 5_058,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 77,
+    "private functions of at most 6 lines used once": 76,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
