@@ -180,7 +180,7 @@ class AskedEval(NamedTuple):
             candidates += sorted(file for file in place.folder.iterdir() if re.fullmatch(pattern, file.name))
         existing = [path for path in dict.fromkeys(candidates) if path.is_file() or partial_of(path).is_file()]
         existing = existing or [
-            path for path in place.newest_outputs() if variant in (None, path.stem.partition("-")[2])
+            path for path in place.paths_of(place.newest) if variant in (None, path.stem.partition("-")[2])
         ]
         if not existing:
             raise NothingToReportError(

@@ -272,7 +272,14 @@ def fold(
         remarks += of_search
     reader = partial(manifest_of, memo)
     try:
-        folded = advance(repository, layout, head=head, manifests=reader, worktree=on_disk is not None, since=since)
+        folded = advance(
+            repository,
+            layout,
+            head=head,
+            manifests=reader,
+            files="uncommitted" if on_disk else "committed",
+            since=since,
+        )
         if answers.given != earlier.answers:
             CONFIGURATION.keep(memo, "answers", Configuration(answers=answers.given), version)
     except NothingToReportError as error:

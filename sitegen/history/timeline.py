@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
@@ -66,17 +66,18 @@ def advance(
     repository: Repository,
     layout: Layout,
     *,
-    head: str,
+    head: str | None,
     manifests: ManifestReader = read_manifest,
-    worktree: bool = False,
+    files: Literal["committed", "uncommitted", "ignored"] = "committed",
     since: FoldEnd | None = None,
 ) -> FoldedHistory:
-    """Fold history up to the commit ``head``.
+    """Fold history up to the commit ``head``; None if there is no commit yet.
 
-    ``layout``: with the manifest of the built revision, or with ``worktree`` that of the work tree, which defines evals
-    and their folders. ``manifests``: reads the manifests of commits. With ``worktree``, the uncommitted state is folded
-    after the head. ``since``: the end of the previous build; ``Update`` lists what is new after it, or everything if
-    that is not enough for the same pages. A shallow history is folded as far as it goes.
+    ``layout``: with the manifest of the built revision, or of the work tree if that is folded, which defines evals and
+    their folders. ``manifests``: reads the manifests of commits. ``files``: whether the uncommitted state is folded
+    after the head, and with it the files of evals that git ignores. ``since``: the end of the previous build;
+    ``Update`` lists what is new after it, or everything if that is not enough for the same pages. A shallow history is
+    folded as far as it goes.
 
     Raises NothingToReportError if no eval ever had ground truth and there never was an instruction file.
     """
@@ -87,11 +88,12 @@ def advance(
     while True:
         fold = HistoryFold(repository, layout, renamed, manifests, known)
         try:
-            fold.walk(head)
-            if worktree:
+            if head is not None:
+                fold.walk(head)
+            if files != "committed":
                 from sitegen.history.worktree import uncommitted
 
-                fold.fold(uncommitted(fold))
+                fold.fold(uncommitted(fold, head, ignored=files == "ignored"))
             break
         except StartOverError as reason:
             layout = reason.layout

@@ -151,32 +151,37 @@ def _in_32_bits(nanoseconds: int) -> tuple[int, ...]:
     return nanoseconds // 10**9 & _32_BITS, nanoseconds % 10**9
 
 
+_NO_COMMIT: Final = "0" * 40
+"""In place of the id of the last commit if there is none."""
 _LARGEST_HASHED: Final = 1_000_000_000
 """The size in bytes of the largest file that is hashed; far above any practical ``max_blob_bytes``."""
 
 
-def uncommitted(fold: HistoryFold) -> Iterator[Revision]:
+def uncommitted(fold: HistoryFold, head: str | None, *, ignored: bool = False) -> Iterator[Revision]:
     """Yield the uncommitted state as a revision after the last that was folded; nothing if no file of it has changed.
 
-    The files that differ are added to the overlay of the repository. Untracked files count, unless git ignores them.
-    Contents are read without filters. A bare repository has no uncommitted state.
+    The files that differ are added to the overlay of the repository. Untracked files count, unless git ignores them;
+    with ``ignored``, those of evals count nevertheless. Contents are read without filters. A bare repository has no
+    uncommitted state. ``head``: as for ``advance``.
     """
-    repository, last, pathspecs = fold.repository, fold.head, fold.layout.pathspecs
+    repository, pathspecs = fold.repository, fold.layout.pathspecs
     root = repository.place.root
     if root is None:
         return
-    commit = Commit(
-        sha=WORKTREE,
-        position=last.position + 1,
-        author="",
-        committed_at=last.committed_at,
-        subject="Uncommitted changes",
-    )
-    before = dict(unproven(repository.place, last.sha, pathspecs))
-    command = ["ls-files", "--others", "--exclude-standard", "-z", "--", *pathspecs]
+    position, committed_at = (fold.head.position + 1, fold.head.committed_at) if head else (0, "")
+    subject = "Uncommitted changes"
+    commit = Commit(sha=WORKTREE, position=position, author="", committed_at=committed_at, subject=subject)
+    before = dict(unproven(repository.place, head, pathspecs)) if head else {}
+
+    def listed(*options: str) -> Iterator[str]:
+        return map(os.fsdecode, _answer(repository.place, ["ls-files", *options, "-z", "--", *pathspecs]))
+
+    names = {*before, *listed(*([] if head else ["--cached"]), "--others", "--exclude-standard")}
+    if ignored:
+        names |= {*filter(fold.layout.places, listed("--others", "--ignored", "--exclude-standard"))}
     changes = []
-    for path in sorted({*before, *map(os.fsdecode, _answer(repository.place, command))}):
-        old, new = before.get(path), _file_blob_id(root, path, len(last.sha))
+    for path in sorted(names):
+        old, new = before.get(path), file_blob_id(root, path, len(head or _NO_COMMIT))
         if new is None and (root / path).is_symlink():
             fold.irregular(commit, path, "a symbolic link")
         if new != old:
@@ -191,7 +196,7 @@ def is_changed(repository: Repository, head: str) -> bool:
     """Whether any tracked file differs from the commit. A bare repository is never changed."""
     root = repository.place.root
     return root is not None and any(
-        _file_blob_id(root, path, len(head)) != old for path, old in unproven(repository.place, head, ())
+        file_blob_id(root, path, len(head)) != old for path, old in unproven(repository.place, head, ())
     )
 
 
@@ -203,7 +208,7 @@ def work_tree_paths(repository: Repository) -> tuple[str, ...]:
     return tuple(sorted(set(map(os.fsdecode, _answer(repository.place, command)))))
 
 
-def _file_blob_id(root: Path, path: str, digits: int) -> str | None:
+def file_blob_id(root: Path, path: str, digits: int) -> str | None:
     """Return the id of a regular file's content; None if there is no such file, or if a symbolic link leads to it.
 
     A file above ``_LARGEST_HASHED`` is not read: its size and time stand for its content.

@@ -147,18 +147,19 @@ def verify(
         raise ConfigurationError(f"{names} is for evals of kind highlights.", fix="Leave it out.")
     if output is not None and not output.is_file():
         raise NothingToReportError("There is no such output.", where=str(output), fix="Name a file that is there.")
-    outputs = (output,) if output else place.newest_outputs()
+    snapshot = place.snapshot_of(output) if output else place.newest
+    outputs = (output,) if output else place.paths_of(snapshot)
     if place.entry.in_cases and outputs and not output:  # the same file holds the expected values
         place = replace(place, ground_truth=outputs[0])
     if not outputs:
         name = place.files.outputs[0]
-        newest = "The newest iteration of" if any(place.outputs_of_iterations()) else "The eval"
+        newest = "The newest iteration of" if place.iterations else "The eval"
         raise NothingToReportError(
             f"{newest} {eval_id!r} has no output to score.",
             where=str(place.folder),
             fix=f"Write {RESULTS}/iteration-001/{name} or {place.files.overwritten[0]}, or name the file.",
         )
-    verified = _scored(place, outputs, settings)
+    verified = _scored(place, outputs, snapshot, settings)
     if not scorer(place.kind).metrics:
         verified = replace(verified, result=_with_numbers_of_series(place, verified.result))
     if settings:  # wrong settings of the eval itself are findings alone
@@ -213,12 +214,18 @@ def _ground_truth(place: WorktreeEval, settings: str) -> File | None:
 
 def verify_iterations(place: WorktreeEval, *, without: Container[object]) -> Iterator[Verified]:
     """Score all iterations that have an output by the present ground truth, except those numbered in ``without``."""
-    for number, outputs in place.outputs_of_iterations():
-        if outputs and number not in without:
-            yield _scored(place, outputs)
+    newest = {snapshot.iteration: snapshot for snapshot in place.iterations if snapshot.outputs}
+    for number in sorted(newest.keys()):
+        if number not in without:
+            yield _scored(place, place.paths_of(newest[number]), newest[number])
 
 
-def _scored(place: WorktreeEval, outputs: tuple[Path, ...], settings: Mapping[str, object] | None = None) -> Verified:
+def _scored(
+    place: WorktreeEval,
+    outputs: tuple[Path, ...],
+    snapshot: Snapshot | None,
+    settings: Mapping[str, object] | None = None,
+) -> Verified:
     project, rules = place.project, EntryRules.of(place.entry)
     mapping = schema = None
     if traits_of(place.kind).is_structured:
@@ -240,8 +247,5 @@ def _scored(place: WorktreeEval, outputs: tuple[Path, ...], settings: Mapping[st
     number = iteration_number(parent.name) if parent.parent == place.folder / RESULTS else None
     result = scored_with_own_metrics(scorer(place.kind), inputs)
     return Verified(
-        place=place,
-        outputs=outputs,
-        iteration=number,
-        result=with_stated(result, place.recorded_usage(outputs) if outputs else None),
+        place=place, outputs=outputs, iteration=number, result=with_stated(result, snapshot.usage if snapshot else None)
     )

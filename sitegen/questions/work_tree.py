@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Container, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from os.path import lexists, normpath
 from pathlib import Path
+from posixpath import commonprefix
 
 from msgspec.structs import replace
 
@@ -35,7 +35,6 @@ from sitegen.config.site import read_rules, read_site
 from sitegen.data_files.folders import may_hold_document, packed
 from sitegen.data_files.project_files import (
     LARGEST_CONFIGURATION,
-    LARGEST_FILE,
     NotFetchedError,
     files_below,
     fix_of,
@@ -46,37 +45,20 @@ from sitegen.data_files.project_files import (
 )
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.blobs import too_large
-from sitegen.history.eval_state import EvalInputs, EvalState, was_run
 from sitegen.history.files_at_commit import FilesAt
-from sitegen.history.layout import (
-    LONE,
-    RESULTS,
-    EntryRules,
-    Layout,
-    is_path,
-    iteration_number,
-    kind_of,
-    normal,
-    records_of,
-    required_statements,
-    runs_of,
-    truth_names,
-)
+from sitegen.history.layout import LONE, RESULTS, EntryRules, Layout, iteration_number, kind_of, truth_names
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
 from sitegen.history.timeline import advance
-from sitegen.model.commits import WORKTREE, Commit
+from sitegen.history.worktree import file_blob_id
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Parsed, Problem
-from sitegen.model.recorded import read_recorded, states
-from sitegen.model.timeline import Blob, EvalHistory
-from sitegen.model.usage import RunUsage
+from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.recognition import search_history
 from sitegen.recognition.found_cases import case_file_entry
 from sitegen.recognition.places import with_found_evals
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.scorer import File
-from sitegen.text.globs import literal_prefix
 from sitegen.text.plain import encodable
 
 
@@ -100,112 +82,47 @@ class WorktreeEval(Frozen):
         """The history of the eval, as in ``WorktreeProject.histories``."""
         return self.project.histories.get(self.entry.id)
 
-    def newest_outputs(self) -> tuple[Path, ...]:
-        """Return the files of the newest output, which a site of the work tree shows as the newest; often none.
+    @property
+    def newest(self) -> Snapshot | None:
+        """The newest output, as a site of the work tree shows it; None if its iteration has none, or all are deleted.
 
-        Of several iterations or runs, the newest is the last by commit, within one commit by recorded time and then by
-        number; uncommitted ones come last. Without any commit, it is the last by number or by name.
+        It is the last by commit, within one commit by recorded time and then by number; an uncommitted one comes last.
         """
-        several = [*self.each_output().values()]
-        history = self.history if len(several) > 1 else None
-        if history is None:
-            return several[-1] if several else ()
-        ordered = {}
-        for outputs in several:
-            tops = (self.folder if path.is_relative_to(self.folder) else self.project.root for path in outputs)
-            names = (path.relative_to(top).as_posix() for path, top in zip(outputs, tops, strict=True))
-            ordered[tuple(names)] = outputs
-        for snapshot in history.snapshots:
-            # The folder of the eval may have had another name, or another place, when the output was made.
-            parts = [blob.path.split("/") for blob in snapshot.outputs]
-            for depth in range(min(map(len, parts), default=1)):
-                name = tuple("/".join(part[depth:]) for part in parts)
-                if name in ordered:
-                    ordered[name] = ordered.pop(name)
-                    break
-        return [*ordered.values()][-1]
+        if self.history is None or self.history.without_output:
+            return None
+        return next(snapshot for snapshot in reversed(self.history.snapshots) if not snapshot.deleted)
 
-    def recorded_usage(self, outputs: Sequence[Path]) -> RunUsage | None:
-        """Tokens, cost, time and judge of a run, from the record beside its output."""
-        folder, runs = outputs[0].parent, runs_of(self.entry)
-        inside = outputs[0].relative_to(self.folder).as_posix() if folder.is_relative_to(self.folder) else ""
-        run = runs.name(inside) if runs and runs.is_folder else None
-        if runs and run:
-            folder = self.folder / runs.start / run
-        is_iteration = folder.parent == self.folder / RESULTS and iteration_number(folder.name) is not None
-        names = records_of(self.kind, in_own_folder=is_iteration or run is not None)
-        record = next((path for name in names if (path := folder / name).is_file() and path not in outputs), None)
-        content = self.project.read(record).content if record else None
-        recorded = read_recorded(content) if content else None
-        return recorded.usage if recorded else None
+    @property
+    def iterations(self) -> tuple[Snapshot, ...]:
+        """The snapshots of all folders of iterations that are there."""
+        history = self.history
+        named = history.snapshots if history and history.layout == "iterations" else ()
+        return tuple(snapshot for snapshot in named if not snapshot.deleted)
 
-    def each_output(self) -> dict[str, tuple[Path, ...]]:
-        """The outputs of each iteration or run by its name, in their order, or the overwritten output; often none.
+    def snapshot_of(self, output: Path) -> Snapshot | None:
+        """Return the last snapshot whose output is a file; None if it is no output of the eval."""
+        name = self.project.shown_path(output)
+        snapshots = self.history.snapshots if self.history else ()
+        return next((at for at in reversed(snapshots) if [blob.path for blob in at.outputs] == [name]), None)
 
-        An iteration that has only the record of a run has no files.
-        """
-        root, truth = self.project.root, self.ground_truth
-        state = _on_disk(self.project, self.entry, self.folder, self.kind)
-        if truth and truth.is_relative_to(root):
-            state.inputs = EvalInputs(Blob(truth.relative_to(root).as_posix() + "/" * truth.is_dir(), ""))
-        outputs = {}
-        if not is_path(self.entry.outputs):
-            each = state.each_iteration(state.names_on_file())
-            outputs = {name: files.outputs for name, files in each.items() if was_run(files)}
-        if is_path(self.entry.outputs) or (self.entry.outputs == "auto" and not outputs):
-            outputs = {"": state.version_outputs()}
-        where = required_statements(self.entry)
-        paths = {
-            name: tuple(root / path for path, _ in blobs if not where or _states(root, path, where))
-            for name, blobs in outputs.items()
-        }
-        return {name: found for name, found in paths.items() if found or iteration_number(name) is not None}
+    def paths_of(self, snapshot: Snapshot | None) -> tuple[Path, ...]:
+        """Return where the files of an output are now."""
+        return tuple(map(self._path_of, snapshot.outputs)) if snapshot else ()
 
-    def outputs_of_iterations(self) -> list[tuple[int, tuple[Path, ...]]]:
-        """The numbers and outputs of iterations that have any or the record of a run, in ascending order."""
-        numbered = ((iteration_number(name), outputs) for name, outputs in self.each_output().items())
-        return sorted((number, outputs) for number, outputs in numbered if number is not None)
+    def _path_of(self, blob: Blob) -> Path:
+        """Return the path of a file, or of one with its content if it was moved: the one whose path ends most alike."""
+        root, path = self.project.root, self.project.root / blob.path
+        if path.is_file():
+            return path
+        named = (each.relative_to(root).as_posix() for each in self.folder.rglob(f"*{path.suffix}"))
+        moved = [name for name in named if file_blob_id(root, name, len(blob.oid)) == blob.oid]
+        alike = max(moved, key=lambda name: len(commonprefix((name[::-1], blob.path[::-1]))), default=blob.path)
+        return root / alike
 
 
-def _states(root: Path, path: str, where: dict[str, str]) -> bool:
-    with suppress(OSError):
-        return states(read_inside(root, path, LARGEST_FILE), where)
-    return False
-
-
-def _on_disk(project: WorktreeProject, entry: EvalConfig, folder: Path, kind: Kind = "fields") -> EvalState:
-    """Return an eval as the fold has it, with the files of the work tree that may be outputs, without their ids."""
-    root, runs = project.root, runs_of(entry)
-    home = "" if folder == root else folder.relative_to(root).as_posix()
-    if runs or is_path(entry.outputs):
-        stated = runs.start if runs else literal_prefix(entry.answered_in or entry.outputs)
-        places = [normal(f"{home}/{stated}") if home or stated else ""]
-    else:
-        own = [child.name for child in folder.iterdir() if child.is_file()] if folder.is_dir() else []
-        places = [f"{home}/{name}".lstrip("/") for name in (*own, *files_of(kind).elsewhere, RESULTS)]
-        places += files_of(kind).at_root if entry.id == LONE else ()
-    state = EvalState(
-        id=entry.id,
-        folders=[home],
-        entry=dataclasses.replace(entry, settings="{}"),  # what a run has to state is looked for once it is known
-        repository=project.repository,
-        problems=[],
-        made_with=lambda recorded: None,
-        commit=Commit(sha=WORKTREE, position=0, author="", committed_at="1970-01-01T00:00:00Z", subject=""),
-        active=home,
-        kind=kind,
-    )
-    for place in places:
-        below = (f"{place}/{name}".lstrip("/") for name in files_below(root / place))
-        for path in (place,) if (root / place).is_file() else below:
-            state.files.put(path, "")
-    return state
-
-
-def documents_in(folder: Path, without: Container[str] = ()) -> tuple[Path, ...]:
-    """Return the files of a folder that hold a document each, by path, except those with one of the names."""
-    paths = (folder / name for name in files_below(folder) if may_hold_document(name))
-    return tuple(path for path in paths if path.name not in without)
+def documents_in(folder: Path) -> tuple[Path, ...]:
+    """Return the files of a folder that hold a document each, by path."""
+    return tuple(folder / name for name in files_below(folder) if may_hold_document(name))
 
 
 def iterations(folder: Path) -> Iterator[tuple[int, Path]]:
@@ -282,15 +199,14 @@ class WorktreeProject(Frozen, gc=True, dict=True):
 
     @cached_property
     def histories(self) -> Mapping[str, EvalHistory]:
-        """The history of each eval by its id, with the uncommitted state at the end.
+        """The history of each eval by its id, with the uncommitted state at the end, and with files that git ignores.
 
-        Reads history from its root, and stores nothing. Empty without any commit, or if history cannot be read.
+        Reads history from its root, and stores nothing.
         """
-        if self.head is None:
-            return {}
+        without_instructions = Layout(dataclasses.replace(self.config, instructions=()), self.manifest)
         try:
-            advanced = advance(Repository.open(self.root), self.layout, head=self.head, worktree=True)
-        except SitegenError:
+            advanced = advance(self.repository, without_instructions, head=self.head, files="ignored")
+        except NothingToReportError:
             return {}
         return {history.id: history for history in advanced.evals}
 
@@ -382,8 +298,10 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         truth = None
         names = truth_names(entry.kind, stated)
         if names:
-            file = _on_disk(self, entry, folder).newest_case_file() if entry.in_cases else None
-            truth = self.root / file.path if file else None if entry.in_cases else first_file(folder, names)
+            truth = first_file(folder, names)
+            if entry.in_cases:
+                cases = WorktreeEval(project=self, entry=entry, kind="", folder=folder, ground_truth=None)
+                truth = next(iter(cases.paths_of(cases.newest)), None)
             if truth is None and stated and documents_in(Path(normpath(folder / stated))):
                 truth = Path(normpath(folder / stated))
             if truth is None and conventional:

@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_951,
+    "lines of sitegen/": 62_887,
     "modules of sitegen/": 290,
     "classes": 509,
     "classes in pages/": 71,
     "fields of classes": 2_273,
     "functions": 3_572,
-    "parameters": 5_058,
+    "parameters": 5_055,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 76,
+    "private functions of at most 6 lines used once": 75,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_577,
     "template lines over 160 characters": 0,
-    "lines of tests": 49_020,
+    "lines of tests": 49_019,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 13,
 }

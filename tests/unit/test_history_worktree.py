@@ -42,7 +42,7 @@ def look(repo: GitRepo) -> tuple[FoldedHistory, FoldedHistory]:
     repository = Repository.open(repo.path)
     head = repository.resolve("HEAD")
     committed = advance(repository, LAYOUT, head=head)
-    return committed, advance(repository, LAYOUT, head=head, since=committed.end, worktree=True)
+    return committed, advance(repository, LAYOUT, head=head, since=committed.end, files="uncommitted")
 
 
 def test_a_clean_work_tree_adds_nothing(repo: GitRepo) -> None:

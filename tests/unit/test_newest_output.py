@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.questions.work_tree import WorktreeProject
+from tests.gitrepo import GitRepo
 from tests.sites import build_site, run
 
 TRUTH = {"evals/e/ground_truth.json": '{"a": 1, "b": 2}'}
@@ -30,6 +33,16 @@ def one_run(name: str, b: int = 2) -> dict[str, str]:
     return {f"evals/e/runs/{name}.json": json.dumps({"a": 1, "b": b})}
 
 
+def newest_files(repo: GitRepo, uncommitted: Mapping[str, str] = MappingProxyType({})) -> tuple[Path, ...]:
+    for path, text in uncommitted.items():
+        (repo.path / path).parent.mkdir(parents=True, exist_ok=True)
+        (repo.path / path).write_text(text)
+    place = WorktreeProject.open(repo.path).place("e")
+    files = place.paths_of(place.newest)
+    assert all(file.is_file() for file in files)
+    return files
+
+
 @pytest.mark.parametrize(
     ("commits", "uncommitted", "newest"),
     [
@@ -42,11 +55,7 @@ def one_run(name: str, b: int = 2) -> dict[str, str]:
             id="by recorded time within one commit",
         ),
         pytest.param(
-            [
-                TRUTH | iteration(1, 0),
-                iteration(2, at="2026-02-01T10:00:00Z"),
-                iteration(3, 1, at="2026-01-01T10:00:00Z"),
-            ],
+            [TRUTH | iteration(2, at="2026-02-01T10:00:00Z"), iteration(3, 1, at="2026-01-01T10:00:00Z")],
             {},
             "iteration-003",
             id="by commit, whatever times are recorded",
@@ -61,12 +70,6 @@ def one_run(name: str, b: int = 2) -> dict[str, str]:
             id="new, uncommitted",
         ),
         pytest.param(
-            [TRUTH | iteration(1, 0) | iteration(2), {"evals/e/ground_truth.json": '{"a": 1}'}],
-            {},
-            "iteration-002",
-            id="scored again",
-        ),
-        pytest.param(
             [RUNS | TRUTH | one_run("run-1", 0) | one_run("run-2"), one_run("run-1", 1)],
             {},
             "run-1.json",
@@ -74,6 +77,9 @@ def one_run(name: str, b: int = 2) -> dict[str, str]:
         ),
         pytest.param(
             [RUNS | TRUTH | one_run("run-9", 0) | one_run("run-10")], {}, "run-10.json", id="runs of a glob, by number"
+        ),
+        pytest.param(
+            [TRUTH | iteration(1, 0), iteration(2), dict.fromkeys(iteration(2))], {}, "iteration-001", id="deleted"
         ),
         pytest.param([TRUTH | iteration(1, 0), failed(2)], {}, None, id="a run that made none"),
         pytest.param(
@@ -87,16 +93,13 @@ def one_run(name: str, b: int = 2) -> dict[str, str]:
 def test_work_tree_and_site_have_one_newest_output(repo, commits, uncommitted, newest):
     repo.commits(commits)
     repo.checkout()
-    for path, text in uncommitted.items():
-        (repo.path / path).parent.mkdir(parents=True, exist_ok=True)
-        (repo.path / path).write_text(text)
-    project = WorktreeProject.open(repo.path)
-    found = project.place("e").newest_outputs()
+    found = newest_files(repo, uncommitted)
     assert [newest in path.parts for path in found if newest] == [True] * (newest is not None)
     history = read_series(Options(repo=repo.path, worktree=True), "e").history
     assert history.without_output is (newest is None)
     if newest:
-        assert found == tuple(repo.path / blob.path for blob in history.snapshots[-1].outputs)
+        shown = [snapshot for snapshot in history.snapshots if not snapshot.deleted][-1]
+        assert found == tuple(repo.path / blob.path for blob in shown.outputs)
 
 
 def test_an_eval_whose_folder_was_renamed_keeps_its_newest_output(repo):
@@ -105,24 +108,20 @@ def test_an_eval_whose_folder_was_renamed_keeps_its_newest_output(repo):
     last = states[0] | states[1]
     repo.commits([{**{path.replace("evals/e", "evals/former"): None for path in last}, **last}])
     repo.checkout()
-    project = WorktreeProject.open(repo.path)
-    assert [path.parts[-2] for path in project.place("e").newest_outputs()] == ["iteration-001"]
+    assert [path.parts[-2] for path in newest_files(repo)] == ["iteration-001"]
     assert read_series(Options(repo=repo.path), "e").points[-1].snapshot.label == "iteration-001"
 
 
-def test_an_iteration_that_is_deleted_is_passed_over(repo):
-    repo.commits([TRUTH | iteration(1, 0), iteration(2), dict.fromkeys(iteration(2))])
+def test_an_output_that_git_ignores_is_scored_by_commands_alone(repo):
+    repo.commit({".gitignore": "iteration-002/\n", **TRUTH, **iteration(1, 0)})
     repo.checkout()
-    project = WorktreeProject.open(repo.path)
-    assert [path.parts[-2] for path in project.place("e").newest_outputs()] == ["iteration-001"]
+    assert [path.parts[-2] for path in newest_files(repo, iteration(2))] == ["iteration-002"]
+    history = read_series(Options(repo=repo.path, worktree=True), "e").history
+    assert [snapshot.label for snapshot in history.snapshots] == ["iteration-001"]
 
 
 def test_without_a_commit_the_last_number_is_the_newest(repo):
-    for path, text in (TRUTH | iteration(9) | iteration(10)).items():
-        (repo.path / path).parent.mkdir(parents=True, exist_ok=True)
-        (repo.path / path).write_text(text)
-    project = WorktreeProject.open(repo.path)
-    assert [path.parts[-2] for path in project.place("e").newest_outputs()] == ["iteration-010"]
+    assert "iteration-010" in newest_files(repo, TRUTH | iteration(9) | iteration(10))[0].parts
 
 
 def test_site_and_terminal_leave_evals_without_an_output_out_of_one_mean(repo):
