@@ -13,10 +13,11 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from sitegen.data_files.folders import DATA
-from sitegen.importers.usual_names import ANSWER, EXPECTED, INPUTS, usual_key
+from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, TRUE_LABELS, usual_key
 from sitegen.model.frozen import Frozen
 from sitegen.recognition.files import RESULTS, Reader, TrackedFile, leaf_paths, table_of, texts, value_of
 from sitegen.scoring.case_files import IDS
+from sitegen.text.keys import plain_key
 from sitegen.text.plain import natural_order
 
 _DATED = re.compile(
@@ -61,10 +62,10 @@ _NO_RESULTS = re.compile(
     r"(?:^|/)(?:package(?:-lock)?\.json|tsconfig[^/]*\.json|jsconfig\.json|components\.json|composer\.json|turbo\.json|vercel\.json|"
     r"[^/]*lock[^/]*\.(?:json|ya?ml)|pnpm-workspace\.yaml|mkdocs\.ya?ml|(?:docker-)?compose[^/]*\.ya?ml|[^/]*\.schema\.json|schema\.json|"
     r"[^/]*(?:config|threshold)[^/]*\.(?:json|ya?ml)|(?:manifest|gates?)\.(?:json|ya?ml)|renovate\.json|settings[^/]*\.json|environment\.ya?ml)$"
-    r"|(?:^|/)configs?/(?:[^/]*$|.*\.ya?ml$)|(?:^|/)(?:[^/]*[-_.]manifest|task)\.(?:json|ya?ml)$|[^/]*(?:checkpoint|intermediate|partial|backup|confusion[-_]?matrix|npm-audit)[^/]*$|(?:^|/)[^/]*search[-_]results?(?:/|[^/]*$)|(?:^|/)(?:fixtures?|testdata|test[_-]data|schemas?|i18n|locales?|translations?)/|(?:^|/)\.",
+    r"|(?:^|/)configs?/(?:[^/]*$|.*\.ya?ml$)|(?:^|/)(?:[^/]*[-_.]manifest|task)\.(?:json|ya?ml)$|[^/]*(?:checkpoint|intermediate|partial|backup|confusion[-_]?matrix|npm-audit|(?:calibration|roc|pr)[-_]?curve|shap[-_]|feature[-_](?:importance|attribution))[^/]*$|(?:^|/)[^/]*search[-_]results?(?:/|[^/]*$)|(?:^|/)(?:fixtures?|testdata|test[_-]data|schemas?|i18n|locales?|translations?)/|(?:^|/)\.",
     re.IGNORECASE,
 )
-"""Matches settings of tools, what they say of dependencies, matrices of classes, test data and hidden files."""
+"""Matches settings of tools, what they say of dependencies, matrices of classes, curves, test data, hidden files."""
 
 _TESTS = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/", re.IGNORECASE)
 _EVALS_OF_TESTS = re.compile(r"/(?:evals?|evaluations?|runs?|prompts?)/", re.IGNORECASE)
@@ -284,6 +285,12 @@ _TRUTHS_TRIED: Final = 12
 _IDS: Final = (*IDS, "doc", "number")
 
 
+def _holds_questions(file: TrackedFile) -> bool:
+    """Whether a file may hold questions by its name or its folder, which may have what is expected beside them."""
+    in_data = file.folder.partition("/")[0] in _DATA_FOLDERS and not is_truth_by_name(file.path)
+    return in_data or _DATA_SET.search(file.name) is not None
+
+
 class Shape(Frozen):
     """The fields of the documents of a file, and the ids of the documents."""
 
@@ -297,9 +304,16 @@ class Shape(Frozen):
     """The columns of the question, of what is expected, and of an output, in a list that has them."""
 
     def is_answered_by(self, actual: Shape) -> bool:
-        """Whether this list states what is expected, and the other one an output under the same ids."""
-        sides = self.sides[1] and actual.sides[2] and not actual.sides[1]
-        ids = [[own for key, own in side.keys.items() if key in _IDS] for side in (self, actual)]
+        """Whether this list states what is expected, and the other one an output under the same ids of any name.
+
+        A label is an output if the expected ones are called true.
+        """
+        is_label = plain_key(self.sides[1]) in TRUE_LABELS and plain_key(actual.sides[1]) == "label"
+        sides = self.sides[1] and (is_label or (actual.sides[2] and not actual.sides[1]))
+        ids = [
+            [own for key, own in side.keys.items() if key in _IDS or plain_key(key).endswith("id")]
+            for side in (self, actual)
+        ]
         are_cases = any(len(own & other) * 2 >= len(own) for own in ids[0] for other in ids[1])
         return bool(sides and (are_cases or self._common_key(actual)))
 
@@ -315,7 +329,7 @@ class Shape(Frozen):
     def keys_of_entry(self, actual: Shape) -> dict[str, Any]:
         """Return the kind, and the settings for the list of documents and the field with their ids, unless usual."""
         is_text = not any(path.startswith(f"{self.sides[1]}.") for path in self.fields)
-        if self.sides[0] and is_text and self.is_answered_by(actual):
+        if (self.sides[0] or plain_key(self.sides[1]) in TRUE_LABELS) and is_text and self.is_answered_by(actual):
             return {"kind": "responses"}
         where: dict[str, str] = {}
         if self.is_list and (actual.list_at or self.list_at):
@@ -348,7 +362,7 @@ class TruthFinder:
         for file in self._truths(series):
             expected = self._shape(file)
             agreement = expected.agreement(actual) if expected else 0.0
-            if _DATA_SET.search(file.name) and expected and not expected.is_answered_by(actual):
+            if _holds_questions(file) and expected and not expected.is_answered_by(actual):
                 continue
             if expected and agreement >= _LEAST_AGREEMENT:
                 scored.append((agreement + _BY_NAME * is_truth_by_name(file.path), file, expected))
@@ -370,7 +384,7 @@ class TruthFinder:
             and series.may_have(file)
             and (file.folder == series.newest.folder or series.is_namesake(file) or file.stem not in beside)
         ]
-        by_name = [file for file in eligible if is_truth_by_name(file.path) or _DATA_SET.search(file.name)]
+        by_name = [file for file in eligible if is_truth_by_name(file.path) or _holds_questions(file)]
         stable = [file for file in eligible if file.versions * 2 < series.versions and not _NO_TRUTH.search(file.path)]
         if series.versions <= 2:  # too few versions for another file to be relatively stable
             stable = []
@@ -391,7 +405,7 @@ class TruthFinder:
                     keys={column: ids for column, ids in by_column if len(ids) == len(table.rows)},
                     list_at=table.key,
                     is_list=True,
-                    sides=tuple(usual_key(table.rows, names) for names in (INPUTS, EXPECTED, ANSWER)),
+                    sides=tuple(usual_key(table.rows, names) for names in (INPUTS, PARTS["expected"], ANSWER)),
                 )
             self._shapes[file.path] = shape
         return self._shapes[file.path]

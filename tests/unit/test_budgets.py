@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_887,
+    "lines of sitegen/": 62_907,
     "modules of sitegen/": 290,
     "classes": 509,
     "classes in pages/": 71,
     "fields of classes": 2_273,
-    "functions": 3_572,
-    "parameters": 5_055,
+    "functions": 3_573,
+    "parameters": 5_057,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 75,
     "kinds of kept values": 10,

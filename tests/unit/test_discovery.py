@@ -738,16 +738,16 @@ JOINED = {
         {"kind": "responses", "dir": "runs", "outputs": "20*.jsonl", "ground_truth": "../dataset.jsonl"},
         ["", "Accuracy 1.000 over 4 expected answers"],
     ),
-    "answers of variants under a usual id of another name": (
-        {"qa/dataset.json": json.dumps([{"id": f"{n}", "input": f"q{n}", "expected": f"a{n}"} for n in range(4)])},
+    "answers of models under an id of another name": (
+        {"data/mails.json": json.dumps([{"id": f"m{n}", "body": f"q{n}", "gold_label": f"a{n}"} for n in range(4)])},
         [
             {
-                f"qa/results/{name}.json": json.dumps([{"case_id": f"{n}", "output": f"a{n % most}"} for n in range(4)])
-                for name, most in (("terse", least), ("long", 4))
+                f"results/{name}/x.json": json.dumps([{"mail_id": f"m{n}", "label": f"a{n % most}"} for n in range(4)])
+                for name, most in (("gpt-5", least), ("claude-x", 4))
             }
             for least in (2, 4)
         ],
-        {"kind": "responses", "dir": "qa/results", "outputs": "{variant}.json", "ground_truth": "../dataset.json"},
+        {"kind": "responses", "dir": "results", "outputs": "{model}/x.json", "ground_truth": "../data/mails.json"},
         ["Accuracy 0.750 over 8 expected answers", "Accuracy 1.000 over 8 expected answers"],
     ),
     "predictions and labels": (

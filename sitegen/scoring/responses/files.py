@@ -24,12 +24,13 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import TWO_LINES, UnreadableError, csv_dicts, json_lines, read_json
 from sitegen.importers.case import JudgedCase, Opinion, tags_of
-from sitegen.importers.usual_names import ANSWER, EXPECTED, INPUTS, states_a_result, usual_key
+from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, states_a_result, usual_key
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.model.usage import LONGEST, RunUsage, stated, stated_run
-from sitegen.scoring.case_files import CaseFile, read_case_file
+from sitegen.scoring.answerers import answer_in, glob_of_answers
+from sitegen.scoring.case_files import CaseFile, case_keys, read_case_file
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.run_statements import newest_run
 from sitegen.scoring.scorer import File, content_of
@@ -93,7 +94,7 @@ def read_cases(content: bytes) -> Parsed[CasesById]:
     anonymous = are_anonymous(value)
     # Rows of a table have columns of their author's own names.
     side, question = (
-        usual_key([case for case in value if isinstance(case, dict)], names) for names in (EXPECTED, INPUTS)
+        usual_key([case for case in value if isinstance(case, dict)], names) for names in (PARTS["expected"], INPUTS)
     )
     for number, case in enumerate(value, 1):
         if not isinstance(case, dict):
@@ -237,21 +238,22 @@ class VariantResponses(Frozen):
 
 
 def read_answers(
-    files: tuple[File, ...], keys: CaseKeys | None, cases: Mapping[str, TestCase]
+    files: tuple[File, ...], settings: str, cases: Mapping[str, TestCase]
 ) -> Parsed[tuple[VariantResponses, ...]]:
     """Read all files of one output: one variant or more, sorted by name.
 
     Never raises: whatever cannot be read is reported, and the rest counts.
 
-    ``keys``: the keys of files that hold the expected texts as well; None if the files hold only responses.
+    ``settings``: those of the eval, which may state the keys of files that hold the expected texts as well.
     """
     findings: list[Finding] = []
+    keys, glob = case_keys(settings), glob_of_answers(settings)
     variants: dict[str, VariantResponses] = {}
     objects = {case.id for case in cases.values() if any(text.startswith("{") for text in case.expected)}
     for file in files or (File("responses.json", None, "the output is missing"),):
         named = len(files) > 1 or _VARIANT.fullmatch(posixpath.basename(file.path))
-        name = variant_name_of(file.path) if named else ""
-        reader = _ResponsesReader(name, findings, objects)
+        name = " ".join(filter(None, answer_in(file.path, glob)[0])) or (variant_name_of(file.path) if named else "")
+        reader = _ResponsesReader(name, findings, objects, cases.keys())
         try:
             content = content_of(file, "the output is missing", "Run the prompt again.")
             if keys is not None:
@@ -292,8 +294,9 @@ def variant_name_of(path: str) -> str:
 
 
 class _ResponsesReader:
-    def __init__(self, name: str, findings: list[Finding], objects: Collection[str]) -> None:
-        """``objects``: the ids of cases that expect an object."""
+    def __init__(self, name: str, findings: list[Finding], objects: Collection[str], ids: Collection[str]) -> None:
+        """``objects``: the ids of cases that expect an object. ``ids``: the ids of all cases."""
+        self._ids = ids
         self._variant = name
         self._objects = objects
         self._of = f" of {name[:80]!r}" if name else ""
@@ -341,7 +344,8 @@ class _ResponsesReader:
         if not isinstance(value, dict):
             self._report("error", f"{subject}{self._of} is not an object", line)
             return
-        case_id = id_text(value.get("case_id", value.get("id")))
+        named = (cell for key, cell in value.items() if key.casefold().endswith("id") and id_text(cell) in self._ids)
+        case_id = id_text(value.get("case_id", value.get("id", next(named, None))))
         if not case_id:
             self._report("error", f"{subject}{self._of} has no case_id", line)
             return

@@ -66,7 +66,9 @@ def _score(inputs: ScoringInputs) -> Result:
         cases = read_cases(content) if keys is None or file is None else expected_cases(file.path, content, keys)
     except UnreadableError as error:
         return SCORER.unscored([error.finding("The test cases", about="ground_truth")])
-    return _ResponsesScoring(cases, read_answers(inputs.outputs, keys, cases.value), inputs.embedder).result()
+    return _ResponsesScoring(
+        cases, read_answers(inputs.outputs, inputs.settings, cases.value), inputs.embedder
+    ).result()
 
 
 SCORER: Final = Scorer(
