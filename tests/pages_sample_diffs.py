@@ -18,6 +18,7 @@ from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Blob, CommitRecord, Edit, EditStatus, InstructionHistory
 from sitegen.pages.commit import CommitView, EvalMove
 from sitegen.pages.effects import Touched
+from sitegen.pages.instructions import FileEdit
 from sitegen.text.patch import Patch, read_patch
 
 SITE = SiteInfo("seed-packets", "0.1.0", repository_url="https://example.org/garden/seed-packets")
@@ -250,7 +251,6 @@ MOVES = (
         causes=("mapping",),
     ),
 )
-FILES = {PATH: PATH}
 NAMES = {move.info.id: move.info.name for move in MOVES}
 RECORD = CommitRecord(
     commit=replace(FILE.edits[1].commit, body=BODY),
@@ -267,7 +267,13 @@ EDIT_RECORD = CommitRecord(
 
 def commit_view(**changes: Any) -> CommitView:
     """A commit with outputs, with these fields changed."""
-    fields = {"record": RECORD, "moves": MOVES, "changed": TOUCHED, "files": FILES, "names": NAMES}
+    fields = {
+        "record": RECORD,
+        "moves": MOVES,
+        "changed": TOUCHED,
+        "edits": (FileEdit(FILE.edits[1], PATH),),
+        "names": NAMES,
+    }
     return CommitView(**{**fields, **changes})
 
 
@@ -278,4 +284,5 @@ def moved(*moves: EvalMove) -> CommitView:
 
 def edit_view(**changes: Any) -> CommitView:
     """A commit that edits instructions and has no output."""
-    return commit_view(**{"record": EDIT_RECORD, "moves": (), "changed": EDIT_TOUCHED, **changes})
+    edits = (FileEdit(FILE.edits[2], PATH),)
+    return commit_view(**{"record": EDIT_RECORD, "moves": (), "changed": EDIT_TOUCHED, "edits": edits, **changes})

@@ -86,10 +86,11 @@ class ProblemCounts(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The counts as ``1 error, 2 warnings, and 3 on earlier outputs``; ``no problems`` if none is current."""
+        """The counts: ``1 error, 2 warnings, and 3 of earlier outputs alone``; ``none``."""
         numbers = ((self.error, "error"), (self.warning, "warning"), (self.note, "note"))
         current = ", ".join(counted(number, noun) for number, noun in numbers if number)
-        return (current or "no problems") + (f", and {self.past:,} on earlier outputs" if self.past else "")
+        past = f"{self.past:,} of earlier outputs alone" if self.past else ""
+        return ", and ".join(filter(None, (current, past))) or "none"
 
 
 def count_causes(causes: Iterable[ProblemCause]) -> ProblemCounts:

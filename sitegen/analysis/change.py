@@ -15,7 +15,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import Compared, comparable_since, mixtures, shapley_parts, subsets, value_in_common
-from sitegen.analysis.flips import flips_between
+from sitegen.analysis.flips import different_outputs, flips_between
 from sitegen.model.changes import Change, DeltaParts, MetricDelta
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
@@ -47,7 +47,8 @@ def changes(
     neighbours = [(before, after) for before, after in pairs if before + 1 == after]
     by_pair = {pair: stored for pair in neighbours if (stored := points[pair[1]].change)}
     distant = [pair for pair in pairs if pair not in by_pair]
-    for (before, after), flips in zip(distant, flips_between(series.cells, distant), strict=True):
+    every = flips_between(series.cells, distant, different_outputs(points)) if distant else ()
+    for (before, after), flips in zip(distant, every, strict=True):
         by_pair[before, after] = change_between(
             points[before], points[after], flips, headline=series.specs[0], scorecard_of=scorecard_of
         )

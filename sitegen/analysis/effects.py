@@ -1,10 +1,9 @@
 """Effects of instruction edits: how each eval changed from before an edit until the next. Association, not cause.
 
 A *window* is the points of one eval that are attributed to one edit (``analysis/edits.py``). An *effect* is the change
-of the eval across the edit, for the pages. The *best version* of a file is the one in force when the best output of an
-eval was made. The *best instructions* are the files to restore for it, with the values
-of every eval: all by the newest ground truth and rules. No test is computed for them: a verdict is given only if an
-existing test compared the same two outputs.
+of the eval across the edit, for the pages. The *best instructions* of an eval are the files to restore for its best
+output, with the values of every eval: all by the newest ground truth and rules. No test is computed for them: a
+verdict is given only if an existing test compared the same two outputs.
 """
 
 from __future__ import annotations
@@ -25,21 +24,6 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import HEADLINES, BestOutput, Effect, EvalInfo, EvalSummary, Headline, Point, Series, Window
 from sitegen.model.timeline import InstructionHistory
-
-
-class BestVersion(Frozen):
-    """The version of a file that was in force when an eval was at its best."""
-
-    info: EvalInfo
-    spec: MetricSpec
-    """The headline metric."""
-    point: Headline
-    """The best output of the eval."""
-    best_output: BestOutput
-    edit: int
-    """Index of the edit that made the version."""
-    or_edit: Commit | None = None
-    """The commit of an earlier edit of the file whose version may have been in force instead; None if it is certain."""
 
 
 def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> tuple[Window, ...]:
@@ -155,31 +139,6 @@ class EffectIndex:
     def drives(self, path: str, eval_id: str) -> bool:
         """Decide whether the file drives the eval."""
         return path in self._driven_by.get(eval_id, (path,))
-
-    def best_versions(self, file: InstructionHistory) -> tuple[BestVersion, ...]:
-        """Return the best version of a file for each eval that it drives, by the eval's name.
-
-        Evals whose best output was made before the file was added have none. Of two versions in question it is the
-        newer one; there is no doubt about it if the newer of these edits is of other files.
-        """
-        positions = [edit.commit.position for edit in file.edits]
-        found = []
-        for summary in self._summaries.values():
-            best = summary.best_output
-            if best is None or summary.deleted or not self.drives(file.path, summary.info.id):
-                continue
-            at = bisect_right(positions, best.edit) - 1
-            other = bisect_right(positions, best.or_edit.position) - 1 if best.or_edit else at
-            version = BestVersion(
-                info=summary.info,
-                spec=summary.specs[0],
-                point=summary.headlines[best.at],
-                best_output=best,
-                edit=at,
-                or_edit=file.edits[other].commit if 0 <= other < at else None,
-            )
-            found += [version] if at >= 0 else []
-        return tuple(sorted(found, key=lambda version: (version.info.name, version.info.id)))
 
     def best_instructions(self, files: Sequence[InstructionHistory]) -> tuple[BestInstructions, ...]:
         """Return the versions that are the best for at least one eval, newest first."""

@@ -10,10 +10,11 @@ cells from this module. ``deltas`` computes how the metrics changed, and ``noise
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import compress
-from operator import itemgetter, or_
+from operator import itemgetter, ne, or_
 from typing import Final
 
 from msgspec.structs import replace
@@ -21,11 +22,13 @@ from msgspec.structs import replace
 from sitegen.model.outcomes import (
     BLANK,
     FEWEST_LOST,
+    REDACTED,
     WRONG,
     Cell,
     CellFlip,
     CellKey,
     CellMap,
+    Doubts,
     Fate,
     Flips,
     Judgement,
@@ -33,14 +36,29 @@ from sitegen.model.outcomes import (
     Tally,
 )
 from sitegen.model.scorecards import Result
+from sitegen.model.series import Point
 
 FEW: Final = 2
 """Largest number of pairs of points for which looking up each cell is faster than expanding its whole history."""
 
+_OFTEN: Final = 4
+"""Fewest flips under one label, the last one included, by which a cell flips often."""
+_LEAST: Final = 3
+"""Fewest outputs that have to agree with each other, and not with a label, before it is in doubt."""
+_SHARE: Final = 0.6
+"""Smallest share of the outputs compared with a label that has to agree."""
+_RECENT: Final = 40
+"""Number of periods of a cell that decide whether a flip says little: the newest ones up to it."""
 
-def flips(cells: CellMap, before: int, after: int) -> Flips:
-    """Count cells by fate and attribute from one point to another, given by their indices in the series."""
-    return _with_losses(count_flips(flipped_cells(cells, before, after), cells.cases), cells.cells, before, after)
+
+def flips(cells: CellMap, before: int, after: int, outputs: Sequence[int] = ()) -> Flips:
+    """Count cells by fate and attribute from one point to another, given by their indices in the series.
+
+    ``outputs``: the indices of all points whose output no earlier point has; without them no label is in doubt.
+    """
+    flipped = tuple(flipped_cells(cells, before, after))
+    counted = replace(count_flips(flipped, cells.cases), doubts=_doubts(flipped, after, outputs))
+    return _with_losses(counted, cells.cells, (before, after))
 
 
 def count_flips(flipped: Iterable[CellFlip], cases: Mapping[str, str]) -> Flips:
@@ -90,10 +108,10 @@ def _by_cell(result: Result, paths: Set[str]) -> dict[CellKey, Judgement]:
     return judgements
 
 
-def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Flips, ...]:
+def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]], outputs: Sequence[int] = ()) -> tuple[Flips, ...]:
     """Compute ``flips`` for many pairs of points, in one pass over the cells."""
     if len(pairs) <= FEW:
-        return tuple(flips(cells, before, after) for before, after in pairs)
+        return tuple(flips(cells, before, after, outputs) for before, after in pairs)
     held, nowhere = cells.documents_of_points, bytearray(cells.points)
     tallies: list[dict[tuple[Fate, str], int]] = [defaultdict(int) for _ in pairs]
     by_truth = [0] * len(pairs)
@@ -121,10 +139,57 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]]) -> tuple[Fli
                 by_truth[index] += flip.by_truth
                 flipped[index].append(flip)
     counted = map(_sorted_flips, tallies, by_truth, (net_by_item(each, cells.cases) for each in flipped))
-    return tuple(_with_losses(found, cells.cells, *pair) for found, pair in zip(counted, pairs, strict=True))
+    return tuple(
+        _with_losses(replace(found, doubts=_doubts(of_pair, pair[1], outputs)), cells.cells, pair)
+        for found, of_pair, pair in zip(counted, flipped, pairs, strict=True)
+    )
 
 
-def _with_losses(found: Flips, cells: Sequence[Cell], before: int, after: int) -> Flips:
+def different_outputs(points: Sequence[Point]) -> list[int]:
+    """Return the indices of all points whose output no earlier one has."""
+    return [
+        at for at, point in enumerate(points) if "outputs" in point.snapshot.cause and point.first_with_output is None
+    ]
+
+
+def contradicting(cell: Cell, outputs: Sequence[int], at: int) -> tuple[str, list[int], int, int]:
+    """Return the wrong value that most of ``outputs`` give since the label of a point was set, and those that give it.
+
+    None of them if they are too few to doubt the label. Then how many were compared with it, and how many have it.
+    """
+    given, every, right, label = defaultdict[str, list[int]](list), 0, 0, None
+    for period, end in reversed([*cell.spans(at + 1)]):
+        if period.state == "absent":
+            continue
+        label = period.expected if label is None else label
+        if period.expected != label:
+            break
+        here = outputs[bisect_left(outputs, period.start) : bisect_left(outputs, end)]
+        every, right = every + len(here), right + len(here) * (period.state == "correct")
+        if period.is_wrong and period.actual not in {"", REDACTED.literal}:
+            given[period.actual][:0] = here
+    value, agreed = max(given.items(), key=lambda item: len(item[1]), default=("", []))
+    return value, agreed if len(agreed) >= max(_LEAST, _SHARE * every) else [], every, right
+
+
+def _doubts(flipped: Iterable[CellFlip], at: int, outputs: Sequence[int]) -> Doubts:
+    """Count the cells that broke up to a point and say little of why: they flip often, or their label is in doubt."""
+    found: dict[str, list[int]] = {}
+    for flip in flipped:
+        if flip.after and flip.fate == "broken":
+            end = bisect_left(flip.cell.periods, (at + 1,))
+            cell = flip.cell._replace(periods=flip.cell.periods[max(0, end - _RECENT) : end])
+            label = flip.after.expected
+            same = [one.is_wrong for one in cell.periods if one.state != "absent" and one.expected == label]
+            often = sum(map(ne, same, same[1:])) >= _OFTEN
+            doubtful = not cell.extra and bool(contradicting(cell, outputs, at)[1])
+            if often or doubtful:
+                counts = found.setdefault(cell.attribute, [0, 0])
+                counts[:] = counts[0] + often, counts[1] + doubtful
+    return tuple((name, often, doubtful) for name, (often, doubtful) in sorted(found.items()))
+
+
+def _with_losses(found: Flips, cells: Sequence[Cell], pair: tuple[int, int]) -> Flips:
     """Add the attributes that were lost between two points, and how many others are unsteady."""
     wrong_before = {attribute for attribute, _ in (*found.fixed, *found.still)}
     broken = {name: number for name, number in found.broken if number >= FEWEST_LOST and name not in wrong_before}
@@ -133,7 +198,7 @@ def _with_losses(found: Flips, cells: Sequence[Cell], before: int, after: int) -
     flipped = Counter(dict(found.fixed)) + Counter(dict(found.broken))
     lost, expected, right = Counter[str](), Counter[str](), set[str]()
     for cell in cells:
-        first, last = cell.at(before), cell.at(after)
+        first, last = map(cell.at, pair)
         if first is None or last is None or "absent" in (first.state, last.state):
             continue
         expected[cell.attribute] += first.state not in BLANK

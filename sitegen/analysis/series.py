@@ -16,7 +16,7 @@ from sitegen.analysis.cells import cells_of
 from sitegen.analysis.change import change_between
 from sitegen.analysis.deltas import Compared
 from sitegen.analysis.edits import OutputEdits
-from sitegen.analysis.flips import flips_between
+from sitegen.analysis.flips import different_outputs, flips_between
 from sitegen.analysis.noise.repeats import noise_so_far
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.config.models import MAPPINGS
@@ -193,7 +193,8 @@ def _derived(
     pairs = [(index - 1, index) for index in range(1, len(scored))]
     noises = noise_so_far((point, [scorecard_of(run) for run in point.snapshot.repeated_runs]) for point in scored)
     before: Point | None = None
-    for scored_point, flips, noise in zip(scored, (Flips(), *flips_between(cells, pairs)), noises, strict=True):
+    every = (Flips(), *flips_between(cells, pairs, different_outputs(scored)))
+    for scored_point, flips, noise in zip(scored, every, noises, strict=True):
         point, change = replace(scored_point, noise=noise), None
         if before:
             change = change_between(before, point, flips, headline=specs[0], scorecard_of=scorecard_of)

@@ -7,8 +7,7 @@ rule, the instructions or a habit of the person who wrote the labels, and not a 
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
 from math import fsum
@@ -17,8 +16,8 @@ from posixpath import commonprefix
 from typing import Final, NamedTuple
 
 from sitegen.analysis.error_patterns import FEWEST, error_patterns, pattern_of
-from sitegen.analysis.series import first_of_each_output
-from sitegen.model.outcomes import REDACTED, Cell, CellMap, Judgement, Period
+from sitegen.analysis.flips import contradicting, different_outputs
+from sitegen.model.outcomes import Cell, CellMap, Judgement, Period
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Correction, Point, SuspectTruth
 from sitegen.stats.counts import share_of
@@ -26,10 +25,6 @@ from sitegen.stats.intervals import wilson
 from sitegen.text.plain import visible
 from sitegen.text.values import written
 
-LEAST: Final = 3
-"""Fewest outputs that have to agree."""
-SHARE: Final = 0.6
-"""Smallest share of the outputs compared with the label that has to agree."""
 MOST: Final = 50
 """Largest number of suspects that are listed for one eval."""
 
@@ -92,44 +87,32 @@ def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth
     """
     if not points:
         return ()
-    last = len(points) - 1
-    new_outputs = [index for index, point in enumerate(points) if "outputs" in point.snapshot.cause]
-    suspects = (
-        _suspect(cell, newest, new_outputs, points)
-        for cell in cells.cells
-        if (newest := cell.at(last)) is not None and newest.is_wrong and not cell.extra
-    )
-    found = [suspect for suspect in suspects if suspect is not None]
+    outputs = different_outputs(points)
+    found = [suspect for cell in cells.cells if not cell.extra and (suspect := _suspect(cell, outputs, points))]
     found.sort(key=lambda one: (-one.agreeing, -one.agreeing / one.outputs, one.document, one.path))
     return tuple(found[:MOST])
 
 
-def _suspect(cell: Cell, newest: Period, new_outputs: Sequence[int], points: Sequence[Point]) -> SuspectTruth | None:
-    compared = _compared_with(cell, newest.expected, new_outputs)
-    firsts = {*first_of_each_output(points, (index for index, _ in compared))}
-    compared = [(index, period) for index, period in compared if index in firsts]
-    values = Counter(
-        [period.actual for _, period in compared if period.is_wrong and period.actual not in {"", REDACTED.literal}]
-    )
-    if not values:
+def _suspect(cell: Cell, outputs: Sequence[int], points: Sequence[Point]) -> SuspectTruth | None:
+    newest = cell.at(len(points) - 1)
+    if newest is None or not newest.is_wrong:
         return None
-    value, agreeing = values.most_common(1)[0]
-    if agreeing < LEAST or agreeing < SHARE * len(compared):
+    value, agreed, every, right = contradicting(cell, outputs, len(points) - 1)
+    if not agreed:
         return None
-    agreed = [index for index, period in compared if period.actual == value]
     return SuspectTruth(
         document=cell.document,
         path=cell.path,
         attribute=cell.attribute,
         expected=newest.expected,
         actual=value,
-        agreeing=agreeing,
-        outputs=len(compared),
+        agreeing=len(agreed),
+        outputs=every,
         gain=_gain(points[-1].scorecard, newest) if newest.actual == value else 0.0,
         first=agreed[0],
         last=agreed[-1],
         named_path=cell.named_path,
-        with_label=sum(period.state == "correct" for _, period in compared),
+        with_label=right,
     )
 
 
@@ -141,20 +124,6 @@ def _gain(card: Scorecard, error: Period) -> float:
     )
     before, after = (share_of(card.metrics[0].name, each) for each in (counts, right))
     return (after.value or 0.0) - (before.value or 0.0) if before and after else 0.0
-
-
-def _compared_with(cell: Cell, label: str, new_outputs: Sequence[int]) -> list[tuple[int, Period]]:
-    """Return the new outputs that were compared with the label since its last change, in series order."""
-    compared: list[tuple[int, Period]] = []
-    end = len(new_outputs)
-    for period in reversed(cell.periods):  # a cell has few periods, and an eval many outputs
-        start = bisect_left(new_outputs, period.start, 0, end)
-        if period.state != "absent" and start < end:
-            if period.expected != label:
-                break
-            compared += [(index, period) for index in reversed(new_outputs[start:end])]
-        end = start
-    return compared[::-1]
 
 
 def by_cause(labels: Sequence[SuspectTruth]) -> tuple[SharedCause, ...]:

@@ -116,9 +116,7 @@ def uncommitted_manifest(options: Options) -> str:
 
 
 def closing_line(site: Site) -> str:
-    """The last lines: counts, what wrong values have in common, what else may be an eval, the address of the site."""
-    has_problems = any((site.errors, site.warnings, site.notes, site.past))
-    where = f" on {Path(site.page).with_name('problems.html').name}" if has_problems else ""
+    """The last lines: counts, the newest verdicts, what else may be an eval, how to see the site and its address."""
     removed = f", {site.removed} removed" if site.removed else ""
     sizes = ((site.commits, "commit"), (site.evals, "eval"), (site.iterations, "iteration"))
     failed = f"; sitegen failed to make {counted(site.failed, 'part')} of the site" if site.failed else ""
@@ -126,5 +124,6 @@ def closing_line(site: Site) -> str:
     return (
         f"{', '.join(counted(count, noun) for count, noun in sizes)}; "
         f"{counted(site.written, 'file')} written, {site.unchanged:,} kept{removed}; "
-        f"{site.problems_in_words}{where}{failed}\n{sentences}{site.page}"
+        f"problems.html: {site.problems_in_words}{failed}\n"
+        f"{sentences}Open this page, or run sitegen watch:\n{site.page}"
     )

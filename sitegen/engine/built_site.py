@@ -36,9 +36,6 @@ class Site(NamedTuple):
     iterations: int
     errors: int
     warnings: int
-    notes: int
-    past: int
-    """Number of problems of earlier commits that the newest points no longer have."""
     problems_in_words: str = ""
     written: int = 0
     unchanged: int = 0
@@ -50,7 +47,7 @@ class Site(NamedTuple):
     own_metrics: tuple[tuple[str, int], ...] = ()
     """Names and versions of the metrics that installed packages added to its evals."""
     sentences: tuple[str, ...] = ()
-    """The most costly error patterns of the few evals where one explains most errors, then what else may be an eval."""
+    """What became of the evals with the newest outputs, then what else may be an eval."""
     not_fetched: int = 0
     """Number of problems with contents in Git LFS that were not fetched, which are no failures of sitegen."""
 

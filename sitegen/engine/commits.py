@@ -223,11 +223,10 @@ def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
             record=record,
             moves=moves,
             changed=changed,
-            files={file_edit.edit.path: file_edit.file for file_edit in own},
             names=_names_of_evals(changed, summaries, record.commit.position),
             earlier=before,
             thickened=tuple(edit.path for edit in edits if thickens(edit, apart)),
-            edits=tuple(edit for edit in edits if edit.old and edit.new and edit.old.oid != edit.new.oid),
+            edits=own,
         )
         if edits and not any(move.has_new_output for move in moves):
             COMMITS_WITHOUT_OUTPUT.keep(evals.build.memo, str(record.commit.position), view)
@@ -312,7 +311,7 @@ def _listed_page(
     """Return a commit as the list has it, and the bytes of its page unless the output folder already has them."""
     if fresh:
         return view.listed, None
-    edits = view.edits[:FILES]
+    rewritten = (edit for edit, _ in view.edits if edit.old and edit.new and edit.old.oid != edit.new.oid)
+    edits = tuple(islice(rewritten, FILES))
     patches = draw_few(edits, task.context.patches(edits)) if edits else {}
-    shown = {path: patch for path, patch in patches.items() if path in view.files}
-    return view.listed, renderer.render(replace(view, patches=shown).page)
+    return view.listed, renderer.render(replace(view, patches=patches).page)

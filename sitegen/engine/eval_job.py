@@ -456,7 +456,8 @@ def with_outcome(window: Window, known: Change | Window | None) -> Window:
     """Add what became of the eval across an edit: as computed now, or as an earlier build computed it."""
     if known is None:
         return window
-    flips = known.flips and Flips(fixed=known.flips.fixed, broken=known.flips.broken, by_truth=known.flips.by_truth)
+    of = known.flips
+    flips = of and Flips(fixed=of.fixed, broken=of.broken, by_truth=of.by_truth, doubts=of.doubts)
     return window._replace(verdict=known.verdict, flips=flips)
 
 

@@ -257,7 +257,8 @@ class _EvalPages:
         cells, by_rules = self._ever_wrong, traits_of(self._info.kind).is_structured
         runs = list(cards.results(at.repeated_runs))
         flipped = flipped_then(cells, index, result, lambda: cards.result(snapshots[index - 1])) if index else []
-        change = change and replace(change, flips=count_flips(flipped, cells.cases))
+        if change:
+            change = replace(change, flips=replace(count_flips(flipped, cells.cases), doubts=change.flips.doubts))
         point = replace(
             self._point(index, result.scorecard),
             edits=self._edits.beside[index],

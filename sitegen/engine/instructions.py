@@ -7,7 +7,7 @@ from itertools import chain, groupby, repeat, starmap
 
 from msgspec.structs import replace
 
-from sitegen.analysis.effects import BestVersion, EffectIndex, mean_change
+from sitegen.analysis.effects import EffectIndex, mean_change
 from sitegen.engine.cached_kinds import COUNTED_EDITS
 from sitegen.engine.evals import Evals, write_failed
 from sitegen.engine.failures import attempt
@@ -48,8 +48,6 @@ class InstructionTask(Frozen):
     """The size and sections of each edit; None if no earlier build counted the edit."""
     pages: tuple[PageRow, ...]
     """Pages of the file that are known to be in the output folder."""
-    best: tuple[BestVersion, ...]
-    """The best version of the file for each eval that it drives."""
     apart: int | None
     """Position of the commit that first gave agents instructions in files of their own."""
 
@@ -102,9 +100,7 @@ class _InstructionWork:
             ).page
             self._writer.write(page.path, self._renderer.render(page), self._keys[index])
         counted = tuple(edit for edit in self._counted if edit is not None)
-        page = InstructionView(
-            file=self._history, edits=counted, effects=self._task.effects, text=self._text(), best=self._task.best
-        ).page
+        page = InstructionView(file=self._history, edits=counted, effects=self._task.effects, text=self._text()).page
         self._writer.write(page.path, self._renderer.render(page))
         return counted, self._writer.files
 
@@ -204,7 +200,6 @@ def write_instructions(evals: Evals, expected: WrittenInstructions) -> WrittenIn
             effects=tuple(expected.effects.effects_of(edit.commit.position, file.path) for edit in file.edits),
             counted=_counted(build, file),
             pages=build.files.present_files(owner(file.path)),
-            best=expected.effects.best_versions(file),
             apart=apart,
         )
         for file in touched

@@ -35,6 +35,7 @@ from sitegen.pages.data.exports import badge_files, index_file, schema_files
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.field import fields_page
 from sitegen.pages.instructions import EditEffects, edits_by_commit, instructions_page
+from sitegen.pages.labels import signed, verdict_word
 from sitegen.pages.other_pages import (
     NO_JEKYLL,
     KindMetrics,
@@ -45,7 +46,6 @@ from sitegen.pages.other_pages import (
     score_changes,
     unfinished_page,
 )
-from sitegen.pages.overview.focus import most_costly_patterns, words_of
 from sitegen.pages.overview.news import undo_of
 from sitegen.pages.overview.page import OverviewView, SiteCounts
 from sitegen.pages.regressions import regressions_page
@@ -54,6 +54,7 @@ from sitegen.recognition import IF_IT_IS
 from sitegen.scoring.kinds import BUILTIN_KINDS, installed_versions, own_specs, scorer
 from sitegen.text.keys import key_path
 from sitegen.text.plain import counted, line
+from sitegen.text.values import metric_text
 
 _NOTES: Final = 5
 """The most lines of the terminal that say what may be an eval and was not taken for one."""
@@ -328,21 +329,28 @@ class SiteWriter:
             iterations=sum(len(summary.headlines) for summary in self._evals.summaries),
             errors=counts.error,
             warnings=counts.warning,
-            notes=counts.note,
-            past=counts.past,
             problems_in_words=counts.text,
             failed=sum(POINTER not in problem.message for problem in failures) + self._evals.lost_contents,
             not_fetched=sum(POINTER in problem.message for problem in problems),
             unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(self._evals)),
             own_metrics=installed_versions(*(entry.settings for entry in self._timeline.manifest.evals)),
-            sentences=(
-                *(
-                    line(f"{summary.info.name}: {''.join(words_of(summary))}.", 400)
-                    for summary in most_costly_patterns(one for one in self._evals.summaries if not one.deleted)
-                ),
-                *self._perhaps_evals(),
-            ),
+            sentences=(*self._newest_outputs(), *self._perhaps_evals()),
         )
+
+    def _newest_outputs(self) -> Iterator[str]:
+        """Yield the value and the verdict of each eval with an output of the newest commit that has any."""
+        alive = [one for one in self._evals.summaries if one.headlines and not one.deleted]
+        newest = max((one.headlines[-1].commit_position for one in alive), default=0)
+        here = [one for one in alive if one.headlines[-1].commit_position == newest]
+        for one in here[:_NOTES]:
+            spec, at, verdict = one.specs[0], one.headlines[-1], one.change.verdict if one.change else None
+            value = "—" if at.values[0] is None else metric_text(at.values[0], spec.unit)
+            words = [verdict_word(verdict, spec.higher_is_better)] if verdict else []
+            change = [signed(one.headline_change, spec)] * (one.change is not None)
+            said = ", ".join(dict.fromkeys([f"{spec.label} {value}", *change, *words]))
+            yield line(f"{one.info.name}, {at.label}: {said}", 200)
+        if len(here) > _NOTES:
+            yield f"and {counted(len(here) - _NOTES, 'more eval')} with an output of this commit"
 
     def _perhaps_evals(self) -> Iterator[str]:
         """Yield the notes on what may be an eval; if there are many, the first, and the number of the others."""

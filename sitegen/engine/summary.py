@@ -270,9 +270,9 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
         yield ""
         yield "Broken by the newest outputs:"
         yield ""
-        for attribute, cells, evals in view.broken:
+        for attribute, cells, evals, doubts in view.broken:
             where = first_few(evals, lambda summary: code(summary.info.id, NAME))
-            yield f"- {code(attribute, NAME)}: {count(cells)}; in {where}"
+            yield f"- {code(attribute, NAME)}: {count(cells)}; in {where}{doubts and f'; {doubts}'}"
     for summary in view.patterns:
         yield ""
         share, where, since, without = words_of(summary)

@@ -127,6 +127,8 @@ class ChangeVerdict(FrozenObject):
     lost_fields: Tally = ()
     """The fields that were right wherever they were judged, in three values at least, and are now wrong wherever they
     are judged, with the number of their values."""
+    doubts: tuple[int, int] = (0, 0)
+    """How many of the broken cells flip often, and of how many the label may be wrong."""
     counted: tuple[int, int] = (0, 0)
     """What the sign test counts of ``fixed`` and of ``broken``: each list item once, because all its cells flip
     together."""

@@ -241,6 +241,10 @@ only the earlier point has the cell, because their documents or their ground tru
 Tally: TypeAlias = tuple[tuple[str, int], ...]
 """(attribute, number of its cells): most cells first, then by name. Attributes without any cell are left out."""
 
+Doubts: TypeAlias = tuple[tuple[str, int, int], ...]
+"""Attributes with broken cells that say little of what broke them: how many of these cells flip often, and of how many
+the label may be wrong."""
+
 
 class CellFlip(NamedTuple):
     """A cell that is wrong at one or both of two points."""
@@ -282,6 +286,7 @@ class Flips(Frozen):
     lost: Tally = ()
     """The attributes that were right in all of ``FEWEST_LOST`` values or more that both points judge, and are now wrong
     in all of them."""
+    doubts: Doubts = ()
     unsteady: int = 0
     """Number of other attributes of whose values half flipped, of which one broke; counted only if any is lost."""
 

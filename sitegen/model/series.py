@@ -9,7 +9,7 @@ from sitegen.model.changes import Change, ChangeVerdict, Interval, Noise, Step
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, FrozenObject, field
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, traits_of
-from sitegen.model.outcomes import CellMap, Flips, Tally
+from sitegen.model.outcomes import CellMap, Flips
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import Edit, EvalHistory, OutputLayout, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, regraded
@@ -341,8 +341,8 @@ class EvalSummary(Frozen):
     """What became of the eval from the previous point to the newest."""
     weak: tuple[WeakSection, ...] = ()
     """The sections of the schema with the most errors of the newest output."""
-    newly_wrong: Tally = ()
-    """Cells that the newest output got wrong and the previous output got right."""
+    newly_wrong: Flips = Flips()
+    """Cells that the newest output got wrong and the previous output got right, and the doubts about them, alone."""
     longest: tuple[Streak, ...] = ()
     """The longest streaks of errors that last to the newest output."""
     suspects: tuple[SuspectTruth, ...] = ()

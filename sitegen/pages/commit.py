@@ -15,7 +15,7 @@ from sitegen.analysis.change import spans_of_commits
 from sitegen.analysis.edits import OutputEdits, other_edit
 from sitegen.analysis.flips import number_of_cells
 from sitegen.model.changes import Change
-from sitegen.model.commits import Commit, How
+from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
@@ -38,7 +38,8 @@ from sitegen.pages.effects import (
     grade_of,
     metrics_of,
 )
-from sitegen.pages.labels import CAUSES, by_either, changes, verdict_words
+from sitegen.pages.instructions import FileEdit
+from sitegen.pages.labels import CAUSES, by_either, changes, on_these_cases
 from sitegen.text.plain import counted, cut, day, line, visible
 from sitegen.text.values import written
 
@@ -130,7 +131,7 @@ class EvalMove(Frozen):
         why = ", ".join(CAUSES[cause] for cause in self.causes)
         if effect and effect.change.verdict:
             grade = grade_of(effect.change.verdict, spec)
-            why = verdict_words(effect.change.verdict, spec, self.info.nouns)
+            why = on_these_cases(effect.change.verdict, spec, self.info.nouns)
         elif effect and spec.recorded:
             grade, why = "recorded", ONLY_RECORDED
         elif effect:
@@ -159,16 +160,14 @@ class CommitView(Frozen, dict=True, gc=True):
     moves: tuple[EvalMove, ...]
     changed: tuple[Touched, ...]
     """``record.changes`` with the role of each path."""
-    files: dict[str, str]
-    """Maps each path in ``record.edits`` to the last path of the file, which names its page."""
     names: dict[str, str]
     """Maps the ids of the evals with a page to their names."""
     earlier: str | None = None
     """Id of the newest earlier commit that has a page."""
     thickened: tuple[str, ...] = ()
     """Paths of agents' definitions that the commit changed although instructions have separate files."""
-    edits: tuple[Edit, ...] = ()
-    """The edits of instruction files whose text changed."""
+    edits: tuple[FileEdit, ...] = ()
+    """Its edits of instruction files."""
     around_edits: tuple[Effect, ...] = ()
     """How evals changed with the edits of a commit that has no new output itself."""
     patches: Mapping[str, RenderedPatch] = {}
@@ -204,11 +203,6 @@ class CommitView(Frozen, dict=True, gc=True):
         """The fields that flipped, and the passages of the shown diffs that name them."""
         return fields_and_passages(self.effects, {path: patch.hunks for path, patch in self.patches.items()})
 
-    @property
-    def instructions(self) -> list[str]:
-        """Paths of the instruction files that the commit edited."""
-        return [path for path in self.record.edits if path in self.files]
-
     def move(self, eval_id: str) -> EvalMove:
         """The points of an eval at the commit."""
         return next(move for move in self.moves if move.info.id == eval_id)
@@ -232,12 +226,6 @@ class CommitView(Frozen, dict=True, gc=True):
         newest = sorted(names, key=lambda edit: -edit[0].position)
         return [(*edit, [] if len(names[edit]) == len(compared) else names[edit]) for edit in newest]
 
-    @property
-    def how_edited(self) -> dict[str, How]:
-        """How the commit changed each of these files."""
-        found = {item.change.path: item.change.how for item in self.paths("instruction")}
-        return {path: found.get(path, "modified") for path in self.instructions}
-
     def paths(self, role: TouchedRole) -> list[Touched]:
         """The changed paths with one role, in their order."""
         return [item for item in self.changed if item.role == role]
@@ -246,13 +234,14 @@ class CommitView(Frozen, dict=True, gc=True):
     def other_paths(self) -> list[Touched]:
         """Changed paths on which no number depends: also instruction files that no eval is known to be driven by."""
         skeletons = [item.change for item in self.changed if item.role == "instruction" and item.change.new]
-        others = [change for change in skeletons if change.path not in self.files]
+        edited = {edit.path for edit, _ in self.edits}
+        others = [change for change in skeletons if change.path not in edited]
         return self.paths("other") + [Touched(change, "other") for change in (*others, *self.record.others)]
 
     @property
     def changed_files(self) -> str:
         """The changed files, in a few words: ``3 instruction files, outputs of Orders``."""
-        files, names = len(self.instructions), self.names
+        files, names = len(self.edits), self.names
         parts = [
             "instructions" if files == 1 else f"{files:,} instruction files" if files else "",
             _of_evals("outputs", [names.get(eval_id, eval_id) for eval_id, _ in effects.outputs(self.changed, names)]),

@@ -234,7 +234,7 @@ def _graded(effect: Effect) -> tuple[Grade, str]:
     if effect.change is None:
         return "not judged", "nothing in common to compare"
     if window.verdict is not None:
-        why = labels.verdict_words(window.verdict, effect.spec, effect.info.nouns)
+        why = labels.on_these_cases(window.verdict, effect.spec, effect.info.nouns)
         return grade_of(window.verdict, effect.spec), why
     if effect.spec.recorded:
         return "recorded", ONLY_RECORDED
@@ -369,6 +369,8 @@ class FlippedFields(Frozen):
         for row, fixed, broken in self.evals[field]:
             signs = f' <span class="delta up">+{fixed:,}</span>' if fixed else ""
             signs += f' <span class="delta dn">−{broken:,}</span>' if broken else ""
+            doubts = [labels.doubts_of(counts) for name, *counts in row.flips.doubts if name == field]
+            signs += f' <span class="muted">{doubts[0]}</span>' if doubts else ""
             shown.append(
                 f'<a href="{root}{links.field(row.info.id, field)}">{text(line(row.info.name, 80))}</a>{signs}'
             )

@@ -11,7 +11,7 @@ from itertools import pairwise
 from shlex import quote
 from typing import Final, NamedTuple
 
-from sitegen.analysis.effects import BestVersion, FileThen, mean_change
+from sitegen.analysis.effects import FileThen, mean_change
 from sitegen.analysis.section_flips import SectionFlips, section_flips
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen
@@ -30,15 +30,13 @@ MOST_FILES: Final = 100
 """Largest number of files that one command restores."""
 
 
-def restore(edit: Edit, now: str) -> str | None:
-    """The command that restores the file, at its present path, as an edit left it; None if it left no file.
+def way_back(edits: Sequence[tuple[Edit, str]]) -> str | None:
+    """The command that brings files back as they were before one commit; None if ``go_back_command`` gives none.
 
-    Args:
-        edit: the edit that made the version.
-        now: the file's path now.
-
+    ``edits``: its edits, each with the path of its file now.
     """
-    return None if edit.new is None else go_back_command(edit.commit, [(edit.path, now)])
+    pairs = [(edit.old.path if edit.old else None, now) for edit, now in edits]
+    return go_back_command(edits[0][0].commit, pairs, parent=True) if pairs else None
 
 
 def go_back_command(commit: Commit, files: Sequence[FileThen], *, parent: bool = False) -> str | None:
@@ -129,7 +127,6 @@ class InstructionView(Frozen):
     """How each eval changed across each edit."""
     text: DisplayedFile | None
     """The present text, or the last text of a deleted file; None if there is none to show."""
-    best: tuple[BestVersion, ...]
 
     @property
     def page(self) -> Page:
@@ -140,12 +137,6 @@ class InstructionView(Frozen):
     def earlier_paths(self) -> list[str]:
         """Earlier paths of the file, oldest first."""
         return [path for path in dict.fromkeys(edit.path for edit in self.file.edits) if path != self.file.path]
-
-    @property
-    def text_before(self) -> str | None:
-        """The command that restores the text before the newest edit, or the last text of a deleted file."""
-        edits = self.file.edits if self.file.deleted else self.file.edits[:-1]
-        return next(filter(None, (restore(edit, self.file.path) for edit in reversed(edits))), None)
 
     @property
     def newest_first(self) -> range:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
 from posixpath import basename, splitext
-from typing import Final
+from typing import Final, NamedTuple
 
 from sitegen.analysis.effects import BestInstructions
 from sitegen.model.changes import EditedFile
@@ -56,7 +56,7 @@ PAINTED: Final[dict[Grade, str]] = dict(
 """The class of a cell of the matrix by its verdict; any other cell is not painted."""
 
 
-class FileEdit(Frozen):
+class FileEdit(NamedTuple):
     """An edit of one instruction file."""
 
     edit: Edit

@@ -295,6 +295,8 @@ def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> st
         moved += f" ({fixed:,} and {broken:,} if {once} once)"
     if verdict.p_value is not None and verdict.why != "a field was lost":
         moved += ", p < 0.001" if verdict.p_value < 0.001 else f", p {verdict.p_value:.3f}"
+    doubts = doubts_of(verdict.doubts)
+    doubts = doubts and f"; of what broke, {doubts}"
     match verdict.why:
         case "another judge":
             return "another judge graded it, and two do not grade alike"
@@ -303,13 +305,13 @@ def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> st
         case "nothing to compare":
             return "there is nothing in common to compare"
         case "a field was lost":
-            return f"{lost_words(verdict)}; {moved}"
+            return f"{lost_words(verdict)}; {moved}{doubts}"
         case "within the noise of repeats":
-            return f"{moved}, but reruns with the same instructions vary as much"
+            return f"{moved}, but reruns with the same instructions vary as much{doubts}"
         case "flips go the other way":
-            return f"{moved}, but {spec.label} {'rose' if (verdict.change or 0) > 0 else 'fell'}"
+            return f"{moved}, but {spec.label} {'rose' if (verdict.change or 0) > 0 else 'fell'}{doubts}"
         case "flips may be chance" | "beyond chance":
-            return moved
+            return moved + doubts
 
 
 def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
@@ -341,6 +343,13 @@ def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
 def verdict_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
     """What follows the word of a verdict: the reason for it, and what holds beyond these cases."""
     return "; ".join(filter(None, (on_these_cases(verdict, spec, nouns), beyond_them(verdict, spec, nouns))))
+
+
+def doubts_of(flips: Sequence[int]) -> str:
+    """How many of the values that broke flip often, and how many of their labels may be wrong; empty for none."""
+    often, labels = flips
+    says = [f"{often:,} {'flips' if often == 1 else 'flip'} often"] * bool(often)
+    return ", ".join([*says, *[f"{counted(labels, 'label')} may be wrong"] * bool(labels)])
 
 
 def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:

@@ -42,7 +42,7 @@ def pages() -> list[Page]:
         (hostile, odd, ((), ()), sample.HOSTILE),
     ):
         shown = show_text(text.encode())
-        found.append(InstructionView(file=file, edits=tuple(edits), effects=of_edits, text=shown, best=()).page)
+        found.append(InstructionView(file=file, edits=tuple(edits), effects=of_edits, text=shown).page)
     found.append(
         instructions_page(
             [

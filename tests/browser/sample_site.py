@@ -132,7 +132,7 @@ def _uncommitted(series: Series) -> Iterator[Page]:
     record = CommitRecord(
         commit=replace(sample.commit(121), sha=WORKTREE), changes=(), other_changes=2, snapshots=(), edits=()
     )
-    view = CommitView(record=record, moves=(move,), changed=(), files={}, names={})
+    view = CommitView(record=record, moves=(move,), changed=(), names={})
     summaries, head = _summaries()[:1], sample.commit(120)
     for name, uncommitted in (("edited", view), ("unedited", None)):
         page = sample.overview_page(summaries, head, COUNTS, uncommitted=uncommitted, worktree=True)

@@ -5,11 +5,10 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import best_before_newest, best_points, values_now
 from sitegen.analysis.deltas import comparable_since
-from sitegen.analysis.effects import EffectIndex, best_output
+from sitegen.analysis.effects import best_output
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import BestOutput, EvalSummary, Series
-from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.feed import feed_file
@@ -69,9 +68,6 @@ def test_every_page_and_file_names_the_same_output(then, now, best):
     assert (at.best.label, at.summary.best_output.value) == (label, value)
     compared = sample.view_of(compare_page(one, compare_data(one, ())))
     assert one.points[compared.earlier[-1]].snapshot.label == label
-    edits = tuple(Edit(sample.commit(index), "CLAUDE.md", "modified", None, None) for index in range(len(one.points)))
-    (of_file,) = EffectIndex([stored], {}).best_versions(InstructionHistory("CLAUDE.md", edits))
-    assert (of_file.point.label, of_file.best_output.value, of_file.edit) == (label, value, best)
     feed = feed_file(sample.SITE, one.points[-1].snapshot.commit, [stored]).content.decode()
     newest_entry = feed.split("<entry>")[1]
     assert "New best" in newest_entry

@@ -1,18 +1,16 @@
-import re
 from collections.abc import Iterable, Sequence
 
-from markupsafe import Markup
+import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.effects import BestVersion, EffectIndex
 from sitegen.model.changes import Interval
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import BestOutput, Effect, EvalInfo, EvalSummary
+from sitegen.model.series import Effect, EvalInfo
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.html.charts import track
-from sitegen.pages.instruction import CountedEdit, InstructionView, restore
+from sitegen.pages.instruction import CountedEdit, InstructionView, way_back
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written
@@ -35,32 +33,12 @@ VERSIONS = ((None, "1.0"), ("1.0", "1.1"), ("1.1", None), (None, "1.2"))
 FILE = InstructionHistory("a.md", (edit(1, "old name.md"), edit(2), edit(3)))
 
 
-def best_versions(file: InstructionHistory, **made_with: int) -> tuple[BestVersion, ...]:
-    """The best versions of a file, for evals whose best outputs were made with these edits."""
-    after = effect("a", 0.9).after
-    assert after is not None
-    evals = [
-        EvalSummary(EvalInfo(name, name.title()), (F1,), (after,), best_output=BestOutput(0, 0.9, edit))
-        for name, edit in made_with.items()
-    ]
-    return EffectIndex(evals, {}).best_versions(file)
-
-
 def view_of(
-    file: InstructionHistory,
-    counts: Sequence[PatchCounts],
-    effects: Iterable[tuple[Effect, ...]] | None = None,
-    best: Sequence[BestVersion] = (),
+    file: InstructionHistory, counts: Sequence[PatchCounts], effects: Iterable[tuple[Effect, ...]] | None = None
 ) -> InstructionView:
     edits = tuple(CountedEdit(count, ()) for count in counts)
     of_edits = tuple(effects or [()] * len(edits))
-    return InstructionView(file=file, edits=edits, effects=of_edits, text=None, best=tuple(best))
-
-
-def test_the_best_version_is_the_one_in_force_at_the_best_output():
-    file = InstructionHistory("a.md", (edit(3), edit(6)))
-    found = best_versions(file, d=7, c=6, b=5, a=2, e=-1)
-    assert [(best.info.id, best.edit) for best in found] == [("b", 0), ("c", 1), ("d", 1)]
+    return InstructionView(file=file, edits=edits, effects=of_edits, text=None)
 
 
 def test_beside_the_last_headline_of_an_eval_stands_its_interval():
@@ -77,32 +55,22 @@ def test_beside_the_last_headline_of_an_eval_stands_its_interval():
     assert "0.100 to 0.900" in html
 
 
-def test_a_row_says_how_to_bring_the_version_back_unless_it_is_there():
-    file = InstructionHistory("a.md", (*FILE.edits[:2], edit(3, gone=True), edit(4)))
-    stated = [PatchCounts(version_before=before, version_after=after) for before, after in VERSIONS]
-    view = view_of(file, stated, best=best_versions(file, a=1, b=2, c=3, d=9))
-    html = written(renderer_of(sample.SITE), Page("x/y.html", "pages/instruction.html", view))
-    versions = html.partition('<h2 id="h-b"')[2].partition("</details>")[0]
-    assert re.findall(r">edit (\d)</a>(?: .version ([^)]+))?", versions) == [("1", "1.0"), ("2", "1.1"), ("3", "")]
-    assert "the best output of 3 of 4 evals was made with an earlier version" in versions
-    ways = [Markup(way).striptags() for way in re.findall("</a>: (.*?)(?=<li)", versions)]
-    assert [way.removesuffix("Copy") for way in ways] == [
-        "git show '0000000:old name.md' > a.md",
-        "git checkout 0000000 -- a.md",
-        "there was no file then",
-    ]
-
-
-def test_no_command_brings_back_what_is_not_there_or_cannot_be_named():
-    assert restore(edit(1, gone=True), "a.md") is None
-    assert restore(replace(edit(1), commit=replace(commit(1), sha=WORKTREE)), "a.md") is None
-    assert restore(edit(1, "a\u202eb.md"), "a\u202eb.md") is None
-    assert restore(edit(1, "old.md"), "a\nb.md") is None
-
-
-def test_paths_are_quoted_for_the_shell_and_are_no_patterns_for_git():
-    assert restore(edit(1, "it's $(x).md"), "it's $(x).md") == "git checkout 0000000 -- 'it'\"'\"'s $(x).md'"
-    assert restore(edit(1, "*.md"), "*.md") == "git --literal-pathspecs checkout 0000000 -- '*.md'"
+@pytest.mark.parametrize(
+    ("edited", "now", "command"),
+    [
+        (edit(2, "a.md"), "a.md", "git checkout 0000000~1 -- a.md"),
+        (edit(2, "a.md", gone=True), "a.md", "git checkout 0000000~1 -- a.md"),
+        (sample.edit(commit(1), None, "x", "a.md", "added"), "a.md", "git rm -q -- a.md"),
+        (edit(2, "old name.md"), "a.md", "git show '0000000~1:old name.md' > a.md"),
+        (edit(2, "it's $(x).md"), "it's $(x).md", "git checkout 0000000~1 -- 'it'\"'\"'s $(x).md'"),
+        (edit(2, "*.md"), "*.md", "git --literal-pathspecs checkout 0000000~1 -- '*.md'"),
+        (replace(edit(2), commit=replace(commit(2), sha=WORKTREE)), "a.md", None),
+        (edit(2, "a\u202eb.md"), "a\u202eb.md", None),
+        (edit(2, "old.md"), "a\nb.md", None),
+    ],
+)
+def test_the_way_back_is_quoted_and_names_no_file_that_cannot_be_shown(edited, now, command):
+    assert way_back([(edited, now)]) == command
 
 
 def test_sizes_stand_beside_every_eval_that_was_measured_twice():

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from sitegen.engine.summary import LINES, summary_file
 from sitegen.model.changes import MetricStep, Moved, Step
 from sitegen.model.commits import WORKTREE, Commit
+from sitegen.model.outcomes import Flips
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, Streak, WeakSection
 from sitegen.model.site import SiteInfo
 from sitegen.model.timeline import Edit
@@ -324,7 +325,7 @@ def test_the_summary_lists_what_is_worse_the_largest_first():
 def test_the_summary_never_has_more_lines_than_a_reader_has_patience():
     focus = {
         "weak": tuple(WeakSection(f"part{number}", (9, 9, 9, 9), 40) for number in range(12)),
-        "newly_wrong": tuple((f"field{number}", 3) for number in range(12)),
+        "newly_wrong": Flips(broken=tuple((f"field{number}", 3) for number in range(12))),
         "longest": tuple(
             Streak(attribute=f"field{number}", more=2, cells=3, since="iteration-001", slug="0001", outputs=40)
             for number in range(12)
@@ -349,7 +350,7 @@ def test_what_a_project_says_is_quoted_in_the_summary_and_cannot_pose_as_ours():
         0.9,
         0.5,
         weak=(WeakSection(NASTY, (1, 0, 0, 0), 2),),
-        newly_wrong=((NASTY, 3),),
+        newly_wrong=Flips(broken=((NASTY, 3),)),
         longest=(Streak(attribute=NASTY, more=0, cells=1, since=NASTY, slug="0001", outputs=4),),
         suspects=suspects,
         steps=(step(1, 0.9, 0.5, "open", subject=NASTY),),

@@ -4,7 +4,6 @@ from typing import TypeAlias
 import pytest
 from msgspec.structs import replace
 
-from sitegen.model.commits import WORKTREE
 from sitegen.model.outcomes import Flips
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
@@ -42,7 +41,7 @@ def page_of(file: InstructionHistory, records: Sequence[Record], text: bytes | N
     """The page of a file with these edits, oldest first."""
     displayed = None if text is None else show_text(text)
     edits, effects = tuple(edit for edit, _ in records), tuple(effects for _, effects in records)
-    return InstructionView(file=file, edits=edits, effects=effects, text=displayed, best=()).page
+    return InstructionView(file=file, edits=edits, effects=effects, text=displayed).page
 
 
 def view_of(file: InstructionHistory, records: Sequence[Record], text: bytes | None) -> InstructionView:
@@ -86,22 +85,11 @@ def test_many_sizes_are_thinned_out_between_first_and_last():
     assert thinned((1, None)) == (1, None)
 
 
-def test_a_deleted_file_shows_its_last_text_and_how_to_bring_it_back():
+def test_a_deleted_file_shows_its_last_text():
     gone = sample.edit(sample.commit(10, "Remove it"), sample.V3, None, status="deleted")
     file = InstructionHistory(sample.PATH, (*sample.FILE.edits, gone), deleted=True)
     view = view_of(file, (*RECORDS, record(PatchCounts(0, 36))), sample.V3.encode())
     assert (view.file.deleted, view.lines[-1], view.text is None) == (True, 0, False)
-    assert view.text_before == "git checkout 453f058 -- .claude/instructions/packet-reader/instructions.md"
-
-
-def test_what_is_not_committed_cannot_be_brought_back():
-    edit = sample.edit(sample.commit(1, "x"), None, "x\n", "it's a.md", "added")
-    newest = sample.edit(sample.commit(2, "y"), "x\n", "y\n", "it's a.md")
-    for edits in ((edit,), (replace(edit, commit=replace(edit.commit, sha=WORKTREE)), newest)):
-        view = view_of(InstructionHistory("it's a.md", edits), [record(PatchCounts(1, 0))] * len(edits), b"x\n")
-        assert view.text_before is None
-    view = view_of(InstructionHistory("it's a.md", (edit, newest)), [record(PatchCounts(1, 0))] * 2, b"y\n")
-    assert view.text_before == f"git checkout {sample.commit(1, 'x').short} -- 'it'\"'\"'s a.md'"
 
 
 def test_earlier_paths_are_told():

@@ -9,7 +9,7 @@ from sitegen.analysis.causes import ProblemCounts
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flips
 from sitegen.model.changes import Change, Ends, Interval, MetricDelta, Overlap
-from sitegen.model.outcomes import Judgement
+from sitegen.model.outcomes import Flips, Judgement
 from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Streak, WeakSection, Window
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
@@ -160,13 +160,18 @@ def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
     walls, roof = WeakSection("walls", (1, 0, 2, 0), 10), WeakSection("roof", (0, 0, 1, 0), 4)
     old = Streak(attribute="walls[].area", more=0, cells=2, since="iteration-001", slug="0001", outputs=7)
     new = Streak(attribute="roof.kind", more=0, cells=1, since="iteration-007", slug="0007", outputs=1)
-    a = replace(_summary("a", 0.5), weak=(walls, roof), newly_wrong=(("roof.kind", 1),), longest=(old, new))
-    broken = (("roof.kind", 2), ("walls[].area", 2))
+    a = replace(
+        _summary("a", 0.5), weak=(walls, roof), newly_wrong=Flips(broken=(("roof.kind", 1),)), longest=(old, new)
+    )
+    broken = Flips(broken=(("roof.kind", 2), ("walls[].area", 2)), doubts=(("roof.kind", 1, 2),))
     b = replace(_summary("b", 0.5), weak=(roof,), newly_wrong=broken, longest=(new,))
-    gone = replace(_summary("c", 0.5, deleted=True), weak=(walls,), newly_wrong=(("x", 9),), longest=(old,))
+    gone = replace(
+        _summary("c", 0.5, deleted=True), weak=(walls,), newly_wrong=Flips(broken=(("x", 9),)), longest=(old,)
+    )
     focus = _view(a, b, gone).focus
     assert focus.sections == ((walls, (a,)), (replace(roof, errors=(0, 0, 2, 0), judged=8), (a, b)))
-    assert focus.broken == (("roof.kind", 3, (a, b)), ("walls[].area", 2, (b,)))
+    doubts = "1 flips often, 2 labels may be wrong"
+    assert focus.broken == (("roof.kind", 3, (a, b), doubts), ("walls[].area", 2, (b,), ""))
     html = renderer_of(sample.SITE).render(sample.overview_page((a, b, gone), HEAD, COUNTS)).decode()
     newest = [f"evals/{summary.info.id}/{summary.headlines[-1].slug}.html" for summary in (a, b)]
     assert re.findall(r'href="([^"]*#section=[^"]*)"', html[html.index("What to work on") :]) == [
@@ -211,7 +216,7 @@ def test_the_focus_of_an_eval_names_sections_new_errors_and_old_ones():
     points[3] = sample.with_flips(points[3], flips(cells, 2, 3))
     series = replace(sample.series(4), points=tuple(points), cells=cells)
     assert weak_sections(series) == (WeakSection("walls", (2, 0, 0, 0), 2), WeakSection("roof", (1, 0, 0, 0), 1))
-    assert newly_wrong(series) == (("roof.kind", 1),)
+    assert newly_wrong(series).broken == (("roof.kind", 1),)
     assert longest_streaks(series) == (
         Streak(attribute="walls[].area", more=0, cells=1, since="iteration-002", slug="0002", outputs=3),
         Streak(attribute="roof.kind", more=0, cells=1, since="iteration-004", slug="0004", outputs=1),

@@ -124,8 +124,9 @@ def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
         still=(("remarks", 4),),
         appeared=(("route.eta", 3),),
         by_truth=1,
+        doubts=(("consignee.city", 1, 0),),
     )
-    assert why_rows.fates(flips) == [("consignee.city", 2, 1, 0, 0), ("route.eta", 0, 0, 0, 3)]
+    assert why_rows.fates(flips) == [("consignee.city", 2, 1, 0, 0, "1 flips often"), ("route.eta", 0, 0, 0, 3, "")]
     assert [why_rows.fixed_values(flip) for flip in flipped[:2]] == [
         ("Oslo", "Olso", "Oslo"),
         ("Oslo<small>before: Bergen</small>", "Oslo", "Oslo"),

@@ -59,7 +59,7 @@ def test_errors_come_first_then_what_is_in_most_places_and_the_past_last() -> No
     )
     assert [cause.message for cause in causes] == ["now", "twice", "once", "old"]
     assert count_causes(causes) == (1, 2, 0, 1)
-    assert count_causes(causes).text == "1 error, 2 warnings, and 1 on earlier outputs"
+    assert count_causes(causes).text == "1 error, 2 warnings, and 1 of earlier outputs alone"
 
 
 def test_a_banner_names_the_gravest_cause_that_changes_scores_and_where() -> None:

@@ -47,7 +47,7 @@ def test_the_first_sentence_names_the_edit_and_the_command_takes_it_back(repo: G
     assert sentence.endswith("): 0 values fixed, 27 broken.")
     assert '<span class="vh">added: </span>Trust &lt;the&gt; summary.</li>' in html
     repo.checkout()
-    (command,) = re.findall(r"<summary>the way back</summary><span class=\"cmd\"><code>(.*?)</code>", html)
+    (command,) = re.findall(r"<summary>The way back</summary><span class=\"cmd\"><code>(.*?)</code>", html)
     subprocess.run(unescape(command), shell=True, check=True, cwd=repo.path, capture_output=True)
     assert (repo.path / "CLAUDE.md").read_text() == RULES
 
@@ -71,7 +71,7 @@ def test_a_file_that_the_edit_added_is_removed_and_one_that_it_deleted_restored(
     repo.commit({"evals/a/results/iteration-002/extracted.json": output(3)}, message="Read")
     html = overview(repo, tmp_path)
     repo.checkout()
-    (command,) = re.findall(r"<summary>the way back</summary><span class=\"cmd\"><code>(.*?)</code>", html)
+    (command,) = re.findall(r"<summary>The way back</summary><span class=\"cmd\"><code>(.*?)</code>", html)
     subprocess.run(unescape(command), shell=True, check=True, cwd=repo.path, capture_output=True)
     assert (repo.path / "CLAUDE.md").read_text() == RULES
     assert not (repo.path / "AGENTS.md").exists()

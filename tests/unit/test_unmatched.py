@@ -203,4 +203,4 @@ def test_problems_of_a_build_that_goes_on_are_those_of_one_from_the_beginning(re
 def test_strict_counts_them(repo, tmp_path):
     repo.commit({**EVAL, **entry("mapping: m.yaml")})
     done = run("build", repo.path, "--strict", "--out", tmp_path / "site")
-    assert (done.returncode, "1 warning on problems.html" in done.stdout) == (3, True)
+    assert (done.returncode, "problems.html: 1 warning" in done.stdout) == (3, True)

@@ -91,6 +91,7 @@ def change_verdict(
         broken=broken,
         detectable=_detectable(after, verdict, ratio_change(pairs), difference_of_repeats(*noise, 0.0)),
         lost_fields=lost,
+        doubts=(sum(often for _, often, _ in flips.doubts), sum(labels for _, _, labels in flips.doubts)),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from sitegen.analysis.series import output_of_each, repeats_the_point_before
 from sitegen.analysis.standing import EvalStanding
@@ -12,11 +12,11 @@ from sitegen.model.changes import Step
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.outcomes import Tally
+from sitegen.model.outcomes import Flips
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, Series, Streak, WeakSection
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.labels import CAUSES, exchange
+from sitegen.pages.labels import CAUSES, doubts_of, exchange
 from sitegen.pages.report.discrepancies import TOP_LEVEL, grouping, sections
 from sitegen.pages.report.patterns import pattern_words
 from sitegen.text.plain import counted
@@ -30,13 +30,17 @@ PATTERNS: Final = 3
 """Number of evals whose error pattern the overview names."""
 
 
+BrokenField: TypeAlias = tuple[str, int, tuple[EvalSummary, ...], str]
+"""A field that is wrong in the newest outputs of evals, and right in the previous ones: its cells, the evals, and why
+some of this says little."""
+
+
 class FocusView(Frozen):
     """What to work on in all evals."""
 
     sections: tuple[tuple[WeakSection, tuple[EvalSummary, ...]], ...]
     """Sections of the schema with their errors in all evals, and the evals that have them in their newest report."""
-    broken: tuple[tuple[str, int, tuple[EvalSummary, ...]], ...]
-    """Fields that are wrong in the newest outputs of evals, and right in the previous ones, with their cells."""
+    broken: tuple[BrokenField, ...]
     longest: tuple[tuple[EvalInfo, Streak], ...]
     """The longest streaks of errors that last to the newest output."""
     patterns: tuple[EvalSummary, ...] = ()
@@ -59,16 +63,14 @@ def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
         return None
     streaks = [(summary.info, streak) for summary in alive for streak in summary.longest]
     streaks.sort(key=lambda row: (-row[1].outputs, -row[1].cells, row[0].id, row[1].attribute))
-    return FocusView(
-        sections=weak, broken=_broken_rows(alive), longest=tuple(streaks[:LISTED]), patterns=most_costly_patterns(alive)
-    )
-
-
-def most_costly_patterns(summaries: Iterable[EvalSummary]) -> tuple[EvalSummary, ...]:
-    """The evals whose largest error pattern has the most errors; at most ``PATTERNS``."""
-    with_patterns = [summary for summary in summaries if summary.patterns]
+    with_patterns = [summary for summary in alive if summary.patterns]
     with_patterns.sort(key=lambda summary: (-summary.patterns[0].errors, summary.info.id))
-    return tuple(with_patterns[:PATTERNS])
+    return FocusView(
+        sections=weak,
+        broken=_broken_rows(alive),
+        longest=tuple(streaks[:LISTED]),
+        patterns=tuple(with_patterns[:PATTERNS]),
+    )
 
 
 def words_of(summary: EvalSummary) -> tuple[str, str, str, str]:
@@ -76,7 +78,7 @@ def words_of(summary: EvalSummary) -> tuple[str, str, str, str]:
     return pattern_words(summary.patterns[0], summary.specs[0], summary.info.nouns)
 
 
-def newly_wrong(series: Series) -> Tally:
+def newly_wrong(series: Series) -> Flips:
     """The fields that broke at the newest point of an eval with a new output."""
     points = series.points
     newest = next(
@@ -87,7 +89,8 @@ def newly_wrong(series: Series) -> Tally:
         ),
         None,
     )
-    return newest.change.flips.broken[:_OF_EVAL] if newest and newest.change else ()
+    flips = newest.change.flips if newest and newest.change else Flips()
+    return Flips(broken=flips.broken[:_OF_EVAL], doubts=flips.doubts)
 
 
 def longest_streaks(series: Series) -> tuple[Streak, ...]:
@@ -136,14 +139,17 @@ def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[tuple[WeakSection, tup
     return tuple(sorted(rows, key=lambda row: (-sum(row[0].errors), row[0].name))[:LISTED])
 
 
-def _broken_rows(summaries: Iterable[EvalSummary]) -> tuple[tuple[str, int, tuple[EvalSummary, ...]], ...]:
-    found: dict[str, list[tuple[int, EvalSummary]]] = {}
+def _broken_rows(summaries: Iterable[EvalSummary]) -> tuple[BrokenField, ...]:
+    found: dict[str, list[tuple[int, int, int, EvalSummary]]] = {}
     for summary in summaries:
-        for attribute, cells in summary.newly_wrong:
-            found.setdefault(attribute, []).append((cells, summary))
+        doubts = {attribute: counts for attribute, *counts in summary.newly_wrong.doubts}
+        for attribute, cells in summary.newly_wrong.broken:
+            often, labels = doubts.get(attribute, (0, 0))
+            found.setdefault(attribute, []).append((cells, often, labels, summary))
     rows = [
-        (attribute, sum(cells for cells, _ in of_evals), tuple(summary for _, summary in of_evals))
+        (attribute, sum(cells), evals, doubts_of((sum(often), sum(labels))))
         for attribute, of_evals in found.items()
+        for cells, often, labels, evals in [tuple(zip(*of_evals, strict=True))]
     ]
     return tuple(sorted(rows, key=lambda row: (-row[1], row[0]))[:LISTED])
 

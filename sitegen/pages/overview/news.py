@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, TypeAlias
 
-from sitegen.analysis.effects import FileThen
 from sitegen.analysis.standing import LOST, EvalStanding, nothing_is_worse
 from sitegen.model.changes import Step
 from sitegen.model.commits import WORKTREE
@@ -17,8 +16,9 @@ from sitegen.model.metrics import ROUNDING
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.instruction import go_back_command
-from sitegen.pages.labels import lost_words, moved_words, subject_of
+from sitegen.pages.instruction import way_back
+from sitegen.pages.instructions import FileEdit
+from sitegen.pages.labels import doubts_of, lost_words, moved_words, subject_of
 from sitegen.pages.overview.focus import (
     FocusView,
     Phrase,
@@ -142,7 +142,8 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     now = f"{metric_text(metric.after, spec.unit)} at "
     end = {"fell": ".", "open": " and was not regained."}.get(step.status, ", too new to tell from noise.")
     if verdict and verdict.fixed + verdict.broken and step.status == "fell":
-        end = f": {moved_words(verdict, summary.specs[0], summary.info.nouns)}."
+        doubts = [f"of what broke, {doubts}" for doubts in [doubts_of(verdict.doubts)] if doubts]
+        end = f": {'; '.join([moved_words(verdict, summary.specs[0], summary.info.nouns), *doubts])}."
     return said(of_eval, ": ", lost, *what, metric_phrase(spec), *how, now, output, _after_edit(step), end)
 
 
@@ -242,11 +243,10 @@ LINES: Final = 4
 """Largest number of changed lines that are shown."""
 
 
-Undo: TypeAlias = tuple[InstructionHistory, Edit, tuple[PatchLine, ...], int, str | None]
+Undo: TypeAlias = tuple[FileEdit, tuple[PatchLine, ...], int, str | None]
 """The newest edit between the outputs before and after a loss. Association in time: it need not be the cause.
 
-The file, the edit, the first lines that it changed, the number of changed lines that are left out, and the command that
-restores the edited files as they were before; None if there are too many, or if the edit is uncommitted.
+The edit, the first lines that it changed, the number of changed lines that are left out, and the ``way_back``.
 """
 
 
@@ -265,25 +265,15 @@ def undo_of(
     if edited is None:
         return None
     found = [
-        (file, edit)
+        FileEdit(edit, file.path)
         for file in files
         for edit in file.edits
         if edit.commit.sha == edited.sha and (edit.path, edited.sha) in step.edits
     ]
     if not found:
         return None
-    drawn = [(file, edit, read_patch(patch_of(edit))) for file, edit in found]
-    file, edit, patch = max(drawn, key=lambda one: one[2].counts.added + one[2].counts.removed)
+    drawn = [(at, read_patch(patch_of(at.edit))) for at in found]
+    most, patch = max(drawn, key=lambda one: one[1].counts.added + one[1].counts.removed)
     changed = (line for hunk in patch.hunks for line in hunk.lines if line.kind in ("added", "removed"))
     lines = tuple(islice(changed, LINES))
-    return (
-        file,
-        edit,
-        lines,
-        max(0, patch.counts.added + patch.counts.removed - len(lines)),
-        go_back_command(edited, [_before(file, edit) for file, edit in found], parent=True),
-    )
-
-
-def _before(file: InstructionHistory, edit: Edit) -> FileThen:
-    return edit.old.path if edit.old else None, None if file.deleted else file.path
+    return most, lines, max(0, patch.counts.added + patch.counts.removed - len(lines)), way_back(found)

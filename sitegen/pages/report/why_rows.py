@@ -249,10 +249,14 @@ def _tone(change: float, higher_is_better: bool) -> str:
     return "" if change == 0 else "up" if (change > 0) is higher_is_better else "dn"
 
 
-def fates(flips: Flips) -> list[tuple[str, int, int, int, int]]:
-    """Fields with values that were fixed, broken, stayed wrong, or appeared or vanished as errors; most flips first."""
+def fates(flips: Flips) -> list[tuple[str, int, int, int, int, str]]:
+    """Fields with values that were fixed, broken, stayed wrong, or appeared or vanished as errors; most flips first.
+
+    Last, why some of the flips say little.
+    """
     fixed, broken, still = dict(flips.fixed), dict(flips.broken), dict(flips.still)
     appeared, vanished = dict(flips.appeared), dict(flips.vanished)
+    doubts = {name: labels.doubts_of(counts) for name, *counts in flips.doubts}
     rows = [
         (
             name,
@@ -260,6 +264,7 @@ def fates(flips: Flips) -> list[tuple[str, int, int, int, int]]:
             broken.get(name, 0),
             still.get(name, 0),
             appeared.get(name, 0) + vanished.get(name, 0),
+            doubts.get(name, ""),
         )
         for name in fixed | broken | appeared | vanished
     ]
@@ -274,7 +279,10 @@ def fate_columns(nouns: Nouns, others: bool) -> list[Column]:
         Column(
             name="field",
             head=nouns.attribute.capitalize(),
-            cell=lambda row: Markup(f'<a href="{links.field_in_eval(row[0])}">{text(row[0])}</a>'),
+            cell=lambda row: Markup(
+                f'<a href="{links.field_in_eval(row[0])}">{text(row[0])}</a>'
+                f"{f' <small class=muted>{row[-1]}</small>' if row[-1] else ''}"
+            ),
             classes="label",
         ),
         *(
