@@ -1,10 +1,7 @@
 """The page of all fields: a field path over all evals that have it."""
 
-import re
-
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import field_summaries
 from sitegen.engine.worker_context import Renderer
 from sitegen.model.outcomes import Cell, Flips, Period
 from sitegen.model.series import EvalInfo, EvalSummary, FailingValue, FieldSummary, Series, Window
@@ -55,13 +52,6 @@ def _field(attribute: str, wrong: int = 0) -> FieldSummary:
     )
 
 
-def test_a_field_is_summed_up_with_its_edits_and_the_items_that_keep_failing():
-    (field,) = field_summaries(_series())
-    assert (field.attribute, field.moves) == ("walls[].area", ((2, 2, 0), (1, 0, 1)))
-    assert field.failing == (FailingValue(label="walls[W13].area", document="", expected="7", actual="<b>", outputs=3),)
-    assert len(field.right) == 3
-
-
 def test_fields_of_all_evals_with_the_same_path_stand_together_those_with_most_errors_first():
     evals = [_eval("a", _field("name", 1), _field("w[].u", 2)), _eval("b", _field("w[].u", 3)), _eval("c")]
     page = fields_page([*evals, replace(_eval("d", _field("gone", 9)), deleted=True)])
@@ -86,24 +76,6 @@ def _edit(position: int, *flips: Flips) -> EditEffects:
     )
     edit = sample.edit(position)
     return EditEffects(edit.commit, (FileEdit(edit, edit.path),), effects)
-
-
-def test_each_edit_has_what_it_fixed_and_broke_by_section_over_all_evals():
-    walls = Flips(fixed=(("walls[].area", 2), ("name", 1)), broken=(("walls[].pitch", 4),))
-    edits = [
-        _edit(5, walls, Flips(fixed=(("walls[].area", 1),))),
-        _edit(4),
-        _edit(3, Flips(broken=(("roof.area", 2),))),
-    ]
-    total, rows, _ = moved_by(edits)
-    section, name, roof = (("e", "E", field) for field in ("walls", "name", "roof.area"))
-    assert total == {section: [3, 4, -1], roof: [0, 2, -2], name: [1, 0, 1]}
-    assert [moves for _, moves in rows] == [{section: [3, 4], name: [1, 0]}, {roof: [0, 2]}]
-    html = Renderer(sample.SITE).render(fields_page([], edits)).decode()
-    table = html.partition('id="h-e"')[2].partition("</table>")[0]
-    words = " ".join(re.sub("<[^>]*>", " ", table).split())
-    assert "All of these edits ▲ 3 fixed ▼ 4 broken ▼ 2 broken ▲ 1 fixed" in words
-    assert "0 ▲ 3 fixed ▼ 4 broken worst of this column ▲ 1 fixed" in words
 
 
 def test_of_many_fields_those_that_moved_most_are_shown_and_of_many_edits_the_newest():

@@ -34,12 +34,6 @@ def _moved(
     )
 
 
-def test_a_change_is_in_hundredths_of_the_range_with_the_parts_that_did_anything():
-    found = _change(_moved(0.5, DeltaParts(0.75, 0.0, -0.25)))
-    assert found == DisplayedChange(0.5, {"outputs": 0.75, "rules": -0.25})
-    assert _change(_moved(0.5, DeltaParts(0.5, 0.0, 0.0)), QUALITY) == DisplayedChange(0.5, {"outputs": 0.5})
-
-
 def test_digits_that_only_a_sum_leaves_are_no_part():
     assert _change(_moved(0.5, DeltaParts(0.5, 1e-16, -1e-16))).parts == {"outputs": 0.5}
 
@@ -79,22 +73,6 @@ def test_a_change_whose_mixtures_are_undefined_is_whole_but_not_split():
 def test_points_that_nobody_compared_have_no_changes():
     before, after = sample.points(2)
     assert changes((F1,), PARAGRAPHS, before, replace(after, change=None)) == ()
-
-
-@pytest.mark.parametrize(
-    ("change", "spec", "written"),
-    [
-        (DisplayedChange(0.042, {"outputs": 0.05, "ground truth": -0.011, "rules": 0.003}), F1,
-         "outputs +0.050, ground truth −0.011, rules +0.003"),
-        (DisplayedChange(0.5, {"outputs": 0.5}), QUALITY, "outputs +0.500"),
-        (DisplayedChange(0.0), F1, ""),
-        (DisplayedChange(0.01, {"outputs": 0.01}, "over 3 common documents"), F1,
-         "outputs +0.010; over 3 common documents"),
-        (DisplayedChange(None, note="not comparable"), F1, "not comparable"),
-    ],
-)  # fmt: skip
-def test_what_a_change_is_made_up_of_is_in_the_unit_of_its_metric(change, spec, written):
-    assert change.origin(spec) == written
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from sitegen.model.site import SiteInfo
 from sitegen.pages import effects
 from sitegen.pages.commit import MOST_POINTS, CommitEffect, CommitView, commit_effect, earlier_edits
 from sitegen.pages.edit import draw_edit
-from sitegen.pages.effects import Touched, effect_rows, outputs
+from sitegen.pages.effects import Touched, outputs
 from tests import pages_sample as points
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written
@@ -39,16 +39,6 @@ SAME = CommitEffect(change=replace(CHANGED, metrics=(), flips=Flips(), verdict=N
 
 def html_of(view: CommitView | None = None, site: SiteInfo = sample.SITE) -> str:
     return written(renderer_of(site), (view or sample.commit_view()).page)
-
-
-def test_what_changed_is_grouped_and_iterations_are_counted():
-    view = sample.commit_view()
-    assert outputs(view.changed, view.names) == [("herbs", "1 output changed"), ("vegetables", "40 iterations added")]
-    assert [item.change.path for item in view.paths("ground_truth")] == ["evals/herbs/ground_truth.csv"]
-    assert [item.change.path for item in view.paths("rules")] == ["evals/manifest.yaml", "schemas/field_mapping.yaml"]
-    assert view.other_paths == []
-    truth = '<span class="mono">evals/<wbr>herbs/<wbr>ground_<wbr>truth.<wbr>csv</span>'
-    assert f'{truth}<a href="../evals/herbs/index.html">Herbs</a></li>' in html_of()
 
 
 def test_other_files_are_named_as_far_as_the_record_holds_them_and_the_rest_is_counted():
@@ -94,24 +84,6 @@ def test_copies_are_named_and_not_counted_as_outputs_of_the_commit():
     ]
 
 
-def test_moves_stand_by_size_with_the_best_of_several_points():
-    vegetables, herbs, bulbs, mosses = sample.MOVES
-    more = replace(BROUGHT, change=replace(CHANGED, metrics=(MetricDelta("f1", -0.03, None),)))
-    rows = sample.moved(bulbs, vegetables, replace(mosses, effect=BROUGHT), replace(herbs, effect=more)).moved
-    assert [(row.info.id, row.grade, row.change) for row in rows] == [
-        ("herbs", "worse", -0.03),
-        ("mosses", "worse", -0.02),
-        ("bulbs", "first output", None),
-        ("vegetables", "first output", None),
-    ]
-    assert effects.grade_counts(row.grade for row in rows) == (("worse", 2), ("first output", 2))
-    assert [row.why for row in sample.moved(herbs).moved] == ["new output, ground truth changed"]
-    best = vegetables.best
-    assert best
-    assert (best.slug, best.label, best.values[0], best.interval) == ("0011", "iteration-011", 0.86, None)
-    assert herbs.best is None
-
-
 def test_edits_of_earlier_commits_stand_once_with_the_evals_that_they_may_have_to_do_with():
     trim, grow = (
         Commit(sha=letter * 40, position=position, author="Wren", committed_at="2026-03-02", subject=subject)
@@ -154,15 +126,6 @@ def test_points_beyond_the_bound_are_counted_not_listed():
     assert "<li>and 7 more</li>" in html
 
 
-def test_a_commit_that_only_edits_instructions_shows_how_evals_changed_with_its_edits():
-    view = sample.edit_view(around_edits=sample.EFFECTS)
-    assert (view.effects, view.moved) == (effect_rows(sample.EFFECTS), ())
-    html = html_of(view)
-    assert "Last output before this edit, against the last one before the next edit" in html
-    assert [f'<a class="name" href="../evals/{row.info.id}/index.html">' in html for row in view.effects] == [True] * 5
-    assert "has an output made between this edit and the next one" in html_of(sample.edit_view())
-
-
 def test_the_message_is_plain_text_and_the_commit_links_to_the_repository():
     html = html_of()
     assert "&lt;b&gt;Not bold.&lt;/b&gt;" in html
@@ -201,21 +164,6 @@ def test_an_eval_without_a_page_is_named_and_not_linked():
     html = html_of(sample.edit_view(changed=changed, names={}))
     assert "<span>gone</span>" in html
     assert "evals/gone/" not in html
-
-
-def test_a_move_says_why_the_number_moved_and_what_flipped():
-    move = replace(sample.MOVES[1], effect=BROUGHT)
-    (row,) = sample.moved(move).moved
-    assert [change for _, change in row.metrics] == [-0.02, None, 0.01]
-    html = html_of(sample.commit_view(moves=(move,)))
-    assert '<p class="by">Outputs −0.030, ground truth +0.010; over 3 common documents.</p>' in html
-    assert '<p class="by">1 error appeared and 0 went with documents or expected values.</p>' in html
-    assert '<span class="pill bad">1 worse</span>' in html
-    both = "1 value fixed, 9 broken, p 0.020"
-    assert f'<span class="pill bad">worse</span><div class="by">{both}</div>' in html
-    assert "95 % interval of the change: </span>−0.030 to −0.010" in html
-    assert '#a=0004&amp;b=0007">9</a>' in html
-    assert "<code>a&lt;b&gt;</code>" in html
 
 
 def test_a_commit_shows_its_diffs_and_links_their_passages_with_the_fields_that_they_name():

@@ -30,16 +30,6 @@ def view(page: Page) -> CommitsView:
     return page.view
 
 
-def test_a_row_says_what_a_commit_changed_and_how_evals_changed_with_it():
-    commit = sample.RECORD.commit
-    assert sample.commit_view().listed == ListedCommit(
-        commit=replace(commit, body=""),
-        changed="instructions, outputs of 2 evals, ground truth of Herbs, rules",
-        grades=(("first output", 4),),
-        largest=("Bulbs", sample.SPECS[0], None),
-    )
-
-
 def test_the_newest_page_is_never_short_and_a_full_page_holds_the_same_commits_for_good():
     assert [(path, len(view(page).rows)) for path, page in pages(5 * COMMITS // 2).items()] == [
         ("commits/page-1.html", COMMITS),

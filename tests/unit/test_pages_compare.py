@@ -10,7 +10,7 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.change import change
-from sitegen.analysis.flips import fate_of, flipped_cells, net_by_item
+from sitegen.analysis.flips import flipped_cells, net_by_item
 from sitegen.model.changes import ChangeVerdict, Ends, Overlap, Step
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Cell, CellFlip, Fate, Period
@@ -19,15 +19,7 @@ from sitegen.model.series import Series
 from sitegen.model.site import SiteInfo
 from sitegen.pages import compare_cells
 from sitegen.pages.compare import CompareView, compare_page, edits_since, errors
-from sitegen.pages.compare_data import (
-    FATES,
-    CompareData,
-    answer,
-    compare_data,
-    diff_command,
-    editing_commits,
-    judged_pairs,
-)
+from sitegen.pages.compare_data import CompareData, answer, compare_data, diff_command, editing_commits, judged_pairs
 from sitegen.pages.edit import draw_few
 from sitegen.stats.significance import ALPHA, least_discordant, reach_of_chance, sign_test
 from sitegen.text.values import written
@@ -167,19 +159,6 @@ def test_the_newest_point_is_held_against_the_one_before_it():
     assert "are over the 1 document in both; the values beside them also count other documents: 1 before." in html
     assert "Values: 1 fixed, 1 broken," in html
     assert "sitegen compare waybills@0002 waybills@0003" in html
-
-
-def test_the_script_is_told_what_becomes_of_a_cell_from_any_state_to_any_other():
-    found = compare_data(series(BROKEN), ()).page
-    assert found is not None
-    for held, table in enumerate(found["fates"]):
-        for before, row in zip(compare_cells.STATES, table, strict=True):
-            for after, fate in zip(compare_cells.STATES, row, strict=True):
-                runs = (
-                    Period(start=0, state=before, expected="", actual=""),
-                    Period(start=0, state=after, expected="", actual=""),
-                )
-                assert (None if fate is None else FATES[fate]) == fate_of(*runs, bool(held))
 
 
 def test_points_without_a_common_document_are_not_tested_for_chance():
@@ -486,13 +465,3 @@ def test_several_edits_of_a_file_are_one_diff_from_its_first_text_to_its_last():
     assert "State the &lt;b&gt;" in re.sub("</?(del|ins)>", "", html)
     ids = re.findall(r'<tr class="hk" id="(\w+)"', html)
     assert len(ids) == len(set(ids)) == html.count('<div class="view lines on">') > 0
-
-
-def test_a_copy_names_the_iteration_whose_output_it_has():
-    one = series(BROKEN, STILL)
-    points = (*one.points[:2], replace(one.points[2], first_with_output=0))
-    copied = replace(one, points=points)
-    found = compare_data(copied, ()).page
-    assert found is not None
-    assert [point.get("same") for point in found["points"]] == [None, None, "0001"]
-    assert html_of(copied).count('<span class="pill">same output as iteration-001</span>') == 1

@@ -8,7 +8,7 @@ from sitegen.analysis.blame import Blame
 from sitegen.model.outcomes import Cell, Period
 from sitegen.model.series import Series
 from sitegen.model.site import Page, SiteInfo
-from sitegen.pages.field import CELLS, COLUMNS, FEWEST_PERIODS, TURNS, FieldView, field_page, last_change
+from sitegen.pages.field import CELLS, COLUMNS, FEWEST_PERIODS, TURNS, FieldView, field_page
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 
@@ -46,63 +46,6 @@ def html_of(one: Series) -> str:
 def table(html: str, name: str) -> str:
     """The body of a table of the page."""
     return re.search(f'<table class="{name}[ "].*?<tbody>(.*?)</table>', html)[1]  # type: ignore[index]
-
-
-FLIPPED = sample.cell(
-    "a",
-    "cargo[0].name",
-    Period(start=0, state="correct", expected='"Dried cod"', actual='"Dried cod"'),
-    Period(start=2, state="wrong_value", expected='"Dried cod"', actual='"Dried cow"'),
-    Period(start=4, state="wrong_value", expected="12", actual='"Dried cow"'),
-)
-RIGHT = sample.cell("b", "cargo[0].name", Period(start=1, state="correct", expected="1", actual="1"))
-
-
-def test_a_field_is_shown_with_its_cells_and_what_changed_them():
-    one = series(FLIPPED, RIGHT)
-    (view,) = views(one)
-    assert [blame.cell for blame in view.cells] == [FLIPPED, RIGHT]
-    assert [blame.cell for blame in view.wrong] == [FLIPPED]
-    assert (view.columns, view.scored_again) == ([0, 2, 4], True)
-    assert (view.wrong_now, view.judged, view.causes) == ([2], 2, [("new output", 1)])
-    assert [flip.period.start for flip in view.flips] == [2]
-    html = html_of(one)
-    first, third, fifth = (one.points[at].snapshot for at in (0, 2, 4))
-    head = re.search('<table class="strip"> <thead>(.*?)</thead>', html)[1]  # type: ignore[index]
-    assert re.findall('<a href="(.*?)".*?>([0-9*–]+)</a>', head) == [
-        (f"../{at.slug}.html", number) for at, number in ((first, "1–2"), (third, "3–4"), (fifth, "4*"))
-    ]
-    band = "<td class=wrong_value>W"
-    assert f"</a><td class=correct>✓{band}{band}<td class=c-rest>" in table(html, "strip")
-    turns, runs = table(html, "turns"), table(html, "cellruns")
-    assert re.findall(r'<tr><td class=c-iteration><a href="../(.*?)[.]html"', turns) == [
-        at.slug for at in (fifth, third, first)
-    ]
-    assert re.findall(r'<tr><td class=c-from><a href="../(.*?)[.]html"', runs) == [
-        at.slug for at in (fifth, third, first)
-    ]
-    assert 'num">0<td' not in html
-    assert "Dried co<mark>d</mark>" in runs
-    assert "Dried co<mark>w</mark>" in runs
-    assert '<span class="pill bad">broken</span> new output ' in runs
-    assert runs.count("<i> for 2 outputs</i>") == 2  # the last of the three periods has not ended
-    assert f'<span class="pill bad">wrong since {third.label}</span> <span>flipped 1 time<' in runs
-
-
-def test_a_field_that_was_never_wrong_has_a_page_that_says_so():
-    one = series(RIGHT)
-    (view,) = views(one)
-    assert (view.wrong, view.changes, view.columns, view.wrong_now, view.judged) == ([], [], [], [], 1)
-    html = html_of(one)
-    assert "No iteration ever had an error here: 1 value" in html
-    assert len(html) < 6_000
-
-
-def test_more_points_at_which_nothing_happened_leave_the_page_as_it_is():
-    renderer = renderer_of(SiteInfo("t", "1"))
-    few, many = (series(FLIPPED, RIGHT, number=number) for number in (6, 40))
-    assert [renderer.render(page) for page in pages(few)] == [renderer.render(page) for page in pages(many)]
-    assert [list(map(last_change, one.cells.by_attribute.values())) for one in (few, many)] == [[4], [4]]
 
 
 def test_a_page_has_an_end_whatever_happened():

@@ -14,7 +14,7 @@ from sitegen.model.answers import AnsweredCase
 from sitegen.model.usage import Call
 from sitegen.pages import links
 from sitegen.pages.field import ANSWERED, FieldView, case_page
-from sitegen.pages.report.grid import DRAWN, PART, SHOWN, CaseGrid, marked, verdict
+from sitegen.pages.report.grid import DRAWN, PART, SHOWN, CaseGrid, verdict
 from sitegen.scoring.answers import answered_cases
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
@@ -90,23 +90,6 @@ def test_of_many_columns_those_with_the_best_answers_are_shown_first() -> None:
     assert "beyond" not in replace(shown, place=None).drawn[0], "the page of a case has no chooser"
 
 
-def test_columns_differ_if_they_say_something_else_or_only_some_of_their_answers_pass() -> None:
-    now = cases(
-        *(("said", model, text, True) for model, text in (("a", "red"), ("b", "Red"), ("c", "blue"))),
-        *(("judged", model, "red", passed) for model, passed in (("a", True), ("b", False), ("c", True))),
-        *(("same", model, "red", True) for model in "abc"),
-        *(("repeats", "a", text, True) for text in ("red", "blue")),
-    )
-    found = re.findall(r"<li([^>]*)><p class=case><b>(\w+)</b>(.*)", grid(now).rows)
-    assert {name: re.findall(r'class="an a\d"[^>]* data-d=(\d)', cells) for _, name, cells in found} == {
-        "said": ["0", "0", "1"],
-        "judged": ["0", "1", "0"],
-        "same": [],
-        "repeats": [],
-    }
-    assert {name for marks, name, _ in found if "data-d" in marks} == {"said", "judged"}
-
-
 def test_an_answer_that_is_none_fails_and_can_be_asked_for() -> None:
     wrong, late, right = cases(*((name, "a", "red", name == "right") for name in ("wrong", "late", "right")))
     late = replace(late, answers=(replace(late.answers[0], passed=None, output="", error="timeout"),))
@@ -115,16 +98,6 @@ def test_an_answer_that_is_none_fails_and_can_be_asked_for() -> None:
     assert (
         '<div class="an a0" data-f data-e><p class=who><b>a</b> <span class="pill bad">no result</span>' in shown.rows
     )
-
-
-def test_a_column_has_the_name_the_share_that_passed_and_the_prompt() -> None:
-    now = cases(("p", "a", "red", True), ("q", "a", "red", False), ("p", "b", "red", True))
-    assert [head[:2] for head in grid(now).heads.values()] == [("a", "1 of 2 passed"), ("b", "1 of 1 passed")]
-    alone = cases(("p", "a", "red", True))
-    assert grid(alone).heads == {}
-    assert replace(grid(alone), prompts={"": ("Answer {{q}}", None)}).heads == {
-        ("", "a"): ("a", "1 of 1 passed", "", "Answer {{q}}", None)
-    }
 
 
 def test_answers_are_marked_against_what_is_expected_or_the_first_that_passed() -> None:
@@ -138,20 +111,6 @@ def test_answers_are_marked_against_what_is_expected_or_the_first_that_passed() 
     assert 'data-g="language: de\ntopic: &lt;b&gt;"' in chosen.rows
     assert chosen.address(["language"], ["de"]) == "#tag=language%3A+de"
     assert grid(answers).address(["language"], ["de"]) == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "other", "shown"),
-    [
-        ("the red door", "the blue door", "the <mark>red</mark> door"),
-        ("a red big door", "a door", "a <mark>red big</mark> door"),
-        ("Red & blue", "red blue", "Red <mark>&amp;</mark> blue"),
-        ("something else", "the blue door", "something else"),
-        ("same", "same", "same"),
-    ],
-)
-def test_words_are_marked_that_the_other_answer_lacks(text: str, other: str, shown: str) -> None:
-    assert marked(text, other) == shown
 
 
 @pytest.mark.parametrize(

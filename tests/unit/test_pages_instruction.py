@@ -4,20 +4,11 @@ from typing import TypeAlias
 import pytest
 from msgspec.structs import replace
 
-from sitegen.model.outcomes import Flips
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.instruction import (
-    LISTED,
-    SPARK_POINTS,
-    CountedEdit,
-    InstructionView,
-    line_counts,
-    show_text,
-    thinned,
-)
+from sitegen.pages.instruction import LISTED, SPARK_POINTS, CountedEdit, InstructionView, show_text, thinned
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written
@@ -74,11 +65,6 @@ def test_an_edit_says_how_many_evals_got_better_or_worse_and_which_changed_most(
     assert outcome() == '<span class="subtle">not measured</span>'
 
 
-def test_sizes_are_unknown_after_an_unknown_edit():
-    assert line_counts([PatchCounts(5, 0), PatchCounts(2, 3), None, PatchCounts(1, 0)]) == (5, 4, None, None)
-    assert line_counts([]) == ()
-
-
 def test_many_sizes_are_thinned_out_between_first_and_last():
     sizes = thinned(range(1_000))
     assert (len(sizes), sizes[0], sizes[-1]) == (SPARK_POINTS, 0, 999)
@@ -90,20 +76,6 @@ def test_a_deleted_file_shows_its_last_text():
     file = InstructionHistory(sample.PATH, (*sample.FILE.edits, gone), deleted=True)
     view = view_of(file, (*RECORDS, record(PatchCounts(0, 36))), sample.V3.encode())
     assert (view.file.deleted, view.lines[-1], view.text is None) == (True, 0, False)
-
-
-def test_earlier_paths_are_told():
-    edits = (
-        sample.edit(sample.commit(1, "a"), None, "x\n", "one.md", "added"),
-        sample.edit(sample.commit(2, "b"), "x\n", "x\n", "two.md", "renamed"),
-        sample.edit(sample.commit(3, "c"), "x\n", "x\n", "three.md", "renamed"),
-    )
-    view = view_of(InstructionHistory("three.md", edits), (record(PatchCounts()),) * 3, b"x\n")
-    assert view.earlier_paths == ["one.md", "two.md"]
-    html = html_of((record(PatchCounts()),) * 3, file=view.file)
-    earlier = '<span class="mono">one.<wbr>md</span>', '<span class="mono">two.<wbr>md</span>'
-    assert f"<span>earlier {', '.join(earlier)}</span>" in html
-    assert [f"from {path}" in html for path in earlier] == [True, True]
 
 
 @pytest.mark.parametrize("text", [None, b"\x00\x01"])
@@ -164,19 +136,3 @@ def test_a_long_agent_definition_is_noted(path: str, lines: int, expected: list[
     edit = sample.edit(sample.commit(1, "x"), None, "x\n", path, "added")
     view = view_of(InstructionHistory(path, (edit,)), (record(PatchCounts(lines, 0)),), b"x\n" * lines)
     assert view.notes == expected
-
-
-def test_sections_stand_beside_the_fields_that_flipped_but_not_those_of_the_first_text():
-    effects = (sample.judged(sample.EFFECTS[0], flips=Flips((("sowing.from", 2),), (("pri_ce<", 1),))),)
-    records = (
-        record(PatchCounts(38, 0), effects, ("Whole",)),
-        record(PatchCounts(6, 7), effects, ("Rules <i>", "")),
-        record(PatchCounts(1, 2), (), ("Never",)),
-    )
-    view = view_of(sample.FILE, records, None)
-    found = [(of.path, of.fixed, of.broken, view.worst_edit(of.path)) for of in view.flips_of_sections[0]]
-    assert found == [("", 2, 1, (1, 1)), ("Rules <i>", 2, 1, (1, 1))]
-    html = html_of(records)
-    assert "<th scope=row class=c-section>before the first heading<td" in html
-    assert "<th scope=row class=c-section>Rules &lt;i&gt;<td" in html
-    assert '<code>pri_<wbr>ce&lt;</code></a><span>in 1 of 1 <span class="delta dn">1 broken</span></span>' in html

@@ -66,32 +66,6 @@ def test_a_variant_is_found_by_the_path_or_the_name_of_its_prompt():
     assert found == {name: [path] for name, path in {**names, "kind.md": "kind.md", "kind": "kind.md"}.items()}
 
 
-def test_a_row_says_the_size_the_version_and_the_newest_edit_with_outputs_around_it():
-    page = instructions_page(RECORDS, (), ())
-    view = page.view
-    assert isinstance(view, InstructionsView)
-    known, _, _, unknown = view.living
-    assert (known.lines, known.version) == ((38, 37, 36), "1.1.0")
-    assert (unknown.lines, unknown.version) == ((None, None, None), None)
-    html = written(renderer_of(sample.SITE), page)
-    known_row, *_, unknown_row = html.partition('data-sort="file"')[2].partition("</table>")[0].split("<tr>")[2:]
-    assert "Months as numbers; never guess; no currency</a>" in known_row
-    assert "Convert inches after all</a>" in unknown_row
-
-
-def test_the_page_links_every_file():
-    renderer = renderer_of(sample.SITE)
-    html = renderer.render(instructions_page(RECORDS, (), ())).decode()
-    for record in RECORDS:
-        assert f"{record.history.path.split('/')[-1]}</a>" in html
-    assert "4 files" in html
-
-
-def test_without_files_the_page_says_where_they_are_looked_for():
-    html = renderer_of(sample.SITE).render(instructions_page([], (), ())).decode()
-    assert "No instruction file was found" in html
-
-
 def numbered(count: int, folder: str, *, deleted: bool = False) -> list[FileRecord]:
     """Files ``FOLDER/000.md`` and so on, edited in this order."""
     commits = [replace(sample.FILE.edits[0].commit, position=position) for position in range(count)]

@@ -1,20 +1,10 @@
-import re
 from collections.abc import Iterator
 
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, EvalInfo, Headline
 from sitegen.model.timeline import Blob, Edit
-from sitegen.pages.instructions import (
-    COLUMNS,
-    ROWS,
-    EditEffects,
-    FileEdit,
-    FileRecord,
-    instructions_page,
-    matrix,
-    toward_better,
-)
+from sitegen.pages.instructions import COLUMNS, ROWS, EditEffects, FileEdit, FileRecord, instructions_page, matrix
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written
 
@@ -54,40 +44,6 @@ def html_of(*edits: EditEffects) -> str:
     return written(renderer_of(sample.SITE), instructions_page([record], edits, ()))
 
 
-def test_rows_are_commits_columns_the_evals_that_moved_and_cells_their_changes():
-    found = matrix(
-        [
-            edited(9, effect("b", 0.5, 0.4), effect("a", 0.25, 0.75), effect("c", None, 0.9)),
-            edited(8, effect("c", None, 0.9)),
-            edited(7, effect("b", 0.5, 0.5)),
-        ]
-    )
-    assert found is not None
-    assert found.evals == {"a": ("A", 1, 0), "b": ("B", 0, 1)}
-    assert ([edit.commit.position for edit in found.edits], found.older, found.mixed) == ([9, 7], False, {9})
-    assert [[one.shift for one in edit.effects] for edit in found.edits] == [[0.4 - 0.5, 0.5, None], [0.0]]
-
-
-def test_a_change_is_in_its_own_unit_and_knows_which_way_is_better():
-    effects = effect("a", 2, 3, GRADE), effect("b", 0.25, 0.5, ERRORS)
-    assert [(one.shift, toward_better(one)) for one in effects] == [(1, 0.25), (0.25, -0.25)]
-    found = matrix([edited(1, *effects)])
-    assert found is not None
-    assert found.mixed == {1}
-
-
-def test_a_change_that_is_written_as_none_makes_no_edit_mixed():
-    found = matrix([edited(1, effect("a", 0.5, 0.6), effect("b", 0.5, 0.4996))])
-    assert found is not None
-    assert found.mixed == set()
-
-
-def test_a_commit_of_one_edit_leads_to_it_and_of_several_to_the_commit():
-    html = html_of(edited(2, effect("a", 0, 1)), edited(1, effect("a", 0, 1), paths=("a.md", "b.md")))
-    subjects = re.findall(r'<div class="one"><a href="\.\./([^"]+)">Edit', html.partition("</table>")[0])
-    assert subjects == ["instructions/a.md/000000000000.html", "commits/000000000000.html"]
-
-
 def test_older_commits_than_are_shown_are_not_asked_for():
     asked = []
 
@@ -114,11 +70,6 @@ def test_of_many_evals_those_that_moved_most_often_have_a_column():
     assert f"The {COLUMNS} evals that moved after most of these commits are shown, and 2 are not" in html
 
 
-def test_without_output_before_and_after_any_edit_there_is_no_matrix():
-    assert matrix([]) is None
-    assert matrix([edited(1, effect("a", None, 1)), edited(2)]) is None
-
-
 def test_a_change_has_its_sign_and_a_painted_one_its_word():
     html = html_of(
         edited(
@@ -135,9 +86,3 @@ def test_a_change_has_its_sign_and_a_painted_one_its_word():
     assert html.count("<td></td>") == 2
     assert html.count("<tr data-n>") == html.count('<span class="pill warn">mixed</span></th>') == 1
     assert "Edit 1 &lt;b&gt;" in html
-
-
-def test_the_index_shows_the_matrix_below_the_files():
-    html = html_of(edited(1, effect("a", 0.5, 0.6), effect("b", 0.5, 0.4)))
-    assert '<a href="#h-m">Edits by evals</a>' not in html_of()
-    assert '<a href="#h-m">Edits by evals</a>' in html

@@ -6,16 +6,13 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.causes import ProblemCounts
-from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.flips import flips
-from sitegen.model.changes import Change, Ends, Interval, MetricDelta, Overlap
-from sitegen.model.outcomes import Flips, Judgement
+from sitegen.model.changes import Change, Ends, MetricDelta, Overlap
+from sitegen.model.outcomes import Flips
 from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Streak, WeakSection, Window
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
 from sitegen.pages.overview import page as overview
-from sitegen.pages.overview.focus import longest_streaks, newly_wrong, weak_sections
 from sitegen.pages.overview.page import SiteCounts
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
@@ -34,13 +31,6 @@ def _summary(name: str, *values: float | None, least: float | None = None, delet
     heads = tuple(headline(i, value) for i, value in enumerate(values))
     change = _delta(*values[-2:]) if len(values) > 1 else None
     return EvalSummary(info=info, specs=sample.SPECS[:3], headlines=heads, deleted=deleted, change=change)
-
-
-def test_a_recorded_count_has_a_scale_of_its_own_even_if_it_begins_at_one():
-    share = _summary("a", 0.5, 0.75)
-    count = replace(share, specs=(replace(share.specs[0], unit="count"), *share.specs[1:]))
-    assert _view(share, count).scale_of == Ends(0.5, 0.75)
-    assert _view(count).scale_of is None
 
 
 def _delta(before: float | None, after: float | None) -> Change:
@@ -109,51 +99,10 @@ def test_the_mean_leaves_out_undefined_and_deleted_evals_and_those_without_an_ou
     assert (len(view.computed), len(view.scored)) == (5, 3)
 
 
-def test_the_mean_has_an_interval_if_all_that_it_is_made_of_have_one():
-    def within(summary: EvalSummary, low: float, high: float, n: int) -> EvalSummary:
-        ends = Interval(low=low, high=high, unit="documents", n=n, method="Wilson")
-        return replace(summary, headlines=(replace(summary.headlines[-1], interval=ends),))
-
-    first, second = within(_summary("a", 0.8), 0.476, 0.946, 5), within(_summary("b", 0.6), 0.5, 0.7, 9)
-    gone = _summary("c", 0.1, deleted=True)
-    assert _view(first, second, gone, _summary("d", None)).mean_ends == pytest.approx((0.530, 0.788), abs=0.0005)
-    assert _view(first, second, _summary("e", 0.5)).mean_ends is None
-    assert _view(gone).mean_ends is None
-
-
-def test_the_mean_changes_by_what_the_newest_points_changed():
-    view = _view(_summary("a", 0.4, 0.5), _summary("b", 0.9))
-    assert view.mean_change == pytest.approx(0.05)
-
-
 def test_an_eval_that_cannot_be_compared_does_not_pass_for_one_that_did_not_change():
     refused = replace(_summary("b", 0.9, 0.1), change=Change(Overlap(0), (MetricDelta("f1", None, None),)))
     assert _view(_summary("a", 0.4, 0.5), refused).mean_change == pytest.approx(0.1)
     assert _view(refused).mean_change is None
-
-
-def test_targets_are_met_below_or_not_set():
-    view = _view(
-        _summary("a", 0.5, least=0.5), _summary("b", 0.4, least=0.5), _summary("c", 0.1), _summary("d", None, least=0.5)
-    )
-    assert [at.summary.target[1] for at in view.evals] == [False, True, None, None]
-    assert [(summary.info.name, met) for summary, met in view.targets] == [("B", False), ("A", True)]
-
-
-def test_without_evals_nothing_is_defined():
-    view = _view()
-    assert (view.mean_now, view.mean_change) == ((None, 0), None)
-    assert view.most_errors == 1
-
-
-def test_a_change_over_some_documents_or_none_says_so():
-    some = _summary("a", 0.5, 0.6)
-    bridged = replace(some, change=Change(Overlap(3, ("x",)), (MetricDelta("f1", 0.1, None),)))
-    refused = replace(some, change=Change(Overlap(0), (MetricDelta("f1", None, None),)))
-    page = sample.overview_page((some, bridged, refused), HEAD, COUNTS)
-    assert [summary.headline_change for summary in (some, bridged, refused)] == [pytest.approx(0.1), 0.1, None]
-    html = renderer_of(sample.SITE).render(page).decode()
-    assert ("over 3 in common" in html, "not comparable" in html) == (True, True)
 
 
 def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
@@ -190,63 +139,9 @@ def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
     ]
 
 
-def test_where_nothing_is_wrong_there_is_nothing_to_work_on():
-    assert _view(_summary("a", 1.0)).focus is None
-
-
-def test_the_focus_of_an_eval_names_sections_new_errors_and_old_ones():
-    attributes = {"walls[0].area": "walls[].area", "walls[1].area": "walls[].area", "roof.kind": "roof.kind"}
-    rights = ("+++", "-++", "--+", "---")  # of each cell, in that order
-    points, follower = list(sample.series(4).points), CellTracker()
-    for index, signs in enumerate(rights):
-        judged = [
-            Judgement(
-                document="",
-                path=path,
-                attribute=attribute,
-                outcome="correct" if sign == "+" else "omission",
-                expected=1,
-                actual=1 if sign == "+" else None,
-            )
-            for (path, attribute), sign in zip(attributes.items(), signs, strict=True)
-        ]
-        follower.follow(judged, dict.fromkeys(one.document for one in judged))
-        points[index] = replace(points[index], scorecard=sample.scorecard(judged), change=None)
-    cells = follower.cells()
-    points[3] = sample.with_flips(points[3], flips(cells, 2, 3))
-    series = replace(sample.series(4), points=tuple(points), cells=cells)
-    assert weak_sections(series) == (WeakSection("walls", (2, 0, 0, 0), 2), WeakSection("roof", (1, 0, 0, 0), 1))
-    assert newly_wrong(series).broken == (("roof.kind", 1),)
-    assert longest_streaks(series) == (
-        Streak(attribute="walls[].area", more=0, cells=1, since="iteration-002", slug="0002", outputs=3),
-        Streak(attribute="roof.kind", more=0, cells=1, since="iteration-004", slug="0004", outputs=1),
-    )
-    copied = tuple(
-        replace(point, first_with_output=1) if index == 2 else point for index, point in enumerate(series.points)
-    )
-    assert [streak.outputs for streak in longest_streaks(replace(series, points=copied))] == [2, 1]
-
-
 def test_a_sparkline_shows_the_newest_sixty_points():
     page = sample.overview_page((_summary("a", *[i / 100 for i in range(80)]),), HEAD, COUNTS)
     assert "F1 of the newest 60 of 80 iterations" in renderer_of(sample.SITE).render(page).decode()
-
-
-def test_an_edit_shows_its_two_largest_changes():
-    series = sample.series(9)
-    effects = sample.effects(series, 5)
-    edit = sample.edit(3)
-    files = tuple(FileEdit(edit, f"{name}.md") for name in "abcdefgh")
-    latest = EditEffects(edit.commit, files, effects)
-    page = sample.overview_page((_summary("a", 0.5),), HEAD, COUNTS, (latest,))
-    html = renderer_of(sample.SITE).render(page).decode()
-    shown = html[html.index('<ul class="feed">') :]
-    assert (shown.count('<a class="mono"'), "<span>and 2 more</span>" in shown) == (6, True)
-    assert [(effect.info.name, effect.change) for effect in latest.shown_effects] == [
-        ("Waybills", effects[0].change),
-        ("Receipts", None),
-    ]
-    assert latest.largest_effects == list(effects[:1])
 
 
 def test_no_latest_edit_is_credited_with_an_output_that_another_edit_may_have_made():
@@ -260,13 +155,6 @@ def test_no_latest_edit_is_credited_with_an_output_that_another_edit_may_have_ma
         shown.append(html[html.index('id="h-ed"') :])
     named = f"or {sample.edit(2).commit.short}"
     assert [(named in html, "delta" in html) for html in shown] == [(False, True), (True, False)]
-
-
-def test_columns_are_named_after_the_metrics_that_all_evals_share():
-    assert _view(_summary("a", 0.5)).headline == "F1"
-    other = replace(_summary("b", 0.5), specs=sample.SPECS[3:])
-    mixed = _view(_summary("a", 0.5), other)
-    assert mixed.headline == "headline"
 
 
 def test_many_evals_can_be_filtered():

@@ -9,19 +9,16 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.edits import OutputEdits
-from sitegen.importers.case import JudgedCase, Opinion
 from sitegen.model.commits import Commit
-from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
+from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Judgement, Unusable
-from sitegen.model.scorecards import AlignmentPanel, AlignmentRow, DocumentScore, FieldScore, NotePanel
+from sitegen.model.scorecards import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.model.site import Page
-from sitegen.pages.html import tables
 from sitegen.pages.html.cells import DisplayValue, shown_pair
 from sitegen.pages.report import report_rows
 from sitegen.pages.report.discrepancies import LOADABLE, section
 from sitegen.pages.report.page import ALIGNED, DOCUMENTS, LISTS, ReportView
 from sitegen.pages.report.report_rows import rows_file
-from sitegen.scoring.answers import answered_cases
 from sitegen.text.values import as_text
 from sitegen.text.words import WordSpan
 from tests import pages_sample as sample
@@ -60,14 +57,6 @@ def test_a_discrepancy_is_new_if_its_place_was_not_wrong_in_the_previous_point()
     assert (view.discrepancies.total, view.discrepancies.new) == (2, 1)
 
 
-def test_nothing_is_new_in_the_first_point():
-    view = sample.view_of(_page([ONE, TWO], previous=False))
-    assert view.discrepancies.new == 0
-    assert view.previous is None
-    assert [view.change_of(spec) for spec in view.specs] == [None] * 4
-    assert view.error_changes == (None,) * 4
-
-
 def test_what_is_not_drawn_is_in_a_file_beside_the_page_as_the_rows_that_the_page_would_have():
     many = [replace(ONE, path=f"x{i}", attribute="x", named_path=f"x{i}</script>") for i in range(5)] + [TWO]
     whole, view = sample.view_of(_page(many)), sample.view_of(_page(many, limit=2))
@@ -94,15 +83,6 @@ def test_a_page_loads_a_bounded_number_of_discrepancies_and_counts_those_that_on
     html = " ".join(renderer_of(sample.SITE).render(page).decode().split())
     assert f'data-rows="0006.js" data-loadable="{LOADABLE}" data-beyond="1"' in html
     assert f"2 of {number:,} rows are drawn. Not drawn: {LOADABLE + 1:,} more of type omission." in html
-
-
-def test_a_named_list_item_is_found_by_its_index_too():
-    named = replace(TWO, path="cargo[13].lots[2].amount", named_path="cargo[Cod].lots[A].amount")
-    view = sample.view_of(_page([named, TWO]))
-    rows = view.discrepancies.drawn
-    assert [row.indices for row in rows] == ["13,2", ""]
-    html = report_rows.discrepancies(rows, view)
-    assert (html.count("data-i="), " data-i=13,2" in html) == (1, True)
 
 
 def _errors(*places: tuple[str, str, str, str]) -> list[Judgement]:
@@ -176,16 +156,6 @@ def test_each_type_shows_at_most_its_limit_and_counts_the_rest():
     assert not sample.view_of(_page(many, limit=5)).leaves_anything_out
 
 
-def test_a_discrepancy_says_what_the_model_was_asked():
-    series = sample.series(6)
-    asked = answered_cases(
-        [JudgedCase(id="c", opinion=Opinion("", None), judges=(), document="other", input="How much?")]
-    )
-    result = replace(sample.result([ONE, replace(TWO, document="other")]), cases=asked)
-    page = sample.report(series, series.points[0], None, result).page
-    assert [row.question for row in sample.view_of(page).discrepancies.drawn] == ["", "How much?"]
-
-
 def test_a_discrepancy_has_the_letter_of_its_kind_where_that_is_another():
     view = sample.view_of(_page([ONE]))
     found = view.discrepancies.drawn
@@ -193,54 +163,6 @@ def test_a_discrepancy_has_the_letter_of_its_kind_where_that_is_another():
     nouns = Nouns(errors=("missed", "wrong", "", ""), letters=("M", "W", "", ""))
     other = replace(view, info=replace(view.info, nouns=nouns))
     assert "<td class=c-type data-l=M>Missed<td class=c-place>" in report_rows.discrepancies(found, other)
-
-
-def test_numbers_of_answers_are_accuracy_and_those_that_are_right():
-    nouns = Nouns(attribute="category", errors=("no answer", "", "wrong answer", ""), ratios=("accuracy",))
-    score = FieldScore("prices", Counts(tp=3, fp=1, fn=1, wrong_value=1))
-    heads = tables.heads(report_rows.columns("field", nouns))
-    names = [
-        name.strip() for name in re.findall(r"<th[^>]*>(?:<span class=\"t.*?</span>)?(?:<span.*?>)?([^<]+)", heads)
-    ]
-    assert names == ["Category", "Accuracy", "Correct", "Errors", "No answer", "Wrong answer"]
-    assert report_rows.fields([score], nouns).endswith("</a><td>0.750<td>3<td>1<td><td>1\n")
-
-
-def test_documents_show_the_metrics_of_their_own_in_the_place_of_ratios():
-    score = DocumentScore(
-        id="short", status="scored", counts=Counts(tp=3, fp=1, fn=1, wrong_value=1), metrics=(Metric("quality", 4.25),)
-    )
-    metrics = (MetricSpec("quality", "Quality", ""), MetricSpec("rouge1", "ROUGE-1", ""))
-    nouns = Nouns(attribute="category")
-    listed = report_rows.columns("document", nouns, metrics)
-    assert [column.head for column in listed[:4]] == ["Document", "Quality", "ROUGE-1", "TP"]
-    shown = report_rows.documents([score], nouns, metrics)
-    assert shown.startswith("<tr><td class=label>short<td>4.250<td><span")
-    assert shown.endswith("<td>3<td>1<td>1<td>0<td>1<td><td><td>1<td>\n")
-    # A metric of a project's own stands beside the ratios of documents with fields.
-    assert {"F1", "Quality"} <= {column.head for column in report_rows.columns("document", Nouns(), metrics)}
-    assert "<td>4.250<td><span" in report_rows.documents([score], Nouns(), metrics)
-    assert "<td>0.750<td>" in report_rows.documents([score], Nouns(), metrics)
-
-
-def test_changes_are_counted_from_the_previous_point():
-    view = sample.view_of(_page([ONE, TWO, FINE]))
-    before = sample.series(6).points[4].scorecard.counts
-    assert view.error_changes == (
-        1 - before.omission,
-        0 - before.hallucination,
-        1 - before.wrong_value,
-        0 - before.format_error,
-    )
-
-
-def test_errors_are_summed_by_the_first_step_of_the_schema():
-    view = sample.view_of(_page([ONE, TWO, FINE, BLANK]))
-    assert [(one.name, one.errors, one.judged) for one in view.sections] == [
-        ("shipper", (1, 0, 0, 0), 1),
-        ("cargo", (0, 0, 1, 0), 1),
-        ("(top level)", (0, 0, 0, 0), 2),
-    ]
 
 
 def test_of_very_many_documents_those_with_the_most_errors_are_listed():
@@ -356,20 +278,6 @@ def test_a_deeply_nested_value_is_shown_without_end():
     assert as_text(value) == "[" * 40 + "…" + "]" * 40  # type: ignore[arg-type]
 
 
-def test_of_a_wrong_text_only_the_words_that_differ_are_marked():
-    wrong = sample.judgement("x", "wrong_value", expected="first quality cod", actual="second quality cod")
-    expected, actual = shown_pair(wrong)
-    assert expected == DisplayValue((WordSpan("first", True), WordSpan(" quality cod", False)))
-    assert actual == DisplayValue((WordSpan("second", True), WordSpan(" quality cod", False)))
-
-
-def test_an_absent_value_says_why_it_is_absent():
-    extra = sample.judgement("x", "hallucination", actual="A", note="not in ground truth")
-    assert shown_pair(extra) == (DisplayValue((), "not in ground truth"), DisplayValue((WordSpan("A", False),)))
-    assert shown_pair(ONE)[1] == DisplayValue((), "missing")
-    assert shown_pair(replace(ONE, actual="  "))[1] == DisplayValue((), "blank")
-
-
 def test_a_long_value_is_cut():
     long = Judgement(document="", path="x", attribute="x", outcome="omission", expected="y" * 5000, actual=None)
     assert shown_pair(long)[0] == DisplayValue((WordSpan("y" * 2000, False),), "", 3000)
@@ -401,20 +309,3 @@ def test_a_report_leaves_nothing_to_the_garbage_collector():
         gc.set_debug(0)
         gc.garbage.clear()
         gc.enable()
-
-
-@pytest.mark.parametrize(
-    ("status", "notes", "shown"),
-    [
-        ("unreadable", ("no JSON", "no JSON"), ["", ""]),
-        ("unreadable", ("no JSON", "missing"), ["no JSON", "missing"]),
-        ("scored", ("no JSON", "no JSON"), ["no JSON", "no JSON"]),
-    ],
-)
-def test_what_makes_an_output_unreadable_is_not_repeated_at_every_error(status, notes, shown):
-    series = sample.series(1)
-    result = sample.result([replace(error, note=note) for error, note in zip((ONE, TWO), notes, strict=True)])
-    result = replace(result, scorecard=replace(result.scorecard, status=status))
-    point = replace(series.points[0], scorecard=result.scorecard)
-    view = sample.report(series, point, None, result)
-    assert [row.error.note for row in view.discrepancies.drawn] == shown

@@ -7,14 +7,12 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.noise.repeats import Repeat, Repeats
-from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Ends, FlipRate, MetricDelta, Overlap
-from sitegen.model.commits import Commit
+from sitegen.model.changes import Change, ChangeVerdict, Ends, FlipRate, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Cell, CellFlip, CellMap, Flips, Period, State
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
-from sitegen.pages.instructions import FileEdit
-from sitegen.pages.labels import DisplayedChange, beyond_them, on_these_cases, smallest_change
+from sitegen.pages.labels import beyond_them, on_these_cases, smallest_change
 from sitegen.pages.report import why_rows
 from sitegen.pages.report.discrepancies import Since
 from sitegen.pages.report.why_rows import FIXED, FLIPPED_FIELDS, computed
@@ -39,14 +37,6 @@ def _points(cause: str = "outputs") -> tuple[Point, Point]:
     before, after = sample.series(6).points[4:]
     after = replace(after, scorecard=sample.result([CITY, NAME]).scorecard)
     return before, sample.compared(before, after)
-
-
-def test_every_change_of_a_report_is_that_of_the_delta_and_not_a_difference_of_two_values():
-    before, after = _points()
-    metrics = tuple(MetricDelta(spec.name, 0.25, DeltaParts(0.5, -0.25, 0.0)) for spec in sample.SPECS)
-    view = _view(replace(after, change=Change(Overlap(1), metrics)), before)
-    assert [view.change_of(spec) for spec in view.specs] == [0.25] * 4
-    assert view.changes == (DisplayedChange(0.25, {"outputs": 0.5, "ground truth": -0.25}),) * 3
 
 
 def test_what_cannot_be_compared_has_no_change_anywhere():
@@ -77,32 +67,6 @@ def test_errors_of_documents_that_only_one_point_holds_are_no_change():
     view = sample.report(series, after, before, last)
     assert (view.errors, view.error_changes) == ((1, 0, 2, 0), (0, 0, 0, 0))
     assert view.error_change == 0
-
-
-def test_a_point_with_the_same_output_is_not_judged_for_chance():
-    before, after = _points()
-    same = sample.compared(before, replace(after, snapshot=replace(after.snapshot, outputs=before.snapshot.outputs)))
-    assert _view(after, before).point.change.verdict.decision == "cannot tell"
-    assert _view(same, before).point.change.verdict is None
-
-
-def test_the_same_iteration_scored_again_is_told_apart_by_its_commit():
-    before, after = _points()
-    again = replace(after, snapshot=replace(after.snapshot, label=before.snapshot.label))
-    assert _view(after, before).previous_label == "iteration-005"
-    assert _view(again, before).previous_label == f"iteration-005 at {before.snapshot.commit.short}"
-
-
-def test_edits_stand_by_commit_under_the_last_path_of_their_file():
-    before, after = _points()
-    edits = (sample.edit(8), sample.edit(9), sample.edit(9, "prompts/old.md"))
-    moved = {("prompts/old.md", sample.commit(9).sha): "prompts/new.md"}
-    first, *last = edits
-    path = first.path
-    assert _view(replace(after, edits=edits), before, moved=moved).edits_by_commit == [
-        [FileEdit(last[0], path), FileEdit(last[1], "prompts/new.md")],
-        [FileEdit(first, path)],
-    ]
 
 
 def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
@@ -203,35 +167,6 @@ def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
     assert "Pairs of runs Share x 2 3 67 %" in shown
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (DisplayedChange(-0.022, {"outputs": -0.022}), "F1 fell by 0.022, all of it from the outputs."),
-        (
-            DisplayedChange(-0.022, {"outputs": -0.031, "ground truth": 0.009}),
-            "F1 fell by 0.022: −0.031 from the outputs, +0.009 because the ground truth changed.",
-        ),
-        (DisplayedChange(0.0), "F1: no change."),
-        (DisplayedChange(0.0001, {"rules": 0.0001}), "F1 rose by 0.0001, all of it because the rules changed."),
-        (DisplayedChange(None, note="F1 is undefined <here>"), "F1 is undefined &lt;here&gt;."),
-    ],
-)
-def test_a_change_is_said_in_one_sentence(change, said):
-    assert why_rows.sentence(F1, change) == said
-
-
-def test_a_rise_of_what_should_be_low_is_coloured_as_a_loss():
-    by_role = why_rows.parts([DisplayedChange(0.4, {"outputs": 0.6, "rules": -0.2})])
-    assert by_role == {"outputs": [0.6], "rules": [-0.2], "together": [0.4]}
-    tones = [
-        re.findall('class="(?:delta )?(up|dn)"', str(why_rows.part_change(part, COST))) for (part,) in by_role.values()
-    ]
-    bars = [
-        re.findall('rect class="(up|dn)"', str(why_rows.part_bar(part, by_role, COST))) for (part,) in by_role.values()
-    ]
-    assert tones == bars == [["dn"], ["up"], ["dn"]]
-
-
 MOVED = ChangeVerdict(
     decision="cannot tell",
     why="flips may be chance",
@@ -325,34 +260,6 @@ def test_a_change_from_an_output_that_cannot_be_read_says_so(status, said):
     page = sample.report(series, after, before, result).page
     html = renderer_of(sample.SITE).render(page).decode()
     assert ("The output of iteration-005 cannot be read," in html) is said
-
-
-def test_a_report_begins_with_its_author_what_changed_and_the_edits_it_comes_from():
-    before, after = _points()
-    series, result = sample.series(6), sample.result([CITY])
-    edits = (sample.edit(8), sample.edit(11, "prompts/waybill.md"))
-
-    def top(point: Point, *instructions: Commit) -> list[str]:
-        page = sample.report(series, point, before, result, instructions=instructions).page
-        html = renderer_of(sample.SITE).render(page).decode()
-        head, _, rest = html.partition('<p class="sub">')[2].partition('<dl class="card made origin" id="h-y">')
-        rows = rest.partition("</dl>")[0].split("<dt>")[1:]
-        return [
-            " ".join(re.sub("<[^>]*>", " ", part.replace("<wbr>", "")).split())
-            for part in (head.partition("</p>")[0], *rows)
-        ]
-
-    commit = after.snapshot.commit
-    assert top(sample.with_flips(replace(after, edits=edits), Flips()), sample.commit(11)) == [
-        f"{commit.subject} {commit.author}, 25 Jan 2025 {commit.short}",
-        "Since iteration-005 F1 ▼ down 0.554 . cannot tell : 0 values fixed, 0 broken, p 1.000; for other fields of "
-        "these documents: between −0.715 and −0.392 ( how? ). outputs −0.831, ground truth +0.277."
-        " Why it may be a step all the same",
-        f"Instructions {sample.commit(11).short} {sample.commit(11).subject}, {sample.commit(11).author}",
-        f"Edited since the output before prompts/waybill.md instructions/waybill.md in {sample.commit(8).subject}"
-        f" , {sample.commit(8).author}",
-    ]
-    assert top(after)[2:] == ["Instructions not known", "Edited not since iteration-005"]
 
 
 def test_metrics_that_are_ratios_of_counts_are_worked_out_in_the_numbers_of_the_output() -> None:

@@ -7,9 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from sitegen.engine.template_files import find_templates
-from sitegen.model.changes import Change, ChangeVerdict, Overlap
 from sitegen.model.outcomes import REDACTED, Cell, CellMap, Period
-from sitegen.model.series import BestOutput
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data import search
@@ -39,17 +37,6 @@ def test_a_full_shard_does_not_change_when_the_log_grows():
 def test_the_last_shard_can_be_written_alone():
     log = _log(4500)
     assert search.shards(log[4000:], first=4499 // search.SHARD) == search.shards(log)[2:]
-
-
-def test_an_entry_of_an_edit_leads_to_its_commit():
-    edit = sample.edit(3)
-    assert search.edit_entry(edit) == search.SearchEntry(
-        edit.commit.subject,
-        f"commits/{edit.commit.sha[:12]}.html",
-        f"{edit.path} {edit.commit.sha[:7]}",
-        edit.commit.author,
-        edit.commit.committed_at[:10],
-    )
 
 
 def test_an_entry_of_an_iteration_has_the_subject_and_the_author_of_its_commit():
@@ -83,19 +70,6 @@ def test_every_topic_of_the_list_is_a_heading_of_the_page_of_methods():
     assert re.findall(r'(?:<h2 id=|call part\()"(\w+)"', template) == list(TOPICS)
 
 
-def test_evals_with_the_same_fields_or_cases_share_one_file():
-    summaries = [sample.summary(sample.series(3)), sample.summary(sample.single())]
-    fields = [(one.info.id, ("a", "b"), ("a", "b") * (one is summaries[1])) for one in summaries]
-    body = _body(search.list_file(summaries, (), fields, 2001))[2]
-    name = search.fields_file(("a", "b")).path.removeprefix("search/fields-").removesuffix(".js")
-    assert body["fields"] == [
-        ["Waybills", "evals/waybills/fields", name],
-        ["Receipts", "evals/receipts/fields", name],
-        ["Receipts", "evals/receipts/cases", name],
-    ]
-    assert body["shards"] == 2
-
-
 def test_a_redacted_value_is_not_found():
     hidden = Cell(
         "",
@@ -117,29 +91,6 @@ def test_values_are_those_of_the_newest_point_each_once_and_bounded():
     assert file.path == links.search_values("a/b")
     field = ["name", links.field("a/b", "name"), ["Rome", "Bern", "x" * search.LONGEST_VALUE]]
     assert _body(file) == ["values", "a/b", [field]]
-
-
-def test_an_eval_is_found_by_the_verdict_on_its_newest_output_and_leads_to_its_best():
-    summary = sample.summary(sample.series(3))
-    at = replace(summary.headlines[0], label="iteration-007", slug="0007")
-    verdict = ChangeVerdict(decision="likely worse", why="beyond chance")
-    change = Change(Overlap(1), (), verdict=verdict)
-    summary = replace(summary, headlines=(at,), best_output=BestOutput(at=0, value=1.0, edit=-1), change=change)
-    body = _body(search.list_file([summary], (), [(summary.info.id, ("a",), ())], 0))[2]
-    assert body["evals"][0][3] == "likely worse"
-    assert ["Waybills: best iteration", "evals/waybills/0007.html", "iteration-007"] in body["pages"]
-    assert body["values"] == [[summary.info.name, summary.info.id, links.search_values(summary.info.id)]]
-
-
-def test_a_field_is_found_with_the_name_of_its_page():
-    names = ("seal.number", "goods[].weight")
-    assert _body(search.fields_file(names))[2] == [["seal.number"], ["goods[].weight", links.slug("goods[].weight")]]
-    assert links.field("a", names[1]) == f"evals/a/fields/{links.slug(names[1])}.html"
-
-
-def test_an_eval_without_outputs_has_no_fields_to_find():
-    fields = [("customs", (), ())]
-    assert _body(search.list_file([sample.summary(sample.none_yet())], (), fields, 0))[2]["fields"] == []
 
 
 def test_scripts_are_ascii_whatever_the_titles_hold():

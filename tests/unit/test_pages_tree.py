@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from sitegen.engine.worker_context import Renderer
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.scorecards import AlignmentPanel, AlignmentRow
-from sitegen.pages.report.tree import VALUES, has_tree, tree_page
+from sitegen.pages.report.tree import VALUES, tree_page
 from tests import pages_sample as sample
 
 
@@ -44,40 +44,6 @@ PAIRED = AlignmentPanel(
         AlignmentRow(actual=1, label="Eel"),
     ),
 )
-
-
-def test_items_stand_as_they_were_paired_and_open_where_something_in_them_is_wrong():
-    result = replace(sample.result(JUDGED), panels=(PAIRED,))
-    series = sample.series(2)
-    page = tree_page(series.info, series.points[1].snapshot, result)
-    assert (page.path, has_tree(series.info, result), has_tree(series.info, replace(result, panels=()))) == (
-        "evals/waybills/0002-tree.html",
-        True,
-        False,
-    )
-    html = str(sample.view_of(page).tree_rows)
-    heads = [
-        (bool(is_open), re.sub("<[^>]*>", "", head))
-        for is_open, head in re.findall(r"<details( open)?><summary>(.*?)</summary>", html)
-    ]
-    assert heads == [
-        (True, "cargo 3 of 5 wrong"),
-        (True, "cargo[Cod] [0], in the output [3], paired by key 1 of 2 wrong"),
-        (True, "lots 1 of 1 wrong"),
-        (True, "cargo[Cod].lots[A] 1 of 1 wrong"),
-        (False, "cargo[Ling] missing from the output"),
-        (False, "cargo[2] [2], in the output [2], paired by agreement 1 field, all right"),
-        (False, "cargo[Eel] only in the output"),
-    ]
-    rows = [re.sub("<[^>]*>", " ", row).split() for row in re.findall(r"<tr.*?(?=<tr|</table>)", html)]
-    assert rows == [
-        ["port", "Oslo", "Oslo"],
-        ["name", "Cod", "cod"],
-        ["mass", "Wrong", "value", "5", "7"],
-        ["name", "Omission", "Ling", "missing"],
-        ["name", "blank", "blank"],
-        ["name", "Hallucination", "extra", "item", "Eel"],
-    ]
 
 
 def test_the_page_is_bounded_and_shows_hostile_names_as_text():
