@@ -1,7 +1,8 @@
-"""The site of the golden repository, as it is and as it should be."""
+"""The site and the exported tables of the golden repository, as they are and as they should be."""
 
 from pathlib import Path
 
+from sitegen import api
 from tests.golden.repository import write
 from tests.sites import build_site, content
 
@@ -14,4 +15,5 @@ def build(folder: Path) -> dict[str, bytes]:
     """Build it below an empty folder: every file but styles, scripts, pictures and schemas, by path."""
     repo = write(folder / "golden")
     build_site(repo.path, folder / "site", jobs=1)
+    api.export(repo.path, folder / "site/export", "csv", cache=folder / "site-memo")
     return {path: body for path, body in content(folder / "site").items() if not path.startswith(UNCHANGED)}

@@ -11,9 +11,7 @@ from typing import Any
 import pandas
 import pytest
 
-import sitegen
 from sitegen.errors import OutputFolderError
-from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Series
 from sitegen.project import Options
 from sitegen.questions.export_tables import TABLES, Table
@@ -38,8 +36,6 @@ class Exports:
             done = run("export", "--format", format, "-o", folder / name, "--repo", self.repo, "--cache", memo)
             assert (done.returncode, done.stdout) == (0, ""), done.stderr
         with open_study(Options(repo=self.repo, cache=memo)) as project:
-            self.head = project.timeline.head.sha
-            self.edits = [edit for file in project.timeline.instructions for edit in file.edits]
             self.series = [project.series(history) for history in project.evals.values()]
 
     def sqlite(self, query: str) -> Rows:
@@ -66,59 +62,6 @@ def every_point(exports: Exports) -> list[tuple[Series, int]]:
     return [(series, index) for series in exports.series for index in range(len(series.points))]
 
 
-def counted(counts: Any) -> dict[str, int]:
-    return {name: getattr(counts, name) for name in ("tp", "fp", "fn", "tn", *ERROR_TYPES)}
-
-
-def test_evals_and_points_are_those_of_the_series(exports):
-    tables = exports.tables()
-    assert tables["about"] == [
-        {"name": "head", "value": exports.head},
-        {"name": "schema", "value": "sitegen/export/1"},
-        {"name": "sitegen", "value": sitegen.__version__},
-    ]
-    assert tables["evals"] == [
-        {
-            "eval_id": series.info.id,
-            "name": series.info.name,
-            "kind": series.info.kind,
-            "description": series.info.description,
-            "headline": series.specs[0].name,
-            "deleted": False,
-        }
-        for series in sorted(exports.series, key=lambda series: series.info.id)
-    ]
-    assert {row["kind"] for row in tables["evals"]} == {"fields", "highlights", "responses", "judged"}
-    expected = []
-    for series, index in every_point(exports):
-        point = series.points[index]
-        at = point.snapshot
-        expected.append(
-            {
-                "eval_id": series.info.id,
-                "point": index,
-                "iteration": at.iteration,
-                "label": at.label,
-                "commit_id": at.commit.sha,
-                "position": at.commit.position,
-                "committed_at": at.commit.committed_at,
-                "author": at.commit.author,
-                "subject": at.commit.subject,
-                "recorded_at": at.recorded_at,
-                "cause": " ".join(at.cause),
-                "status": point.scorecard.status,
-                "stale": point.stale,
-                **counted(point.scorecard.counts),
-                "report": f"evals/{series.info.id}/{at.slug}.html",
-                "models": "echo" if series.info.id == "greetings" else None,
-                "parameters": None,
-                "judges": None,
-                "same_as": point.copy_of,
-            }
-        )
-    assert tables["points"] == sorted(expected, key=lambda row: (row["eval_id"], row["point"]))
-
-
 def test_scores_hold_both_clocks_and_parts_that_sum_to_the_change(exports):
     found = {(row["eval_id"], row["point"], row["metric"]): row for row in exports.tables()["scores"]}
     assert len(found) == sum(len(series.specs) for series, _ in every_point(exports))
@@ -138,51 +81,6 @@ def test_scores_hold_both_clocks_and_parts_that_sum_to_the_change(exports):
         if headline["interval_low"] is not None:
             assert headline["interval_low"] <= headline["score_then"] <= headline["interval_high"]
     assert changes > 20
-
-
-def test_fields_are_those_of_the_scorecards(exports):
-    expected = [
-        {"eval_id": series.info.id, "point": index, "attribute": field.attribute, **counted(field.counts)}
-        for series, index in every_point(exports)
-        for field in series.points[index].scorecard.fields
-    ]
-    key = ("eval_id", "point", "attribute")
-    assert exports.tables()["fields"] == sorted(expected, key=lambda row: [row[name] for name in key])
-
-
-def test_cells_say_for_every_point_what_each_cell_was(exports):
-    told: dict[tuple[str, int, int], tuple[Any, ...]] = {}
-    names = {}
-    for row in exports.tables()["cells"]:
-        names[row["eval_id"], row["cell"]] = (row["document"], row["path"], row["attribute"], row["extra"])
-        for index in range(row["from_point"], row["to_point"] + 1):
-            key = (row["eval_id"], row["cell"], index)
-            assert key not in told
-            told[key] = (row["state"], row["expected"] or "", row["actual"] or "")
-    wanted = {}
-    for series, index in every_point(exports):
-        for number, cell in enumerate(series.cells.cells):
-            assert names[series.info.id, number] == (cell.document, cell.path, cell.attribute, cell.extra)
-            if run := cell.at(index):
-                wanted[series.info.id, number, index] = (run.state, run.expected, run.actual)
-    assert told == wanted
-
-
-def test_instructions_are_all_edits_and_points_name_those_before_them(exports):
-    tables = exports.tables()
-    rows = {row["edit"]: row for row in tables["instructions"]}
-    assert sorted((row["commit_id"], row["path"], row["status"]) for row in rows.values()) == sorted(
-        (edit.commit.sha, edit.path, edit.status) for edit in exports.edits
-    )
-    told: dict[tuple[str, int], set[tuple[str, str]]] = {}
-    for row in tables["point_edits"]:
-        edit = rows[row["edit"]]
-        told.setdefault((row["eval_id"], row["point"]), set()).add((edit["commit_id"], edit["path"]))
-    assert told == {
-        (series.info.id, index): {(edit.commit.sha, edit.path) for edit in series.points[index].edits}
-        for series, index in every_point(exports)
-        if series.points[index].edits
-    }
 
 
 def test_sqlite_has_foreign_keys_that_hold(exports):
