@@ -196,19 +196,6 @@ def test_metrics_that_no_iteration_has_are_left_out():
 
 ROOT = Path(__file__).parents[2]
 
-PLAIN = (
-    ["build"],
-    ["build", "project"],
-    ["build", ""],
-    ["build", "-o", "site"],
-    ["build", "project", "--out", "site", "--cache", "memo"],
-    ["build", "--cache", "memo", "-o", "site", "project"],
-    ["build", "--jobs", "2", "project", "--strict"],
-    ["build", "--public", "--base-url", "https://evals.example.org/", "--out", "public"],
-    ["build", "--base-url", ""],
-    ["build", "--rev", "HEAD~1", "--worktree"],
-    ["build", "--force", "--rev", ""],
-)
 NOT_PLAIN: tuple[list[str], ...] = (
     [],
     ["verify-all"],
@@ -260,11 +247,6 @@ def read_by_typer(monkeypatch: pytest.MonkeyPatch):
         return asked.pop()
 
     return read
-
-
-@pytest.mark.parametrize("arguments", PLAIN, ids=" ".join)
-def test_a_plain_build_asks_for_what_typer_would_ask_for(arguments, read_by_typer):
-    assert plain_build(arguments) == read_by_typer(arguments)
 
 
 def test_whatever_is_read_without_typer_is_read_as_typer_reads_it(read_by_typer):
