@@ -165,12 +165,12 @@ def is_currency(expected: str, actual: str) -> bool:
     if _CURRENCY.findall(expected) == _CURRENCY.findall(actual):
         return False
     left, right = (_CURRENCY.sub("", text).strip() for text in (expected, actual))
-    return bool(left and right) and (left.casefold() == right.casefold() or _may_be_equal(left, right))
+    return bool(left and right) and (left.casefold() == right.casefold() or is_separator(left, right))
 
 
 def is_separator(expected: str, actual: str) -> bool:
-    """Same digits with other separators of thousands or decimals."""
-    return _may_be_equal(expected, actual)
+    """Same digits with other separators of thousands or decimals: a number that both texts may be, however read."""
+    return not _readings(expected).isdisjoint(_readings(actual))
 
 
 def is_date_order(expected: str, actual: str) -> bool:
@@ -182,14 +182,15 @@ def is_date_order(expected: str, actual: str) -> bool:
 def is_unit(expected: str, actual: str) -> bool:
     """Same number with a different unit or suffix, or with a unit on one side only."""
     left, right = _WITH_UNIT.fullmatch(expected), _WITH_UNIT.fullmatch(actual)
-    return bool(left and right) and left[2] != right[2] and _may_be_equal(left[1], right[1])  # type: ignore[index]
+    return bool(left and right) and left[2] != right[2] and is_separator(left[1], right[1])  # type: ignore[index]
 
 
 def is_case(expected: str, actual: str) -> bool:
     """Same letters and digits with different case, spaces or punctuation."""
     left, right = (_WORD.findall(unicodedata.normalize("NFKC", text).casefold()) for text in (expected, actual))
     same_digits = _DIGITS.findall(expected) == _DIGITS.findall(actual)
-    return bool(left) and "".join(left) == "".join(right) and same_digits
+    has_words = None in (_number(expected), _number(actual))  # the sign of a number is no punctuation
+    return bool(left) and "".join(left) == "".join(right) and same_digits and has_words
 
 
 def is_rounded(expected: str, actual: str) -> bool:
@@ -242,11 +243,6 @@ RULES: Final[tuple[tuple[str, Rule], ...]] = (
     ("a text cut short or continued", is_cut),
 )
 """Names and rules in the order in which they are tried: rules that explain a difference exactly come first."""
-
-
-def _may_be_equal(left: str, right: str) -> bool:
-    """Decide whether two texts can be read as the same number, whatever their separators mean."""
-    return not _readings(left).isdisjoint(_readings(right))
 
 
 def _readings(text: str) -> set[Decimal]:

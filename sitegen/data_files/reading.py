@@ -85,6 +85,8 @@ class UnreadableError(Exception):
 
 def text_of(content: bytes) -> str:
     """Decode UTF-8, with or without a byte order mark. Raises UnreadableError."""
+    if b"\0" in content[:2]:  # UTF-16 without a mark
+        raise UnreadableError("it is not UTF-8 text", "Save the file as UTF-8.", 1)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -254,6 +256,8 @@ def _escaped(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+csv.field_size_limit(2**31 - 1)  # a file has its own bound, and an answer may be long
+_LONGEST_HEADER: Final = 1_000_000  # characters
 _MAX_CELLS: Final = 1_000_000
 """Largest number of cells of a CSV file. Scoring this many values takes about 700 MB."""
 
@@ -261,13 +265,17 @@ _MAX_CELLS: Final = 1_000_000
 def csv_dicts(content: bytes, most: int = _MAX_CELLS) -> Iterator[dict[str, str]]:
     """Yield the cells of each row by the names in the first row; cells without a name are left out.
 
-    ``most``: the greatest number of cells. Names are stripped of white space, and empty rows do not count. Raises
-    UnreadableError.
+    ``most``: the greatest number of cells. Names are stripped of white space. Empty rows do not count, nor does the
+    header of a file that was appended. Raises UnreadableError.
     """
     header, *rows = (row for row in csv_rows(content, most) if any(row))
     names = [name.strip() for name in header]
     check_distinct(names)
-    return ({name: cell for name, cell in zip_longest(names, row, fillvalue="") if name} for row in rows)
+    return (
+        {name: cell for name, cell in zip_longest(names, row, fillvalue="") if name}
+        for row in rows
+        if row != header or not names[1:]
+    )
 
 
 def check_distinct(names: Iterable[str], line: int | None = None) -> None:
@@ -280,29 +288,24 @@ def check_distinct(names: Iterable[str], line: int | None = None) -> None:
 def csv_rows(content: bytes, most: int = _MAX_CELLS) -> list[list[str]]:
     """The cells as unchanged text, such as ``NA``, ``None`` and ``00712``; at most ``most``. Raises UnreadableError.
 
-    Semicolons or tabs separate them, as spreadsheets write it in some countries, if no comma does in the first row.
+    Semicolons or tabs separate them, as spreadsheets write it in some countries, if most do so in the first row.
     """
-    header = "".join(next(filter(str.strip, io.StringIO(text_of(content))), "").split('"')[::2])  # without quoted cells
-    mark = next((mark for mark in ";\t" if mark in header and "," not in header), ",")
+    outside = "".join(text_of(content)[:_LONGEST_HEADER].split('"')[::2])  # of quoted cells, which may have line ends
+    mark = max(",;\t", key=next(filter(str.strip, outside.splitlines()), "").count)
     # Appends a row of two empty cells. Only an unclosed quote swallows it, which csv does not report otherwise.
     lines = chain(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline=""), [mark])
     reader = csv.reader(lines, delimiter=mark)
-    rows: list[list[str]] = []
+    rows, cells = list[list[str]](), 0
     known: dict[str, str] = {}  # equal cells are one text
-    start = cells = 0
-    try:
-        for row in reader:
-            rows.append([known.setdefault(cell, cell) for cell in row])
-            cells += len(row)
-            if cells > most + 2:
-                raise UnreadableError(
-                    f"it has more than {most:,} cells, counted up to this line",
-                    "Split the eval into several with fewer documents, or leave out columns that are not scored.",
-                    start + 1,
-                )
-            start = reader.line_num
-    except csv.Error as error:
-        raise UnreadableError(f"it is not valid CSV: {error}", "Correct the line.", start + 1) from None
+    for row in reader:
+        rows.append([known.setdefault(cell, cell) for cell in row])
+        cells += len(row)
+        if cells > most + 2:
+            raise UnreadableError(
+                f"it has more than {most:,} cells, counted up to this line",
+                "Split the eval into several with fewer documents, or leave out columns that are not scored.",
+                reader.line_num,
+            )
     last = rows.pop()
     if last != ["", ""]:
         # The cell runs from the quote to the end of the file.

@@ -88,8 +88,9 @@ def read_table(
     columns = described or usual_columns(rows)
     if columns is None:
         raise UnreadableError(
-            "it is in no format that is known, and none of its columns has the usual name of a score or a verdict",
-            f"Write `settings: {{preset: ...}}` (one of {', '.join(PRESETS)}) or `settings: {{columns: {{...}}}}`.",
+            "it is in no format that is known, and no column with the usual name of a score or a verdict holds one",
+            f"Write `settings: {{preset: ...}}` (one of {', '.join(PRESETS)}) or `settings: {{columns: {{...}}}}`, a "
+            "score as 0.5, and a verdict as pass or fail.",
         )
     reader = _TableReader(rows, columns)
     if grades is None:

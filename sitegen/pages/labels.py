@@ -76,12 +76,10 @@ SAME_OUTPUT: Final = "Both are the same output: only ground truth and rules can 
 
 def in_both(overlap: Overlap, series: Series) -> str:
     """A sentence on what a change is over, and what its two values count besides; empty if both have the same."""
-    nouns, sides = series.info.nouns, [("before", len(overlap.only_before)), ("after", len(overlap.only_after))]
-    if not any(number for _, number in sides):
-        return ""
-    only = ", ".join([f"{number:,} {side}" for side, number in sides if number])
-    if not overlap.common:
-        return f"No {nouns.document} is in both: {only}."
+    nouns, sides = series.info.nouns, (("before", overlap.only_before), ("after", overlap.only_after))
+    only = ", ".join([f"{len(names):,} {side}" for side, names in sides if names])
+    if not only or not overlap.common:
+        return only and f"No {nouns.document} is in both: {only}."
     common = f"{overlap.common:,} {nouns.noun(overlap.common)}"
     others = "answers" if series.cells.cases else nouns.documents
     return (

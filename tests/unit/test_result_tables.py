@@ -162,7 +162,7 @@ def test_a_column_that_is_not_there_is_a_problem_that_names_those_that_are() -> 
 def test_a_table_that_nothing_explains_is_a_problem_that_names_the_presets(path: str, content: str) -> None:
     what, fix = refused(path, content)
     assert what == (
-        "it is in no format that is known, and none of its columns has the usual name of a score or a verdict"
+        "it is in no format that is known, and no column with the usual name of a score or a verdict holds one"
     )
     assert "langsmith, lm-eval, mlflow, ragas" in fix
 
@@ -402,7 +402,7 @@ def test_pages_of_scores_alone_leave_out_what_takes_counts(repo: GitRepo, tmp_pa
     assert "Errors" not in (tmp_path / "public/evals/desk/index.html").read_text("utf-8").partition("</figure>")[0]
     cards, numbers, columns = heads("0002.html")
     assert cards == ["Where it comes from", "Cases"]
-    assert numbers[:4] == ["Since iteration-001", "Instructions", "Edited", "Committed"]
+    assert numbers[:4] == ["Since iteration-001", "Instructions", "Edited", "Instructions"]
     assert columns == ["Case", "Score"]
 
 
@@ -429,7 +429,7 @@ def test_a_table_without_rows_is_not_read(name: str, content: str) -> None:
 def test_tables_are_bounded() -> None:
     columns = {"id": "id", "score": "s"}
     wide = ",".join(f"c{number}" for number in range(1_001))
-    assert refused("r.csv", f"{wide}\n{wide}\n", columns=columns)[0] == "it has more than 1,000 columns"
+    assert refused("r.csv", f"{wide}\n{wide}0\n", columns=columns)[0] == "it has more than 1,000 columns"
     number = MOST_ROWS + 1
     assert refused("r.csv", "id,s\n" + "a,1\n" * number, columns=columns)[0] == "it has more than 250,000 rows"
 

@@ -256,11 +256,13 @@ def _read_wide(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     filled: Counter[str] = Counter()
     findings: list[Finding] = []
     for number, row in enumerate(rows[line:], line + 1):
-        if not any(map(str.strip, row)):
+        if not any(map(str.strip, row)) or row == rows[line - 1]:  # the header of a file that was appended
             continue
-        if any(cell.strip() for cell in row[len(header) :]):
-            message = f"Line {number} has more cells than the header; the rest is not scored"
-            findings.append(truth_warning(message, "Quote cells that contain commas.", number))
+        more = any(cell.strip() for cell in row[len(header) :])
+        if more or len(row) < len(header):
+            message = f"Line {number} has {'more' if more else 'fewer'} cells than the header"
+            fix = "Write a cell for each column, and quote those that contain commas."
+            findings.append(truth_warning(message, fix, number))
         tree = Tree()
         cells = dict(zip(header, [*row, *[""] * len(header)], strict=False))
         for column in header:

@@ -73,7 +73,7 @@ def _score(inputs: ScoringInputs) -> Result:
 
 SCORER: Final = Scorer(
     kind="responses",
-    version=18,
+    version=19,
     metrics=METRICS,
     nouns=Nouns(
         attribute="category",
