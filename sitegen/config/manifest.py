@@ -248,8 +248,11 @@ _IN_TABLES: Final = {
     ("quality_evaluation", "grading_model"): "judge_model",
 }
 """Keys that are stated in a table as well."""
-_OF_OTHERS: Final = {"performance", "output", "claude_code", "test_cases", "error_analysis", "reporting", "logging"}
-"""Tables on how another program asks models and reports, which change no number."""
+_OF_OTHERS: Final = {
+    *("performance", "output", "claude_code", "test_cases", "consistency_evaluation", "error_analysis", "reporting"),
+    "logging",
+}
+"""Tables on how another program asks models, measures and reports, which change no number of sitegen."""
 
 
 def project_evaluation(search: Search) -> Parsed[EvaluationConfig | None]:

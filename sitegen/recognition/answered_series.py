@@ -38,6 +38,10 @@ _MOST_MODELS: Final = 60
 """The most files in a folder of which some name no model that is known, and which are those of models nevertheless."""
 _MOST_COMPARED: Final = 60
 """The most files that are read to see whether those of a folder have the same cases."""
+_TIME: Final = re.compile(
+    r"20[0-9]{2}[-_]?[01][0-9][-_]?[0-3][0-9][-_T ]?[0-2][0-9][-_:.]?[0-5][0-9][-_:.]?[0-9]{2,9}Z?"
+)
+"""Matches a date with a time of the day."""
 _LAST_WORD: Final = r"[^-_. ]+$"
 """Matches what is left of a word at the end of what several names have in common."""
 _CONFIGURED: Final = re.compile(r"config(?:uration)?|settings|param(?:eter)?s|options|model|retriever|strategy", re.I)
@@ -54,8 +58,8 @@ _BySegment = Mapping[str, Mapping[str, OutputSeries]]
 
 def joined_series(several: Iterable[OutputSeries], read: Reader) -> list[OutputSeries]:
     """Join the series of those who answered the same, in the place of the first of them; leave the others."""
-    listed = [*several]
-    present = {series.path: series for series in listed if not series.deleted}
+    listed = [*map(_of_one_run, several)]
+    present = {series.path: series for series in listed if not (series.deleted or series.parts)}
     joined: list[OutputSeries] = []
     in_folders = (_in_folders(present, read), _in_folders_of_runs(present))
     for group in (*in_folders, _in_files(present), _of_same_cases(present, read)):
@@ -66,6 +70,20 @@ def joined_series(several: Iterable[OutputSeries], read: Reader) -> list[OutputS
     first = {series.parts[0].path: series for series in joined}
     inside = {part.path for series in joined for part in series.parts}
     return [first.get(series.path, series) for series in listed if series.path in first or series.path not in inside]
+
+
+def _of_one_run(series: OutputSeries) -> OutputSeries:
+    """Return the outputs of variants for runs in folders whose names have the same date and time of the day."""
+    start = len(series.folder) + 1 if series.folder else 0
+    folders = {file.path[start:].partition("/")[0]: file for file in series.files}
+    times = {match[0] if (match := _TIME.search(name)) else name for name in folders}
+    if not series.is_glob or len(times) > 1 or len(folders) < max(_LEAST, len(series.files)):
+        return series
+    first = re.sub(_LAST_WORD, "", _common_start([*folders]))
+    last = re.sub(_LAST_WORD, "", _common_start([name[::-1] for name in folders]))[::-1]
+    below = next(iter(folders.values())).path[start:].partition("/")[2]
+    parts = [OutputSeries(file.folder, file.name, (file,)) for file in folders.values()]
+    return _joined(f"{series.folder}/{first}{{variant}}{last}/{below}".lstrip("/"), parts) if below else series
 
 
 def _in_folders(present: Mapping[str, OutputSeries], read: Reader) -> Iterator[OutputSeries]:

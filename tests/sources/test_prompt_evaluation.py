@@ -145,6 +145,7 @@ def test_what_is_stated_in_tables_of_the_framework_counts_and_what_it_has_for_it
     (project / "evaluations/config/default_config.yaml").write_text(
         "model: x\ncomparison: {significance_level: 0.01, minimum_sample_size: 30}\nlogging: {level: INFO}\n"
         "visualization: {plot_format: tiff}\nquality_evaluation: {grading_model: y, use_rubric: true}\n"
+        "consistency_evaluation: {max_group_size: 5}\n"
     )
     bench = WorktreeProject.open(project)
     assert (bench.config.llm.judge_model, json.loads(bench.place(EVAL).entry.settings)) == (

@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_906,
+    "lines of sitegen/": 62_927,
     "modules of sitegen/": 290,
     "classes": 508,
     "classes in pages/": 71,
     "fields of classes": 2_264,
-    "functions": 3_570,
-    "parameters": 5_055,
+    "functions": 3_571,
+    "parameters": 5_056,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 75,
     "kinds of kept values": 10,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_568,
     "template lines over 160 characters": 0,
-    "lines of tests": 47_831,
+    "lines of tests": 47_837,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 13,
 }

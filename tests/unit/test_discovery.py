@@ -1217,6 +1217,11 @@ MODELS_IN: dict[str, tuple[list[str], object, list[str]]] = {
         CASES,
         ["results/{model}__router__*/result.json"],
     ),
+    "folders of one time": (
+        [f"results/20260804T012519Z__n{at}__{way}/x.json" for at, way in enumerate(("short", "long"))],
+        CASES,
+        ["results/20260804T012519Z__{variant}/x.json"],
+    ),
     "iterations": ([f"results/run-{n}/results.json" for n in (1, 2)], CASES, ["results/run-*/results.json"]),
 }
 
