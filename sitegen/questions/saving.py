@@ -105,9 +105,7 @@ def _update_aggregate(verified: Verified, metadata: Metadata) -> None:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         body, earlier = {"eval_id": encodable(place.entry.id)}, []
     there = [metadata.iteration, *(line.get("iteration") for line in earlier)]
-    added = [
-        _aggregate_line(iteration, iteration.recorded_time) for iteration in verify_iterations(place, without=there)
-    ]
+    added = [_aggregate_line(iteration, iteration.recorded_at) for iteration in verify_iterations(place, without=there)]
     lines = [
         *earlier,
         *added,

@@ -13,17 +13,15 @@ from msgspec.structs import replace
 
 from sitegen import __version__
 from sitegen.analysis.slices import slice_rows
-from sitegen.data_files.project_files import LARGEST_FILE, read_inside
 from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.eval_fold import settings_with_grades
-from sitegen.history.layout import RECORDED, RESULTS, EntryRules, iteration_number
+from sitegen.history.layout import RESULTS, EntryRules, iteration_number
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.worktree import is_changed, work_tree_paths
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
-from sitegen.model.recorded import read_recorded
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.questions.work_tree import WorktreeEval, WorktreeProject, first_file, iterations
@@ -50,6 +48,8 @@ class Verified(Frozen):
     iteration: int | None
     """Number of the iteration's folder that holds the output, None if it lies elsewhere."""
     result: Result
+    recorded_at: str | None
+    """The time that the run recorded."""
 
     @property
     def unsaved_output(self) -> Path | None:
@@ -89,16 +89,6 @@ class Verified(Frozen):
         if len(self.outputs) > 1 or output.name in names:
             return output.name
         return next((name for name in names if Path(name).suffix == output.suffix), names[0])
-
-    @property
-    def recorded_time(self) -> str | None:
-        """The time that the record beside the output states."""
-        folder = self.outputs[0].parent.relative_to(self.place.folder)
-        try:
-            recorded = read_recorded(read_inside(self.place.folder, f"{folder.as_posix()}/{RECORDED}", LARGEST_FILE))
-        except OSError:
-            return None
-        return recorded.timestamp if recorded else None
 
     def document(self, *, timestamp: str | None = None, methods: tuple[str, ...] = ()) -> Document:
         """The document that ``verify-one --json`` prints. ``methods``: as in ``results_document``."""
@@ -180,18 +170,11 @@ def _with_numbers_of_series(place: WorktreeEval, result: Result) -> Result:
     if history is None:
         return result
     rules = EntryRules.of(place.entry).settings  # for all of history, as in the site
-    repository = project.repository
     cards = []
     for snapshot in history.snapshots:
-        if snapshot.commit.sha == WORKTREE:
-            files = tuple(project.read(project.root / blob.path) for blob in snapshot.outputs)
-        else:
-            reads = repository.read_blobs([blob.oid for blob in snapshot.outputs])
-            files = tuple(
-                File(blob.path, read.content, reason=read.reason)
-                for blob, read in zip(snapshot.outputs, reads, strict=True)
-            )
-        inputs = ScoringInputs(outputs=files, settings=rules)
+        reads = project.repository.read_blobs([blob.oid for blob in snapshot.outputs])
+        files = (File(blob.path, read.content) for blob, read in zip(snapshot.outputs, reads, strict=True))
+        inputs = ScoringInputs(outputs=tuple(files), settings=rules)
         cards.append(scorer(place.kind).score(inputs))
     specs = specs_of(place.kind, [card.scorecard for card in (*cards, result)])
     return replace(result, scorecard=replace(in_order_of(specs, result.scorecard), specs=specs))
@@ -247,5 +230,9 @@ def _scored(
     number = iteration_number(parent.name) if parent.parent == place.folder / RESULTS else None
     result = scored_with_own_metrics(scorer(place.kind), inputs)
     return Verified(
-        place=place, outputs=outputs, iteration=number, result=with_stated(result, snapshot.usage if snapshot else None)
+        place=place,
+        outputs=outputs,
+        iteration=number,
+        result=with_stated(result, snapshot.usage if snapshot else None),
+        recorded_at=snapshot.recorded_at if snapshot else None,
     )

@@ -210,9 +210,9 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             return {}
         return {history.id: history for history in advanced.evals}
 
-    @property
+    @cached_property
     def repository(self) -> Repository:
-        """The repository, for contents up to the largest size that is scored."""
+        """The repository, for contents up to the largest size that is scored. ``histories`` adds uncommitted ones."""
         return Repository.open(self.root, max_blob_bytes=self.config.limits.max_blob_bytes)
 
     def shown_path(self, path: Path) -> str:
