@@ -30,10 +30,10 @@ from sitegen.history.eval_state import (
     same_contents,
     same_file,
     same_files,
-    was_run,
 )
 from sitegen.history.globs import slug_of_run
 from sitegen.history.layout import (
+    RECORDED,
     RESULTS,
     canonical_settings,
     is_glob,
@@ -50,7 +50,7 @@ from sitegen.model.recorded import GRADES, Recorded, read_recorded
 from sitegen.model.timeline import Blob, Cause, EvalHistory, Snapshot
 from sitegen.scoring.answerers import answerers
 from sitegen.scoring.run_statements import appended_runs, recorded_in
-from sitegen.text.plain import moment_of
+from sitegen.text.plain import moment_of, natural_order
 
 _SHORT: Final = 12
 """The digits of a commit's id in the slug of a snapshot."""
@@ -96,8 +96,14 @@ def _fold_iterations(state: EvalState, *, everything: bool) -> None:
         names |= {*series.units, *state.names_on_file()}
     if not names and not series.units:
         return
-    files_by_name = state.each_iteration(names)
-    touched = [name for name, files in files_by_name.items() if was_run(files)]
+    in_order = sorted(names, key=lambda name: (iteration_number(name) or 0, natural_order(name), name))
+    files_by_name = {name: state.committed_files(name) for name in in_order}
+    # Only a run writes eval-results.json, so without an output it is a run that failed. Other records may lie anywhere.
+    touched = [
+        name
+        for name, files in files_by_name.items()
+        if files.outputs or (files.recorded and basename(files.recorded.path) == RECORDED)
+    ]
     gone = [
         name for name in files_by_name if name not in touched and name in series.units and series.units[name].present
     ]

@@ -20,7 +20,6 @@ from sitegen.config.models import EvalConfig, Kind, case_settings, files_of
 from sitegen.history.folder_tree import FolderTree, first_blob
 from sitegen.history.globs import time_in
 from sitegen.history.layout import (
-    RECORDED,
     RESULTS,
     PathRole,
     is_in_output,
@@ -253,11 +252,6 @@ class EvalState(Struct):
         results = f"{self.active}/{RESULTS}"
         return self.files.outputs_in(folder, files.overwritten, files.variants, elsewhere=(results,))
 
-    def each_iteration(self, names: Iterable[str]) -> dict[str, Snapshot]:
-        """Return the files of iterations in folders, or of runs that a glob matches, by name, in their order."""
-        in_order = sorted(names, key=lambda name: (iteration_number(name) or 0, natural_order(name), name))
-        return {name: self.committed_files(name) for name in in_order}
-
     def committed_files(self, name: str) -> Snapshot:
         """Return the files of an iteration in a folder, or of a run that a glob matches."""
         glob = runs_of(self.entry)
@@ -322,14 +316,6 @@ class EvalState(Struct):
                     self.first_with.setdefault(f"output {output}", file.oid),
                 )
         return self.sides[version]
-
-
-def was_run(files: Snapshot) -> bool:
-    """Whether a run wrote the files of an iteration: an output or, if it failed, its record alone.
-
-    Only a run writes ``eval-results.json``. Other records may lie anywhere.
-    """
-    return bool(files.outputs) or (files.recorded is not None and basename(files.recorded.path) == RECORDED)
 
 
 def _run_number(path: str) -> int:

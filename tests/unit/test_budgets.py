@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_927,
+    "lines of sitegen/": 62_904,
     "modules of sitegen/": 290,
     "classes": 508,
     "classes in pages/": 71,
-    "fields of classes": 2_264,
-    "functions": 3_571,
-    "parameters": 5_056,
+    "fields of classes": 2_265,
+    "functions": 3_568,
+    "parameters": 5_054,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 75,
     "kinds of kept values": 10,
