@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from sitegen.analysis.regressions import steps_of
 from sitegen.model.changes import Change, DeltaParts, Ends, MetricDelta, MetricStep, Overlap
-from sitegen.model.metrics import Metric
 from sitegen.pages.html import charts, tables
 from sitegen.pages.trend import trend_chart
 from tests import pages_sample as sample
@@ -84,19 +83,6 @@ def test_the_chart_of_one_point_has_one_label_in_the_middle():
     assert all(line.path == "" and line.lone.startswith("M0 ") for line in chart.lines)
 
 
-def test_the_chart_of_sixty_points_marks_what_was_broken_edited_and_scored_again():
-    chart = trend_chart.trend(sample.view_of(sample.trend(sample.series())))
-    assert re.findall(r"M(\d+) ", chart.broken) == ["17", "30"]
-    assert re.findall(r"M(\d+) ", chart.rescored) == ["24", "51"]
-    assert re.findall(r"M(\d+) ", chart.edits)[:3] == ["2", "7", "12"]
-    assert [(value, label, below) for value, _, _, label, below in chart.targets] == [
-        (0.9, "F1 0.9", False),
-        (0.85, "Recall 0.85", True),
-    ]
-    assert len(chart.linked) == 59
-    assert [tick.text for tick in chart.days][::6] == ["1 · 5 Jan", "60 · 17 Sep"]
-
-
 def test_a_long_line_goes_through_the_extremes_of_each_group_and_through_all_of_the_newest():
     values = [5, 1, 9, 3, None, 7, 7, 2, 4, 4]
     assert charts.extremes(values, 4, 2) == [0, 1, 2, 3, 4, 5, 7, 8, 9]
@@ -138,42 +124,6 @@ def test_the_range_reaches_to_ticks_beyond_all_values_targets_and_intervals():
     chart = trend_chart.trend(view)
     assert chart.island["y"] == pytest.approx([0.2, 1.0])
     assert (chart.top, chart.height) == (0.0, 800.0)
-
-
-def test_low_values_do_not_leave_half_of_the_chart_empty():
-    points = sample.series(3).points
-    low = [
-        replace(
-            point,
-            now=None,
-            interval=None,
-            scorecard=replace(point.scorecard, metrics=(Metric("f1", 0.12 + 0.1 * nth),)),
-        )
-        for nth, point in enumerate(points)
-    ]
-    series = replace(sample.series(3), points=tuple(low), info=replace(sample.WAYBILLS, thresholds={}))
-    chart = trend_chart.trend(sample.view_of(sample.trend(series)))
-    assert chart.island["y"] == pytest.approx([0.1, 0.35])
-
-
-def test_a_day_stands_where_it_changes():
-    view = sample.view_of(sample.trend(sample.series(4)))
-    points = tuple(
-        replace(
-            point,
-            snapshot=replace(
-                point.snapshot, commit=replace(point.snapshot.commit, committed_at=f"2026-02-0{1 + nth // 2}")
-            ),
-        )
-        for nth, point in enumerate(view.points)
-    )
-    series = replace(view.series, points=points)
-    assert [tick.text for tick in trend_chart.trend(replace(view, series=series)).days] == [
-        "1 · 1 Feb",
-        "2",
-        "3 · 2 Feb",
-        "4",
-    ]
 
 
 def test_a_band_reaches_from_low_to_high_and_has_gaps():
@@ -266,16 +216,3 @@ def test_a_break_among_grouped_values_parts_their_line() -> None:
     ]
     assert [int(index) for run in runs for index in run] == list(drawn)
     assert [run[0] for run in runs] == ["0", str(min(index for index in drawn if index >= 25))]
-
-
-def test_three_and_more_iterations_of_one_commit_are_marked_unless_all_are():
-    series = sample.series(8)
-    shas = ["a", "b", "b", "b", "c", "c", "d", "e"]
-    commits = [replace(point.snapshot.commit, sha=sha) for point, sha in zip(series.points, shas, strict=False)]
-    points = tuple(
-        replace(point, snapshot=replace(point.snapshot, commit=commit))
-        for point, commit in zip(series.points, commits, strict=True)
-    )
-    for shown, bands in ((points, "M1 0h2V1000h-2z"), (points[1:4], "")):
-        chart = trend_chart.trend(sample.view_of(sample.trend(replace(series, points=shown))))
-        assert chart.commits == bands

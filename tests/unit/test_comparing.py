@@ -176,28 +176,6 @@ def test_a_long_name_is_cut():
     assert name("x" * 1_000) == f"{'x' * 200} … (800 more characters)"
 
 
-def test_the_json_says_everything_and_undefined_is_null():
-    body = json.loads(schema_first(ComparisonDocument(variants=(comparison(),), changes=(change(),))))
-    assert body["schema"] == "sitegen/comparison/1"
-    assert body["changes"][0]["metrics"][0] == {
-        "name": "f1",
-        "label": "F1",
-        "before": None,
-        "after": 0.75,
-        "change": None,
-        "higher_is_better": True,
-    }
-    assert body["variants"][0]["winners"] == {"accuracy": "kind", "quality": None}
-    assert body["variants"][0]["pairs"][0]["tests"][0]["independent"] == {
-        "method": "chi-square with Yates' correction",
-        "statistic": pytest.approx(6.0420, abs=1e-4),
-        "p_value": pytest.approx(0.013970, abs=1e-6),
-        "adjusted_p": pytest.approx(0.013970, abs=1e-6),
-        "better": "kind",
-        "note": "",
-    }
-
-
 def picture_of(document: ComparisonDocument, *, thresholds: dict[str, dict[str, float]] | None = None) -> bytes:
     picture = plots(document, "svg", thresholds or {})
     assert picture is not None

@@ -11,7 +11,6 @@ from sitegen.analysis.change import change as find_change
 from sitegen.analysis.series import series_of_two
 from sitegen.model.changes import DeltaParts, Ends, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.scorecards import DocumentScore, Result
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Blob
@@ -93,23 +92,6 @@ def test_an_extra_item_that_says_something_else_is_still_an_extra_item():
         ("items[1].description", "still_wrong"),
         ("items[1].n", "still_wrong"),
     }
-
-
-def test_highlights_are_compared_text_by_text():
-    def highlights(*judged: tuple[Outcome, str | None, str | None]) -> Result:
-        card = replace(scored({}, {}).scorecard, documents=(DocumentScore("p1", "scored", Counts()),))
-        return Result(
-            card, tuple(Judgement("p1", f"p1.terms[{each[1] or each[2]}]", "terms", *each) for each in judged)
-        )
-
-    before = highlights(("correct", "git", "git"), ("omission", "commit", None), ("hallucination", None, "the"))
-    after = highlights(("omission", "git", None), ("correct", "commit", "commit"))
-    found = compared("notes", before, after)
-    assert [(flip.change, flip.before, flip.after) for flip in found.flips] == [
-        ("broken", "correct", "omission"),
-        ("fixed", "omission", "correct"),
-        ("fixed", "hallucination", None),
-    ]
 
 
 def test_what_only_one_ground_truth_asks_for_is_no_pair():

@@ -194,20 +194,6 @@ def test_variants_without_a_common_case_have_no_test_no_winner_no_rank_and_no_re
     assert "chi-square" not in report
 
 
-def test_only_common_cases_are_tested():
-    """The first ten of the new variant are the last ten of the old one, and equally good."""
-    found = variant_comparison(
-        "faq", (variant("old", "+" * 30 + "+-" * 5), of_cases(variant("new", "+-" * 5 + "-" * 30), 31))
-    )
-    test = accuracy_test(found)
-    assert (found.pairs[0].common, test.sample, test.equal) == (10, 10, 10)
-    assert (test.effect_size, test.independent.better, found.overall_winner) == (0, None, None)
-    assert found.warnings[0] == (
-        "old and new both answered 10 of 70 cases: they are compared over these;"
-        " the numbers of each alone are over all of its responses."
-    )
-
-
 NOTHING = variant("nothing").measured
 
 

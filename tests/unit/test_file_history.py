@@ -3,17 +3,14 @@ from collections.abc import Iterable, Sequence
 import pytest
 from msgspec.structs import replace
 
-from sitegen.model.changes import Interval
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import Effect, EvalInfo
-from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages.html.charts import track
 from sitegen.pages.instruction import CountedEdit, InstructionView, way_back
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
-from tests.sites import renderer_of, written
 from tests.unit.test_for_machines import commit, headline
 
 F1 = MetricSpec("f1", "F1", "")
@@ -39,20 +36,6 @@ def view_of(
     edits = tuple(CountedEdit(count, ()) for count in counts)
     of_edits = tuple(effects or [()] * len(edits))
     return InstructionView(file=file, edits=edits, effects=of_edits, text=None)
-
-
-def test_beside_the_last_headline_of_an_eval_stands_its_interval():
-    around = [Interval(low=0.1 * n, high=0.9, unit="fields", n=9, method="Wilson") for n in range(3)]
-    effects = [effect("a", value) for value in (0.5, 0.6, None)]
-    known = [
-        replace(one, after=one.after and replace(one.after, interval=side))
-        for one, side in zip(effects, around, strict=True)
-    ]
-    view = view_of(FILE, [PatchCounts(added=1)] * 3, [(one,) for one in known])
-    assert view.tracks == [(known[1], (0.5, 0.6, None))]
-    html = written(renderer_of(sample.SITE), Page("x/y.html", "pages/instruction.html", view))
-    assert "95 % interval over 9 fields: Wilson" in html
-    assert "0.100 to 0.900" in html
 
 
 @pytest.mark.parametrize(

@@ -125,20 +125,6 @@ def test_there_is_no_command_that_could_do_something_else():
     assert go_back_command(commit(1), [("a", "a")] * (MOST_FILES + 1)) is None
 
 
-def test_the_page_names_the_best_versions_with_the_command_and_its_price():
-    best = replace(summary("x", (0.5, 0.75, 0.5), 1, *WINDOWS), since_best=WORSE)
-    newest = summary("y", (0.5, 0.25, 0.5), 2, *WINDOWS)
-    record = FileRecord(history=sample.FILE, counts=(None,) * 3, grades=())
-    page = instructions_page([record], [], versions(best, newest))
-    html = " ".join(Renderer(sample.SITE).render(page).decode().split())
-    assert '<li><a href="../evals/x/index.html">X</a>' in html
-    assert "git checkout 0000002 -- a.md d.md same.md" in html
-    assert '<a href="../evals/x/index.html">X</a> +0.250 <span class="muted">(better)</span></li>' in html
-    assert '<a href="../evals/y/index.html">Y</a> −0.250 <span class="muted">(likely worse)</span></li>' in html
-    assert "in use</span>" in html
-    assert "made with this or" not in html
-
-
 def test_an_eval_whose_files_are_as_they_were_gains_nothing_by_going_back():
     moved, same = summary("x", (0.75, 0.5, 0.5), 0, *WINDOWS), summary("y", (0.75, 0.5, 0.5), 0, *WINDOWS)
     index = EffectIndex([moved, same], {"x": frozenset({"a.md"}), "y": frozenset({"same.md"})})

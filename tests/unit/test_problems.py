@@ -24,20 +24,6 @@ def _unmapped(eval_id: str, number: int, *, past: bool = False, commit: str = "c
     return replace(problem, past=past)
 
 
-def test_problems_of_one_type_are_one_entry_whatever_they_name() -> None:
-    problems = (_unmapped("a", 3), _unmapped("b", 4, commit="c2"), _unmapped("a", 9, past=True))
-    current, past = causes_of(problems)
-    assert (current.severity, current.message, current.fix, current.evals, current.commits) == (
-        "warning",
-        PROBLEM_TYPES["unmapped_values"].summary,
-        FIX,
-        ("a", "b"),
-        2,
-    )
-    assert (past.past, past.message, past.problems) == (True, "9 columns are not mapped: Heating", problems[2:])
-    assert current.id != past.id
-
-
 def test_problems_without_a_type_are_one_entry_if_only_names_and_numbers_differ() -> None:
     messages = ("The document 'x' stands twice in 2 files", "The document 'y' stands twice in 2 files", "It is empty")
     causes = causes_of(Problem("warning", message, "Correct it.") for message in messages)

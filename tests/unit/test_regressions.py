@@ -12,7 +12,7 @@ from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import first_points_with_output
 from sitegen.analysis.standing import ListedStep, unmatched_mutes
 from sitegen.config.models import Mute
-from sitegen.model.changes import Change, DeltaParts, Interval, MetricDelta, MetricStep, Moved, Overlap, Step
+from sitegen.model.changes import Interval, MetricStep, Moved, Step
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard, Status
 from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Point, Series
@@ -316,19 +316,6 @@ def test_outputs_are_compared_over_the_documents_and_cases_that_they_have_in_com
     assert [(at.at, at.status, round(led.before, 3), round(led.after, 3)) for at, led in steps] == expected
 
 
-def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place():
-    def parted(*parts: float) -> ListedStep:
-        metric = MetricDelta("f1", sum(parts), DeltaParts(*parts))
-        points = [point(index, 0.9 if index < 6 else 0.5) for index in range(12)]
-        points[6] = replace(points[6], change=Change(Overlap(1), (metric,)))
-        one = series(*points)
-        (row,) = view(sample.summary(one)).groups["worse"]
-        return row
-
-    assert regressions.parts(parted(-0.5, 0.1, 0.0)) == {"outputs": -0.5, "ground truth": 0.1}
-    assert regressions.parts(parted(-0.4, 0.0, 0.0)) == {}
-
-
 def summary(eval_id: str, *values: float, deleted: bool = False) -> EvalSummary:
     one = series(*(point(index, value) for index, value in enumerate(values)))
     info = EvalInfo(eval_id, eval_id.title())
@@ -368,24 +355,6 @@ def test_a_mute_that_names_nothing_is_a_note():
     good = Mute(eval="a", commit=one.steps[0].commit.sha, why="")
     (note,) = unmatched_mutes((good, Mute(eval="a", commit="0000000", why="", metric="f1")), (one,))
     assert (note.severity, note.message) == ("note", "A mute names no step: eval 'a', commit '0000000', metric 'f1'.")
-
-
-def test_what_is_worse_is_one_list_with_the_largest_loss_first():
-    small = summary("a", *[0.9] * 6, *[0.8] * 6)
-    large = summary("b", *[0.9] * 6, *[0.5] * 6)
-    mended = summary("c", *[0.9] * 6, *[0.2] * 6, *[0.9] * 4)
-    fresh = summary("d", *[0.9] * 6, 0.5)
-    shown = view(small, large, mended, fresh, summary("gone", *[0.9] * 6, *[0.1] * 6, deleted=True))
-    listed = {group: [(row.summary.info.id, row.step.status) for row in rows] for group, rows in shown.groups.items()}
-    assert listed == {
-        "worse": [("b", "open"), ("d", "new"), ("a", "open")],
-        "fixed": [("c", "fixed")],
-        "better": [("c", "better")],
-        "blip": [],
-        "muted": [],
-    }
-    assert list(listed) == list(LISTED)
-    assert (shown.series, shown.quiet) == (4, 1)
 
 
 def test_a_muted_step_is_listed_last_with_its_reason():

@@ -7,12 +7,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import Blame
 from sitegen.data_files.project_files import LARGEST_ARGUMENT
-from sitegen.model.outcomes import Cell, Period
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Highlight, Mark, MarkedText, NotePanel, Result, SpansPanel
-from sitegen.pages.field import FieldView
 from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, shown_text, shown_texts
 from sitegen.scoring.documents import HighlightNumbers, ParagraphRow
 from sitegen.scoring.documents import results_document as written
@@ -68,30 +65,6 @@ def test_an_error_is_marked_by_a_letter_of_its_word(kind):
     pairs = [(word, letter) for word, letter in zip(nouns.errors, nouns.letters, strict=True) if word or letter]
     assert [letter in {part[0].upper() for part in word.split()} for word, letter in pairs] == [True] * len(pairs)
     assert len({letter for _, letter in pairs}) == len(pairs)
-
-
-def test_a_missed_and_a_wrong_highlight_are_marked_as_such():
-    nouns = scorer("highlights").nouns
-    assert [nouns.letter(kind) for kind in ("omission", "hallucination")] == ["M", "W"]
-    points = sample.points(3)
-    cell = Cell(
-        document="",
-        path="p-1",
-        attribute='p-1.terms["Moss"]',
-        extra=False,
-        periods=(
-            Period(start=0, state="omission", expected="1", actual=""),
-            Period(start=1, state="correct", expected="1", actual="1"),
-        ),
-    )
-    traced = (
-        Blame(sample.cell_map(3, (cell,)), [point.snapshot for point in points], lambda _: sample.result([])).trace(
-            cell
-        ),
-    )
-    info = replace(sample.WAYBILLS, kind="highlights", nouns=nouns)
-    view = FieldView(info=info, attribute="terms", points=points, cells=traced)
-    assert "<td class=omission>M<td class=correct>✓" in view.strip
 
 
 def test_a_broken_line_a_repeated_and_a_missing_paragraph_are_told_of():
@@ -168,22 +141,6 @@ def test_paragraphs_are_documents_and_categories_are_fields():
         ("terms", (1, 1, 1)),
         ("examples", (0, 1, 0)),
     ]
-
-
-def test_highlights_are_marked_where_they_stand_and_listed_where_they_do_not():
-    assert spans(score()).texts == (
-        MarkedText(
-            id="p-1",
-            text="Moss holds water. Water is life.",
-            marks=(
-                Mark(start=0, end=4, outcome="correct", category="terms"),
-                Mark(start=5, end=16, outcome="wrong", category="examples"),
-                Mark(start=18, end=23, outcome="missed", category="terms"),
-            ),
-            elsewhere=(("wrong", "terms", "peat"),),
-        ),
-        MarkedText("p-3", "The end.", ()),
-    )
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from sitegen.errors import ConfigurationError
-from sitegen.model.metrics import Counts, Metric, MetricSpec
+from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.scorecards import Result
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
@@ -36,26 +36,6 @@ def score(*files: File, embedder: Embedder | None = None) -> Result:
 
 def by_length(texts: Sequence[str], /) -> list[list[float]]:
     return [[len(text), 1.0] for text in texts]
-
-
-def test_files_are_variants_and_their_numbers_stand_beside_those_of_all():
-    short = file("evals/x/responses-short.json", ("sky", "blue"), ("grass", "green"), ("joke", "Ha"))
-    wordy = file("evals/x/responses-wordy.json", ("sky", "It is blue"), ("grass", "green"), ("joke", "Ha"))
-    result = score(wordy, short)
-    card = result.scorecard
-    assert [(each.name, each.status, dict(each.metrics)["accuracy"]) for each in card.variants] == [
-        ("short", "scored", 1.0),
-        ("wordy", "scored", 0.5),
-    ]
-    assert card.metric("accuracy") == 0.75
-    assert [(each.attribute, each.counts.tp, each.counts.wrong_value) for each in card.fields] == [("colours", 3, 1)]
-    assert [(each.id, each.unit, each.axes, each.counts) for each in card.documents[:4]] == [
-        ("sky · short", "sky", {"category": "colours", "variant": "short"}, Counts(tp=1)),
-        ("grass · short", "grass", {"category": "colours", "variant": "short"}, Counts(tp=1)),
-        ("joke · short", "joke", {"variant": "short"}, Counts()),
-        ("sky · wordy", "sky", {"category": "colours", "variant": "wordy"}, Counts(fp=1, fn=1, wrong_value=1)),
-    ]
-    assert dict(card.documents[3].metrics) == {"accuracy": 0.0, "rouge1": 0.5, "rouge2": 0.0, "rougeL": 0.5}
 
 
 def test_what_was_asked_goes_with_the_responses_to_a_case():

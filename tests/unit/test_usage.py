@@ -210,30 +210,6 @@ def test_an_exchange_needs_a_model_on_both_sides() -> None:
     assert exchanged((), ("m",)) is None
 
 
-def test_results_of_responses_say_what_the_output_took_and_how_far_the_judge_agrees_with_people() -> None:
-    took = {"model": "m", "tokens_in": 9, "tokens_out": 2, "cost": 0.5, "latency": 1, "judge": "j"}
-    grades = [(4, 4), (5, 5), (2, 3)]
-    rows = [
-        {"case_id": "a", "output": "x", "quality": judge, "human_quality": person, **took} for judge, person in grades
-    ]
-    written = json.loads(to_json_bytes(results_document(responses(*rows), eval_id="e", metadata=Metadata())))
-    assert written["usage"] == {
-        "answers": 3,
-        "models": ["m"],
-        "parameters": "",
-        "tokens_in": 27,
-        "tokens_out": 6,
-        "cost": 1.5,
-        "latency_median": 1.0,
-        "latency_p95": 1.0,
-        "judges": ["j"],
-        "graded": ["average_quality"],
-    }
-    agreed = written["results"]["quality"]["agreement_with_people"]
-    assert (agreed["agreed"], agreed["judged"], agreed["kappa"]) == (2, 3, pytest.approx(4 / 7))
-    assert -1 <= agreed["low"] < agreed["kappa"] < agreed["high"] <= 1
-
-
 def test_results_of_other_kinds_say_what_the_output_took() -> None:
     line = b'{"id": "a", "score": 1, "model": "m", "cost": 0.5}'
     judged = results_document(score(JUDGED, line, name="r.jsonl"), eval_id="e", metadata=Metadata())
