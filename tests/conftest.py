@@ -1,6 +1,7 @@
 """The demonstration repository and its site, made once."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from tests.gitrepo import GitRepo
 from tests.sites import build_site, clone_bare
 from tests.sources.tables import summary
 
+# A run starts hundreds of processes: none of them compiles every module again, whatever the environment says.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # A busy machine fails no test; and the tests are run often enough for other examples to be drawn another time.
 settings.register_profile("untimed", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")

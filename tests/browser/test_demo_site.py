@@ -163,9 +163,10 @@ def opened(kinds: dict[str, str], demo_site: Path, open_in_one_tab: Callable[...
     unbroken = min(demo_site.glob("instructions/*--parties.md/*.html")).relative_to(demo_site).as_posix()
     found = {}
     for path in sorted({*(kinds[kind] for kind in SAMPLES_LACK), *trends, unbroken}):
-        tab = open_in_one_tab(path)
-        tabs = (tab, open_in_one_tab(path, viewport=SMALL)) if path in trends else ()
-        tops = [each.page.locator(".h-main .cv").evaluate("chart => chart.getBoundingClientRect().y") for each in tabs]
+        tab, tops = open_in_one_tab(path), []
+        for screen in (LARGE, SMALL) if path in trends else ():
+            tab.page.set_viewport_size(screen)
+            tops.append(tab.page.locator(".h-main .cv").evaluate("chart => chart.getBoundingClientRect().y"))
         found[path] = Opened(tab.complaints(), tops, misfits(tab.page))
     return found
 

@@ -28,9 +28,9 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_568,
     "template lines over 160 characters": 0,
-    "lines of tests": 47_837,
+    "lines of tests": 47_395,
     "patches of attributes in tests": 45,
-    "constructions with over 3 positional values in tests": 13,
+    "constructions with over 3 positional values in tests": 12,
 }
 """The most that there may be of each, which is what there was when it was last lowered."""
 
