@@ -48,7 +48,6 @@ from sitegen.pages.report.grid import CaseGrid
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.report_rows import rows_file
 from sitegen.pages.report.tree import PagePicture, has_tree, tree_page
-from sitegen.pages.suspect_truth import suspect_truth_page
 from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.pages.variants import variants_page
@@ -397,9 +396,6 @@ class _EvalPages:
         """Write the trend page, after the page and the file to which it leads."""
         summary = self._task.record.summary
         trend = trend_page(series, summary, self._task.record.columns)
-        if summary.suspects:
-            suspects = suspect_truth_page(summary)
-            self._writer.write(suspects.path, self._renderer.render(suspects))
         if isinstance(trend.view, TrendView) and (rows := older_rows(trend.view)):
             self._writer.write(rows.path, rows.content)
         self._writer.write(trend.path, self._renderer.render(trend))

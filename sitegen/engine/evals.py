@@ -179,8 +179,6 @@ def addresses(record: EvalRecord) -> Iterator[str]:
         yield links.report(eval_id, at.slug)
     if len(summary.headlines) > 1:
         yield links.compare(eval_id)
-    if summary.suspects:
-        yield links.suspect_truth(eval_id)
     for attribute in record.attributes:
         yield links.field(eval_id, attribute)
     for name in record.cases:

@@ -87,7 +87,6 @@ not_found = _fixed("404.html")  # the page that a server shows for any address w
 # These take the id of an eval.
 eval_trend = _of_eval("evals/{}/index.html")  # the trend page of an eval
 variants = _of_eval("evals/{}/variants.html")  # the variants of an eval side by side
-suspect_truth = _of_eval("evals/{}/suspect-truth.html")  # the labels of an eval that may be wrong
 notes = _of_eval("evals/{}/notes.html")  # what people said about the cases of an eval
 compare = _of_eval("evals/{}/compare.html")  # any two points of an eval, side by side
 series_data = _of_eval("data/evals/{}.json")  # the points of an eval as JSON

@@ -1,12 +1,11 @@
-"""The pages of suspect ground truth: labels that most outputs contradict with the same value.
+"""The page of suspect ground truth: labels of all evals that most outputs contradict with the same value.
 
-One page has the labels of all evals. Each eval also has its own page, with all of its labels.
 ``pages/suspect_truth.html`` reads the model itself, and calls the functions of this module for what the model lacks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -15,13 +14,13 @@ from msgspec.structs import replace
 from sitegen.analysis.suspect_truth import ONE_LINE, SharedCause, by_cause, patch_of
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import State
-from sitegen.model.series import EvalInfo, EvalSummary, SuspectTruth
+from sitegen.model.series import EvalSummary, SuspectTruth
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.html.cells import shown_run, value
 
-LISTED: Final = 300
-"""Number of labels on the page of all evals; each eval has the same share, those that most outputs contradict."""
+LISTED: Final = 1_000
+"""Number of labels on the page; each eval has the same share, those that most outputs contradict."""
 
 NAMED: Final = 3
 """Number of fields that the row of a cause names."""
@@ -30,8 +29,6 @@ NAMED: Final = 3
 class SuspectTruthView(Frozen):
     """What ``pages/suspect_truth.html`` shows."""
 
-    info: EvalInfo | None
-    """None on the page of all evals."""
     summaries: dict[str, EvalSummary]
     """The evals with suspect labels, by id."""
     share: int
@@ -57,20 +54,11 @@ class SuspectTruthView(Frozen):
 def suspect_labels_page(summaries: Iterable[EvalSummary]) -> Page:
     """Make the page of the labels of all evals that are not deleted; there may be none."""
     with_suspects = [summary for summary in summaries if summary.suspects and not summary.deleted]
-    share = LISTED // len(with_suspects) if with_suspects else LISTED
-    return Page(links.suspect_labels(), "pages/suspect_truth.html", _view(None, with_suspects, max(1, share)))
-
-
-def suspect_truth_page(summary: EvalSummary) -> Page:
-    """The page of one eval, which has at least one suspect."""
-    view = _view(summary.info, [summary], len(summary.suspects))
-    return Page(links.suspect_truth(summary.info.id), "pages/suspect_truth.html", view)
-
-
-def _view(info: EvalInfo | None, summaries: Sequence[EvalSummary], share: int) -> SuspectTruthView:
-    labels = [replace(label, eval_id=at.info.id) for at in summaries for label in at.suspects[:share]]
-    by_id = {summary.info.id: summary for summary in summaries}
-    return SuspectTruthView(info=info, summaries=by_id, share=share, causes=by_cause(labels))
+    share = max(1, LISTED // len(with_suspects)) if with_suspects else LISTED
+    labels = [replace(label, eval_id=at.info.id) for at in with_suspects for label in at.suspects[:share]]
+    by_id = {summary.info.id: summary for summary in with_suspects}
+    view = SuspectTruthView(summaries=by_id, share=share, causes=by_cause(labels))
+    return Page(links.suspect_labels(), "pages/suspect_truth.html", view)
 
 
 def sides(suspect: SuspectTruth) -> tuple[Markup, Markup]:

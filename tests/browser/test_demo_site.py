@@ -43,7 +43,6 @@ PAGES = {
     "case": "evals/letters/cases/*.html",
     "fields": "fields.html",
     "suspect labels": "suspect-labels.html",
-    "suspect labels of an eval": "evals/utility-bills/suspect-truth.html",
     "regressions": "regressions.html",
     "compare": "evals/utility-bills/compare.html",
     "instructions": "instructions/index.html",
@@ -75,7 +74,6 @@ SAMPLES_LACK = (
     "variants",
     "commits",
     "suspect labels",
-    "suspect labels of an eval",
     "notes",
     "case",
 )

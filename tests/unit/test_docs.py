@@ -41,7 +41,6 @@ ADDRESSES = {
     "truth beside output": r"evals/[^/]+/\d{4,}(?:-[0-9a-f]{12})?-tree\.html",
     "re-scored report": r"evals/[^/]+/\d{4,}-[0-9a-f]{12}\.html",
     "variants": r"evals/[^/]+/variants\.html",
-    "suspect ground truth": r"evals/[^/]+/suspect-truth\.html",
     "notes": r"evals/[^/]+/notes\.html",
     "fields": r"fields\.html",
     "suspect labels": r"suspect-labels\.html",

@@ -61,7 +61,7 @@ def test_the_list_has_the_topics_of_methods_and_the_pages_that_each_eval_has():
     assert [page for page in pages if page[0] == "Suspect labels"] == [of_all]
     several = replace(several, suspects=(sample.suspect("a", '"x"', '"y"'),))
     found = [page for page in _body(search.list_file([several], (), (), 0))[2]["pages"] if page[0] == "Suspect labels"]
-    of_eval = ["Suspect labels", "evals/waybills/suspect-truth.html", "Waybills: labels that may be wrong"]
+    of_eval = ["Suspect labels", "suspect-labels.html#section=waybills", "Waybills: labels that may be wrong"]
     assert found == [of_all, of_eval]
 
 

@@ -13,7 +13,7 @@ from sitegen.data_files.folders import packed
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.series import Correction, EvalSummary, SuspectTruth
 from sitegen.pages import links
-from sitegen.pages.suspect_truth import LISTED, SuspectTruthView, suspect_labels_page, suspect_truth_page
+from sitegen.pages.suspect_truth import LISTED, SuspectTruthView, suspect_labels_page
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.truth_correction import corrected_line
@@ -144,23 +144,23 @@ def test_no_line_is_named_for_a_value_that_is_no_whole_scalar_or_if_other_fields
     assert _corrected("truth.csv", "Name,Sum,Total\nAnn,5,5\n", ROW, "total", "5", "[1, 2]") is None
 
 
-def test_a_site_names_suspect_labels_and_the_page_goes_when_they_are_corrected(repo, tmp_path):
+def test_a_site_names_suspect_labels_until_they_are_corrected(repo, tmp_path):
     out = tmp_path / "out"
     repo.commit({"CLAUDE.md": "Read.\n", "evals/field_mapping.yaml": MAPPING})
     repo.commit({"evals/bill/ground_truth.csv": "Name,Sum,Total\nAnn,5,<b>\n"})
     for name in ("Ann", "Bob", "Eve"):
         repo.commit({"evals/bill/extracted.json": json.dumps({"name": name, "sum": 5, "total": "<i>"})})
         build_site(repo.path, out)
-    page = out / "evals" / "bill" / "suspect-truth.html"
+    page = out / "suspect-labels.html"
     text = " ".join(page.read_text().split())
-    assert "1 suspect label" in text
+    assert "1 label with which" in text
     assert "3 of 3" in text
     assert "Ann,5,&lt;i&gt;" in text
     assert "<i>" not in text
     assert differs_from_cold(out, repo.path) == []
     repo.commit({"evals/bill/ground_truth.csv": "Name,Sum,Total\nAnn,5,<i>\n"})
     build_site(repo.path, out)
-    assert not page.exists()
+    assert "No label is suspect" in page.read_text()
 
 
 def test_the_line_of_a_suspect_is_named_by_the_path_that_the_ground_truth_has_now(tmp_path):
@@ -177,7 +177,7 @@ def test_the_line_of_a_suspect_is_named_by_the_path_that_the_ground_truth_has_no
     repo.commit({"evals/bills/extracted.json": json.dumps({**ROW, "name": "Jo"})})
     build_site(repo.path, out)
     assert differs_from_cold(out, repo.path) == []
-    page = (out / "evals/bills/suspect-truth.html").read_text()
+    page = (out / "suspect-labels.html").read_text()
     assert "Ann,5,7" in page
     assert "evals/bill/" not in page
 
@@ -194,7 +194,7 @@ def test_no_more_lines_are_named_than_a_build_at_once_looks_for(tmp_path, monkey
         repo.commits(some)
         build_site(repo.path, out, jobs=1)
     assert differs_from_cold(out, repo.path) == []
-    assert "7" in (out / "evals/bill/suspect-truth.html").read_text()
+    assert "7" in (out / "suspect-labels.html").read_text()
 
 
 def _labels(eval_id: str, *suspects: tuple[str, str, str]) -> list[SuspectTruth]:
@@ -291,7 +291,7 @@ def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_a
         html.count(f'href="{links.field(*field)}"') for field in (("a", "area"), ("b", "fuel"), ("a", "w[].name"))
     ] == [1, 1, 3]
     given = evals[0].headlines[1]
-    assert f'<a href="evals/a/{given.slug}.html">{given.label}</a><tr id="label-{rows[1]}">' in html
+    assert f'<a href="evals/a/{given.slug}.html">{given.label}</a><tr id="label-{rows[1]}" data-g="b">' in html
     assert f'href="#fix-{rows[0]}"' in html
     assert f'id="fix-{rows[0]}"' in html
     assert f'{sample.SITE.repository_url}/blob/{evals[0].headlines[-1].sha}/a/truth.csv#L2"' in html
@@ -303,19 +303,12 @@ def test_of_very_many_labels_each_eval_has_the_same_share_of_the_page():
     page = suspect_labels_page([_eval("a", *many), _eval("b", sample.suspect("a", "1", "3"))])
     assert len(sample.view_of(page).labels) == LISTED // 2 + 1
     html = written(renderer_of(sample.SITE), page)
-    assert re.findall(r"(\d) more in <a href=\"evals/(.)/", html) == [("1", "a")]
+    assert re.findall(r"(\d) more in (.) are not listed", html) == [("1", "A")]
 
 
 def test_a_page_without_suspect_labels_says_so():
     html = renderer_of(sample.SITE).render(suspect_labels_page([_eval("a")])).decode()
     assert "No label is suspect" in html
-
-
-def test_the_page_of_an_eval_has_all_its_labels_at_its_old_address():
-    page = suspect_truth_page(_eval("a", *[sample.suspect("a", "1", "2")] * 3))
-    assert (page.path, len(sample.view_of(page).labels)) == ("evals/a/suspect-truth.html", 3)
-    html = renderer_of(sample.SITE).render(page).decode()
-    assert 'href="../../suspect-labels.html"' in html
 
 
 def test_the_line_of_a_label_in_a_folder_is_in_the_file_of_its_document() -> None:

@@ -174,8 +174,10 @@ def _pages_of_eval(summary: EvalSummary) -> Iterator[SearchEntry]:
     if summary.best_output:
         best = summary.headlines[summary.best_output.at]
         yield SearchEntry(f"{name}: best iteration", links.report(eval_id, best.slug), best.label)
-    if summary.suspects:
-        yield SearchEntry("Suspect labels", links.suspect_truth(eval_id), f"{name}: labels that may be wrong")
+    if summary.suspects and not summary.deleted:
+        yield SearchEntry(
+            "Suspect labels", f"{links.suspect_labels()}#section={quote(eval_id)}", f"{name}: labels that may be wrong"
+        )
     if summary.notes:
         yield SearchEntry("Notes", links.notes(eval_id), f"{name}: what people said about its cases")
     if len(summary.headlines) > 1:
