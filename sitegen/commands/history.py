@@ -134,8 +134,8 @@ def _point_lines(series: Series, index: int, widths: Sequence[int], *, both: boo
         yield f"    {STATUSES[card.status]}"
     if spread := variant_spread(series.specs[0], card):
         yield f"    {line(spread_words(spread))}"
-    if change and (change.note or (change.parts and not change.by_outputs)):
-        yield f"    change: {line(change.origin(spec))}"
+    if change and (origin := change.origin(spec)):
+        yield f"    change: {line(origin)}"
     if point.change and (verdict := point.change.verdict):
         words = line(verdict_words(verdict, spec, series.info.nouns), 400)
         yield f"    {verdict_word(verdict, spec.higher_is_better)}: {words}"

@@ -273,7 +273,7 @@ def commit_effect(series: Series, before: Point, after: Point, change: Change) -
             metrics=tuple(metric for metric in change.metrics if metric.name in names),
             flips=replace(change.flips, still=()),
         ),
-        origin=headline.note if headline.by_outputs else headline.origin(specs[0]),
+        origin=headline.origin(specs[0]),
     )
 
 

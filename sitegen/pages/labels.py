@@ -165,8 +165,12 @@ class DisplayedChange(Frozen):
         return [*self.parts] == ["outputs"]
 
     def origin(self, spec: MetricSpec) -> str:
-        """The parts of a change and its restrictions: ``outputs +0.050, ground truth −0.011; over 3 documents``."""
-        split = [f"{name} {own_unit(amount, spec)}" for name, amount in self.parts.items()]
+        """The parts of a change, unless outputs alone made it, and its restrictions.
+
+        ``outputs +0.050, ground truth −0.011; over 3 documents``.
+        """
+        parts = {} if self.by_outputs else self.parts
+        split = [f"{name} {own_unit(amount, spec)}" for name, amount in parts.items()]
         return "; ".join(filter(None, (", ".join(split), self.note)))
 
 

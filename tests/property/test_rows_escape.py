@@ -221,13 +221,6 @@ def test_values_of_fixed_cells_are_shown_as_text_and_add_no_element(flip: CellFl
     assert all(_clean(value[:BOUND]) in read.text for value in values if value and value.strip())
 
 
-@given(SPECS, st.builds(DisplayedChange, st.just(None), st.just(()), TEXTS))
-def test_why_there_is_no_change_is_shown_as_text(spec: MetricSpec, change: DisplayedChange) -> None:
-    read = _Reader(why_rows.sentence(spec, change))
-    assert read.tags == {"table"}
-    assert _clean(change.note[1:]) in read.text
-
-
 @given(TEXTS, TEXTS)
 def test_heads_and_cells_of_columns_show_text_as_text(head: str, content: str) -> None:
     columns = [tables.Column(name="a", head=head, cell=str, title=head)]

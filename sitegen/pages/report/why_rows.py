@@ -23,10 +23,10 @@ from sitegen.pages.html.cells import DisplayValue, shown_run, shown_value, text,
 from sitegen.pages.html.charts import bar_between
 from sitegen.pages.html.formats import NIL, printable
 from sitegen.pages.html.tables import Column
-from sitegen.pages.labels import CAUSES, DisplayedChange, bad_runs, exchanges, interval_basis, own_unit, signed
+from sitegen.pages.labels import CAUSES, DisplayedChange, bad_runs, exchanges, interval_basis, signed
 from sitegen.stats import counts as stats
 from sitegen.text.plain import counted
-from sitegen.text.values import MINUS, NO_CHANGE, SMALL, metric_text
+from sitegen.text.values import SMALL, metric_text
 
 _FURTHER: Final = (
     "Further causes may be other tolerances, another pairing of list items, or ignored and unmapped fields that count."
@@ -123,11 +123,7 @@ def _difference_reason(at: Snapshot, card: Scorecard) -> str:
     return " ".join([*reasons, _FURTHER])
 
 
-_ORIGINS: Final = {
-    "outputs": "from the outputs",
-    "ground truth": "because the ground truth changed",
-    "rules": "because the rules changed",
-}
+_ROLES: Final = ("outputs", "ground truth", "rules")
 
 _OTHER_CAUSES: Final[dict[RecordedCause, str]] = {
     "pairing": "pairing: in the record, list items are paired by position",
@@ -151,23 +147,6 @@ FLIPPED_FIELDS: Final = 12
 
 FIXED: Final = 50
 """Number of fixed cells that are listed; the page shows them nowhere else."""
-
-
-def sentence(spec: MetricSpec, change: DisplayedChange) -> Markup:
-    """A change in one sentence: ``F1 fell by 0.022: −0.031 from the outputs, +0.009 because ...``."""
-    label = text(spec.label)
-    if change.amount is None:
-        return Markup(f"{text(change.note[:1].upper() + change.note[1:])}.")
-    origins = [f"{text(own_unit(amount, spec))} {_ORIGINS[name]}" for name, amount in change.parts.items()]
-    if not change.parts:
-        split = ""
-    elif len(change.parts) == 1:
-        split = f", all of it {_ORIGINS[next(iter(change.parts))]}"
-    else:
-        split = f": {', '.join(origins)}"
-    size = text(signed(change.amount, spec)).lstrip(f"+{MINUS}")
-    moved = size if size == NO_CHANGE else f"{'rose' if change.amount > 0 else 'fell'} by {size}"
-    return Markup(f"{label}{':' if size == NO_CHANGE else ''} {moved}{split}.")
 
 
 def computed(card: Scorecard, specs: Sequence[MetricSpec]) -> dict[str, tuple[MetricSpec, str, str]]:
@@ -216,7 +195,7 @@ def exchanged(change: Change) -> list[str]:
 def parts(changes: Sequence[DisplayedChange]) -> dict[str, list[float | None]]:
     """The part of each metric for each role that contributed to any of them, then their sum; empty for one role."""
     names = {name for change in changes for name in change.parts}
-    roles = [name for name in _ORIGINS if name in names]
+    roles = [name for name in _ROLES if name in names]
     if len(roles) < 2:
         return {}
     by_role: dict[str, list[float | None]] = {

@@ -173,8 +173,8 @@ def _name_cell(view: TrendView, index: int, words: str) -> Markup:
     at, changes = view.points[index].snapshot, view.changes[index]
     commit, remarks = text(at.commit.short), ""
     if changes:
-        start = "change: " if changes[0].parts else ""
-        remarks = changes[0].note if changes[0].by_outputs else f"{start}{changes[0].origin(view.specs[0])}"
+        start = "change: " if changes[0].parts and not changes[0].by_outputs else ""
+        remarks = f"{start}{changes[0].origin(view.specs[0])}"
     if at.commit.short != at.commit.sha:  # they are equal for uncommitted changes, which have no page
         commit = f"<a href={ROOT}{links.commit(at.commit.sha)}>{commit}</a>"
     return Markup(
