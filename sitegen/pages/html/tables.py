@@ -142,11 +142,23 @@ def stacked(columns: Iterable[Column]) -> tuple[Column, ...]:
     return first, *(replace(of, label=of.label or name) for of, name in zip(further, names, strict=True))
 
 
-def whole(columns: Sequence[Column], rows: Iterable[object]) -> Markup:
-    """A table with its head. Each of the ``rows`` is what the columns are functions of."""
-    each = [(column.opening, column.show) for column in columns]
-    body = ["".join([f"{opening}{output(show(row))}" for opening, show in each]) for row in rows]
-    return Markup("\n<tr>".join([f"{heads(columns)}<tbody>", *body]) + "\n</tbody>")
+def table(
+    columns: Sequence[Column],
+    rows: Iterable[object],
+    heading: Text,
+    classes: str = "",
+    sort: str = "",
+    beside: Sequence[object] = (),
+) -> Markup:
+    """A table in a box that scrolls.
+
+    ``rows``: what the columns are functions of. ``heading``: the id of its heading. ``sort``: its name in the address
+    if its heads sort it. ``beside``: further arguments of the columns, the same for all rows.
+    """
+    attributes = "".join([f' {name}="{text}"' for name, text in (("class", classes), ("data-sort", sort)) if text])
+    body = "".join([f"<tr>{cells(columns, row, *beside)}\n" for row in rows])
+    opening = f'<div class="tw" {scroller(heading)}><table{attributes}>'
+    return Markup(f"{opening}{heads(columns)}<tbody>\n{body}</tbody></table></div>")
 
 
 def heads(columns: Iterable[Column]) -> Markup:
