@@ -36,7 +36,7 @@ class FilteredTable {
   }
 
   /** The rows in their order, without those that another row names (.named) and the heads of list items. */
-  rowsNow() { return $$("tbody tr:not(.item,.named), .multiples > li, .cases > li", this.box); }
+  rowsNow() { return $$("tbody tr:not(.item,.named), .cases > li", this.box); }
 
   listen() {
     const changed = () => {

@@ -156,9 +156,9 @@ def table(
     if its heads sort it. ``beside``: further arguments of the columns, the same for all rows.
     """
     attributes = "".join([f' {name}="{text}"' for name, text in (("class", classes), ("data-sort", sort)) if text])
-    body = "".join([f"<tr>{cells(columns, row, *beside)}\n" for row in rows])
-    opening = f'<div class="tw" {scroller(heading)}><table{attributes}>'
-    return Markup(f"{opening}{heads(columns)}<tbody>\n{body}</tbody></table></div>")
+    opening = f'<div class="tw" {scroller(heading)}><table{attributes}>{heads(columns)}<tbody>'
+    body = [cells(columns, row, *beside) for row in rows]
+    return Markup("\n<tr>".join([opening, *body]) + "\n</tbody></table></div>")
 
 
 def heads(columns: Iterable[Column]) -> Markup:

@@ -37,7 +37,7 @@ LOSSES: Final = 6
 """Number of evals whose loss is listed below the first sentence."""
 
 CARDS: Final = 3
-"""The most evals that are shown as cards; more are rows of a table."""
+"""The most evals whose rows are shown as cards."""
 
 SPARK: Final = 60
 """Number of points of a sparkline: the newest ones."""
