@@ -97,17 +97,6 @@ class EditEffects(Frozen):
     effects: tuple[Effect, ...]
 
     @property
-    def shown_effects(self) -> list[Effect]:
-        """The effects on evals whose headline is a share."""
-        return [effect for effect in self.effects if not effect.specs or effect.specs[0].is_share]
-
-    @property
-    def largest_effects(self) -> list[Effect]:
-        """The two of them with the largest changes."""
-        defined = (effect for effect in self.shown_effects if effect.change is not None)
-        return sorted(defined, key=lambda effect: -abs(effect.change or 0.0))[:2]
-
-    @property
     def shifted(self) -> dict[str, Effect]:
         """The effects with output on both sides, by the ids of the evals."""
         return {effect.info.id: effect for effect in self.effects if effect.shift is not None}

@@ -200,12 +200,6 @@ class OverviewView(Frozen, dict=True, gc=True):
         file = next((file for file in self.files if file.history.path == edited.file), None)
         return file.counts[file.history.edits.index(edited.edit)] if file else None
 
-    @property
-    def largest_change(self) -> float:
-        """The largest change among the latest edits: the height of a full bar."""
-        changes = (abs(effect.change or 0.0) for latest in self.latest for effect in latest.largest_effects)
-        return max((change for change in changes if change), default=1.0)
-
 
 def breaks(summary: EvalSummary) -> list[int]:
     """Indices in the sparkline of values that cannot be compared with the one before."""
