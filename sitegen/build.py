@@ -20,9 +20,8 @@ def publish(project: Project, files: SiteFiles, progress: Progress) -> Site:
         timeline = read_timeline(project, files)  # git in; evals, edits and commits out
         pool = pool_for(timeline.new_work, timeline.jobs, timeline.context)
         build = Build(timeline=timeline, files=files, pool=pool, step=progress.step)
-        update = timeline.update
 
-        changed = [history for history in timeline.evals if history.id in update.evals]
+        changed = [history for history in timeline.evals if history.id in timeline.changed]
         progress.stage("Scoring", sum(len(history.snapshots) for history in changed))
         evals, scored = score_evals(build)  # results by content, a record for each eval
         expected = count_effects(evals)
@@ -33,7 +32,7 @@ def publish(project: Project, files: SiteFiles, progress: Progress) -> Site:
             progress.first_page(overview)
         progress.stage("Writing evals", len(scored))
         older, failures = write_evals(scored, build)
-        shown = filter(timeline.context.pages_of, update.instructions)
+        shown = filter(timeline.context.pages_of, timeline.edited)
         progress.stage("Writing instruction edits", sum(len(file.edits) for file in shown))
         instructions = write_instructions(evals, expected)
         progress.stage("Writing commits", 0)
@@ -43,4 +42,4 @@ def publish(project: Project, files: SiteFiles, progress: Progress) -> Site:
 
         progress.stage("Writing the site", 0)
         outcome = site.finish(instructions, uncommitted, (*of_commits, *failures))
-    return files.close(outcome, timeline.head.sha, complete=update.complete)
+    return files.close(outcome, timeline.head.sha, complete=timeline.is_complete)

@@ -63,7 +63,7 @@ class CommitList:
         """Commits that are not on a page yet, newest first."""
         self._tail: tuple[int, tuple[ListedCommit, ...]] = 0, ()
         self._context = timeline.context
-        self._whole = timeline.update.complete
+        self._whole = timeline.is_complete
         self._site_files = site_files
         self._writer = site_files.writer(_COMMIT_LIST)
 
@@ -114,12 +114,12 @@ def write_search_log(evals: Evals) -> int:
     edits.sort(key=attrgetter("path"))
     log += [(edit.commit.position, partial(edit_entry, edit)) for edit in edits]
     log.sort(key=itemgetter(0))
-    records = timeline.update.records
+    records = timeline.records
     number = bisect_left(log, records[0].commit.position, key=itemgetter(0)) // SHARD if records else len(log)
     writer = build.files.writer(_SEARCH_LOG)
     for file in shards([entry() for _, entry in log[number * SHARD :]], number):
         writer.write(file.path, file.content)
-    build.files.record(_SEARCH_LOG, writer.files, whole=timeline.update.complete)
+    build.files.record(_SEARCH_LOG, writer.files, whole=timeline.is_complete)
     return len(log)
 
 
@@ -159,22 +159,21 @@ def write_commits(evals: Evals, effects: EffectIndex) -> tuple[CommitView | None
     """
     build = evals.build
     timeline, site_files = build.timeline, build.files
-    update = timeline.update
     uncommitted: CommitView | None = None
     failures: list[Problem] = []
-    new = {record.commit.sha for record in update.records}
+    new = {record.commit.sha for record in timeline.records}
     # Older commits without any output, if their edits have other effects now. The newest comes first.
-    changed = touched_positions(timeline, effects) - {record.commit.position for record in update.records}
+    changed = touched_positions(timeline, effects) - {record.commit.position for record in timeline.records}
     again = tuple(
         replace(past, around_edits=effects.effects_of(position))
         for position in sorted(changed, reverse=True)
         if (past := COMMITS_WITHOUT_OUTPUT.get(build.memo, str(position)))
     )
-    present = {row.path: row for row in site_files.present_files(OWNER)} if update.complete or again else {}
+    present = {row.path: row for row in site_files.present_files(OWNER)} if timeline.is_complete or again else {}
     tasks = _commit_tasks(timeline, chain(_new_commits(evals, effects), again), present)
     commit_list = CommitList(build)
     for task, done in build.pool.map(write_commit_pages, tasks):
-        site_files.record(OWNER, done.files, whole=update.complete)
+        site_files.record(OWNER, done.files, whole=timeline.is_complete)
         commit_list.add([row for row in done.rows if row.commit.sha in new])
         failures += done.failures
         if task.commits[0].commit.sha == WORKTREE and not any(each.commit == WORKTREE for each in failures):
@@ -188,7 +187,7 @@ def write_commits(evals: Evals, effects: EffectIndex) -> tuple[CommitView | None
 def newest_commit(timeline: Timeline) -> str | None:
     """Id of the newest commit that has a page once the new ones are written."""
     listed = timeline.before.listed[-1:] if timeline.before else ()
-    commits = [*(row.commit for row in listed), *(record.commit for record in timeline.update.records[-1:])]
+    commits = [*(row.commit for row in listed), *(record.commit for record in timeline.records[-1:])]
     return commits[-1].sha if commits else None
 
 
@@ -211,14 +210,14 @@ def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
     layouts = {summary.info.id: summary.layout for summary in evals.summaries}
     edits_of = edits_by_commit(timeline.instructions)
     apart = apart_since(timeline.instructions)
-    records = timeline.update.records
+    records = timeline.records
     listed = timeline.before.listed[-1:] if timeline.before else ()
     earlier = (listed[0].commit.sha if listed else None, *(record.commit.sha for record in records[:-1]))
     for record, before in zip(reversed(records), reversed(earlier[: len(records)]), strict=True):
         own = edits_of.get(record.commit.position, ())
         edits = [file_edit.edit for file_edit in own]
         moves = _moves_of_commit(record, summaries, histories, evals.commit_effects)
-        changed = sort_out(record, layout, timeline.update.renamed, layouts)
+        changed = sort_out(record, layout, timeline.renamed, layouts)
         view = CommitView(
             record=record,
             moves=moves,

@@ -113,7 +113,7 @@ def _task_for(build: Build, history: EvalHistory, edits: dict[tuple[str, ...], S
         info=info,
         history=history,
         edits=edits[paths],
-        first_new=timeline.update.evals.get(history.id, len(history.snapshots)),
+        first_new=timeline.changed.get(history.id, len(history.snapshots)),
         cached=(),
         source_folders=tuple(dict.fromkeys((*folders, *former))) if info.source else (),
         notes=timeline.notes.get(history.id, b""),
@@ -213,10 +213,10 @@ def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
 
 def _outdated(timeline: Timeline, records: Mapping[str, EvalRecord]) -> Iterator[EvalHistory]:
     """Yield evals with new points, with other notes, or with an output that has become older than instructions."""
-    edited = {file.path for file in timeline.update.instructions}
+    edited = {file.path for file in timeline.edited}
     for history in timeline.evals:
         record = records.get(history.id)
-        if history.id in timeline.update.evals:
+        if history.id in timeline.changed:
             yield history
         elif record and record.summary.headlines:
             is_edited = edited and any(file.path in edited for file in timeline.drivers(history.id))

@@ -236,11 +236,11 @@ def write_instructions(evals: Evals, expected: WrittenInstructions) -> WrittenIn
 
 def touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int]:
     """Return positions of edits whose effects new points changed; of all edits if history was read from its root."""
-    if timeline.update.complete:
+    if timeline.is_complete:
         return frozenset(effects.positions())
     return frozenset(
         position
-        for eval_id, first_new in timeline.update.evals.items()
+        for eval_id, first_new in timeline.changed.items()
         for position in effects.edits_measured_from(eval_id, first_new)
     )
 
@@ -249,11 +249,11 @@ def _touched(evals: Evals, effects: EffectIndex) -> list[InstructionHistory]:
     """Return the files that were edited, or of which new points changed the effects of an edit or the best version."""
     timeline = evals.build.timeline
     positions = touched_positions(timeline, effects)
-    edited = {instruction.path for instruction in timeline.update.instructions}
+    edited = {instruction.path for instruction in timeline.edited}
     touched = [
         file
         for file in timeline.instructions
-        if timeline.update.complete
+        if timeline.is_complete
         or file.path in edited
         or any(edit.commit.position in positions for edit in file.edits)
         or any(effects.drives(file.path, eval_id) for eval_id in evals.new_best)

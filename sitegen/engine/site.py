@@ -265,7 +265,7 @@ class SiteWriter:
 
     def _too_large(self) -> tuple[Problem, ...]:
         """Return a problem if the site has more than ``limits.site_bytes``. It names the ``reports_kept`` that fits."""
-        limit, complete = self._timeline.config.limits.site_bytes, self._timeline.update.complete
+        limit, complete = self._timeline.config.limits.site_bytes, self._timeline.is_complete
         size = sum(row.size for row in self._writer.files.rows)
         files = [row for row in self._build.files.files(complete=complete) if row.owner != OWNER]
         size += sum(row.size for row in files)
@@ -310,9 +310,9 @@ class SiteWriter:
         """Yield the paths of the pages to which others lead and that later stages write."""
         for task in scored:
             yield from addresses(task.record)
-        for file in self._timeline.update.instructions:
+        for file in self._timeline.edited:
             yield from self._timeline.context.pages_of(file)
-        for record in self._timeline.update.records:
+        for record in self._timeline.records:
             yield links.commit(record.commit.sha)
         listed = self._timeline.listed_commits
         for number in range(older_than_page(listed, listed) // COMMITS):

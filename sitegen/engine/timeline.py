@@ -85,15 +85,15 @@ class Timeline(FoldedHistory, dict=True, gc=True):
     @property
     def new_work(self) -> int:
         """Number of snapshots, edits and commits since the previous build: each is about one page of work."""
-        update, new = self.update, self.update.evals
+        new = self.changed
         snapshots = sum(len(history.snapshots) - new[history.id] for history in self.evals if history.id in new)
-        return snapshots + sum(len(record.edits) for record in update.records) + len(update.records)
+        return snapshots + sum(len(record.edits) for record in self.records) + len(self.records)
 
     @property
     def listed_commits(self) -> int:
         """Number of commits in the list of commits."""
         earlier = self.before.older_commits + len(self.before.listed) if self.before else 0
-        return earlier + len(self.update.records)
+        return earlier + len(self.records)
 
     def info(self, history: EvalHistory) -> EvalInfo:
         """Return the description of an eval for pages."""
@@ -202,13 +202,13 @@ def read_timeline(project: Project, files: SiteFiles) -> Timeline:
     if before is not None and before.rows != rows:  # they lost their pages, to which any page may link
         before, timeline = None, fold(project, memo)
     memo.forget(END_OF_WALK.name)  # until the site is finished: what a stopped build saved belongs to no finished one
-    if timeline.update.complete:
-        forget_earlier_walk(memo, timeline.update.evals, [file.path for file in timeline.instructions])
+    if timeline.is_complete:
+        forget_earlier_walk(memo, timeline.changed, [file.path for file in timeline.instructions])
     context = replace(timeline.context, foreign=frozenset(files.foreign))
     if rows:
         site = replace(context.site, pages=timeline.pages_of_instructions)
         context = replace(context, site=site, templates=digest(context.templates, str(rows)))
-    return replace(timeline, context=context, before=None if timeline.update.complete else before)
+    return replace(timeline, context=context, before=None if timeline.is_complete else before)
 
 
 _HINTS: Final = 3

@@ -26,7 +26,7 @@ from sitegen.history.rules_in_force import ManifestReader
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
-from sitegen.model.timeline import EvalHistory, InstructionHistory, RenamedEval, Update
+from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory, RenamedEval
 from sitegen.scoring.kinds import installed_versions
 
 VERSION: Final = 21
@@ -43,9 +43,18 @@ class FoldEnd(Frozen):
 
 
 class FoldedHistory(Frozen):
-    """What a fold has found of history at a commit."""
+    """What a fold has found of history at a commit, and what of it is new since the previous build."""
 
-    update: Update
+    first_new: int
+    """Position of the first commit that is new; 0 if everything is, because earlier pages show something else now."""
+    changed: Mapping[str, int]
+    """Each eval that the new commits changed, by id: the index of its first snapshot that the previous build did not
+    have."""
+    records: tuple[CommitRecord, ...]
+    """Those of the new commits, oldest first."""
+    renamed: tuple[RenamedEval, ...]
+    """The evals that commits renamed, oldest first, if everything is new: later commits of a folder with a former name
+    belong to another eval."""
     evals: tuple[EvalHistory, ...]
     """Every eval that ever had ground truth, by id."""
     instructions: tuple[InstructionHistory, ...]
@@ -59,6 +68,16 @@ class FoldedHistory(Frozen):
     """For the next build."""
     overlay: Mapping[str, Path | bytes]
     """Files of the work tree by the ids of their contents, which git may not have."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything is new, so that every eval and file is listed."""
+        return self.first_new == 0
+
+    @property
+    def edited(self) -> tuple[InstructionHistory, ...]:
+        """The instruction files that the new commits edited, by path."""
+        return tuple(file for file in self.instructions if file.edits[-1].commit.position >= self.first_new)
 
 
 @share_processes()
@@ -75,9 +94,9 @@ def advance(
 
     ``layout``: with the manifest of the built revision, or of the work tree if that is folded, which defines evals and
     their folders. ``manifests``: reads the manifests of commits. ``files``: whether the uncommitted state is folded
-    after the head, and with it the files of evals that git ignores. ``since``: the end of the previous build;
-    ``Update`` lists what is new after it, or everything if that is not enough for the same pages. A shallow history is
-    folded as far as it goes.
+    after the head, and with it the files of evals that git ignores. ``since``: the end of the previous build; what is
+    new comes after it, or is everything if that is not enough for the same pages. A shallow history is folded as far
+    as it goes.
 
     Raises NothingToReportError if no eval ever had ground truth and there never was an instruction file.
     """
@@ -115,8 +134,19 @@ def advance(
     )
     structure = f"{VERSION} {blake2b(configuration, digest_size=16).hexdigest()} {installed}"
     before = fold.before if since and since.structure == structure else None
+    first_new = _first_new(fold, evals, instructions, before)
+    before = before if before and first_new else {}
+    changed = {eval_id: history for eval_id, history in evals.items() if history != before.get(eval_id)}
+    started: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for history in evals.values():
+        for snapshot in history.snapshots:
+            started[snapshot.commit.sha].append((history.id, snapshot.slug))
+    new = (record for record in fold.records if record.commit.position >= first_new)
     return FoldedHistory(
-        update=_update(fold, evals, instructions, before),
+        first_new=first_new,
+        changed={name: _first_new_snapshot(before.get(name), history) for name, history in changed.items()},
+        records=tuple(replace(record, snapshots=tuple(started[record.commit.sha])) for record in new),
+        renamed=() if first_new else tuple(fold.renamed),
         evals=tuple(evals.values()),
         instructions=instructions,
         head=fold.head,
@@ -127,43 +157,28 @@ def advance(
     )
 
 
-def _update(
+def _first_new(
     fold: HistoryFold,
     evals: dict[str, EvalHistory],
     instructions: tuple[InstructionHistory, ...],
     before: dict[str, EvalHistory] | None,
-) -> Update:
-    """Return what is new after ``before``; everything without it, or if new commits change what earlier pages show."""
+) -> int:
+    """Return the position of the first commit after ``before``; 0 if later ones change what earlier pages show."""
     first = fold.first_new
     edits = (edit for file in instructions for edit in file.edits)
-    complete = (
+    shows_otherwise = (
         before is None
         or any(rename.position >= first for rename in fold.renamed)
         or any(edit.status == "renamed" and edit.commit.position >= first for edit in edits)
         or any(_shown_otherwise(before.get(eval_id), evals[eval_id]) for eval_id in evals)
     )
-    if before is None or complete:
-        before, first = {}, 0
-    changed = {}
-    started: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for eval_id, history in evals.items():
-        known = before[eval_id].snapshots if eval_id in before else ()
-        pairs = enumerate(zip(known, history.snapshots, strict=False))
-        if history != before.get(eval_id):
-            changed[eval_id] = next((index for index, (old, new) in pairs if old != new), len(known))
-        for snapshot in history.snapshots:
-            started[snapshot.commit.sha].append((eval_id, snapshot.slug))
-    return Update(
-        complete=complete,
-        evals=changed,
-        instructions=tuple(file for file in instructions if file.edits[-1].commit.position >= first),
-        records=tuple(
-            replace(record, snapshots=tuple(started[record.commit.sha]))
-            for record in fold.records
-            if record.commit.position >= first
-        ),
-        renamed=tuple(fold.renamed) if complete else (),
-    )
+    return 0 if shows_otherwise else first
+
+
+def _first_new_snapshot(before: EvalHistory | None, history: EvalHistory) -> int:
+    known = before.snapshots if before else ()
+    pairs = enumerate(zip(known, history.snapshots, strict=False))
+    return next((index for index, (old, new) in pairs if old != new), len(known))
 
 
 def _shown_otherwise(before: EvalHistory | None, history: EvalHistory) -> bool:

@@ -1,6 +1,6 @@
 """The timeline: for each eval its snapshots, for each instruction file its edits, oldest first."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.commits import ChangedPath, Commit
@@ -223,19 +223,3 @@ def last_id(eval_id: str, position: int, renamed: Iterable[RenamedEval]) -> str:
         if rename.old == eval_id and rename.position >= position:
             eval_id, position = rename.new, rename.position + 1
     return eval_id
-
-
-class Update(Frozen):
-    """What changed in the timeline since the previous build; the whole timeline if there is none."""
-
-    complete: bool
-    """Whether history was walked from the root, so that every eval and file is listed."""
-    evals: Mapping[str, int]
-    """Each eval that the newest commits changed, by id: the index of its first snapshot that the previous build did not
-    have."""
-    instructions: tuple[InstructionHistory, ...]
-    records: tuple[CommitRecord, ...]
-    """Oldest first."""
-    renamed: tuple[RenamedEval, ...] = ()
-    """The evals that these commits renamed, oldest first. A rename makes the walk start again: only a complete update
-    has any, and later commits of a folder with a former name belong to another eval."""

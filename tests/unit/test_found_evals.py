@@ -338,7 +338,7 @@ def test_evals_that_are_not_committed_are_found_in_the_work_tree_alone(repo: Git
     def evals(**options: bool) -> tuple[list[str], list[str]]:
         project = open_project(Options(repo=repo.path, **options), "")  # type: ignore[arg-type]
         timeline = fold(project, TaskCache(()))
-        return [*timeline.update.evals], [file.path for file in timeline.instructions]
+        return [*timeline.changed], [file.path for file in timeline.instructions]
 
     assert evals() == (["kept"], ["CLAUDE.md"])
     assert evals(worktree=True) == (["kept", "letters", "qa", "sums"], ["CLAUDE.md", "qa/prompts/plain.txt"])

@@ -119,7 +119,7 @@ def test_commits_make_the_snapshots_of_the_table(repo, case):
     found = advanced.evals
     assert "; ".join(stated(one, case.get("beside", "").split()) for one in found) == case["evals"]
     assert [problem.path for problem in advanced.problems] == case["problems"].split()
-    listed = sorted(snapshot for record in advanced.update.records for snapshot in record.snapshots)
+    listed = sorted(snapshot for record in advanced.records for snapshot in record.snapshots)
     assert listed == sorted((history.id, each.slug) for history in found for each in history.snapshots)
 
 
@@ -283,10 +283,10 @@ def test_history_is_read_again_when_the_manifest_that_speaks_for_the_past_says_s
     first = fold(repo)
     repo.commits([manifest(1)])
     again = fold(repo, since=first.end)
-    assert again.update == fold(repo).update
-    assert again.update.complete
+    assert again == fold(repo)
+    assert again.is_complete
     repo.commits([{output(2): "2"}])
-    assert not fold(repo, since=again.end).update.complete
+    assert not fold(repo, since=again.end).is_complete
 
 
 @pytest.mark.parametrize(
@@ -352,10 +352,10 @@ def test_links_and_submodules_where_files_are_read_are_problems(repo):
 def test_evals_may_lie_in_another_folder_or_at_the_root(repo):
     repo.commit({"quality/cases/a/ground_truth.csv": "t", output(1, "quality/cases/a/results"): "1"})
     advanced = fold(repo, Manifest(), SiteConfig(evals_dir="./quality/cases/"))
-    assert [*advanced.update.evals] == ["a"]
+    assert [*advanced.changed] == ["a"]
     repo.commit({"b/ground_truth.csv": "t", output(1, "b/results"): "1"})
     advanced = fold(repo, Manifest(), SiteConfig(evals_dir="."))
-    assert [*advanced.update.evals] == ["b"]
+    assert [*advanced.changed] == ["b"]
 
 
 def test_paths_that_are_no_text_are_kept_as_they_are(repo):

@@ -29,7 +29,7 @@ def repo(tmp_path: Path) -> GitRepo:
 
 def files(repo: GitRepo) -> tuple[InstructionHistory, ...]:
     repository, layout = Repository.open(repo.path), Layout(SiteConfig(), Manifest())
-    return advance(repository, layout, head=repository.resolve("HEAD")).update.instructions
+    return advance(repository, layout, head=repository.resolve("HEAD")).instructions
 
 
 def stated(history: InstructionHistory) -> str:

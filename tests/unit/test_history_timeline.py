@@ -7,7 +7,6 @@ from random import Random
 from typing import NamedTuple
 
 import pytest
-from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.history.eval_state import EvalState
@@ -57,21 +56,20 @@ class Site:
         self.records: tuple[CommitRecord, ...] = ()
 
     def take(self, advanced: FoldedHistory) -> Whole:
-        update = advanced.update
-        if update.complete:
+        if advanced.is_complete:
             self.evals, self.instructions, self.records = {}, {}, ()
-        for eval_id, first_new in update.evals.items():
+        for eval_id, first_new in advanced.changed.items():
             known = self.evals[eval_id].snapshots if eval_id in self.evals else ()
             now = next(each for each in advanced.evals if each.id == eval_id)
             assert known[:first_new] == now.snapshots[:first_new]
             self.evals[eval_id] = now
-        for history in update.instructions:
+        for history in advanced.edited:
             for edit in history.edits:
-                if edit.status == "renamed" and edit.old and edit.commit in {each.commit for each in update.records}:
+                if edit.status == "renamed" and edit.old and edit.commit in {each.commit for each in advanced.records}:
                     self.instructions.pop(edit.old.path, None)
             self.instructions[history.path] = history
-        self.instructions.update({history.path: history for history in update.instructions})
-        self.records += update.records
+        self.instructions.update({history.path: history for history in advanced.edited})
+        self.records += advanced.records
         evals = tuple(self.evals[name] for name in sorted(self.evals))
         files = tuple(self.instructions[path] for path in sorted(self.instructions))
         assert (advanced.evals, advanced.instructions) == (evals, files)
@@ -164,21 +162,21 @@ def test_an_update_says_what_is_new(repo: GitRepo) -> None:
     )
     past = Past()
     first = go(repo, past, shas[0])
-    assert first.update.complete
-    assert first.update.evals == {"bank": 0, "shop": 0}
-    assert [each.path for each in first.update.instructions] == ["prompts/a.md"]
+    assert first.is_complete
+    assert first.changed == {"bank": 0, "shop": 0}
+    assert [each.path for each in first.edited] == ["prompts/a.md"]
     second = go(repo, past, shas[1])
     # The first iteration's folder is gone, which its own page shows: so it is the first that is new.
-    assert second.update.evals == {"shop": 0}
-    (record,) = second.update.records
+    assert second.changed == {"shop": 0}
+    (record,) = second.records
     assert [change.path for change in record.changes] == [output(1), output(2)]
     assert (record.other_changes, record.snapshots, record.edits) == (1, (("shop", "0002"),), ())
     assert [change.path for change in record.others] == ["evals/shop/notes.md"]
     third = go(repo, past, shas[2])
-    assert (third.update.evals, [each.path for each in third.update.instructions]) == ({}, ["prompts/b.md"])
-    assert third.update.records[0].edits == ("prompts/b.md",)
+    assert (third.changed, [each.path for each in third.edited]) == ({}, ["prompts/b.md"])
+    assert third.records[0].edits == ("prompts/b.md",)
     fourth = go(repo, past, shas[3])
-    assert fourth.update == replace(third.update, instructions=(), records=())
+    assert (fourth.changed, fourth.edited, fourth.records) == ({}, (), ())
     assert (fourth.head.sha, fourth.commits) == (shas[3], 4)
 
 
@@ -191,7 +189,7 @@ def test_a_commit_that_touches_nothing_that_is_read_has_no_record(repo: GitRepo)
             {"CLAUDE.md": "-"},
         ]
     )
-    records = go(repo, Past(), shas[3]).update.records
+    records = go(repo, Past(), shas[3]).records
     assert [record.commit.sha for record in records] == [shas[0], shas[3]]
     assert [record.commit.position for record in records] == [0, 3]
 
@@ -212,7 +210,7 @@ def test_nothing_new_is_an_empty_update_with_all_problems(repo: GitRepo) -> None
     past = Past()
     first = go(repo, past, sha)
     again = go(repo, past, sha)
-    assert (again.update.complete, again.update.evals, again.update.records) == (False, {}, ())
+    assert (again.is_complete, again.changed, again.records) == (False, {}, ())
     assert (again.head, again.problems) == (first.head, first.problems)
     assert len(again.problems) == 1
 
@@ -223,7 +221,7 @@ def test_rewritten_history_is_read_from_the_root(repo: GitRepo) -> None:
     site.take(go(repo, site.past, shas[2]))
     other = repo.commit({output(4): "4"}, branch="other", parent=shas[0])
     advanced = go(repo, site.past, other)
-    assert advanced.update.complete
+    assert advanced.is_complete
     assert [each.iteration for each in advanced.evals[0].snapshots] == [1, 4]
 
 
@@ -235,7 +233,7 @@ def test_a_head_that_became_a_side_branch_is_read_from_the_root(repo: GitRepo) -
     feature = repo.commit({output(3): "3"}, branch="feature", parent=base)
     merge = repo.commit({output(2): "2"}, branch="feature", merge=main)
     advanced = go(repo, past, merge)
-    assert advanced.update.complete
+    assert advanced.is_complete
     snapshots = advanced.evals[0].snapshots
     assert [(each.iteration, each.commit.sha) for each in snapshots] == [(1, base), (3, feature), (2, merge)]
 
@@ -246,7 +244,7 @@ def test_a_folder_that_is_renamed_is_read_from_the_root(repo: GitRepo) -> None:
     site = Site()
     site.take(go(repo, site.past, shas[0]))
     advanced = go(repo, site.past, shas[1])
-    assert advanced.update.complete
+    assert advanced.is_complete
     whole = site.take(advanced)
     assert [each.id for each in whole.evals] == ["store"]
     assert [record.snapshots for record in whole.records] == [(("store", "0001"),), ()]
@@ -257,7 +255,7 @@ def test_an_eval_that_turns_to_iterations_is_read_from_the_root(repo: GitRepo) -
     site = Site()
     site.take(go(repo, site.past, shas[0]))
     advanced = go(repo, site.past, shas[1])
-    assert advanced.update.complete
+    assert advanced.is_complete
     assert [record.snapshots for record in site.take(advanced).records] == [(), (("shop", "0001"),)]
 
 
@@ -274,7 +272,7 @@ def test_another_structure_is_read_from_the_root(repo: GitRepo) -> None:
     go(repo, past, sha)
     renamed = Manifest(evals=(EvalConfig(id="store", dir="evals/shop"),))
     advanced = go(repo, past, sha, renamed)
-    assert (advanced.update.complete, [*advanced.update.evals]) == (True, ["store"])
+    assert (advanced.is_complete, [*advanced.changed]) == (True, ["store"])
 
 
 def test_a_shallow_history_is_folded_as_far_as_it_goes_and_again_once_whole(repo: GitRepo, tmp_path: Path) -> None:
@@ -288,15 +286,15 @@ def test_a_shallow_history_is_folded_as_far_as_it_goes_and_again_once_whole(repo
     assert [each.commit.position for each in advanced.evals[0].snapshots] == [0, 0, 1]
     shallow.git("fetch", "-q", "--unshallow")
     deep = go(shallow, past, shas[2])
-    assert (deep.update.complete, deep.commits, deep.problems) == (True, 3, ())
+    assert (deep.is_complete, deep.commits, deep.problems) == (True, 3, ())
 
 
 def test_a_repository_of_instructions_alone_has_their_edits_and_a_note_that_there_is_no_eval(repo: GitRepo) -> None:
     past = Past()
     first = go(repo, past, repo.commit({"CLAUDE.md": "-"}))
     advanced = go(repo, past, repo.commit({"README.md": "nothing that is read"}))
-    assert [(file.path, len(file.edits)) for file in first.update.instructions] == [("CLAUDE.md", 1)]
-    assert (first.update.evals, advanced.update.evals) == ({}, {})
+    assert [(file.path, len(file.edits)) for file in first.edited] == [("CLAUDE.md", 1)]
+    assert (first.changed, advanced.changed) == ({}, {})
     assert [(each.severity, each.message.partition(":")[0]) for each in advanced.problems] == [
         ("note", "There is no eval")
     ]

@@ -48,12 +48,7 @@ def look(repo: GitRepo) -> tuple[FoldedHistory, FoldedHistory]:
 def test_a_clean_work_tree_adds_nothing(repo: GitRepo) -> None:
     write(repo, "src/x", "changed, but not read")
     committed, advanced = look(repo)
-    assert (advanced.head, advanced.update.evals, advanced.update.records, advanced.overlay) == (
-        committed.head,
-        {},
-        (),
-        {},
-    )
+    assert (advanced.head, advanced.changed, advanced.records, advanced.overlay) == (committed.head, {}, (), {})
 
 
 def test_changed_new_and_deleted_files_are_one_more_revision(repo: GitRepo) -> None:
@@ -71,8 +66,8 @@ def test_changed_new_and_deleted_files_are_one_more_revision(repo: GitRepo) -> N
         (1, committed.head.sha, True),
         (2, WORKTREE, False),
     ]
-    assert [edit.status for edit in advanced.update.instructions[0].edits] == ["added", "modified"]
-    (record,) = advanced.update.records
+    assert [edit.status for edit in advanced.edited[0].edits] == ["added", "modified"]
+    (record,) = advanced.records
     assert [(change.path, change.new) for change in record.changes] == [
         ("CLAUDE.md", repo.git("hash-object", "CLAUDE.md")),
         (output(1), None),
@@ -110,7 +105,7 @@ def test_links_are_not_followed(repo: GitRepo, tmp_path: Path) -> None:
     (repo.path / "CLAUDE.md").symlink_to(tmp_path / "secret/extracted.json")
     _, advanced = look(repo)
     assert advanced.overlay == {}
-    assert [edit.status for edit in advanced.update.instructions[0].edits] == ["added", "deleted"]
+    assert [edit.status for edit in advanced.edited[0].edits] == ["added", "deleted"]
     assert {problem.path for problem in advanced.problems} == {"CLAUDE.md", "evals/shop/results/iteration-002"}
 
 
@@ -147,7 +142,7 @@ def test_a_file_over_the_limit_is_a_change_that_is_not_read_and_never_held(repo:
 def test_an_uncommitted_edit_has_a_patch(repo: GitRepo) -> None:
     write(repo, "CLAUDE.md", "one\ntwo")
     _, advanced = look(repo)
-    edits = advanced.update.instructions[0].edits
+    edits = advanced.edited[0].edits
     committed, uncommitted = Repository.open(repo.path).overlaid(dict(advanced.overlay)).patches(edits)
     assert committed.endswith(b"@@ -0,0 +1 @@\n+one\n")
     assert uncommitted == b"--- a\n+++ b\n@@ -1 +1,2 @@\n one\n+two\n\\ No newline at end of file\n"
