@@ -140,7 +140,7 @@ class SiteWriter:
         timeline, summaries, instructions = self._timeline, self._evals.summaries, self._instructions
         head, revision = timeline.head, timeline.project.revision
         counts = SiteCounts(
-            commits=timeline.commits,
+            commits=head.position + 1,
             edits=sum(len(file.edits) for file in timeline.instructions),
             raised=instructions.raised,
             lowered=instructions.lowered,
@@ -324,7 +324,7 @@ class SiteWriter:
         return Site(
             page=str(self._timeline.project.out / links.overview()),
             head=self._timeline.head.sha,
-            commits=self._timeline.commits,
+            commits=self._timeline.head.position + 1,
             evals=len(self._evals.summaries),
             iterations=sum(len(summary.headlines) for summary in self._evals.summaries),
             errors=counts.error,

@@ -221,8 +221,8 @@ def fold(
 ) -> Timeline:
     """Read the configuration and fold history. Raises the errors that ``sitegen.update.build`` lists.
 
-    ``since``: the end of the previous build, for the update. ``configured_as``: another revision, whose configuration
-    and manifest apply instead of those of the project's own.
+    ``since``: the end of the previous build, after which everything is new. ``configured_as``: another revision, whose
+    configuration and manifest apply instead of those of the project's own.
     """
     root = project.place.root
     repository = Repository(project.place)

@@ -264,16 +264,10 @@ class Layout:
             return (PathRole(eval_id=entry.id, folder=home_of(entry, self._evals_dir), role="overwritten"),)
         for eval_ids, folder in self._owners_of(path):
             inside = path[len(folder) + 1 :] if folder else path
-            candidates = [(eval_id, *self._role(eval_id, inside)) for eval_id in eval_ids]
-            roles = tuple(
-                [
-                    PathRole(eval_id=name, folder=folder, role=role, iteration=at)
-                    for name, role, at in candidates
-                    if role
-                ]
-            )
+            found = ((eval_id, *self._role(eval_id, inside)) for eval_id in eval_ids)
+            roles = [PathRole(eval_id=name, folder=folder, role=role, iteration=at) for name, role, at in found if role]
             if roles:
-                return roles
+                return tuple(roles)
         return ()
 
     def share_folder(self, first_id: str, second_id: str) -> bool:

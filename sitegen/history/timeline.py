@@ -60,8 +60,6 @@ class FoldedHistory(Frozen):
     instructions: tuple[InstructionHistory, ...]
     """Every instruction file, by path."""
     head: Commit
-    commits: int
-    """Number of commits on the first-parent line up to the head."""
     problems: tuple[Problem, ...]
     """The problems of all history by commit, followed by problems of the history as a whole."""
     end: FoldEnd
@@ -150,7 +148,6 @@ def advance(
         evals=tuple(evals.values()),
         instructions=instructions,
         head=fold.head,
-        commits=fold.head.position + 1,
         problems=tuple(_shown_problems(fold, evals, boundary)),
         end=FoldEnd(fold.head.sha, structure),
         overlay=repository.overlay,
