@@ -23,7 +23,7 @@ from sitegen.history.layout import Layout, StartOverError
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.rules_in_force import ManifestReader
-from sitegen.model.commits import Commit
+from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory, RenamedEval
@@ -99,8 +99,9 @@ def advance(
     Raises NothingToReportError if no eval ever had ground truth and there never was an instruction file.
     """
     renamed = tuple[RenamedEval, ...]()
-    # Without the first-parent line, the commits before another one are not the same at any head.
-    known = since.head if since and layout.site.first_parent else None
+    # Without the first-parent line, the commits before another one are not the same at any head. What was uncommitted
+    # may be something else now.
+    known = since.head if since and layout.site.first_parent and since.head != WORKTREE else None
     repository = repository.overlaid({})  # its overlay becomes that of the history
     while True:
         fold = HistoryFold(repository, layout, renamed, manifests, known)

@@ -51,6 +51,17 @@ def test_a_clean_work_tree_adds_nothing(repo: GitRepo) -> None:
     assert (advanced.head, advanced.changed, advanced.records, advanced.overlay) == (committed.head, {}, (), {})
 
 
+def test_after_an_uncommitted_state_everything_is_new(repo: GitRepo) -> None:
+    write(repo, output(2), "2")
+    repository, (_, before) = Repository.open(repo.path), look(repo)
+    write(repo, output(3), "3")
+    head = repository.resolve("HEAD")
+    again = advance(repository, LAYOUT, head=head, since=before.end, files="uncommitted")
+    assert (again.is_complete, again.changed, len(again.evals[0].snapshots)) == (True, {"shop": 0}, 3)
+    again = advance(repository, LAYOUT, head=head, since=before.end)
+    assert (again.is_complete, again.changed, len(again.evals[0].snapshots)) == (True, {"shop": 0}, 1)
+
+
 def test_changed_new_and_deleted_files_are_one_more_revision(repo: GitRepo) -> None:
     write(repo, output(2), "2")
     write(repo, "CLAUDE.md", "two\n")
