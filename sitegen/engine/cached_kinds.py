@@ -172,8 +172,6 @@ class EndOfWalk(Frozen):
     """Where a finished build ended, and the next one continues."""
 
     fold: FoldEnd
-    older_commits: int
-    """Number of commits in the list of commits before these:"""
     listed: tuple[ListedCommit, ...]
     """The commits of the newest page, and of the full page before it, oldest first. The page of the next commit links
     to the last one."""

@@ -56,12 +56,12 @@ class CommitList:
     def __init__(self, build: Build) -> None:
         timeline, site_files = build.timeline, build.files
         self._listed = timeline.before.listed if timeline.before else ()
-        self._commits = timeline.listed_commits
+        self._commits = len(timeline.records)
         self._end = self._commits
         """Number of commits up to the newest one that is not on a page yet."""
         self._rows: list[ListedCommit] = []
         """Commits that are not on a page yet, newest first."""
-        self._tail: tuple[int, tuple[ListedCommit, ...]] = 0, ()
+        self._tail: tuple[ListedCommit, ...] = ()
         self._context = timeline.context
         self._whole = timeline.is_complete
         self._site_files = site_files
@@ -73,10 +73,10 @@ class CommitList:
         while self._rows and len(self._rows) >= self._end - older_than_page(self._end, self._commits):
             self._write_page()
 
-    def finish(self) -> tuple[int, tuple[ListedCommit, ...]]:
+    def finish(self) -> tuple[ListedCommit, ...]:
         """Write the pages whose commits, or whose link to a newer page, differ from those of the previous build.
 
-        Returns the end of the list, to which the next build adds, after the number of commits before it.
+        Returns the end of the list, to which the next build adds.
         """
         self.add(self._listed[::-1])
         if not self._commits:
@@ -92,7 +92,7 @@ class CommitList:
         if not self._writer.is_fresh(page.path, key):
             self._writer.write(page.path, self._context.renderer().render(page), key)
         if self._end >= older_than_page(self._commits, self._commits):
-            self._tail = first, (*reversed(rows), *self._tail[1])
+            self._tail = (*reversed(rows), *self._tail)
         self._end = first
 
 
@@ -114,8 +114,7 @@ def write_search_log(evals: Evals) -> int:
     edits.sort(key=attrgetter("path"))
     log += [(edit.commit.position, partial(edit_entry, edit)) for edit in edits]
     log.sort(key=itemgetter(0))
-    records = timeline.records
-    number = bisect_left(log, records[0].commit.position, key=itemgetter(0)) // SHARD if records else len(log)
+    number = bisect_left(log, timeline.first_new, key=itemgetter(0)) // SHARD
     writer = build.files.writer(_SEARCH_LOG)
     for file in shards([entry() for _, entry in log[number * SHARD :]], number):
         writer.write(file.path, file.content)
@@ -161,9 +160,9 @@ def write_commits(evals: Evals, effects: EffectIndex) -> tuple[CommitView | None
     timeline, site_files = build.timeline, build.files
     uncommitted: CommitView | None = None
     failures: list[Problem] = []
-    new = {record.commit.sha for record in timeline.records}
+    new = {record.commit.position for record in timeline.new_records}
     # Older commits without any output, if their edits have other effects now. The newest comes first.
-    changed = touched_positions(timeline, effects) - {record.commit.position for record in timeline.records}
+    changed = touched_positions(timeline, effects) - new
     again = tuple(
         replace(past, around_edits=effects.effects_of(position))
         for position in sorted(changed, reverse=True)
@@ -174,21 +173,13 @@ def write_commits(evals: Evals, effects: EffectIndex) -> tuple[CommitView | None
     commit_list = CommitList(build)
     for task, done in build.pool.map(write_commit_pages, tasks):
         site_files.record(OWNER, done.files, whole=timeline.is_complete)
-        commit_list.add([row for row in done.rows if row.commit.sha in new])
+        commit_list.add([row for row in done.rows if row.commit.position in new])
         failures += done.failures
         if task.commits[0].commit.sha == WORKTREE and not any(each.commit == WORKTREE for each in failures):
             uncommitted = task.commits[0]
-    older, listed = commit_list.finish()
-    rows = timeline.edits_without_page
-    END_OF_WALK.keep(build.memo, "", EndOfWalk(fold=timeline.end, older_commits=older, listed=listed, rows=rows))
+    end = EndOfWalk(fold=timeline.end, listed=commit_list.finish(), rows=timeline.edits_without_page)
+    END_OF_WALK.keep(build.memo, "", end)
     return uncommitted, tuple(reversed(failures))
-
-
-def newest_commit(timeline: Timeline) -> str | None:
-    """Id of the newest commit that has a page once the new ones are written."""
-    listed = timeline.before.listed[-1:] if timeline.before else ()
-    commits = [*(row.commit for row in listed), *(record.commit for record in timeline.records[-1:])]
-    return commits[-1].sha if commits else None
 
 
 def _commit_tasks(
@@ -210,10 +201,8 @@ def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
     layouts = {summary.info.id: summary.layout for summary in evals.summaries}
     edits_of = edits_by_commit(timeline.instructions)
     apart = apart_since(timeline.instructions)
-    records = timeline.records
-    listed = timeline.before.listed[-1:] if timeline.before else ()
-    earlier = (listed[0].commit.sha if listed else None, *(record.commit.sha for record in records[:-1]))
-    for record, before in zip(reversed(records), reversed(earlier[: len(records)]), strict=True):
+    earlier = (None, *(record.commit.sha for record in timeline.records[:-1]))
+    for record, before in zip(reversed(timeline.new_records), reversed(earlier), strict=False):
         own = edits_of.get(record.commit.position, ())
         edits = [file_edit.edit for file_edit in own]
         moves = _moves_of_commit(record, summaries, histories, evals.commit_effects)

@@ -14,7 +14,7 @@ from sitegen.analysis.standing import standings
 from sitegen.data_files.reading import Location
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.engine.built_site import Site
-from sitegen.engine.commits import newest_commit, write_search_log
+from sitegen.engine.commits import write_search_log
 from sitegen.engine.eval_pages import PagesTask
 from sitegen.engine.evals import Evals, addresses
 from sitegen.engine.failures import attempt
@@ -147,7 +147,8 @@ class SiteWriter:
             problems=count_causes(causes),
         )
         has_worktree = timeline.project.options.worktree and timeline.project.place.root is not None
-        newest, mutes = newest_commit(timeline), timeline.config.regressions.mute
+        mutes = timeline.config.regressions.mute
+        newest = timeline.records[-1].commit.sha if timeline.records else None
         infos = tuple(summary.info for summary in summaries)
 
         def overview() -> Page:
@@ -312,9 +313,9 @@ class SiteWriter:
             yield from addresses(task.record)
         for file in self._timeline.edited:
             yield from self._timeline.context.pages_of(file)
-        for record in self._timeline.records:
+        for record in self._timeline.new_records:
             yield links.commit(record.commit.sha)
-        listed = self._timeline.listed_commits
+        listed = len(self._timeline.records)
         for number in range(older_than_page(listed, listed) // COMMITS):
             yield links.older_commits(number + 1)
 

@@ -87,13 +87,7 @@ class Timeline(FoldedHistory, dict=True, gc=True):
         """Number of snapshots, edits and commits since the previous build: each is about one page of work."""
         new = self.changed
         snapshots = sum(len(history.snapshots) - new[history.id] for history in self.evals if history.id in new)
-        return snapshots + sum(len(record.edits) for record in self.records) + len(self.records)
-
-    @property
-    def listed_commits(self) -> int:
-        """Number of commits in the list of commits."""
-        earlier = self.before.older_commits + len(self.before.listed) if self.before else 0
-        return earlier + len(self.records)
+        return snapshots + sum(len(record.edits) + 1 for record in self.new_records)
 
     def info(self, history: EvalHistory) -> EvalInfo:
         """Return the description of an eval for pages."""

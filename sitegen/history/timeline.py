@@ -51,7 +51,7 @@ class FoldedHistory(Frozen):
     """Each eval that the new commits changed, by id: the index of its first snapshot that the previous build did not
     have."""
     records: tuple[CommitRecord, ...]
-    """Those of the new commits, oldest first."""
+    """Oldest first."""
     renamed: tuple[RenamedEval, ...]
     """The evals that commits renamed, oldest first, if everything is new: later commits of a folder with a former name
     belong to another eval."""
@@ -71,6 +71,11 @@ class FoldedHistory(Frozen):
     def is_complete(self) -> bool:
         """Whether everything is new, so that every eval and file is listed."""
         return self.first_new == 0
+
+    @property
+    def new_records(self) -> tuple[CommitRecord, ...]:
+        """The records of the new commits, oldest first."""
+        return tuple(record for record in self.records if record.commit.position >= self.first_new)
 
     @property
     def edited(self) -> tuple[InstructionHistory, ...]:
@@ -140,11 +145,10 @@ def advance(
     for history in evals.values():
         for snapshot in history.snapshots:
             started[snapshot.commit.sha].append((history.id, snapshot.slug))
-    new = (record for record in fold.records if record.commit.position >= first_new)
     return FoldedHistory(
         first_new=first_new,
         changed={name: _first_new_snapshot(before.get(name), history) for name, history in changed.items()},
-        records=tuple(replace(record, snapshots=tuple(started[record.commit.sha])) for record in new),
+        records=tuple(replace(record, snapshots=tuple(started[record.commit.sha])) for record in fold.records),
         renamed=() if first_new else tuple(fold.renamed),
         evals=tuple(evals.values()),
         instructions=instructions,

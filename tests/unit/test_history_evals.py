@@ -119,7 +119,7 @@ def test_commits_make_the_snapshots_of_the_table(repo, case):
     found = advanced.evals
     assert "; ".join(stated(one, case.get("beside", "").split()) for one in found) == case["evals"]
     assert [problem.path for problem in advanced.problems] == case["problems"].split()
-    listed = sorted(snapshot for record in advanced.records for snapshot in record.snapshots)
+    listed = sorted(snapshot for record in advanced.new_records for snapshot in record.snapshots)
     assert listed == sorted((history.id, each.slug) for history in found for each in history.snapshots)
 
 

@@ -65,11 +65,11 @@ class Site:
             self.evals[eval_id] = now
         for history in advanced.edited:
             for edit in history.edits:
-                if edit.status == "renamed" and edit.old and edit.commit in {each.commit for each in advanced.records}:
+                if edit.status == "renamed" and edit.old and edit.commit.position >= advanced.first_new:
                     self.instructions.pop(edit.old.path, None)
             self.instructions[history.path] = history
         self.instructions.update({history.path: history for history in advanced.edited})
-        self.records += advanced.records
+        self.records += advanced.new_records
         evals = tuple(self.evals[name] for name in sorted(self.evals))
         files = tuple(self.instructions[path] for path in sorted(self.instructions))
         assert (advanced.evals, advanced.instructions) == (evals, files)
@@ -168,15 +168,15 @@ def test_an_update_says_what_is_new(repo: GitRepo) -> None:
     second = go(repo, past, shas[1])
     # The first iteration's folder is gone, which its own page shows: so it is the first that is new.
     assert second.changed == {"shop": 0}
-    (record,) = second.records
+    (record,) = second.new_records
     assert [change.path for change in record.changes] == [output(1), output(2)]
     assert (record.other_changes, record.snapshots, record.edits) == (1, (("shop", "0002"),), ())
     assert [change.path for change in record.others] == ["evals/shop/notes.md"]
     third = go(repo, past, shas[2])
     assert (third.changed, [each.path for each in third.edited]) == ({}, ["prompts/b.md"])
-    assert third.records[0].edits == ("prompts/b.md",)
+    assert third.new_records[0].edits == ("prompts/b.md",)
     fourth = go(repo, past, shas[3])
-    assert (fourth.changed, fourth.edited, fourth.records) == ({}, (), ())
+    assert (fourth.changed, fourth.edited, fourth.new_records) == ({}, (), ())
     assert (fourth.head.sha, fourth.head.position) == (shas[3], 3)
 
 
@@ -210,7 +210,7 @@ def test_nothing_new_is_an_empty_update_with_all_problems(repo: GitRepo) -> None
     past = Past()
     first = go(repo, past, sha)
     again = go(repo, past, sha)
-    assert (again.is_complete, again.changed, again.records) == (False, {}, ())
+    assert (again.is_complete, again.changed, again.new_records) == (False, {}, ())
     assert (again.head, again.problems) == (first.head, first.problems)
     assert len(again.problems) == 1
 

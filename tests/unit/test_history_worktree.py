@@ -48,7 +48,7 @@ def look(repo: GitRepo) -> tuple[FoldedHistory, FoldedHistory]:
 def test_a_clean_work_tree_adds_nothing(repo: GitRepo) -> None:
     write(repo, "src/x", "changed, but not read")
     committed, advanced = look(repo)
-    assert (advanced.head, advanced.changed, advanced.records, advanced.overlay) == (committed.head, {}, (), {})
+    assert (advanced.head, advanced.changed, advanced.new_records, advanced.overlay) == (committed.head, {}, (), {})
 
 
 def test_after_an_uncommitted_state_everything_is_new(repo: GitRepo) -> None:
@@ -78,7 +78,7 @@ def test_changed_new_and_deleted_files_are_one_more_revision(repo: GitRepo) -> N
         (2, WORKTREE, False),
     ]
     assert [edit.status for edit in advanced.edited[0].edits] == ["added", "modified"]
-    (record,) = advanced.records
+    (record,) = advanced.new_records
     assert [(change.path, change.new) for change in record.changes] == [
         ("CLAUDE.md", repo.git("hash-object", "CLAUDE.md")),
         (output(1), None),
