@@ -168,13 +168,11 @@ class EvalRecord(Frozen):
     """The line of the ground truth that holds each suspect label, or None, by digests of everything that decides it."""
 
 
-class EndOfWalk(Frozen):
+class EndOfWalk(FoldEnd):
     """Where a finished build ended, and the next one continues."""
 
-    fold: FoldEnd
     listed: tuple[ListedCommit, ...]
-    """The commits of the newest page, and of the full page before it, oldest first. The page of the next commit links
-    to the last one."""
+    """The commits of the newest page of the list, and of the full page before it, oldest first."""
     rows: int
     """Number of the oldest edits of instruction files that have no page."""
 

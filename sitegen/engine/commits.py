@@ -14,7 +14,7 @@ from itertools import chain, islice
 from operator import attrgetter, itemgetter
 from typing import Final, TypeAlias, get_args
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from sitegen.analysis.effects import EffectIndex
 from sitegen.analysis.series import first_points_with_output
@@ -55,7 +55,7 @@ class CommitList:
 
     def __init__(self, build: Build) -> None:
         timeline, site_files = build.timeline, build.files
-        self._listed = timeline.before.listed if timeline.before else ()
+        self._listed = timeline.listed
         self._commits = len(timeline.records)
         self._end = self._commits
         """Number of commits up to the newest one that is not on a page yet."""
@@ -177,7 +177,7 @@ def write_commits(evals: Evals, effects: EffectIndex) -> tuple[CommitView | None
         failures += done.failures
         if task.commits[0].commit.sha == WORKTREE and not any(each.commit == WORKTREE for each in failures):
             uncommitted = task.commits[0]
-    end = EndOfWalk(fold=timeline.end, listed=commit_list.finish(), rows=timeline.edits_without_page)
+    end = EndOfWalk(**asdict(timeline.end), listed=commit_list.finish(), rows=timeline.edits_without_page)
     END_OF_WALK.keep(build.memo, "", end)
     return uncommitted, tuple(reversed(failures))
 

@@ -20,14 +20,7 @@ from sitegen.config.notes import NOTES_FILE
 from sitegen.config.searched_files import Search, work_tree_search
 from sitegen.config.site import missing_baseline, read_rules, read_site
 from sitegen.data_files.reading import MAX_CONFIGURING_BYTES
-from sitegen.engine.cached_kinds import (
-    CONFIGURATION,
-    END_OF_WALK,
-    CacheStore,
-    Configuration,
-    EndOfWalk,
-    forget_earlier_walk,
-)
+from sitegen.engine.cached_kinds import CONFIGURATION, END_OF_WALK, CacheStore, Configuration, forget_earlier_walk
 from sitegen.engine.failures import attempt
 from sitegen.engine.memo import Memo, within
 from sitegen.engine.missing_files import MissingFiles
@@ -49,6 +42,7 @@ from sitegen.model.problems import Finding, Parsed, Problem, Severity
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory
 from sitegen.pages import links
+from sitegen.pages.commit import ListedCommit
 from sitegen.pages.instruction import EDITS_KEPT
 from sitegen.project import Project
 from sitegen.recognition import search_history
@@ -72,8 +66,8 @@ class Timeline(FoldedHistory, dict=True, gc=True):
     """The files of the built commit."""
     notes: Mapping[str, bytes] = {}
     """The content of the file of notes of each eval that has one."""
-    before: EndOfWalk | None = None
-    """Where the build ended that this one continues; None if history was read from its root."""
+    listed: tuple[ListedCommit, ...] = ()
+    """The end of the list of commits that the previous build left, oldest first; empty if everything is new."""
     baselines: Mapping[str, frozenset[str]] = {}
     """The name of each baseline, and the ids of the commits that its revision does not contain."""
 
@@ -189,9 +183,9 @@ def read_timeline(project: Project, files: SiteFiles) -> Timeline:
     """
     memo = files.last.memo
     before = END_OF_WALK.get(memo)
-    if before is not None and before.fold.head != files.last.head:
+    if before is not None and before.head != files.last.head:
         before = None
-    timeline = fold(project, memo, since=before.fold if before else None)
+    timeline = fold(project, memo, since=before)
     rows = timeline.edits_without_page
     if before is not None and before.rows != rows:  # they lost their pages, to which any page may link
         before, timeline = None, fold(project, memo)
@@ -202,7 +196,8 @@ def read_timeline(project: Project, files: SiteFiles) -> Timeline:
     if rows:
         site = replace(context.site, pages=timeline.pages_of_instructions)
         context = replace(context, site=site, templates=digest(context.templates, str(rows)))
-    return replace(timeline, context=context, before=None if timeline.is_complete else before)
+    listed = before.listed if before and not timeline.is_complete else ()
+    return replace(timeline, context=context, listed=listed)
 
 
 _HINTS: Final = 3
