@@ -188,7 +188,7 @@ def read_timeline(project: Project, files: SiteFiles) -> Timeline:
     timeline = fold(project, memo, since=before)
     rows = timeline.edits_without_page
     if before is not None and before.rows != rows:  # they lost their pages, to which any page may link
-        before, timeline = None, fold(project, memo)
+        timeline = replace(timeline, first_new=0, changed={history.id: 0 for history in timeline.evals})
     memo.forget(END_OF_WALK.name)  # until the site is finished: what a stopped build saved belongs to no finished one
     if timeline.is_complete:
         forget_earlier_walk(memo, timeline.changed, [file.path for file in timeline.instructions])

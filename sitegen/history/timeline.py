@@ -53,8 +53,7 @@ class FoldedHistory(Frozen):
     records: tuple[CommitRecord, ...]
     """Oldest first."""
     renamed: tuple[RenamedEval, ...]
-    """The evals that commits renamed, oldest first, if everything is new: later commits of a folder with a former name
-    belong to another eval."""
+    """The evals that commits renamed, oldest first."""
     evals: tuple[EvalHistory, ...]
     """Every eval that ever had ground truth, by id."""
     instructions: tuple[InstructionHistory, ...]
@@ -149,7 +148,7 @@ def advance(
         first_new=first_new,
         changed={name: _first_new_snapshot(before.get(name), history) for name, history in changed.items()},
         records=tuple(replace(record, snapshots=tuple(started[record.commit.sha])) for record in fold.records),
-        renamed=() if first_new else tuple(fold.renamed),
+        renamed=tuple(fold.renamed),
         evals=tuple(evals.values()),
         instructions=instructions,
         head=fold.head,
