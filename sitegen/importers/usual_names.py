@@ -38,11 +38,13 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
     "model": ("model", "modelid", "modelname"),
     "expected": (
         *("expected", "expectedoutput", "expectedanswer", "expectedresponse", "expectedresult", "expectedvalue"),
-        *("groundtruth", "target", "gold", "reference", "referenceanswer", "ideal", *TRUE_LABELS, "label", "answerkey"),
+        *("groundtruth", "target", "gold", "reference", "referenceanswer", "ideal", *TRUE_LABELS, "label"),
+        *("answerkey", "correctanswer"),
     ),
     "output": (
         *("output", "actual", "actualoutput", "modeloutput", "extracted", "prediction", "predicted", "response"),
-        *("modelresponse", "agentresponse", "answer", "result", "completion", *PREDICTED_LABELS),
+        *("modelresponse", "modelanswer", "generatedanswer", "agentresponse", "answer", "result", "completion"),
+        *PREDICTED_LABELS,
     ),
     "error": ("error", "errormessage"),
     "reasoning": ("reasoning", "reason", "explanation", "rationale", "justification"),

@@ -730,9 +730,9 @@ def _rows(ending: str, *rows: dict[str, object]) -> str:
 
 JOINED = {
     "answers and a data set": (
-        {"dataset.jsonl": _rows("jsonl", *({"id": n, "input": f"q{n}", "expected": f"a{n}"} for n in range(4)))},
+        {"dataset.jsonl": _rows("jsonl", *({"id": n, "input": f"q{n}", "correct_answer": f"a{n}"} for n in range(4)))},
         [
-            {f"runs/2026-01-0{day}_m.jsonl": _rows("jsonl", *({"id": n, "output": f"a{n}", "cost": 1} for n in ids))}
+            {f"runs/2026-01-0{day}_m.jsonl": _rows("jsonl", *({"id": n, "model_answer": f"a{n}"} for n in ids))}
             for day, ids in ((1, (9, 1, 2, 3)), (2, range(4)))
         ],
         {"kind": "responses", "dir": "runs", "outputs": "20*.jsonl", "ground_truth": "../dataset.jsonl"},
