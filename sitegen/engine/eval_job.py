@@ -366,14 +366,14 @@ class _EvalJob:
         return (*located, *suspects[LOCATED:]), corrections
 
     def _problems_of_notes(self, series: Series) -> Iterator[Problem]:
-        """Yield what is wrong with the file of notes, and each note that is about nothing that was ever judged."""
+        """Yield what is wrong with the file of notes, which no score depends on, and notes on what was never judged."""
         for finding in self._findings_in_notes:
-            yield replace(finding.in_file(self._info.notes), eval_id=self._info.id)
+            yield replace(finding.in_file(self._info.notes), eval_id=self._info.id, severity="note")
         for at in placed_notes(self._notes, series):
             if at.snapshot is None or not at.attributes:
                 what = f"iteration {line(at.note.iteration, 60)!r}" if at.snapshot is None else "case and field"
                 yield Problem(
-                    severity="warning",
+                    severity="note",
                     message=f"A note is about no known {what}",
                     fix="Copy case, field and iteration from the report.",
                     path=self._info.notes,

@@ -97,7 +97,7 @@ _OF_FIELD: Final = re.compile(
 _in_column: Final = lru_cache(1024)(_OF_FIELD.fullmatch)  # all rows of a table have the same columns
 _OF_WHAT: Final = r"(?:_?(?:labels?|class|category|intent|answer|value))?"
 OWN_SIDES: Final = {
-    "expected": re.compile(rf"(?:ground_?truth|gold|expected|true){_OF_WHAT}", re.IGNORECASE),
+    "expected": re.compile(rf"(?:(?:ground_?)?truth|gold|expected|true){_OF_WHAT}", re.IGNORECASE),
     "output": re.compile(rf"pred(?:icted)?{_OF_WHAT}", re.IGNORECASE),
 }
 """Part -> names of columns of the author's own, such as ``ground_truth_label``."""
@@ -164,7 +164,7 @@ def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]
         systems = named if len(named) >= LEAST_VARIANTS else free
     if len(systems) < LEAST_VARIANTS:
         return []
-    apart = {*systems, *beside, *(by_name.get(name) for part in ("cost", "latency") for name in PARTS[part])}
+    apart = {truth, *systems, *beside, *(by_name.get(name) for part in ("cost", "latency") for name in PARTS[part])}
     distinct = (name for name in names if len({str(case.get(name)) for case in cases}) == len(cases))
     tells = next(distinct, "") if by_name.keys().isdisjoint((*PARTS["id"], *PARTS["input"])) else ""
     return [
@@ -173,6 +173,7 @@ def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]
             **{name: cell for name, cell in case.items() if name not in apart},
             **{part: case[name] for name, (owner, part) in beside.items() if owner == system and name in case},
             "variant": system,
+            TRUE_LABELS[1]: case.get(truth),
             PREDICTED_LABELS[1]: case.get(answer),
         }
         for case in cases

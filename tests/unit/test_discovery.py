@@ -918,7 +918,7 @@ STATED = {
         "Passed 0.500 over 4 cases",
     ),
     "a label of each system": (
-        [{"claim_id": n, "gold_label": x, "full": x, "base": "a", "topic": x, "cost": 1} for n, x in enumerate("abab")],
+        [{"claim_id": n, "truth": x, "full": x, "base": "a", "topic": x, "cost": 1} for n, x in enumerate("abab")],
         "Score 0.750 over 8 cases",
     ),
     "answers and verdicts of each system": (

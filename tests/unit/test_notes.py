@@ -92,7 +92,7 @@ def test_a_note_that_says_nothing_is_named_and_costs_no_other(tmp_path, note, me
     repo.commit({"evals/bills/notes.yaml": f"{note}\n"})
     build_site(repo.path, out)
     page = problems_text(out)
-    assert (message in page, f"evals/bills/notes.yaml:{line}" in page) == (True, True)
+    assert [text in page for text in (message, f"bills/notes.yaml:{line}", "scores of 1 eval")] == [True, True, False]
     assert (out / "evals/bills/0003.html").exists()
 
 

@@ -104,8 +104,7 @@ def printable(text: str) -> str:
 def bounded(text: str, limit: int = BOUND) -> Markup:
     """The escaped text, cut after ``limit`` characters; a cut text says how many are left out."""
     text = printable(text)
-    shorter = cut(text, limit)
-    if shorter == text:
+    if (shorter := cut(text, limit)) == text:
         return escape(text)
     shown, _, left_out = shorter.rpartition(" … (")
     return escape(shown) + Markup('<span class="cut"> … {}</span>').format(left_out.removesuffix(")"))
