@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, repeat
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -202,21 +202,21 @@ def _derived(
         before = point
 
 
-def series_of_two(
+def series_of(
     info: EvalInfo,
     specs: tuple[MetricSpec, ...],
-    snapshots: tuple[Snapshot, Snapshot],
+    snapshots: Sequence[Snapshot],
     results: Sequence[Result],
-    noise: tuple[Noise | None, Noise | None] = (None, None),
+    noise: Sequence[Noise | None] = (),
 ) -> Series:
-    """Make a series of two results that are no points of one series, as an earlier and a later output of an eval."""
+    """Make a series of results that are no points of one, as if they were the outputs of an eval in this order."""
     return Series(
         info=replace(info, nouns=nouns_of(info.kind, specs)),
-        history=EvalHistory(id=info.id, kind=info.kind, layout="iterations", snapshots=snapshots),
+        history=EvalHistory(id=info.id, kind=info.kind, layout="iterations", snapshots=tuple(snapshots)),
         specs=specs,
         points=tuple(
             Point(snapshot=snapshot, scorecard=in_order_of(specs, result.scorecard), noise=known)
-            for snapshot, result, known in zip(snapshots, results, noise, strict=True)
+            for snapshot, result, known in zip(snapshots, results, noise or repeat(None), strict=False)
         ),
         cells=cells_of(*results),
     )

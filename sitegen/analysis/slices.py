@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from sitegen.analysis.deltas import Compared
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.samples import interval_of
-from sitegen.importers.case import BETWEEN
+from sitegen.importers.case import BETWEEN, MOST_NUMBERS
 from sitegen.importers.tool_values import spelled_number
 from sitegen.model.changes import ChangeVerdict, Interval
 from sitegen.model.frozen import Frozen
@@ -28,10 +28,10 @@ from sitegen.stats.counts import total
 from sitegen.stats.intervals import median
 from sitegen.text.plain import encodable
 
+_COMPARED: Final = 10_000
+"""The most documents of an output whose variants and models a page compares value by value."""
 _MOST_VALUES: Final = 50
 """The most values of an axis that has a table."""
-_MOST_NUMBERS: Final = 10
-"""The most values of an axis if all of them are numbers."""
 
 
 class Slice(Frozen):
@@ -182,22 +182,12 @@ def axes_of(card: Scorecard, most: float = _MOST_VALUES) -> tuple[str, ...]:
         axis: len(names)
         for axis, names in values.items()
         if 1 < len(names) <= most
-        and (axis in ANSWERERS or len(names) <= _MOST_NUMBERS or None in map(spelled_number, names))
+        and (axis in ANSWERERS or len(names) <= MOST_NUMBERS or None in map(spelled_number, names))
     }
     cases = {(axis, document.axes.get(axis), document.unit) for document in card.documents for axis in few}
     times = Counter(axis for axis, value, _ in cases if value is not None)
     several = {axis for axis, number in few.items() if axis in ANSWERERS or times[axis] >= 2 * number}
     return (*(axis for axis in ANSWERERS if axis in several), *sorted(several - {*ANSWERERS}))
-
-
-def tags_of(card: Scorecard) -> dict[str, set[tuple[str, str]]]:
-    """The tags of each case, as axis and value, along which the output is split."""
-    axes = {axis for axis in axes_of(card) if axis not in ANSWERERS}
-    found: dict[str, set[tuple[str, str]]] = {}
-    for document in card.documents if axes else ():
-        stated = ((axis, value) for axis, value in document.axes.items() if axis in axes and value)
-        found.setdefault(document.unit, set()).update(stated)
-    return found
 
 
 def _slices(before: Scorecard | None, after: Scorecard, axes: tuple[str, ...], spec: MetricSpec) -> Iterator[Slice]:
@@ -216,6 +206,21 @@ def _slices(before: Scorecard | None, after: Scorecard, axes: tuple[str, ...], s
             change=change,
             verdict=verdict,
         )
+
+
+def answerers(card: Scorecard) -> list[tuple[tuple[str, str], ...]]:
+    """Each variant with each model, each variant and each model that a page compares, by the axes and their values.
+
+    Empty if answers differ in neither, or are too many.
+    """
+    groups = [axes for axes in _wanted(card) if axes[0] in ANSWERERS]
+    documents = () if card.traits.is_recorded or len(card.documents) > _COMPARED else card.documents
+    wanted = (
+        tuple([(axis, value) for axis in axes if (value := document.axes.get(axis))])
+        for axes in groups
+        for document in documents
+    )
+    return [*dict.fromkeys(side for side in wanted if side)]
 
 
 def part_of(result: Result, wanted: Mapping[str, str]) -> Result:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sitegen.analysis.change import best_points, change, changes, scored_now
 from sitegen.analysis.deltas import Compared
 from sitegen.analysis.regressions import REGAINED, metric_step, step_between
-from sitegen.analysis.series import first_of_each_output, output_of, series_of_two
+from sitegen.analysis.series import first_of_each_output, output_of, series_of
 from sitegen.config.models import MUTE_DIGITS, Mute
 from sitegen.model.changes import WORSE, ChangeVerdict, MetricStep, Step
 from sitegen.model.frozen import Frozen
@@ -377,7 +377,7 @@ def since_best(series: Series, best: int | None, results_of: ResultsOf) -> Chang
         for result, card, listed in zip(results_of(under), cards, names, strict=True)
     ]
     noise = sides[1].noise  # of both: the means of repeats are by the rules of their time
-    return change(series_of_two(series.info, series.specs, under, results, (noise, noise)), 0, 1).verdict
+    return change(series_of(series.info, series.specs, under, results, (noise, noise)), 0, 1).verdict
 
 
 def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:

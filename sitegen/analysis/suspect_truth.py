@@ -54,12 +54,17 @@ class SharedCause(NamedTuple):
 
     @property
     def is_spelling(self) -> bool:
-        """Whether all sides before any parenthesis differ in spelling alone, so that the rule may be wrong as well."""
-        sides = ((written(label.expected) or "", written(label.actual) or "") for label in self.labels)
-        pairs = [[side.partition("(")[0].strip() for side in both] for both in sides]
-        return all(
-            one and (one.casefold() == two.casefold() or pattern_of(one, two) in _SPELLING) for one, two in pairs
-        )
+        """Whether the sides of all labels differ in spelling alone, so that the rule may be wrong as well.
+
+        What stands in parentheses counts if both sides have any.
+        """
+        for label in self.labels:
+            one, two = written(label.expected) or "", written(label.actual) or ""
+            if not ("(" in one and "(" in two):
+                one, two = (side.partition("(")[0].strip() for side in (one, two))
+            if not one or (one.casefold() != two.casefold() and pattern_of(one, two) not in _SPELLING):
+                return False
+        return True
 
     @property
     def id(self) -> str:

@@ -15,7 +15,7 @@ from sitegen.analysis.noise.repeats import repeats_of_runs
 from sitegen.analysis.notes import PlacedNote, notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_parts
 from sitegen.analysis.series import Derived, first_points_with_output, problems_of_point
-from sitegen.analysis.slices import tags_of
+from sitegen.analysis.slices import answerers, axes_of
 from sitegen.engine.cached_kinds import EvalRecord, TaskCache
 from sitegen.engine.eval_job import EvalTask
 from sitegen.engine.failures import attempt
@@ -35,7 +35,7 @@ from sitegen.model.series import Point, Series
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
 from sitegen.pages.compare import compare_page
-from sitegen.pages.compare_data import compare_data
+from sitegen.pages.compare_data import answers_data, compare_data
 from sitegen.pages.data.exports import results_json
 from sitegen.pages.data.search import values_file
 from sitegen.pages.data.series import series_files
@@ -133,13 +133,13 @@ class _EvalPages:
         stale = [index for index in range(short, newest + 1) if not self._is_fresh(index)]
         if newest in stale:
             self._write_report(newest)
+        self._write_comparison(series)
         self._write_variants(series)
         notes = placed_notes(self._notes, series)
         if notes:
             page = notes_page(series, notes)
             self._writer.write(page.path, self._renderer.render(page))
         self._write_trend(series)
-        self._write_comparison(series)
         for index in range(short):
             path, key = (
                 links.report(info.id, series.points[index].snapshot.slug),
@@ -304,7 +304,7 @@ class _EvalPages:
             earlier=self._cards.result(before).cases if before else (),
             earlier_label=before.label if before else "",
             with_page=frozenset(self._task.record.cases),
-            tags=tags_of(result.scorecard),
+            axes=axes_of(result.scorecard),
             prompts=prompts,
         )
         return grid if grid.has_texts or grid.address_of("flaky") else None
@@ -364,9 +364,7 @@ class _EvalPages:
         path, key = links.variants(self._info.id), self._keys[-1]
         if not self._writer.is_fresh(path, key):
             specs = specs_with_usage(self._specs, [newest.scorecard])
-            cases = self._cards.result(newest.snapshot).cases
-            grid = CaseGrid(place=None, cases=cases, with_page=frozenset(self._task.record.cases))
-            page = variants_page(series, specs, grid)
+            page = variants_page(series, specs)
             self._writer.write(path, self._renderer.render(page), key)
 
     def _write_comparison(self, series: Series) -> None:
@@ -378,11 +376,14 @@ class _EvalPages:
             links.compare(series.info.id),
             digest_of_inputs("eval", "comparison", reports=self._keys, baselines=series.baselines),
         )
-        if len(series.points) < 2 or self._writer.are_fresh(path, key):
+        newest = series.points[-1] if series.points else None
+        sides = answerers(newest.scorecard) if newest else []
+        if newest is None or (len(series.points) < 2 and not sides) or self._writer.are_fresh(path, key):
             return
-        data = compare_data(series, self._task.record.summary.steps)
-        self._writer.write(path, self._renderer.render(compare_page(series, data, self._diffs)), key)
-        for piece in data.pieces:
+        data = compare_data(series, [(step.before, step.at) for step in self._task.record.summary.steps])
+        answers = answers_data(series, self._cards.result(newest.snapshot), len(data.pieces)) if sides else None
+        self._writer.write(path, self._renderer.render(compare_page(series, data, self._diffs, answers)), key)
+        for piece in (*data.pieces, *(answers.pieces if answers else ())):
             self._writer.write(piece.path, piece.content, key)
 
     def _diffs(self, edits: Sequence[Edit], since: Commit) -> dict[str, RenderedPatch]:

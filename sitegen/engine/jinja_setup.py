@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from sitegen.analysis.causes import count_causes
 from sitegen.analysis.flips import number_of_cells
-from sitegen.analysis.slices import cheapest, crowded
+from sitegen.analysis.slices import answerers, cheapest, crowded
 from sitegen.engine.jinja_classes import DirectContext, Environment, TemplateBytecode
 from sitegen.model.commits import WORKTREE
 from sitegen.model.outcomes import ERROR_TYPES
@@ -177,6 +177,7 @@ GLOBALS: Final[dict[str, object]] = {
     "problem_counts": count_causes,
     "error_changes": error_changes,
     "number_of_cells": number_of_cells,
+    "answerers": answerers,
     "cheapest": cheapest,
     "crowded": crowded,
     "states": labels.STATES,

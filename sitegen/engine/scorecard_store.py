@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, islice, pairwise, repeat
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -30,7 +30,7 @@ from sitegen.history.layout import DEFAULT_SETTINGS
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.outcomes import CellMap
-from sitegen.model.scorecards import Result, Scorecard
+from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo, Series
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.scoring.kinds import (
@@ -48,6 +48,8 @@ from sitegen.text.embedding import embed, installed
 
 _HELD: Final = 4
 """Number of snapshots after one for which its contents are held, if they need them too."""
+_MANY: Final = 1_000
+"""Number of documents beyond which those of a scorecard share equal numbers."""
 _LOST: Final = {"not here ": MISSING, "not fetched ": POINTER}
 """Prefixes of the blob id of a file whose content this clone lacks, and why: its scorecard needs a different key."""
 
@@ -398,5 +400,19 @@ class EvalScorecards:
     def _find(self, key: str) -> Scorecard | None:
         card = self._cards.get(key)
         if card is None and (card := SCORECARDS.get(self._store, key)) is not None:
+            if len(card.documents) > _MANY:
+                card = replace(card, documents=tuple(_sharing(card.documents)))
             self._cards[key] = card
         return card
+
+
+def _sharing(documents: Iterable[DocumentScore]) -> Iterator[DocumentScore]:
+    """Yield documents of which those with equal numbers have one object for them, and those with equal axes as well."""
+    known: dict[tuple[object, ...], Any] = {}
+    for each in documents:
+        yield replace(
+            each,
+            counts=known.setdefault(each.counts, each.counts),
+            metrics=known.setdefault(each.metrics, each.metrics),
+            axes=known.setdefault(tuple(each.axes.items()), each.axes),
+        )

@@ -28,6 +28,7 @@ from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import LONGEST, Call
 from sitegen.stats.counts import mean
+from sitegen.text.plain import cut
 from sitegen.text.values import short_digest
 
 BASELINES: Final = re.compile(r"(?:without|no|old|previous)[-_ ]?skills?|baseline|control", re.IGNORECASE)
@@ -85,18 +86,21 @@ ASSERTED: Final = {True: Counts(tp=1), False: Counts(fp=1, fn=1, wrong_value=1)}
 
 _TAG: Final = 60
 """The most characters of a tag; a longer text is no word for a group of cases."""
+_TEXT: Final = 4_000
+"""The most characters of any other text that a file states about a case."""
+MOST_NUMBERS: Final = 10
+"""The most values of a tag if all of them are numbers: more of them measure the answers."""
 
 
-def tags_of(stated: Mapping[str, Value]) -> Mapping[str, str]:
-    """The short texts among what a file says of a case."""
-    short = [(name, value) for name, value in stated.items() if isinstance(value, str) and len(value) <= _TAG]
-    return _shared_tags(tuple(short))
+def texts_of(stated: Mapping[str, Value]) -> Mapping[str, str]:
+    """The texts among what a file says of a case."""
+    return _shared(tuple([(name, cut(value, _TEXT)) for name, value in stated.items() if isinstance(value, str)]))
 
 
-@lru_cache(4096)
-def _shared_tags(tags: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
-    """One object for all answers with the same tags, of which there may be hundreds of thousands."""
-    return MappingProxyType(dict(tags))
+@lru_cache(1024)
+def _shared(texts: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """One object for all answers with the same texts, of which there may be hundreds of thousands."""
+    return MappingProxyType(dict(texts))
 
 
 class JudgedCase(Frozen):
@@ -115,8 +119,9 @@ class JudgedCase(Frozen):
     """The prompt that was answered. Empty if the file does not distinguish any."""
     provider: str = ""
     """What the run calls the model or program that answered. Empty if that is the name of the model."""
-    tags: Mapping[str, str] = MappingProxyType({})
-    """What else the file says of the case in a word, by name: its language, its topic."""
+    texts: Mapping[str, str] = MappingProxyType({})
+    """What else the file says of the case, by name: its topic, the variables of its prompt. Those in a word are its
+    tags."""
     document: str = ""
     """The case, with the variant and the model if several answered it (``with_documents``)."""
     passed: float | None = None
@@ -151,8 +156,9 @@ class JudgedCase(Frozen):
     @property
     def axes(self) -> dict[str, str]:
         """What answers can be grouped by, and its value here."""
+        tags = {name: text for name, text in self.texts.items() if len(text) <= _TAG}
         who = {"variant": self.variant, "model": self.model}
-        return {name: value for name, value in {**self.tags, **who}.items() if value}
+        return {name: value for name, value in {**tags, **who}.items() if value}
 
     @property
     def score(self) -> float | None:

@@ -23,7 +23,7 @@ from sitegen.importers.case import (
     grade_of,
     graded,
     grader_name,
-    tags_of,
+    texts_of,
 )
 from sitegen.importers.tool_values import (
     ToolObject,
@@ -200,7 +200,7 @@ class _Log(ToolObject):
             error=next((error for epoch in epochs if (error := epoch.error or epoch.error_message)), ""),
             call=Call(Usage(*map(_sum, usage)), self.model, canonical(self.parameters)),
             confidence=stated_confidence(*of_scorers, in_log[0].metadata) if len(epochs) == 1 else None,
-            tags=tags_of(in_log[0].metadata),
+            texts=texts_of(in_log[0].metadata),
             answers=len(epochs),
             repeats=tuple(self.case("", [epoch], Counter()) for epoch in epochs) if len(epochs) > 1 else (),
             transcript=tuple(chain.from_iterable(epoch.transcript for epoch in epochs)),

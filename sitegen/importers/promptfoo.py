@@ -19,7 +19,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import TWO_LINES, UnreadableError, json_lines, read_json, split_json
-from sitegen.importers.case import ASSERTED, Grader, JudgedCase, JudgedResults, Opinion, grader_name, tags_of
+from sitegen.importers.case import ASSERTED, Grader, JudgedCase, JudgedResults, Opinion, grader_name, texts_of
 from sitegen.importers.tool_values import (
     ToolObject,
     anything,
@@ -191,12 +191,12 @@ class _Row(ToolObject):
             id="",
             opinion=Opinion("", self.score, reasoning=self.reason),
             judges=tuple(judges),
-            tags=tags_of({**self.variables, **self.metadata}),
+            texts=texts_of({**dict(self.texts), **self.metadata}),
             variant=column[0],
             provider=column[1],
             passed=self.passed,
             # What all prompts were filled with: each is a variant of the case, and asked in other words.
-            input=intern("\n".join(f"{key}: {value}" for key, value in self.texts) or self.prompt),
+            input="" if self.variables else intern(self.prompt),
             expected=intern(written(next(equals, {}).get("value"))),
             output=self.output,
             error=self.error,

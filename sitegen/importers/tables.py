@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import chain
 from typing import Final
 
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from sitegen.config.findings import settings_finding
 from sitegen.data_files.reading import LINES, MOST_ROWS, UnreadableError, csv_dicts, json_lines, read_json
 from sitegen.importers.case import (
+    MOST_NUMBERS,
     RIGHT,
     WORDS,
     WRONG,
@@ -26,7 +28,7 @@ from sitegen.importers.case import (
     grade_of,
     graded,
     grader_name,
-    tags_of,
+    texts_of,
     with_verdicts_as_fields,
 )
 from sitegen.importers.columns import EVERY, GROUP, PRESETS, ColumnMap
@@ -74,6 +76,9 @@ _MOST_COLUMNS: Final = 1_000
 _MOST_CELLS: Final = 4_000_000
 """The most cells of a CSV file of results: few of them are values that are compared one by one."""
 _FIX: Final = "Write the table again."
+_READ: Final[dict[str, Parsed[list[dict[str, Value]]]]] = {}
+"""The rows of the table whose grades alone were asked for last, by what they were read from: as a rule, it is scored
+next, and read once."""
 
 
 def read_table(
@@ -84,7 +89,9 @@ def read_table(
     ``described``: the meaning of its columns; None if it follows from their usual names. ``grades``: the scores that
     are grades in the whole series; None if only those of the table are asked for, and no cases.
     """
-    rows, findings = _read_rows(ending, content, described)
+    source = f"{ending} {sha256(content).hexdigest()} {described}"
+    rows, findings = _READ.pop(source) if source in _READ else _read_rows(ending, content, described)
+    _READ.clear()
     columns = described or usual_columns(rows)
     if columns is None:
         raise UnreadableError(
@@ -94,6 +101,7 @@ def read_table(
         )
     reader = _TableReader(rows, columns)
     if grades is None:
+        _READ[source] = Parsed(rows, findings)
         return JudgedResults((), run=Recorded(grades=tuple(dict.fromkeys(reader.own_grades()))))
     stated = [reader.value(row, "human") for row in rows] if columns.parts.get("human") else [None] * len(rows)
     people = [grade and grade.score for grade in (grade_of(value, WORDS) for value in stated)]
@@ -219,7 +227,7 @@ class _TableReader:
         self._parts, self._scores, self._reasons = parts, scores, _ = column_map.in_table(names, numeric)
         self._lists_scores = column_map.names_of_scores in columns
         used = {*chain.from_iterable(parts.values()), *scores.values(), *self._reasons.values()}
-        self._tags = [name for name in columns if name not in used and name not in self._judge_columns]
+        self._others = [name for name in columns if name not in used and name not in self._judge_columns]
         listed = ", ".join(name[:60] for name in columns[:_LISTED])
         if missing := column_map.missing_in(names):
             message = f"The table has no column {', '.join(map(repr, missing))[:200]}"
@@ -248,6 +256,7 @@ class _TableReader:
     def cases(self) -> list[JudgedCase]:
         """Return a case for each row, in the order of the table. The rows are dropped."""
         names, judges = self._row_names(), list(map(self.opinions, self._rows))
+        self._others = [column for column in self._others if not self._measures_answers(column, names)]
         partly = [row for row in self._rows if row.get(_FAILED)]
         rows, self._rows = deque(self._rows), ()
         cases = [self._case(rows.popleft(), name, opinions) for name, opinions in zip(names, judges, strict=True)]
@@ -372,7 +381,7 @@ class _TableReader:
             call=Call(usage, self._text(row, "model")),
             confidence=self._confidence(row),
             transcript=self._transcript(row),
-            tags=tags_of({name: row[name] for name in self._tags if name in row}),
+            texts=texts_of({name: row[name] for name in self._others if name in row}),
         )
 
     def _transcript(self, row: Mapping[str, Value]) -> tuple[Turn, ...]:
@@ -408,6 +417,13 @@ class _TableReader:
             message = f"Names of cases are on rows with different inputs, which are told apart by order: {repeated}"
             self.findings.append(Finding("warning", message, "Name a column with an id for each row."))
         return names
+
+    def _measures_answers(self, column: str, names: Sequence[str]) -> bool:
+        """Whether a column has many numbers, and several for one case: it says nothing of the cases."""
+        numbers = {cell for row in self._rows if isinstance(cell := row.get(column), str)}
+        if len(numbers) <= MOST_NUMBERS or None in map(spelled_number, numbers):
+            return False
+        return len({(name, row.get(column)) for name, row in zip(names, self._rows, strict=True)}) > len({*names})
 
     def _grade(self, column: str, value: Value) -> AnswerGrade:
         """The grade in a cell, which may be an object that states a verdict, a score or both."""

@@ -1,6 +1,7 @@
 """The answers of an output as pages show them: texts within bounds, by case."""
 
-from typing import Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.usage import Usage
@@ -55,14 +56,24 @@ class CaseAnswer(Frozen):
         return bool(self.error) or (self.passed is not None and self.passed < 1)
 
 
+INPUT: Final = "Input"
+"""The name of what the file calls the input of a case, beside the names of its variables."""
+
+
 class AnsweredCase(Frozen):
     """A case with all of its answers in one output."""
 
     id: str
-    input: str
+    asked: Mapping[str, str]
+    """What was asked, by name: the input, the variables of the prompt, and what else the file says of the case."""
     expected: str
     answers: tuple[CaseAnswer, ...]
     """In the order of the file: by document, then repeats."""
+
+    @property
+    def question(self) -> str:
+        """What was asked, as one text."""
+        return self.asked.get(INPUT) or "\n".join(f"{name}: {text}" for name, text in self.asked.items())
 
     @property
     def said(self) -> list[tuple[str, str, float | None, tuple[Turn, ...]]]:

@@ -38,6 +38,8 @@ class CompareView(Frozen):
     data: CompareData
     earlier: tuple[int, ...]
     """The points that are compared with the newest one: the previous one and, if that is another, the best one."""
+    answers: CompareData | None = None
+    """The variants and models of the newest output; None if there is nothing to compare."""
     prompts: Mapping[int, dict[str, RenderedPatch]] = {}
     """How instructions differ between these points and the newest, by file, as far as the page has room."""
 
@@ -66,14 +68,19 @@ class CompareView(Frozen):
 
 
 def compare_page(
-    series: Series, data: CompareData, draw: Callable[[Sequence[Edit], Commit], dict[str, RenderedPatch]] | None = None
+    series: Series,
+    data: CompareData,
+    draw: Callable[[Sequence[Edit], Commit], dict[str, RenderedPatch]] | None = None,
+    answers: CompareData | None = None,
 ) -> Page:
-    """The page of an eval with two points or more. ``draw`` draws edits since a commit as diffs, if they are shown."""
-    previous = len(series.points) - 2
-    best = best_before_newest(series)
-    earlier = (previous,) if best in (None, previous) else (previous, best)
+    """The page of an eval with two points or more, or with ``answers`` of several variants or models to compare.
+
+    ``draw`` draws edits since a commit as diffs, if they are shown.
+    """
+    before = len(series.points) - 2, best_before_newest(series)
+    earlier = tuple(dict.fromkeys(place for place in before if place is not None and place >= 0))
     prompts = {at: draw(edits_since(series, at), series.points[at].snapshot.commit) for at in earlier} if draw else {}
-    view = CompareView(series=series, data=data, earlier=earlier, prompts=prompts)
+    view = CompareView(series=series, data=data, earlier=earlier, answers=answers, prompts=prompts)
     return Page(links.compare(series.info.id), "pages/compare.html", view)
 
 

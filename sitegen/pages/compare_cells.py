@@ -91,8 +91,10 @@ class CellSource(Frozen):
                 newest = newest * 3 // 4 if newest > FEWEST else 0
         return (), None
 
-    def pieces(self) -> dict[range, RawFile]:
+    def pieces(self, first: int = 0) -> dict[range, RawFile]:
         """The files with all points, by their points, oldest first; none if they would be too large.
+
+        ``first``: the number of the first of them.
 
         All have the same cells in the same order, and the same number for the same text.
         """
@@ -109,7 +111,7 @@ class CellSource(Frozen):
                     "block": self._block([places], self.cells, texts),
                 },
             )
-            for number, places in enumerate(self._piece_ranges())
+            for number, places in enumerate(self._piece_ranges(), first)
         }
 
     def _sizes(self) -> tuple[int, list[int]]:

@@ -13,22 +13,28 @@ from __future__ import annotations
 import shlex
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from types import MappingProxyType
 from typing import Any, Final
 
 from markupsafe import Markup
+from msgspec.structs import replace
 
 from sitegen.analysis.change import best_before_newest, changes
 from sitegen.analysis.flips import fate_of
-from sitegen.analysis.series import variant_spread
-from sitegen.model.changes import Change, ChangeVerdict, Step
+from sitegen.analysis.noise.samples import interval_of
+from sitegen.analysis.series import series_of, variant_spread
+from sitegen.analysis.slices import answerers, part_of
+from sitegen.importers.case import BETWEEN
+from sitegen.model.changes import Change, ChangeVerdict
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Fate, Period
+from sitegen.model.scorecards import Result
 from sitegen.model.series import Point, Series
 from sitegen.model.site import RawFile
-from sitegen.model.timeline import Edit
+from sitegen.model.timeline import Blob, Edit
 from sitegen.pages import links
 from sitegen.pages.compare_cells import FEWEST, STATES, cell_source
 from sitegen.pages.effects import verdict_pill
@@ -81,30 +87,34 @@ class CompareData(Frozen):
     """The changes between the pairs of points that are judged, by their indices."""
 
 
-def compare_data(series: Series, steps: Iterable[Step]) -> CompareData:
-    """The data of an eval; ``steps`` are the changes of its level, whose points other pages link to."""
+def compare_data(series: Series, pairs: Iterable[tuple[int, int]], piece: int = 0) -> CompareData:
+    """The data of an eval.
+
+    ``pairs``: the points of pairs to which other pages link, such as those of its steps. ``piece``: the number of the
+    first file beside the page.
+    """
     last = len(series.points) - 1
     if last + 1 < FEWEST:
         return CompareData(None)
-    steps = tuple(steps)
+    pairs = tuple(pairs)
     best = best_before_newest(series)
     judges = _judges(series.points)
     details = [_point_block(series, point, judge) for point, judge in zip(series.points, judges, strict=True)]
     anchors = {0, last - 1, last, last - 1 if best is None else best}
     anchors |= {place for _, place in series.baselines}
-    linked = anchors | {place for step in steps for place in (step.before, step.at)}
+    linked = anchors.union(*pairs)
     source = cell_source(series, details)
     embedded, block = source.embedded((linked, anchors))
-    pieces = source.pieces() if len(embedded) < len(details) else {}
-    piece_of = {place: number for number, places in enumerate(pieces) for place in places}
+    pieces = source.pieces(piece) if len(embedded) < len(details) else {}
+    piece_of = {place: number for number, places in enumerate(pieces, piece) for place in places}
     edits = editing_commits(series)
     first = max(0, last + 1 - POINTS)
     held = set(embedded)
     newest_and_best = (last - 1 if best is None else best, last)
     since_baselines = [(place, last) for _, place in series.baselines if place < last]
-    judged = changes(
-        series, [(last - 1, last), newest_and_best, *since_baselines, *judged_pairs(*newest_and_best, embedded, steps)]
-    )
+    neighbours = [(place - 1, place) for place in embedded if place - 1 in held][-_NEIGHBOURS:]
+    of_page = sorted({*neighbours, *(pair for pair in pairs if held.issuperset(pair) and len({*pair}) > 1)})
+    judged = changes(series, [(last - 1, last), newest_and_best, *since_baselines, *of_page])
     listed = [place for place in range(last + 1) if place >= first or place in held]
     judged_names = {name for point in series.points if point.scorecard.usage for name in point.scorecard.usage.graded}
     graded = [place for place, spec in enumerate(series.specs) if spec.name in judged_names]
@@ -133,12 +143,24 @@ def compare_data(series: Series, steps: Iterable[Step]) -> CompareData:
     )
 
 
-def judged_pairs(best: int, last: int, places: Iterable[int], steps: Iterable[Step]) -> list[tuple[int, int]]:
-    """The pairs (earlier, later) of indices that the build judges, of those points whose cells the page holds."""
-    held = set(places)
-    neighbours = [(place - 1, place) for place in sorted(held) if place - 1 in held][-_NEIGHBOURS:]
-    pairs = {*neighbours, (best, last), *((step.before, step.at) for step in steps)}
-    return sorted(pair for pair in pairs if pair[0] != pair[1] and held.issuperset(pair))
+def answers_data(series: Series, result: Result, piece: int) -> CompareData:
+    """The data of the variants and models of the newest output, with its ``result``, as if they were its iterations.
+
+    ``piece``: as for ``compare_data``.
+    """
+    sides = answerers(result.scorecard)
+    sorts = [[axis for axis, _ in side] for side in sides]
+    snapshots = []
+    for side in sides:
+        label = BETWEEN.join(value if sorts[0] == sorts[-1] or side[1:] else f"{axis}: {value}" for axis, value in side)
+        name = ",".join(map("=".join, side))
+        output = {"label": label, "slug": name, "outputs": (Blob(name, name),), "cause": ("outputs",)}
+        snapshots.append(replace(series.points[-1].snapshot, **output))
+    found = series_of(series.info, series.specs, snapshots, [part_of(result, dict(side)) for side in sides])
+    headline = series.specs[0].name
+    points = [replace(point, interval=interval_of(point.scorecard, headline)) for point in found.points]
+    alike = [(one, two) for one, two in combinations(range(len(sides)), 2) if sorts[one] == sorts[two]]
+    return compare_data(replace(found, points=tuple(points), specs=found.defined_specs), alike[:_NEIGHBOURS], piece)
 
 
 def answer(series: Series, pair: tuple[int, int], verdict: ChangeVerdict | None) -> Markup:

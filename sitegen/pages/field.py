@@ -117,7 +117,7 @@ class FieldView(Frozen, dict=True, gc=True):
         for point, grid in self.answers:
             ((case,), (above, label)) = grid.cases, newer
             newer = case, point.snapshot.label
-            is_asked_again = above and (case.input, case.expected) == (above.input, above.expected)
+            is_asked_again = above and (case.asked, case.expected) == (above.asked, above.expected)
             shown = f"<p class=said>The same as in {text(label)}."
             if above is None or case.said != above.said:
                 lengths = (replace(grid, longest=longest).cells(case) for longest in (LONG, LONG // 4))

@@ -1,25 +1,22 @@
-"""The page that compares the prompt variants of an eval: metrics, ranking, tests, flips and charts."""
+"""The page that compares the prompt variants of an eval: metrics, ranking, and tests of every two."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.series import EvalInfo, Series
+from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
-from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.html.formats import number
 from sitegen.pages.html.tables import Column, class_name
-from sitegen.pages.report.grid import CaseGrid
 from sitegen.stats.significance import ALPHA
 
 if TYPE_CHECKING:
-    from sitegen.analysis.variant_tests import CaseFlip, Ranked, VariantComparison, VariantPair
+    from sitegen.analysis.variant_tests import Ranked, VariantComparison, VariantPair
 
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 TONES: Final = 6
@@ -66,13 +63,6 @@ def columns(metrics: Sequence[OfVariants]) -> list[Column]:
     ]
 
 
-FLIPS: Final = 500
-"""Largest number of cases listed for a pair; fewer if there are many pairs."""
-
-ALL_FLIPS: Final = 2_000
-"""Largest number of cases listed for all pairs together."""
-
-
 PAIRED: Final = 12
 """The most variants of which every two are compared on the page."""
 
@@ -81,53 +71,30 @@ class VariantsView(Frozen, dict=True, gc=True):
     """What ``pages/variants.html`` shows."""
 
     info: EvalInfo
-    snapshot: Snapshot
+    point: Point
     comparison: VariantComparison
     metrics: tuple[OfVariants, ...]
     """Metrics that any variant has, with the values of the variants."""
-    grid: CaseGrid
-    """The answers, of which the report shows those of two variants side by side."""
 
-    @property
-    def ranked(self) -> list[Ranked]:
-        """The ranks in the order of the variants."""
-        rank = {row.name: row for row in self.comparison.ranking}
-        return [rank[variant.name] for variant in self.comparison.variants]
-
-    @property
-    def by_rank(self) -> list[int]:
-        """Indices of the variants, best first, variants without a rank last."""
-        ranks = [row.rank for row in self.ranked]
-        return sorted(range(len(ranks)), key=lambda place: (ranks[place] is None, ranks[place] or 0))
+    @cached_property
+    def ranked(self) -> dict[int, Ranked]:
+        """The ranks by the index of the variant, best first, variants without a rank last."""
+        places = {variant.name: index for index, variant in enumerate(self.comparison.variants)}
+        return {places[row.name]: row for row in self.comparison.ranking}
 
     @cached_property
     def pairs(self) -> list[tuple[VariantPair, int, int]]:
         """Every two of the ``PAIRED`` variants that rank first, with their indices."""
-        first = {self.comparison.variants[index].name: index for index in self.by_rank[:PAIRED]}
+        first = {self.comparison.variants[index].name: index for index in [*self.ranked][:PAIRED]}
         return [
             (pair, first[pair.first], first[pair.second])
             for pair in self.comparison.pairs
             if pair.first in first and pair.second in first
         ]
 
-    def differing(self, pair: VariantPair) -> str:
-        """The address, in the report, of the answers of two variants that differ; empty if it does not have these."""
-        both = [self.grid.columns_of({"variant": name}) for name in (pair.first, pair.second)]
-        return f"#columns={','.join(chain(*both))}&different=1" if all(both) and self.grid.states_answers else ""
 
-    @property
-    def listed_flips(self) -> list[CaseFlip]:
-        """The cases that are listed for any pair."""
-        return [flip for pair, *_ in self.pairs for flip in pair.flips[: self.flips_listed]]
-
-    @property
-    def flips_listed(self) -> int:
-        """Largest number of cases listed for a pair."""
-        return min(FLIPS, ALL_FLIPS // max(1, len(self.pairs)))
-
-
-def variants_page(series: Series, specs: tuple[MetricSpec, ...], grid: CaseGrid) -> Page:
-    """The page of the newest point of an eval with variants, whose answers ``grid`` has."""
+def variants_page(series: Series, specs: tuple[MetricSpec, ...]) -> Page:
+    """The page of the newest point of an eval with variants."""
     from sitegen.analysis.variants import variant_comparison, variants_of  # statistics that few evals need
 
     info, newest = series.info, series.points[-1]
@@ -135,9 +102,8 @@ def variants_page(series: Series, specs: tuple[MetricSpec, ...], grid: CaseGrid)
     values = [(spec, tuple(of_variant.get(spec.name) for of_variant in metrics)) for spec in specs]
     view = VariantsView(
         info=info,
-        snapshot=newest.snapshot,
+        point=newest,
         comparison=variant_comparison(info.id, variants_of(newest.scorecard), info.significance_level or ALPHA),
         metrics=tuple(row for row in values if any(value is not None for value in row[1])),
-        grid=grid,
     )
     return Page(links.variants(info.id), "pages/variants.html", view)

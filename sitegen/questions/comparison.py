@@ -8,7 +8,7 @@ from math import inf
 from typing import Final, TypeAlias
 
 from sitegen.analysis.change import change
-from sitegen.analysis.series import series_of_two
+from sitegen.analysis.series import series_of
 from sitegen.analysis.slices import axes_of, part_of
 from sitegen.analysis.variant_tests import VariantComparison
 from sitegen.analysis.variants import variant_comparison, variant_of, variants_of
@@ -107,7 +107,7 @@ def compare_results(info: EvalInfo, results: Sequence[Result], names: Sequence[s
     first, *others = (_unknown_snapshot(name) for name in names)
     changes = []
     for snapshot, result in zip(others, results[1:], strict=True):
-        series = series_of_two(info, specs, (first, snapshot), (results[0], result))
+        series = series_of(info, specs, (first, snapshot), (results[0], result))
         between = first.label, snapshot.label
         changes.append(result_change(series, 0, 1, change(series, 0, 1), names=between))
     return tuple(changes)
@@ -200,7 +200,7 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
                 place = series.place_of(at)
                 if place is None:  # another branch, or other rules than those that head applies to it
                     noise = series.points[-1].noise
-                    series = series_of_two(series.info, series.specs, (at, newest), results, (noise, noise))
+                    series = series_of(series.info, series.specs, (at, newest), results, (noise, noise))
                     place = 0
                 pair = place, len(series.points) - 1
                 if len(heads) == 1:

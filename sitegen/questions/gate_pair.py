@@ -17,7 +17,7 @@ from sitegen.analysis.noise.changes import moved_cases
 from sitegen.analysis.noise.metrics import metric_verdict
 from sitegen.analysis.noise.repeats import noise_so_far
 from sitegen.analysis.noise.samples import is_counted, number_judged
-from sitegen.analysis.series import first_points_with_output, series_of_two, variant_spread
+from sitegen.analysis.series import first_points_with_output, series_of, variant_spread
 from sitegen.analysis.slices import part_of, slices_of
 from sitegen.config.models import GateSettings, Limit
 from sitegen.errors import POINTER
@@ -153,7 +153,7 @@ class GatedPair:
         def card_of(snapshot: Snapshot) -> Scorecard:
             return after.judged_alone(Result(kept[snapshot], ())).scorecard
 
-        self._series = series_of_two(
+        self._series = series_of(
             study.timeline.info(history),
             specs,
             sides,

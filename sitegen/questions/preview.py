@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from sitegen import __version__
 from sitegen.analysis.noise.samples import interval_of
-from sitegen.analysis.slices import tags_of
+from sitegen.analysis.slices import axes_of
 from sitegen.data_files.project_files import named_place
 from sitegen.engine.worker_context import Renderer
 from sitegen.engine.writer import Writer
@@ -171,7 +171,7 @@ def _preview_page(verified: Verified, snapshot: Snapshot, *, limit: int, data: s
         grid=CaseGrid(
             place=None,
             cases=result.cases,
-            tags=tags_of(result.scorecard),
+            axes=axes_of(result.scorecard),
             prompts={variant: (text, None) for variant, text in result.prompts.items()},
         )
         if result.cases

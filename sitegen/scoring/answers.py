@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Final
 
 from sitegen.importers.case import VERDICT_FIELD, JudgedCase, Opinion
-from sitegen.model.answers import AnsweredCase, CaseAnswer, JudgeWords, Turn
+from sitegen.model.answers import INPUT, AnsweredCase, CaseAnswer, JudgeWords, Turn
 from sitegen.text.plain import cut
 from sitegen.text.values import as_json
 
@@ -42,13 +42,22 @@ def answered_cases(cases: Sequence[JudgedCase]) -> tuple[AnsweredCase, ...]:
     return tuple(
         AnsweredCase(
             id=name,
-            input=cut(next((case.input for case in of_case if case.input), ""), longest),
+            asked={name: cut(text, longest) for name, text in _asked(of_case) if text},
             expected=cut(next((case.expected for case in of_case if case.expected), ""), longest),
             # Of a case that sums up answers, each of them if the file tells them apart.
             answers=tuple([_answer(each, case, longest) for case in of_case for each in case.repeats or (case,)]),
         )
         for name, of_case in by_id.items()
     )
+
+
+def _asked(of_case: Sequence[JudgedCase]) -> Iterator[tuple[str, str]]:
+    """Yield the input, and what else the file says of all answers to a case in the same words."""
+    yield INPUT, next((case.input for case in of_case if case.input), "")
+    texts = of_case[0].texts
+    for name, text in texts.items():
+        if all(case.texts is texts or case.texts.get(name) == text for case in of_case):
+            yield name, text
 
 
 def _texts(case: JudgedCase) -> Iterator[str]:

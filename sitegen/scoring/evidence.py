@@ -6,7 +6,10 @@ An output states evidence in any of these places, of which the innermost counts:
 - in an object below it: ``{"width": 1.2, "_source": {"page": 3, "quote": "1.20 m"}}``;
 - beside the value: ``{"rooms": 12, "rooms_page": 3, "rooms_quote": "12 rooms"}``, or an object ``rooms_source``.
 
-A value is scored without its evidence (``without_evidence``), which pages show (``evidence_in``, ``with_evidence``).
+Pages show all of it (``evidence_in``, ``with_evidence``). A wrapped value, which is an object with a ``value`` and
+nothing else but what is said about it, and keys beside an expected value are scored without it (``without_evidence``).
+In any other object or list item, page, quote and ``_source`` are fields like all others: hallucinations, unless the
+ground truth has them or the mapping ignores them.
 """
 
 from __future__ import annotations

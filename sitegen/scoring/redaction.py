@@ -16,7 +16,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.errors import ConfigurationError
-from sitegen.model.answers import AnsweredCase
+from sitegen.model.answers import INPUT, AnsweredCase
 from sitegen.model.metrics import Metric
 from sitegen.model.outcomes import REDACTED, Judgement, Value
 from sitegen.model.scorecards import ANSWERERS, AlignmentPanel, NotePanel, Panel, Result, Scorecard
@@ -170,8 +170,10 @@ def _names_of_inputs(cases: Iterable[AnsweredCase]) -> dict[str, str]:
     """Return a digest for each name of a case, or of an answer to it, that is its input or lists its variables."""
     names: dict[str, str] = {}
     for case in cases:
-        lines = re.sub(r"^([^:\n]+): ", r"\1=", case.input, flags=re.MULTILINE).split("\n")
-        inputs = (" ".join(text.split())[:_BEGINNING].strip() for text in (case.input, *lines))
+        asked = case.asked.get(INPUT, "")
+        lines = [f"{name}={text}" for name, text in case.asked.items()]
+        lines += re.sub(r"^([^:\n]+): ", r"\1=", asked, flags=re.MULTILINE).split("\n")
+        inputs = (" ".join(text.split())[:_BEGINNING].strip() for text in (asked, *lines))
         if any(text and text in case.id for text in inputs):
             names[case.id] = f"case {short_digest(case.id)}"
             names |= {answer.document: names[case.id] + answer.document[len(case.id) :] for answer in case.answers}
@@ -191,7 +193,7 @@ def _without_texts(names: Mapping[str, str], case: AnsweredCase) -> AnsweredCase
         )
         for answer in case.answers
     )
-    return replace(case, id=names.get(case.id, case.id), input="", expected="", answers=tuple(answers))
+    return replace(case, id=names.get(case.id, case.id), asked={}, expected="", answers=tuple(answers))
 
 
 def _without_values(judgement: Judgement) -> Judgement:

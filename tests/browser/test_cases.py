@@ -28,9 +28,16 @@ def _output(run: int) -> str:
                 if failed
                 else f"It is {number}."
             )
-            row = {"test_id": f"case-{number:03}", "target": model, "score": int(not failed), "output": answer}
-            row["execution_status"] = "quality_failure" if failed else "ok"
-            rows.append(json.dumps(row | {"input": f"Which is {number}?", "expected": str(number)}))
+            row = {
+                "id": f"case-{number:03}",
+                "model": model,
+                "passed": not failed,
+                "output": answer,
+                "topic": f"t{number % 4}",
+            }
+            rows.append(
+                json.dumps(row | {"input": f"Which is {number}?", "expected": str(number), "source": f"List {number}"})
+            )
     return "\n".join(rows)
 
 
@@ -98,6 +105,32 @@ def test_only_different_looks_at_the_columns_that_are_shown(visit):
     card = visit(f"{REPORT}#columns=1,2").locator("section[data-ready]:has(#h-ca)")
     expect(card.locator("[data-flag=f]")).to_be_visible()  # without a number: not all rows are there to be counted
     expect(card.locator(".n:visible")).to_have_count(0)
+
+
+def test_parts_of_what_was_asked_are_chosen_apart_from_answers_and_stay_in_the_address(visit):
+    page = visit(f"{REPORT}#columns=1&failing=1")
+    card = page.locator("section", has=page.locator("#h-ca"))
+    first = card.locator(".cases > li:visible").first
+    expect(first.locator("h3:visible")).to_have_text(["Input", "topic", "source", "Expected"])
+    card.get_by_role("button", name="source").click()
+    card.get_by_role("button", name="topic").click()
+    page.reload()
+    expect(first.locator("h3:visible")).to_have_text(["topic", "source", "Expected"])
+    expect(first.locator(".an:visible")).to_have_count(1)
+    expect(card.locator("[data-count]")).to_contain_text(f"20 shown, 23 matching of {CASES}")
+    assert page.url.endswith("#columns=1%2Cv2%2Cv1&failing=1")
+
+
+def test_models_stand_side_by_side_and_the_address_keeps_them(visit):
+    page = visit("evals/qa/compare.html")
+    card = page.locator("section[data-sides]")
+    expect(card.locator(".sides-ab")).to_contain_text("23 with this one alone, 23 wrong with both")
+    card.get_by_role("button", name="Add a side").click()
+    expect(card.locator(".sides-values th")).to_have_text(["Where", "Expected", "small", "large", "medium"])
+    assert page.url.endswith("#m=model%3Dsmall&n=model%3Dlarge&o=model%3Dmedium")
+    page.reload()
+    expect(card.locator(".sides-metrics thead")).to_contain_text("medium")
+    expect(page.locator("section[data-compare]:not([data-sides]) .sides-ab")).to_contain_text("iteration-002")
 
 
 def test_the_first_fifty_cases_are_there_without_scripts(visit):

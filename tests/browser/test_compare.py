@@ -172,7 +172,7 @@ def test_three_sides_stand_beside_each_other_and_differ_where_values_do(in_piece
         runs = [cell.at(place) or ABSENT for place in places]
         same = len({(run.state, run.actual if run.state != "absent" else "") for run in runs}) == 1
         differing += not same and any(run.is_wrong for run in runs)
-    expect(page.locator("#h-0-differ")).to_have_text(f"Not the same on all sides: {differing}")
+    expect(page.locator("#h-c-differ")).to_have_text(f"Not the same on all sides: {differing}")
     page.get_by_role("button", name="Remove side 2").click()
     assert page.url.endswith("#a=0002&b=0045")
     page.get_by_role("button", name="Add a side").click()

@@ -99,17 +99,12 @@ def test_wins_ties_and_losses_are_as_many_as_the_cases(visit):
     expect(page.locator(".wtls > div").first).to_contain_text("4 equal")
 
 
-def test_flips_are_filtered_by_what_became_of_a_case(visit):
+def test_two_variants_have_their_answers_side_by_side(visit):
     page = visit(VARIANTS)
-    rows = page.locator(".vflips tbody tr:visible")
-    expect(rows).to_have_count(5)
-    page.get_by_role("button", name="Still wrong 1").click()
-    assert rows.locator(".c-case").all_inner_texts() == ["price-2"]
-    page.reload()
-    expect(rows).to_have_count(1)
-    page.get_by_role("button", name="Still wrong 1").click()
-    page.get_by_label("Search cases").fill("hours")
-    assert rows.locator(".c-case").all_inner_texts() == ["open-1", "open-2"]
+    page.get_by_role("link", name="Answers side by side").click()
+    rows = page.locator("[data-sides] .sides-values tbody tr")
+    expect(rows.locator(".c-where .doc")).to_have_text(["open-1", "open-2", "price-1", "firing-1"])
+    expect(page.locator("[data-sides] .sides-ab")).to_contain_text("right with the first alone")
 
 
 def test_the_trend_tells_the_headline_of_every_variant(visit):

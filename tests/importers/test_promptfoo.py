@@ -99,8 +99,8 @@ def test_an_edit_of_a_prompt_leaves_the_names_of_cases_and_their_order():
 
 def test_a_case_holds_what_was_asked_answered_and_asserted():
     case = read_results("output.json", content("promptfoo-2.json")).cases[4]
-    asked, text = "name: Grace\nlanguage: French", "Welcome, Grace! Please answer in French."
-    assert (case.input, case.output, case.call.model, case.passed, case.score) == (asked, text, "echo", False, 0.75)
+    asked, text = {"name": "Grace", "language": "French"}, "Welcome, Grace! Please answer in French."
+    assert (case.texts, case.output, case.call.model, case.passed, case.score) == (asked, text, "echo", False, 0.75)
     assert [(each.name, each.score, each.misses) for each in case.judges] == [
         ("contains", 1.0, ()),
         ("warmth", 1.0, ()),
@@ -219,7 +219,7 @@ def test_pages_have_the_answers_with_what_failed():
     result = score(content("promptfoo-error.json"))
     (case,) = result.cases
     assert result.prompts == {"prompt 1": "Hi {{name}}"}
-    assert (case.id, case.input, case.expected) == ("name=Ada", "name: Ada", "")
+    assert (case.id, case.asked, case.expected) == ("name=Ada", {"name": "Ada"}, "")
     assert [(answer.model, answer.passed, answer.output, answer.error) for answer in case.answers] == [
         ("echo", 1.0, "Hi Ada", ""),
         ("broken", 0.0, "", "No answer."),

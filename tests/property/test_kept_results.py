@@ -84,7 +84,7 @@ def result(expected: Value, actual: Value) -> Result:
         panels=PANELS,
         data=actual,
         agreement=Kappa(value=1.0, low=0.5, high=1.0, agreed=2, judged=3),
-        cases=(AnsweredCase(id="c", input="i", expected="e", answers=(ANSWER,)),),
+        cases=(AnsweredCase(id="c", asked={"Input": "i"}, expected="e", answers=(ANSWER,)),),
     )
 
 

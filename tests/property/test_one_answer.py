@@ -12,7 +12,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from sitegen.pages.compare_cells import STATES
 from sitegen.pages.compare_data import FATES, compare_data
@@ -22,7 +21,6 @@ from sitegen.questions.comparison import compare_iterations, compare_revisions
 from sitegen.questions.study import read_series
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, run
-from tests.unit.test_pages_compare import STEP
 
 OUTPUTS = 5
 
@@ -115,7 +113,7 @@ def test_page_command_report_and_history_give_one_answer(history, eval_id, tmp_p
     series = read_series(options, eval_id)
     assert any(point.noise for point in series.points)
     pairs = list(combinations(range(OUTPUTS), 2))
-    page = compare_data(series, [replace(STEP, before=before, at=after) for before, after in pairs]).page
+    page = compare_data(series, pairs).page
     assert page is not None
     listed = json.loads(run("history", eval_id, "--json", "--repo", repo.path, "--cache", tmp_path / "memo").stdout)
     numbers = [str(number + 1) for number in range(OUTPUTS)]

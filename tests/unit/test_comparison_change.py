@@ -8,7 +8,7 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from sitegen.analysis.change import change as find_change
-from sitegen.analysis.series import series_of_two
+from sitegen.analysis.series import series_of
 from sitegen.model.changes import DeltaParts, Ends, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import DocumentScore, Result
@@ -42,7 +42,7 @@ def compared(
         replace(sample.snapshot(number, sample.commit(number)), outputs=(Blob("output", str(number)),))
         for number in (1, 2)
     )
-    series = series_of_two(EvalInfo(eval_id, eval_id, kind=kind), specs, (first, last), (before, after))
+    series = series_of(EvalInfo(eval_id, eval_id, kind=kind), specs, (first, last), (before, after))
     return result_change(series, 0, 1, find_change(series, 0, 1), names=(first.label, last.label))
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from itertools import product
 from typing import Any
 
 import pytest
@@ -11,16 +12,18 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import change
 from sitegen.analysis.flips import flipped_cells, net_by_item
-from sitegen.model.changes import ChangeVerdict, Ends, Overlap, Step
+from sitegen.model.changes import ChangeVerdict, Ends, Overlap
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Cell, CellFlip, Fate, Period
 from sitegen.model.scorecards import DocumentScore
-from sitegen.model.series import Series
+from sitegen.model.series import EvalInfo, Series
 from sitegen.model.site import SiteInfo
 from sitegen.pages import compare_cells
 from sitegen.pages.compare import CompareView, compare_page, edits_since, errors
-from sitegen.pages.compare_data import CompareData, answer, compare_data, diff_command, editing_commits, judged_pairs
+from sitegen.pages.compare_data import CompareData, answer, answers_data, compare_data, diff_command, editing_commits
 from sitegen.pages.edit import draw_few
+from sitegen.scoring.kinds import scorer
+from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats.significance import ALPHA, least_discordant, reach_of_chance, sign_test
 from sitegen.text.values import written
 from tests import pages_sample as sample
@@ -261,9 +264,6 @@ VAST = Cell(
 """A cell that fits into no block."""
 
 
-STEP = Step(at=20, before=19, metrics=(), status="open", commit=sample.commit(20), iterations=1, causes=("outputs",))
-
-
 def long_series(number: int = NUMBER, length: int = compare_cells.BOUND // 12) -> Series:
     return series(*long_cells(number, length), number=number, headlines=(0.5, 0.5, 0.5, 0.5, 0.9))
 
@@ -302,12 +302,12 @@ def expected_at(one: Series, index: int) -> dict[tuple[str, str], tuple[str, str
 
 def test_linked_points_are_in_the_page_and_all_others_in_files_beside_it():
     one = long_series()
-    steps = [STEP]
-    found = compare_data(one, steps)
+    found = compare_data(one, [(19, 20)])
     assert found.page is not None
     embedded = [point for point in found.page["points"] if isinstance(point, dict)]
     places = [place for place, point in enumerate(found.page["points"]) if isinstance(point, dict)]
     assert {0, 4, 19, 20, 38, 39} <= set(places)
+    assert {"0020 0021", "0005 0040", "0039 0040"} <= found.page["judged"].keys()
     assert (found.page["best"], len(found.page["points"]), found.choosable) == ("0005", NUMBER, NUMBER)
     assert len(json.dumps((embedded, found.page["block"]))) <= compare_cells.BOUND + 12 * len(embedded)
     for place, index in enumerate(places):
@@ -378,11 +378,6 @@ def test_a_page_says_that_an_eval_has_too_many_values_for_it():
     html = html_of(series(VAST))
     assert "this eval has too many values for a page" in html
     assert "<code>sitegen compare waybills@A waybills@B</code>" in html
-
-
-def test_the_build_judges_neighbours_the_newest_and_the_best_and_both_sides_of_steps():
-    assert judged_pairs(4, 39, (4, 19, 20, 37, 38, 39), [STEP]) == [(4, 39), (19, 20), (37, 38), (38, 39)]
-    assert judged_pairs(0, 1, (), []) == []
 
 
 VERDICT = ChangeVerdict(
@@ -465,3 +460,26 @@ def test_several_edits_of_a_file_are_one_diff_from_its_first_text_to_its_last():
     assert "State the &lt;b&gt;" in re.sub("</?(del|ins)>", "", html)
     ids = re.findall(r'<tr class="hk" id="(\w+)"', html)
     assert len(ids) == len(set(ids)) == html.count('<div class="view lines on">') > 0
+
+
+def test_variants_and_models_of_an_output_are_sides_and_those_of_one_sort_are_judged():
+    answerers = list(product(("short", "polite"), ("mini", "large")))
+    rows = (
+        {"id": f"q{number}", "variant": variant, "model": model, "passed": number > place, "output": f"<{number}>"}
+        for number in range(8)
+        for place, (variant, model) in enumerate(answerers)
+    )
+    content = "\n".join(map(json.dumps, rows)).encode()
+    result = scorer("judged").score(ScoringInputs(outputs=(File("r.jsonl", content),), ground_truth=None))
+    one = sample.series(2)
+    points = (one.points[0], replace(one.points[1], scorecard=result.scorecard))
+    info = EvalInfo("qa", "Questions", kind="judged")
+    found = answers_data(replace(one, info=info, points=points, specs=scorer("judged").metrics), result, 7).page
+    assert found is not None
+    both = [(f"{variant} · {model}", f"variant={variant},model={model}") for variant, model in answerers]
+    alone = [("variant", "short"), ("variant", "polite"), ("model", "mini"), ("model", "large")]
+    named = [(point["label"], point["slug"]) for point in found["points"]]
+    assert named == [*both, *((f"{axis}: {value}", f"{axis}={value}") for axis, value in alone)]
+    sorts = Counter(re.sub("=[a-z]+", "", pair) for pair in found["judged"])
+    assert (sorts["variant,model variant,model"], sorts["variant variant"], sorts["model model"]) == (6, 1, 1)
+    assert "0 cases better, 3 worse" in found["judged"]["variant=short,model=mini variant=polite,model=large"][0]

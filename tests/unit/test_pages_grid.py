@@ -106,8 +106,9 @@ def test_answers_are_marked_against_what_is_expected_or_the_first_that_passed() 
     for expected, marked_words in (("a big door", ["red"]), ("", ["red", "big"])):
         shown = grid((replace(case, expected=expected),)).rows
         assert re.findall(r"<mark>(.*?)</mark>", shown) == marked_words
-    tags = {"p": {("language", "de"), ("topic", "<b>")}}
-    chosen = CaseGrid(place=("qa", "0002"), cases=answers, tags=tags)
+    (case,) = answers
+    about = replace(case, asked={"language": "de", "topic": "<b>", "other": "x"})
+    chosen = CaseGrid(place=("qa", "0002"), cases=(about,), axes=("model", "language", "topic"))
     assert 'data-g="language: de\ntopic: &lt;b&gt;"' in chosen.rows
     assert chosen.address(["language"], ["de"]) == "#tag=language%3A+de"
     assert grid(answers).address(["language"], ["de"]) == ""
@@ -126,6 +127,20 @@ def test_answers_are_marked_against_what_is_expected_or_the_first_that_passed() 
 def test_the_verdict_on_answers_is_a_word_or_a_count(passed: list[Any], said: str) -> None:
     (case,) = cases(*(("p", "a", "x", each) for each in passed))
     assert verdict(case.answers) == said
+
+
+def test_what_all_answers_to_a_case_share_was_asked_and_what_all_cases_share_is_not_shown() -> None:
+    def case(name: str, answer: int, **texts: str) -> JudgedCase:
+        stated = {"run": "1", "empty": "", "ms": str(answer), **texts}
+        return JudgedCase(id=name, opinion=Opinion("", None), judges=(), input="Which?", output="x", texts=stated)
+
+    judged = [case(name, answer, topic=f"of {name}", long=f"{name} " * 99) for answer in (1, 2) for name in ("p", "q")]
+    assert {*judged[0].axes} == {"run", "ms", "topic"}
+    asked = answered_cases(with_documents(judged))
+    assert [[*each.asked] for each in asked] == [["Input", "run", "topic", "long"]] * 2
+    assert grid(asked).asked_parts == ["Input", "topic", "long"]
+    assert re.findall(r"<h3>(\w+)", grid(asked).drawn[1]) == ["Input", "topic", "long"]
+    assert grid(asked[:1]).asked_parts == ["Input", "run", "topic", "long"]
 
 
 def test_cases_that_the_page_does_not_hold_are_in_files_beside_it() -> None:

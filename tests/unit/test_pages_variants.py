@@ -7,18 +7,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from sitegen.importers.case import JudgedCase, Opinion
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import DocumentScore, Scorecard, VariantScore
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
-from sitegen.pages import variants as drawing
 from sitegen.pages.html import charts
-from sitegen.pages.report.grid import CaseGrid
 from sitegen.pages.trend import trend_chart
 from sitegen.pages.trend.page import VARIANTS, TrendView
-from sitegen.pages.variants import ALL_FLIPS, FLIPS, VariantsView, variants_page
-from sitegen.scoring.answers import answered_cases
+from sitegen.pages.variants import VariantsView, letter, place, variants_page
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differs_from_cold, renderer_of
@@ -73,12 +69,7 @@ def page_of(found: Scorecard, **info: object) -> VariantsView:
     about = EvalInfo("faq", "Questions", kind="responses", **info)  # type: ignore[arg-type]
     of_two = sample.series(2)
     points = (of_two.points[0], replace(of_two.points[1], scorecard=found))
-    judged = [
-        JudgedCase(id="case-0000", opinion=Opinion("", None), judges=(), variant=each.name, output=each.name)
-        for each in found.variants
-    ]
-    grid = CaseGrid(place=None, cases=answered_cases(judged), with_page=frozenset({"case-0000"}))
-    page = variants_page(replace(of_two, info=about, points=points), (ACCURACY, QUALITY), grid)
+    page = variants_page(replace(of_two, info=about, points=points), (ACCURACY, QUALITY))
     assert (page.path, page.template) == ("evals/faq/variants.html", "pages/variants.html")
     assert isinstance(page.view, VariantsView)
     return page.view
@@ -87,8 +78,7 @@ def page_of(found: Scorecard, **info: object) -> VariantsView:
 def test_metrics_stand_by_variant_and_those_that_nobody_has_are_left_out():
     view = page_of(result(("plain", "++--"), ("kind", "+++-")))
     assert view.metrics == ((ACCURACY, (0.5, 0.75)),)
-    assert [row.rank for row in view.ranked] == [2, 1]
-    assert view.by_rank == [1, 0]
+    assert [(index, row.rank) for index, row in view.ranked.items()] == [(1, 1), (0, 2)]
 
 
 def test_a_threshold_of_the_manifest_goes_before_that_of_the_kind():
@@ -98,32 +88,21 @@ def test_a_threshold_of_the_manifest_goes_before_that_of_the_kind():
     assert heads == ["Accuracy 0 to 1, target 0.5", "Quality 1 to 5"]
 
 
-def test_pairs_know_the_places_of_their_variants_and_list_a_bounded_number_of_flips():
-    view = page_of(result(("a", "+" * (FLIPS + 20)), ("b", "-" * (FLIPS + 20)), ("c", "+" * (FLIPS + 20))))
+def test_pairs_know_the_places_of_their_variants_and_lead_to_their_answers_side_by_side():
+    view = page_of(result(("a", "++-"), ("b <&", "--+"), ("c", "+++")))
     assert [places for _, *places in view.pairs] == [[0, 1], [0, 2], [1, 2]]
-    assert [len(pair.flips) for pair, *_ in view.pairs] == [FLIPS + 20, 0, FLIPS + 20]
-    assert (view.flips_listed, len(view.listed_flips)) == (FLIPS, 2 * FLIPS)
     html = renderer_of(sample.SITE).render(Page("evals/faq/variants.html", "pages/variants.html", view)).decode()
-    assert "40 more are not listed here" in " ".join(html.split())
-    assert re.findall(r'<a href="(cases/[^"]*)">', html) == ["cases/case-0000.html"] * 2
-    beside = re.findall(r'href="0002.html#columns=([^"]*)"', html)
-    assert beside == [f"{places}&amp;different=1" for places in ("0,1", "0,2", "1,2")]
-
-
-def test_many_pairs_share_the_flips_that_a_page_lists():
-    names = [f"v{number}" for number in range(8)]
-    view = page_of(result(*((name, ("+" if number % 2 else "-") * 200) for number, name in enumerate(names))))
-    assert view.flips_listed == ALL_FLIPS // 28
-    assert len(view.listed_flips) <= ALL_FLIPS
+    beside = re.findall(r'href="compare.html#m=variant%3D([^"]*)&amp;n=variant%3D([^"]*)"', html)
+    assert beside == [("a", "b+%3C%26"), ("a", "c"), ("b+%3C%26", "c")]
 
 
 def test_bars_span_the_scale_of_their_metric_and_undefined_is_no_bar():
-    assert [drawing.place((QUALITY, ()), value) for value in (1.0, 4.0, None)] == [0.0, 750.0, 0.0]
-    assert [drawing.place((CONSISTENCY, ()), value) for value in (0.8, -0.4)] == [800.0, 0.0]
+    assert [place((QUALITY, ()), value) for value in (1.0, 4.0, None)] == [0.0, 750.0, 0.0]
+    assert [place((CONSISTENCY, ()), value) for value in (0.8, -0.4)] == [800.0, 0.0]
 
 
 def test_more_variants_than_letters_are_numbered():
-    assert [drawing.letter(index) for index in (0, 25, 26)] == ["A", "Z", "27"]
+    assert [letter(index) for index in (0, 25, 26)] == ["A", "Z", "27"]
 
 
 CASES = json.dumps([{"id": "one", "input": "?", "expected": "yes"}, {"id": "two", "input": "?", "expected": "no"}])

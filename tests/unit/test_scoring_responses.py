@@ -44,7 +44,7 @@ def test_what_was_asked_goes_with_the_responses_to_a_case():
     result = scorer("responses").score(
         ScoringInputs(outputs=(answered,), ground_truth=File("evals/x/test_cases.json", json.dumps(cases).encode()))
     )
-    assert [(case.id, case.input, len(case.answers)) for case in result.cases] == [
+    assert [(case.id, case.question, len(case.answers)) for case in result.cases] == [
         ("sky", "Which colour?", 2),
         ("joke", '{"topic": "cats"}', 1),
     ]

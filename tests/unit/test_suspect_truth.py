@@ -207,7 +207,7 @@ def test_labels_with_one_cause_are_told_apart_from_single_ones_and_the_greatest_
     field = _labels("a", ("w[].wall", '"N"', '"S"'), ("w[].wall", '"E"', '"W"'), ("w[].wall", '"S"', '"N"'))
     fix = Correction(path="a.csv", line=2, before="5,6", after="7,8")
     line = [replace(label, correction=fix) for label in _labels("a", ("width", "5", "70"), ("depth", "6", "80"))]
-    single = _labels("a", ("fuel", '"Gas"', '"Electric"'), ("w[].area", "80", "160"), ("w[].area", "40", "99"))
+    single = _labels("a", ("fuel", '"Oak (red)"', '"oak (white)"'), ("w[].area", "80", "160"), ("w[].area", "40", "99"))
     spelled = _labels("b", ("name", '"D03 (6068)"', '"d03"'), ("street", '"Cir."', '"Cir"'), ("way", '"Rd"', '"Road"'))
     first, *last = [replace(label, gain=0.1) for label in (*_labels("b", ("roof", "1", "20")), *spelled)]
     labels = [*last, *single, *line, *field, *alike, *signs, first]

@@ -2,7 +2,8 @@
    the answer for the pairs that the build judged, what becomes of a cell from one state to another, and how uneven the flips of
    a field have to be until they are more than chance. See pages/compare_data.py. The tables are filled copies of the page's
    template, in which each has an empty row. The choice is in the address, #a=0012&b=0015&c=0016, and nothing else is ever shown for it.
-   Two sides are compared value by value; more stand side by side, each with its difference to the first. */
+   Two sides are compared value by value; more stand side by side, each with its difference to the first. So do the variants and models
+   of the newest iteration, however few, in a card of their own with other letters in the address (`data-sides`). */
 const ABSENT = 6, LISTED = 200, FIELDS = 25, COMMITS = 8, OFFERED = 50, SIDES = "abcdef";
 const TYPES = ["omission", "hallucination", "wrong_value", "format_error"];
 const FATES = ["broken", "fixed", "still_wrong", "appeared", "vanished"]; // as in sitegen/pages/compare_data.py
@@ -17,6 +18,9 @@ class Comparison {
     this.template = $("template", card);
     this.status = $("[data-said]", card);
     this.choices = $("[data-choices]", card);
+    this.card = card;
+    this.isOfAnswers = "sides" in card.dataset;
+    this.letters = card.dataset.sides ?? SIDES;
     this.fields = [];
     this.add = $("[data-add]", card);
     this.command = card.dataset.compare;
@@ -30,14 +34,14 @@ class Comparison {
     this.best = this.place(this.data.best);
     this.nameAll();
     this.swap = $("[data-swap]", card);
-    this.swap.addEventListener("click", () => this.choose(...this.chosen.toReversed()));
+    this.swap?.addEventListener("click", () => this.choose(...this.chosen.toReversed()));
     this.add.addEventListener("click", () => {
-      const others = [this.best, ...this.points.keys()].reverse();
+      const others = this.isOfAnswers ? [...this.points.keys()] : [this.best, ...this.points.keys()].reverse();
       this.choose(...this.chosen, others.find(place => !this.chosen.includes(place)));
       $("input", this.fields.at(-1)).focus();
     });
-    $("[data-previous]", card).addEventListener("click", () => this.choose(this.last - 1, this.last));
-    $("[data-best]", card).addEventListener("click", () => this.choose(this.best, this.last));
+    $("[data-previous]", card)?.addEventListener("click", () => this.choose(this.last - 1, this.last));
+    $("[data-best]", card)?.addEventListener("click", () => this.choose(this.best, this.last));
     for (const button of $$("[data-base]", card)) button.addEventListener("click", () => this.choose(this.place(button.dataset.base), this.last));
     addEventListener("hashchange", () => this.restore());
     this.restore();
@@ -72,11 +76,11 @@ class Comparison {
       $("button", field).hidden = places.length < 3;
       input.value = input.placeholder = this.names[place] ?? "";
     });
-    this.add.hidden = places.length === SIDES.length || places.length >= this.points.length || places.some(place => place < 0);
-    this.swap.hidden = places.length > 2;
+    this.add.hidden = places.length === this.letters.length || places.length >= this.points.length || places.some(place => place < 0);
+    if (this.swap) this.swap.hidden = places.length > 2;
   }
 
-  sideName(side, count) { return count > 2 ? `Side ${side + 1}` : ["Before", "After"][side]; }
+  sideName(side, count) { return count > 2 || this.isOfAnswers ? `Side ${side + 1}` : ["Before", "After"][side]; }
 
   /** The field of a side: one of the two of the page, or a copy of the first. */
   field(side) {
@@ -107,12 +111,15 @@ class Comparison {
     const same = copies.filter(copy => copy.same === point.slug), original = copies.includes(point) ? this.points.find(({ slug }) => slug === point.same) : null;
     const note = original ? ` · same output as ${original.label}`
       : same.length ? ` · +${same.length} same output: ${same.slice(0, 3).map(copy => copy.label.replace(/^iteration-/, "")).join(", ")}${same.length > 3 ? " …" : ""}` : "";
+    if (this.isOfAnswers) return point.label + number;
     return `${point.label}${point.again ? ` (rescored, ${point.slug})` : ""}${number} · ${point.day}${note}`;
   }
 
   restore() {
-    const address = hash(), slugs = [...SIDES].map(name => address.get(name)).filter((slug, side) => side < 2 || slug !== null);
-    const places = slugs.map((slug, side) => (slug === null ? [this.best, this.last][side] : this.place(slug)));
+    const address = hash(), slugs = [...this.letters].map(name => address.get(name)).filter((slug, side) => side < 2 || slug !== null);
+    const first = this.isOfAnswers ? [0, 1] : [this.best, this.last];
+    const places = slugs.map((slug, side) => (slug === null ? first[side] : this.place(slug)));
+    if (this.isOfAnswers && slugs.some(Boolean)) requestAnimationFrame(() => this.card.scrollIntoView());
     const unknown = slugs.filter((slug, side) => places[side] < 0);
     if (!unknown.length) this.show(...places);
     else {
@@ -123,12 +130,12 @@ class Comparison {
 
   unknown(names, where = "", why = "") {
     const older = this.data.older ? ` It lists the newest ${grouped(this.points.length)} of this eval: sitegen compare finds the others in the terminal.` : "";
-    this.say(`This page has no iteration “${names.map(short).join("” and no “")}”${where}.${older} ${why}Choose two iterations above.`);
+    this.say(`This page has no ${this.isOfAnswers ? "answers of" : "iteration"} “${names.map(short).join("” and no “")}”${where}.${older} ${why}Choose two above.`);
   }
 
   choose(...places) {
     if (places.some(place => place < 0)) { this.select(...places); return; } // another side is not chosen yet
-    setHash(new URLSearchParams(places.map((place, side) => [SIDES[side], this.points[place].slug])).toString());
+    setHash(new URLSearchParams(places.map((place, side) => [this.letters[side], this.points[place].slug])).toString());
     this.show(...places);
   }
 
@@ -176,7 +183,8 @@ class Comparison {
   }
 
   inTerminal(pair) {
-    return `sitegen compare ${pair.map(point => `${this.command}@${point.slug}`).join(" ")}`;
+    const name = ({ slug }) => (this.isOfAnswers ? `'${slug.replaceAll("'", "'\\''")}'` : `${this.command}@${slug}`);
+    return `sitegen compare ${this.isOfAnswers ? `--eval ${this.command} ` : ""}${pair.map(name).join(" ")}`;
   }
 
   /** The file with the cells of some points; undefined if it cannot be loaded. */
@@ -196,7 +204,7 @@ class Comparison {
   draw(sides) {
     this.sides = sides;
     this.parts = this.template.content.cloneNode(true);
-    if (sides.length > 2) { this.drawSides(sides); return; }
+    if (sides.length > 2 || this.isOfAnswers) { this.drawSides(sides); return; }
     const found = this.compare(...sides);
     const lists = FATES.filter(fate => found[fate].length).map(fate => this.list(found[fate], fate));
     this.result.replaceChildren(this.heads(), this.summary(found), this.numbers(found), ...this.fieldsPart(found), this.edits(), ...lists);
@@ -213,8 +221,11 @@ class Comparison {
         this.sides = [first, side];
         const found = this.compare(first, side), count = fate => grouped(found[fate].length), link = element("a", "", "Value by value");
         link.href = `#${new URLSearchParams({ a: first.point.slug, b: side.point.slug })}`;
-        const said = element("p", "", this.isRecorded ? "" : `Values: ${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong. `);
-        said.append(link);
+        const values = this.isOfAnswers
+          ? `Values: ${count("broken")} right with the first alone, ${count("fixed")} with this one alone, ${count("still_wrong")} wrong with both.`
+          : `Values: ${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong. `;
+        const said = element("p", "", this.isRecorded ? "" : found.common ? values : "They have nothing in common with the first.");
+        if (!this.isOfAnswers) said.append(link);
         box.append(...this.answer(true), said);
         for (const { metric, name, before, after, change } of this.rows(found)) {
           const row = metrics.get(name) ?? metrics.set(name, { metric, cells: [[before].flat()] }).get(name);
@@ -226,7 +237,7 @@ class Comparison {
     this.sides = [first, others.at(-1)];
     this.parts = parts;
     const table = this.widened("sides-metrics", names, [...metrics.values()]);
-    const open = $(".pill.open", heads) ? [element("p", "rest", `Not judged: whether a change is more than chance ${JUDGED}. In the terminal it is.`)] : [];
+    const open = $(".pill.open", heads) ? [element("p", "rest", `Not judged: whether a change is more than chance ${this.isOfAnswers ? "was judged for the first pairs" : JUDGED}. In the terminal it is.`)] : [];
     this.result.replaceChildren(heads, ...open, table, ...this.differing(sides, names));
     this.status.textContent = `${names.join(", ")} side by side.`;
   }
@@ -313,6 +324,11 @@ class Comparison {
 
   head(name, mark, { point }) {
     const box = element("div"), first = element("p"), last = element("p", "muted small"), link = element("a", "", point.label);
+    if (this.isOfAnswers) {
+      first.append(element("b", "", name), " ", visible(point.label));
+      box.append(first);
+      return box;
+    }
     const commit = element(point.commit ? "a" : "span", "sha", point.short);
     link.href = `${point.slug}.html`;
     if (point.commit) commit.href = point.commit;

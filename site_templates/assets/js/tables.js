@@ -4,9 +4,10 @@
    the beginning of the names of so many scripts (sitegen/pages/report/grid.py), of which no more are loaded than it takes. `data-beyond` rows
    are neither here nor there. A button with `data-flag` leaves the rows with this attribute, of which there are `data-all`; with `data-column`
    it leaves this column, and the attribute is looked for in it; columns stand in the order in which they were chosen. Of `d`, whose values number
-   the different answers of a row, two have to be left. */
+   the different answers of a row, two have to be left. Columns whose name begins with `v` are what was asked, and leave the answers as they are. */
 /* Files that are loaded before a filter looks at their rows. */
 const AT_ONCE = 20;
+const isAsked = column => column.startsWith("v");
 
 class FilteredTable {
   constructor(box) {
@@ -175,7 +176,7 @@ class FilteredTable {
     const words = (this.words?.value ?? "").toLowerCase().split(/\s+/).filter(Boolean);
     const types = this.types.filter(isPressed).map(button => button.dataset.type);
     const section = this.section?.value ?? "";
-    const flags = this.flags.filter(isPressed), columns = this.chosen;
+    const flags = this.flags.filter(isPressed), columns = this.chosen.filter(column => !isAsked(column));
     const filtered = words.length || types.length || section || flags.length;
     const place = ({ dataset: { flag } }) => columns.map(column => `.a${column}[data-${flag}]`).join();
     const marks = (row, flag) => $$(place(flag), row).map(cell => cell.dataset[flag.dataset.flag]);
@@ -183,17 +184,18 @@ class FilteredTable {
     if ((filtered && this.parts.length === 1) || this.limit > Math.max(this.first, this.rows.length)) this.load();
     if (words.length) this.name();
     for (const row of this.columns.length ? this.rows : []) {
-      for (const cell of $$(".an", row)) {
-        const place = columns.findIndex(column => cell.classList.contains(`a${column}`));
-        cell.hidden = !!columns.length && place < 0;
+      for (const cell of $$(".an, .asked > [class]", row)) {
+        const beside = this.chosen.filter(column => isAsked(column) !== cell.matches(".an"));
+        const place = beside.findIndex(column => cell.classList.contains(`a${column}`));
+        cell.hidden = !!beside.length && place < 0;
         cell.toggleAttribute("data-chosen", place >= 0);
         cell.style.order = Math.max(place, 0);
       }
     }
-    this.box.toggleAttribute("data-filtered", !!(filtered || columns.length));
+    this.box.toggleAttribute("data-filtered", !!(filtered || this.chosen.length));
     if (filtered) for (const fold of $$("details.stepset", this.box)) fold.open = true;
-    if (filtered || columns.length) this.link ??= this.addLink();
-    if (this.link) this.link.hidden = !filtered && !columns.length;
+    if (filtered || this.chosen.length) this.link ??= this.addLink();
+    if (this.link) this.link.hidden = !filtered && !this.chosen.length;
     const isUntouched = !("ready" in this.box.dataset); // rows that the page shows first need no class
     let hits = 0;
     this.rows.forEach((row, index) => {

@@ -6,7 +6,7 @@ have the others (``site_templates/assets/js/tables.js``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, groupby, islice
 from operator import itemgetter
@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from sitegen.model.answers import AnsweredCase, CaseAnswer, JudgeWords, Turn
+from sitegen.model.answers import INPUT, AnsweredCase, CaseAnswer, JudgeWords, Turn
 from sitegen.model.frozen import Frozen
 from sitegen.model.scorecards import ANSWERERS
 from sitegen.model.site import RawFile
@@ -40,6 +40,10 @@ LONG: Final = 4_000
 """The most characters of a text on the page of its case."""
 SHOWN: Final = 24
 """The most columns that are shown before any is chosen: of more, those with the best answers."""
+ASKED: Final = 6
+"""The most parts of what was asked that are shown before any is chosen: the first of more."""
+_MOST_ASKED: Final = 50
+"""The most of these that a reader can choose from."""
 _DISTINCT: Final = 3
 """The most different repeats of an answer in the grid."""
 _FLAGS: Final = (
@@ -72,8 +76,8 @@ class CaseGrid(Frozen, dict=True, gc=True):
     """The name of that output; empty if there is none."""
     with_page: frozenset[str] = frozenset()
     """The ids of the cases that have a page."""
-    tags: Mapping[str, Set[tuple[str, str]]] = {}
-    """The tags of each case, by its id, as axis and value."""
+    axes: Sequence[str] = ()
+    """The tags along which the output is split."""
     prompts: Mapping[str, tuple[str, FileEdit | None]] = {}
     """The text of the prompt of each variant, if the output states it, and the last edit of its file until then."""
     longest: int = _TEXT
@@ -97,6 +101,15 @@ class CaseGrid(Frozen, dict=True, gc=True):
         for answer in chain.from_iterable(case.answers for case in self.cases):
             scores[answer.variant, answer.model] += (answer.score if answer.passed is None else answer.passed) or 0.0
         return {column: names[column] for column in sorted(names, key=lambda column: -scores[column])}
+
+    @cached_property
+    def asked_parts(self) -> list[str]:
+        """The names of what was asked: the input, and what is not the same in all cases."""
+        texts: dict[str, set[str]] = {}
+        for name, text in chain.from_iterable(case.asked.items() for case in self.cases):
+            texts.setdefault(name, set()).add(text)
+        alone = len(self.cases) == 1
+        return [name for name, values in texts.items() if alone or name == INPUT or len(values) > 1][:_MOST_ASKED]
 
     @cached_property
     def states_answers(self) -> bool:
@@ -162,7 +175,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
     def has_texts(self) -> bool:
         """Whether there is more to show than verdicts and scores, which stand in the table of documents."""
         return self.states_answers or any(
-            case.input or case.expected or answer.error or any(any(judge[2:]) for judge in answer.judges)
+            INPUT in case.asked or case.expected or answer.error or any(any(judge[2:]) for judge in answer.judges)
             for case in self.cases
             for answer in case.answers
         )
@@ -186,10 +199,13 @@ class CaseGrid(Frozen, dict=True, gc=True):
             heads[column] = self.columns[column], said, ", ".join(usage_of(own)), prompt, edit
         return heads
 
-    @property
+    @cached_property
     def listed_tags(self) -> list[str]:
         """The tags by which cases can be chosen."""
-        return sorted(map(tag_name, set(chain.from_iterable(self.tags.values()))))
+        return sorted({*chain.from_iterable(map(self._tags_of, self.cases))})
+
+    def _tags_of(self, case: AnsweredCase) -> list[str]:
+        return sorted(tag_name((axis, case.asked[axis])) for axis in self.axes if axis in case.asked)
 
     def address_of(self, flag: str) -> str:
         """The address of the grid with the cases alone that a button leaves, by its name; empty without this button."""
@@ -201,21 +217,15 @@ class CaseGrid(Frozen, dict=True, gc=True):
         Empty if the grid cannot be narrowed to them.
         """
         if not set(axes) <= set(ANSWERERS):
-            return f"#{urlencode({'tag': tag_name((axes[0], values[0]))})}" if self.tags and len(axes) == 1 else ""
-        columns = self.columns_of(dict(zip(axes, values, strict=True)))
+            tag = tag_name((axes[0], values[0]))
+            return f"#{urlencode({'tag': tag})}" if tag in self.listed_tags else ""
+        wanted = {*zip(axes, values, strict=True)}
+        columns = [str(at) for at, who in enumerate(self.columns) if wanted <= {*zip(ANSWERERS, who, strict=True)}]
         return f"#columns={','.join(columns)}" if 0 < len(columns) < len(self.columns) else ""
-
-    def columns_of(self, wanted: Mapping[str, str]) -> list[str]:
-        """The places of the columns of a variant, a model or both."""
-        return [
-            str(place)
-            for place, (variant, model) in enumerate(self.columns)
-            if wanted.items() <= {"variant": variant, "model": model}.items()
-        ]
 
     def _rows(self, start: int) -> Iterator[str]:
         for case, marks in islice(self.sorted, start, None):
-            tags = "\n".join(sorted(map(tag_name, self.tags.get(case.id, ()))))
+            tags = "\n".join(self._tags_of(case))
             group = f' data-g="{escape(tags)}"' if tags else ""
             name = f"<b>{bounded(case.id, 200)}</b>"
             if case.id in self.with_page:
@@ -251,11 +261,14 @@ class CaseGrid(Frozen, dict=True, gc=True):
 
     def asked(self, case: AnsweredCase) -> Markup:
         """What was asked and what was expected."""
-        texts = {"Input": "" if case.input == case.id else case.input, "Expected": case.expected}
+        parts = [
+            (f' class="av{place}{" beyond" if self.place and place >= ASKED else ""}"', name, text)
+            for place, name in enumerate(self.asked_parts)
+            if (text := case.asked.get(name)) and text != case.id
+        ]
         shown = "".join(
-            f"<div><h3>{label}</h3><div class=out dir=auto>{bounded(content, self.longest)}</div></div>"
-            for label, content in texts.items()
-            if content
+            f"<div{mark}><h3>{bounded(name, 60)}</h3><div class=out dir=auto>{bounded(text, self.longest)}</div></div>"
+            for mark, name, text in (*parts, *([("", "Expected", case.expected)] if case.expected else []))
         )
         return Markup(f"<div class=asked>{shown}</div>" if shown else "")
 

@@ -155,7 +155,7 @@ class ReportView(Frozen, dict=True, gc=True):
             self.limit,
             sections={section.name for section in self.sections},
             group=grouping(self.info, self.card.fields),
-            questions={answer.document: case.input for case in self.result.cases for answer in case.answers},
+            questions={answer.document: case.question for case in self.result.cases for answer in case.answers},
         )
         if self.said:
             listed = listed.with_notes(self.said, {each.id: each.unit for each in self.card.documents})

@@ -309,12 +309,6 @@ class TrendView(Frozen, dict=True, gc=True):
         return pattern_words(patterns[0], self.specs[0], self.info.nouns) if patterns else None
 
     @property
-    def variants_address(self) -> str:
-        """Relative address of the page that compares the newest variants; empty if there are fewer than two."""
-        newest = self.points[-1] if self.points else None
-        return links.file_name(links.variants(self.info.id)) if newest and newest.scorecard.has_variants else ""
-
-    @property
     def usage_places(self) -> list[int]:
         """Indices of the usage metrics that any output states."""
         return [index for index, spec in enumerate(self.specs) if spec.name in USAGE]

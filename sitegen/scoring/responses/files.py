@@ -23,7 +23,7 @@ from typing import Any, Final, TypeAlias, cast
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import TWO_LINES, UnreadableError, csv_dicts, json_lines, read_json
-from sitegen.importers.case import JudgedCase, Opinion, tags_of
+from sitegen.importers.case import JudgedCase, Opinion
 from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, states_a_result, usual_key
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
@@ -55,11 +55,6 @@ class TestCase(Frozen):
     """The input, as text."""
     listed: str = ""
     """The list under ``expected`` as JSON, which is accepted as well; empty if there is none."""
-
-    @property
-    def tags(self) -> Mapping[str, str]:
-        """What the case can be grouped by."""
-        return tags_of({"category": self.category})
 
     @property
     def is_scored(self) -> bool:

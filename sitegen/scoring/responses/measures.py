@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.importers.case import ASSERTED, Grader, JudgedCase, Opinion
+from sitegen.importers.case import ASSERTED, Grader, JudgedCase, Opinion, texts_of
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import Finding, Parsed
@@ -124,7 +124,9 @@ def judged_answer(answer: JudgedCase, case: TestCase, quality: int | None) -> Ju
 
     Nothing is said of a failed call. ``quality``: the grade of the answer.
     """
-    answer = replace(answer, tags=case.tags, input=case.question, expected=" | ".join(case.expected))
+    answer = replace(
+        answer, texts=texts_of({"category": case.category}), input=case.question, expected=" | ".join(case.expected)
+    )
     if answer.error:
         return answer
     judges = []
