@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_834,
+    "lines of sitegen/": 62_910,
     "modules of sitegen/": 290,
     "classes": 507,
     "classes in pages/": 71,
     "fields of classes": 2_259,
-    "functions": 3_564,
-    "parameters": 5_053,
+    "functions": 3_563,
+    "parameters": 5_057,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 76,
+    "private functions of at most 6 lines used once": 77,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_483,
+    "lines of templates, styles and scripts": 8_489,
     "template lines over 160 characters": 0,
-    "lines of tests": 47_380,
+    "lines of tests": 47_418,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 12,
 }
