@@ -96,7 +96,8 @@ def test_edits_can_be_filtered(visit):
 
 
 def test_a_button_copies_the_command_before_it(visit):
-    page = visit(FILE, permissions=["clipboard-read", "clipboard-write"])
+    page = visit(EDIT, permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_text("The way back").click()
     page.locator("[data-copy]").first.click()
     page.get_by_text("Copied", exact=True).wait_for()
     command = page.locator(".cmd code").first.text_content()
