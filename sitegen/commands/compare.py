@@ -15,6 +15,7 @@ from sitegen.config.models import PlotFormat
 from sitegen.data_files.project_files import write_named
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.repository_place import top_of
+from sitegen.model.metrics import traits_of
 from sitegen.questions.comparison import (
     Thresholds,
     compare_iterations,
@@ -50,7 +51,7 @@ def compare(request: CompareRequest) -> None:
     try:
         kind, eval_id, names = read_sides(request.sides or [], request.eval_id)
     except ConfigurationError as error:
-        fix = f"{error.fix} Here: {_examples(request.options.repo)}"
+        fix = f"{error.fix} Here: {_examples(request)}"
         raise ConfigurationError(error.message, where=error.where, fix=fix) from None
     if kind == "revisions" and all(Path(revision).is_file() for revision in names):
         raise ConfigurationError(
@@ -73,10 +74,13 @@ def compare(request: CompareRequest) -> None:
     _print_or_write(request, {RESULTS: schema_first(document)}, document, thresholds, chosen)
 
 
-def _examples(repo: Path) -> str:
-    """Two commands that compare something of this project: iterations, if an eval has two with a number."""
-    revisions = "sitegen compare HEAD~1 HEAD"
-    for history in WorktreeProject.open(repo).histories.values():
+def _examples(request: CompareRequest) -> str:
+    """Two commands that compare something of this project: of the named eval first, and revisions."""
+    revisions, named = "sitegen compare HEAD~1 HEAD", request.sides or []
+    histories = WorktreeProject.open(request.options.repo).histories.values()
+    for history in sorted(histories, key=lambda history: history.id not in named):
+        if history.id in named and traits_of(history.kind).answers_cases:
+            return f"sitegen compare --eval {shlex.quote(history.id)}, which compares its variants, or {revisions}."
         labels = dict.fromkeys(at.label for at in history.snapshots if re.fullmatch(r"iteration-\d+", at.label))
         if len(labels) > 1:
             sides = " ".join(shlex.quote(f"{history.id}@{label}") for label in [*labels][-2:])

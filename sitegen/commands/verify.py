@@ -34,7 +34,7 @@ from sitegen.scoring.kinds import nouns_of, scorer, specs_of
 from sitegen.scoring.responses.document import metrics_of
 from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
-from sitegen.stats.counts import ACCURACY, RATIOS, Averages, error_numbers, errors
+from sitegen.stats.counts import ACCURACY, RATIOS, Averages, error_numbers, errors, mean
 from sitegen.text.plain import counted, line
 from sitegen.text.values import amount, to_json_bytes
 
@@ -131,12 +131,17 @@ def every_eval(verified: Sequence[Verified], averages: Averages) -> list[str]:
     lines = [f"{'eval':{width}}  {first} {'95 %':>14} {' '.join(rest)} {'errors':>7}  newest output"]
     for name, output in zip(names, verified, strict=True):
         lines.append(f"{name:{width}}  {_row_of_eval(output)}")
-    counted = [output for output in verified if _has_f1(output.result.scorecard)]
-    ends = ends_of_mean((output.result.scorecard.metric("f1"), _interval_of_f1(output)) for output in counted)
+    with_f1 = [output for output in verified if _has_f1(output.result.scorecard)]
+    ends = ends_of_mean((output.result.scorecard.metric("f1"), _interval_of_f1(output)) for output in with_f1)
     left_out = [f"{label} of {number}" for label, number in zip(initials, averages.left_out, strict=True) if number]
     undefined = f"   (undefined and left out: {', '.join(left_out)})" if left_out else ""
     lines.append(f"{'macro':{width}}  {_in_columns(averages.macro, _ends(*ends) if ends else '')}{undefined}")
     lines.append(f"{'pooled':{width}}  {_in_columns(averages.pooled)}")
+    specs = [(card, specs_of(one.place.kind, (card,))[0]) for one in verified for card in [one.result.scorecard]]
+    headlines = [card.metric(spec.name) for card, spec in specs if not spec.recorded]
+    if any(spec.name != "f1" and not spec.recorded for _, spec in specs):  # else the overview has the same mean
+        shown = f"{_three_digits(mean(headlines)).strip()} of {counted(len(headlines), 'eval')}"
+        lines.append(f"macro: the mean of the evals with an F1; the mean headline, as on the overview: {shown}")
     for name, output in zip(names, verified, strict=True):
         card = output.result.scorecard
         if card.status == "unreadable" and all(metric.value is None for metric in card.metrics):

@@ -234,8 +234,7 @@ class CommitView(Frozen, dict=True, gc=True):
     def other_paths(self) -> list[Touched]:
         """Changed paths on which no number depends: also instruction files that no eval is known to be driven by."""
         skeletons = [item.change for item in self.changed if item.role == "instruction" and item.change.new]
-        edited = {edit.path for edit, _ in self.edits}
-        others = [change for change in skeletons if change.path not in edited]
+        others = [change for change in skeletons if change.path not in {edit.path for edit, _ in self.edits}]
         return self.paths("other") + [Touched(change, "other") for change in (*others, *self.record.others)]
 
     @property

@@ -262,13 +262,6 @@ def _remarks(effect: Effect) -> Iterator[str]:
         yield f"{flips.by_truth:,} of the flips while the ground truth of the {effect.info.nouns.attribute} changed."
 
 
-def flipped_fields(flips: Flips) -> tuple[tuple[str, int, int], ...]:
-    """The attributes with the numbers of their cells that were fixed and broken, those with the most first."""
-    fixed, broken = dict(flips.fixed), dict(flips.broken)
-    fields = ((name, fixed.get(name, 0), broken.get(name, 0)) for name in fixed | broken)
-    return tuple(sorted(fields, key=lambda field: (-field[1] - field[2], field[0])))
-
-
 def scale_of(rows: Iterable[EffectRow]) -> float:
     """The end of the common scale of all intervals of a table, as a share of their metrics' ranges."""
     ends = [
@@ -399,8 +392,9 @@ def fields_and_passages(rows: Iterable[EffectRow], files: Mapping[str, Sequence[
     """The flipped fields of all evals. ``files``: the passages of the diff of each edited file, by path."""
     evals: dict[str, list[tuple[EffectRow, int, int]]] = {}
     for row in rows:
-        for attribute, fixed, broken in () if row.doubt == _OTHER_MODEL else flipped_fields(row.flips):
-            evals.setdefault(attribute, []).append((row, fixed, broken))
+        fixed, broken = dict(row.flips.fixed), dict(row.flips.broken)
+        for attribute in () if row.doubt == _OTHER_MODEL else fixed | broken:
+            evals.setdefault(attribute, []).append((row, fixed.get(attribute, 0), broken.get(attribute, 0)))
     names = sorted(evals, key=lambda name: (-sum(fixed + broken for _, fixed, broken in evals[name]), name))
     listed = names[:_MOST_FIELDS]
     return FlippedFields(

@@ -8,6 +8,7 @@ from functools import cached_property
 from os.path import lexists, normpath
 from pathlib import Path
 from posixpath import commonprefix
+from shlex import quote
 
 from msgspec.structs import replace
 
@@ -284,8 +285,11 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         """Locate an eval. Raises SitegenError if there is no such eval, or if its ground truth is missing."""
         ids = self.eval_ids
         if eval_id not in ids:
-            fix = f"The evals of this project: {', '.join(ids) or 'none'}."
-            raise ConfigurationError(f"There is no eval {eval_id!r}.", fix=fix)
+            what, fix = f"There is no eval {eval_id!r}.", f"The evals of this project: {', '.join(ids) or 'none'}."
+            if eval_id in self.histories:
+                what, place = f"The eval {eval_id!r} was deleted.", quote(f"{self.config.evals_dir}/{eval_id}")
+                fix = f"sitegen history {quote(eval_id)} lists its outputs, git log -1 -- {place} says who did it."
+            raise ConfigurationError(what, fix=fix)
         entry = self.layout.entry(eval_id)
         stated = EntryRules.of(entry).ground_truth
         folders = self.layout.folders(eval_id)

@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_910,
+    "lines of sitegen/": 62_911,
     "modules of sitegen/": 290,
     "classes": 507,
     "classes in pages/": 71,
     "fields of classes": 2_259,
-    "functions": 3_563,
-    "parameters": 5_057,
+    "functions": 3_562,
+    "parameters": 5_056,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 77,
     "kinds of kept values": 10,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_489,
     "template lines over 160 characters": 0,
-    "lines of tests": 47_419,
+    "lines of tests": 47_423,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 12,
 }

@@ -273,8 +273,13 @@ def test_what_was_saved_is_one_more_point_of_the_site(repo):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("verify-one name", "There is no eval 'name'.\n  do: The evals of this project: blank, names, other.\n"),
-        ("history name", "There is no eval 'name'.\n  do: The evals of this project: names, other.\n"),
+        ("verify-one name", "There is no eval 'name'.\n  do: The evals of this project: blank, names.\n"),
+        (
+            "verify-one other",
+            "The eval 'other' was deleted.\n  do: sitegen history other lists its outputs, "
+            "git log -1 -- evals/other says who did it.\n",
+        ),
+        ("history name", "There is no eval 'name'.\n  do: The evals of this project: blank, names, other.\n"),
         (
             "verify-one names nowhere.json",
             "There is no such output.\n  at: {}/nowhere.json\n  do: Name a file that is there.\n",
@@ -291,8 +296,8 @@ def test_what_was_saved_is_one_more_point_of_the_site(repo):
     ],
 )
 def test_what_cannot_be_scored_is_refused_with_what_to_do(repo, arguments, said):
-    (repo.path / "evals/blank").mkdir()
-    (repo.path / "evals/blank/ground_truth.json").write_text("{}")
+    repo.commit({"evals/other/ground_truth.json": None, "evals/blank/ground_truth.json": "{}"})
+    repo.checkout()
     repo.git("clone", "-q", "--bare", ".", "bare.git")
     done = run(*arguments.split(), cwd=repo.path)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"sitegen: {said.format(repo.path)}")

@@ -181,7 +181,6 @@ def test_a_field_is_lost_over_the_values_that_both_points_judge(states, lost, un
     [
         ("1 2 1 2", ()),
         ("1 2 1 2 1 2", (("x", 1, 0),)),
-        ("1 2 1 1 2", ()),
         ("2 2 3 1 2", (("x", 0, 1),)),
         ("2 2 2 2 1", ()),
         ("2 2 1 1 1 2", ()),

@@ -202,4 +202,3 @@ def test_of_a_change_what_the_page_shows_is_stored():
     assert stored.flips == replace(flips, still=())
     assert [metric.name for metric in stored.metrics] == [spec.name for spec in points.SPECS[:HEADLINES]]
     assert (stored.overlap, stored.verdict) == (change.overlap, change.verdict)
-    assert effects.flipped_fields(stored.flips) == (("a", 1, 3), ("b", 3, 0), ("c", 0, 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Final, TypeAlias
@@ -233,18 +234,12 @@ def fates(flips: Flips) -> list[tuple[str, int, int, int, int, str]]:
 
     Last, why some of the flips say little.
     """
-    fixed, broken, still = dict(flips.fixed), dict(flips.broken), dict(flips.still)
-    appeared, vanished = dict(flips.appeared), dict(flips.vanished)
+    fixed, broken, still, appeared, vanished = (
+        Counter(dict(tally)) for tally in (flips.fixed, flips.broken, flips.still, flips.appeared, flips.vanished)
+    )
     doubts = {name: labels.doubts_of(counts) for name, *counts in flips.doubts}
     rows = [
-        (
-            name,
-            fixed.get(name, 0),
-            broken.get(name, 0),
-            still.get(name, 0),
-            appeared.get(name, 0) + vanished.get(name, 0),
-            doubts.get(name, ""),
-        )
+        (name, fixed[name], broken[name], still[name], appeared[name] + vanished[name], doubts.get(name, ""))
         for name in fixed | broken | appeared | vanished
     ]
     return sorted(rows, key=lambda row: (-row[1] - row[2], -row[4], -row[3], row[0]))

@@ -31,7 +31,7 @@ from sitegen.pages.html.formats import printable
 from sitegen.pages.html.tables import painted, unjudged
 from sitegen.pages.labels import own_unit
 from sitegen.pages.trend.page import NEWEST, TrendView
-from sitegen.pages.variants import tone
+from sitegen.pages.variants import TONES, tone
 from sitegen.stats.counts import error_numbers
 from sitegen.stats.intervals import mean
 from sitegen.text.plain import day
@@ -247,8 +247,8 @@ def _ends(
 
 
 def variant_mark(place: int) -> str:
-    """Class of the colour of a variant."""
-    return f"v{tone(place)}"
+    """Classes of a variant: its colour, and after the last colour also the dashes that tell it from an earlier one."""
+    return f"v{tone(place)}" if place < TONES else f"v{tone(place)} w{place // TONES}"
 
 
 def step_tone(step: Step) -> str:
