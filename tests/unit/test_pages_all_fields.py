@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from sitegen.engine.worker_context import Renderer
 from sitegen.model.outcomes import Cell, Flips, Period
 from sitegen.model.series import EvalInfo, EvalSummary, FailingValue, FieldSummary, Series, Window
-from sitegen.pages.field import MOVED, MOVED_BY, NAMED, ROWS, fields_page, moved_by, wrong_in
+from sitegen.pages.field import MOVED, MOVED_BY, NAMED, ROWS, fields_page, moved_by
 from sitegen.pages.instructions import EditEffects, FileEdit
 from tests import pages_sample as sample
 from tests.pages_sample_diffs import EFFECTS
@@ -50,22 +50,6 @@ def _field(attribute: str, wrong: int = 0) -> FieldSummary:
         moves=((1, 2, 0), (0, 0, 4)),
         failing=failing,
     )
-
-
-def test_fields_of_all_evals_with_the_same_path_stand_together_those_with_most_errors_first():
-    evals = [_eval("a", _field("name", 1), _field("w[].u", 2)), _eval("b", _field("w[].u", 3)), _eval("c")]
-    page = fields_page([*evals, replace(_eval("d", _field("gone", 9)), deleted=True)])
-    shown, named, *_ = sample.view_of(page)
-    assert [(of_evals[0][1].attribute, wrong_in(of_evals)) for of_evals in shown] == [("w[].u", 5), ("name", 1)]
-    assert [summary.info.id for summary, _ in shown[0]] == ["b", "a"]
-    assert [of_evals[0][1].attribute for of_evals in named] == ["gone"]
-    html = Renderer(sample.SITE).render(page).decode()
-    head = evals[0].headlines
-    words = " ".join(html.split())
-    assert f'<a href="evals/b/{head[1].slug}.html">{head[1].label}</a>: 2 fixed' in words
-    assert "5 of 18 values wrong now, in 2 of 2 evals" in words
-    assert "<bdi>7</bdi> → <bdi>&lt;b&gt;</bdi> <i>now, wrong for 3 outputs</i>" in words
-    assert "<b>" not in html.split("<table")[1]
 
 
 def _edit(position: int, *flips: Flips) -> EditEffects:

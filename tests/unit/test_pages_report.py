@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from sitegen.analysis.edits import OutputEdits
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Nouns
-from sitegen.model.outcomes import Judgement, Unusable
+from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.model.site import Page
 from sitegen.pages.html.cells import DisplayValue, shown_pair
@@ -254,21 +254,6 @@ def test_a_report_does_not_depend_on_later_points():
     ]
     shown = [renderer_of(sample.SITE).render(page) for page in pages]
     assert shown[0] == shown[1]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        ("12", "12"),
-        (Decimal("1.10"), "1.10"),
-        (True, "true"),
-        (0, "0"),
-        ([1, {"a": Decimal("1.10"), "b": None}], '[1, {"a": 1.10, "b": null}]'),
-        (Unusable("1e999999999", "too large"), "1e999999999"),
-    ],
-)
-def test_a_value_is_written_with_its_own_spelling(value, text):
-    assert as_text(value) == text
 
 
 def test_a_deeply_nested_value_is_shown_without_end():

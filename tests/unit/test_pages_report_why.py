@@ -68,37 +68,6 @@ def test_errors_of_documents_that_only_one_point_holds_are_no_change():
     assert view.error_change == 0
 
 
-def test_flips_are_counted_by_field_and_the_fixed_cells_are_listed():
-    before, after = _points()
-    right, wrong = (
-        Period(start=5, state="correct", expected='"Oslo"', actual='"Oslo"'),
-        Period(start=3, state="wrong_value", expected='"Oslo"', actual='"Olso"'),
-    )
-    moved = Period(start=3, state="wrong_value", expected='"Bergen"', actual='"Oslo"')
-    cell = Cell(document="f-1", path="consignee.city", attribute="consignee.city", extra=False, periods=(wrong, right))
-    flipped = [
-        CellFlip(fate="fixed", cell=cell, before=wrong, after=right),
-        CellFlip(fate="fixed", cell=cell, before=moved, after=right),
-    ]
-    flipped.append(CellFlip(fate="broken", cell=cell, before=right, after=wrong))
-    flips = Flips(
-        fixed=(("consignee.city", 2),),
-        broken=(("consignee.city", 1),),
-        still=(("remarks", 4),),
-        appeared=(("route.eta", 3),),
-        by_truth=1,
-        doubts=(("consignee.city", 1, 0),),
-    )
-    assert why_rows.fates(flips) == [("consignee.city", 2, 1, 0, 0, "1 flips often"), ("route.eta", 0, 0, 0, 3, "")]
-    assert [why_rows.fixed_values(flip) for flip in flipped[:2]] == [
-        ("Oslo", "Olso", "Oslo"),
-        ("Oslo<small>before: Bergen</small>", "Oslo", "Oslo"),
-    ]
-    shown = _page(sample.with_flips(after, flips), before, fixed=flipped[:2])
-    for words in ("2 fixed, 1 broken, 4 still wrong", "1 flipped while", "3 errors appeared and 0 vanished with"):
-        assert words in shown
-
-
 def _page(after: Point, before: Point, **known: Any) -> str:
     """The words of the report."""
     series, result = sample.series(6), sample.result([CITY, NAME])

@@ -18,7 +18,7 @@ from sitegen.model.series import Series
 from sitegen.pages import links
 from sitegen.pages.compare import errors
 from sitegen.pages.trend import trend_rows
-from sitegen.pages.trend.page import HEAT_ROWS, TrendView, heat_label, noise_of_repeats
+from sitegen.pages.trend.page import HEAT_ROWS, TrendView, noise_of_repeats
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.project import Options
 from sitegen.questions.study import read_series
@@ -43,20 +43,6 @@ def test_a_heat_map_of_many_fields_leaves_out_what_changed_least():
     view = sample.view_of(sample.trend(_series_of_fields(before, after)))
     assert [name for name, _ in view.heat] == [f"f{i:03}" for i in range(40, 100)]
     assert (len(view.fields), len(view.moved)) == (HEAT_ROWS + 40, 60)
-
-
-def test_fields_of_one_section_stand_below_the_share_of_all_of_it():
-    right, wrong = Counts(tp=1), Counts(omission=1, fn=1)
-    before = {"walls[].area": right, "walls[].name": wrong, "fuel": right, "walls[].kept": right, "doors[].name": right}
-    after = before | {"walls[].area": wrong, "walls[].name": right, "fuel": wrong, "doors[].name": wrong}
-    view = sample.view_of(sample.trend(_series_of_fields(before, before, after)))
-    drawn = [name for name, _ in view.heat]
-    assert [heat_label(name, drawn) for name in drawn] == ["walls", "area", "name", "fuel", "doors[].name"]
-    assert view.heat[0][1] == (1 / 3, 1 / 3, 1 / 3)
-    html = renderer_of(sample.SITE).render(sample.trend(_series_of_fields(before, before, after))).decode()
-    assert '<li class="g" title="walls"><bdi>walls</bdi><li title="walls[].area"><bdi>area</bdi>' in html.replace(
-        "\n", ""
-    )
 
 
 def _last(*deltas: float, flips: Flips) -> tuple[TrendView, int]:

@@ -12,7 +12,7 @@ from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import first_points_with_output
 from sitegen.analysis.standing import ListedStep, unmatched_mutes
 from sitegen.config.models import Mute
-from sitegen.model.changes import Interval, MetricStep, Moved, Step
+from sitegen.model.changes import Change, DeltaParts, Interval, MetricDelta, MetricStep, Moved, Overlap, Step
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard, Status
 from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Point, Series
@@ -320,6 +320,19 @@ def summary(eval_id: str, *values: float, deleted: bool = False) -> EvalSummary:
     one = series(*(point(index, value) for index, value in enumerate(values)))
     info = EvalInfo(eval_id, eval_id.title())
     return replace(sample.summary(one), info=info, deleted=deleted)
+
+
+def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place():
+    def parted(*parts: float) -> ListedStep:
+        metric = MetricDelta("f1", sum(parts), DeltaParts(*parts))
+        points = [point(index, 0.9 if index < 6 else 0.5) for index in range(12)]
+        points[6] = replace(points[6], change=Change(Overlap(1), (metric,)))
+        one = series(*points)
+        (row,) = view(sample.summary(one)).groups["worse"]
+        return row
+
+    assert regressions.parts(parted(-0.5, 0.1, 0.0)) == {"outputs": -0.5, "ground truth": 0.1}
+    assert regressions.parts(parted(-0.4, 0.0, 0.0)) == {}
 
 
 def test_a_mute_names_a_step_by_eval_commit_metric_and_iteration():
