@@ -230,7 +230,7 @@ def test_texts_are_scored_as_responses():
     result = scored("responses", QUESTIONS, [*QUESTIONS[:1], {"id": "b", "expected": "", "error": "timeout"}])
     assert [(each.document, each.outcome) for each in result.judgements] == [("a", "correct")]
     assert [each.failed for each in result.scorecard.variants] == [1]
-    assert [(case.id, case.input) for case in result.cases] == [("a", "2 + 2"), ("b", "3 + 3")]
+    assert [(case.id, case.question) for case in result.cases] == [("a", "2 + 2"), ("b", "3 + 3")]
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def leak(project: GitRepo, text: str) -> None:
 
 def test_a_site_without_secrets_passes(project):
     done = run("build", project.path, "--public")
-    assert (done.returncode, done.stdout.splitlines()[1]) == (0, f"{project.path}/site/index.html")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, f"{project.path}/site/index.html")
 
 
 def test_a_secret_in_an_old_output_ends_the_build_with_file_line_and_rule_and_is_not_printed(project):
