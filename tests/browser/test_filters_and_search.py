@@ -298,6 +298,7 @@ def test_discrepancies_sort_by_how_long_they_have_been_wrong_with_the_keyboard_a
 
 def test_the_end_key_moves_nothing_that_is_in_sight(visit):
     page = visit(REPORT)
+    page.evaluate("() => new Promise(done => requestIdleCallback(done))")  # the page is laid out
     page.evaluate("""self.moved = 0;
       const add = list => list.getEntries().forEach(shift => { moved += shift.value; });
       new PerformanceObserver(add).observe({ type: "layout-shift" })""")
