@@ -13,7 +13,7 @@ from sitegen.commands.requests import CompareRequest
 from sitegen.config.findings import error_of
 from sitegen.config.models import PlotFormat
 from sitegen.data_files.project_files import write_named
-from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
+from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError, SitegenError
 from sitegen.history.repository_place import top_of
 from sitegen.model.metrics import traits_of
 from sitegen.questions.comparison import (
@@ -63,7 +63,14 @@ def compare(request: CompareRequest) -> None:
         raise ConfigurationError("--config is for variants of a prompt.", fix="Leave it out.")
     chosen = None
     if kind == "revisions":
-        document, thresholds = compare_revisions(request.options, names)
+        try:
+            document, thresholds = compare_revisions(request.options, names)
+        except RepositoryError as error:
+            histories = WorktreeProject.open(request.options.repo).histories
+            if named := next((name for name in names if name in histories and repr(name) in error.message), ""):
+                fix = f"Compare what one eval has: {_examples(request)}"
+                raise ConfigurationError(f"{named!r} is an eval, not a revision.", fix=fix) from None
+            raise
     elif kind == "iterations":
         document, thresholds = compare_iterations(request.options, eval_id, names)
     else:

@@ -166,6 +166,7 @@ def test_without_matplotlib_two_files_are_written_and_it_says_what_to_install(pr
         (("notes@1", "notes@9"), "The eval 'notes' has no iteration 9."),
         (("nothing@1", "nothing@2"), "There is no eval 'nothing'."),
         (("HEAD", "nowhere"), "There is no revision 'nowhere'"),
+        (("notes", "HEAD"), "'notes' is an eval, not a revision."),
         (("HEAD",), "Two sides to compare are needed."),
         (("notes",), "Two sides to compare are needed."),
     ],
@@ -174,7 +175,7 @@ def test_what_cannot_be_compared_ends_with_what_to_do(project, arguments, what):
     done = run("compare", *arguments, "--repo", project)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"sitegen: {what}")
-    assert (" Here: sitegen compare notes@iteration-" in done.stderr) is (len(arguments) == 1)
+    assert (": sitegen compare notes@iteration-" in done.stderr) is (len(arguments) == 1 or "is an eval" in what)
 
 
 def test_revisions_from_before_the_manifest_point_to_iterations(repo):
