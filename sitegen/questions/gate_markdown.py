@@ -17,6 +17,7 @@ from sitegen.pages.labels import split, verdict_word
 from sitegen.questions.gate_report import (
     allowed_drop,
     change_text,
+    count_of_broken,
     error_sentence,
     eval_sentence,
     metric_sentences,
@@ -296,7 +297,7 @@ def _edit_words(edit: GateInstruction) -> str:
 
 
 def _broken_cells_table(check: GateEval) -> str:
-    counts = f"{count(check.broken)} broken, {count(check.fixed)} fixed"
+    counts = f"{count_of_broken(check)} broken, {count(check.fixed)} fixed"
     broken = [cell for cell in check.cells if cell.fate == "broken"][:CELLS]
     if not broken:
         return f"{counts}." if check.fixed or check.broken else ""

@@ -26,7 +26,7 @@ from sitegen.pages.labels import smallest_change, spread_words, verdict_word, ve
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.usage import all_specs
 from sitegen.text.markdown_cells import number, signed
-from sitegen.text.plain import line
+from sitegen.text.plain import counted, line
 from sitegen.text.values import MINUS
 
 LARGEST: Final = 20_000_000
@@ -177,9 +177,7 @@ def eval_sentence(check: GateEval, reason: Reason) -> str:
         case "nothing in common":
             return f"Base and head have no {_counted_units(check)[0]} in common."
         case "too many broken":
-            are_cases = traits_of(check.kind).answers_cases or not check.cells or check.cells[0].is_score
-            values = f"{'case' if are_cases else 'value'}{'s' * (check.broken != 1)}"
-            return f"{check.broken:,} {values} broke, and at most {check.max_broken:,} may."
+            return f"{count_of_broken(check)} broke, and at most {check.max_broken:,} may."
         case "too few cases":
             one, several = _counted_units(check)
             judged = f"{check.cases or 0:,} {f'{one} is' if check.cases == 1 else f'{several} are'} judged at the head"
@@ -196,6 +194,12 @@ def eval_sentence(check: GateEval, reason: Reason) -> str:
             return (
                 f"{headline.label} is undefined at the {side}: the problems page of its site says why and what to do."
             )
+
+
+def count_of_broken(check: GateEval) -> str:
+    """How much broke, with its unit: ``3 values``, ``1 case``."""
+    are_cases = traits_of(check.kind).answers_cases or not check.cells or check.cells[0].is_score
+    return counted(check.broken, "case" if are_cases else "value")
 
 
 def nouns_of(check: GateEval) -> Nouns:

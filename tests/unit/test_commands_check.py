@@ -110,7 +110,7 @@ def test_a_regression_fails_and_says_what_broke_and_which_instructions_were_edit
     assert lines[8] == "### `notes`: fail"
     assert ["F1", "0.975", "0.750", "−0.225", "outputs −0.225", "drop ≤ 0", "**fail**"] in rows(lines)
     assert f"{FALL}." in lines
-    assert "<details><summary>9 broken, 0 fixed</summary>" in lines
+    assert "<details><summary>9 values broken, 0 fixed</summary>" in lines
     assert ["`note-01`", "`total`", "`1`", "`1`", "`1000`"] in rows(lines)
     assert (
         "Instructions edited since the base (association in time, not necessarily the cause), "
@@ -272,7 +272,7 @@ def test_of_cases_with_scores_alone_those_that_got_worse_count_as_broken(tmp_pat
     assert done.returncode == 1
     assert [row[6:] for row in rows(done.stdout.splitlines()) if row[0] == "`tone`"] == [["2", "1", "**fail**"]]
     assert "2 cases broke, and at most 1 may." in done.stdout.splitlines()
-    assert "<details><summary>2 broken, 1 fixed</summary>" in done.stdout.splitlines()
+    assert "<details><summary>2 cases broken, 1 fixed</summary>" in done.stdout.splitlines()
     assert "- `tone`: 2 broken: `c-0` `score` went from `1` to `0.4`; `c-1` `score` went from `0.8`" in done.stdout
 
 

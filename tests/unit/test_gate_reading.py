@@ -135,7 +135,7 @@ def test_a_report_links_nothing_shows_no_picture_and_calls_nobody(name):
         "html_inline",
     }
     assert {token.content for token in tokens if token.type == "html_block"} <= {
-        "<details><summary>1 broken, 1 fixed</summary>\n",
+        "<details><summary>1 value broken, 1 fixed</summary>\n",
         "</details>\n",
     }
     prose = "".join(child.content for child in inlines if child.type == "text")
