@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from heapq import nlargest, nsmallest
+from heapq import nsmallest
 from itertools import accumulate
 from typing import Final
 
@@ -17,7 +17,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ABSENT, REDACTED, Cell, CellKey, CellMap, Fate, Period
 from sitegen.model.scorecards import Result
-from sitegen.model.series import FailingValue, FieldSummary, Point, Series
+from sitegen.model.series import FailingValue, FieldSummary, Series
 from sitegen.model.timeline import ROLES, Role, Snapshot
 from sitegen.stats.counts import errors, judged, wrong_share
 from sitegen.text.values import written
@@ -211,8 +211,6 @@ def worst_first(cells: Iterable[CellBlame]) -> list[CellBlame]:
 
 POINTS: Final = 20
 """Number of the newest points in a field's trend."""
-MOVES: Final = 2
-"""Number of outputs after an edit that are listed for a field: the ones at which most of its cells flipped."""
 _FAILING: Final = 2
 """Number of values that are listed for a field: the ones that were wrong for most outputs."""
 _LONGEST: Final = 60
@@ -229,7 +227,6 @@ def field_summaries(series: Series) -> tuple[FieldSummary, ...]:
         cells[cell.attribute].append(cell)
     columns = [dict(point.scorecard.fields) for point in points[-POINTS:]]
     outputs = output_of_each([point.first_with_output for point in points])
-    moves = _moves(points)
     last = len(points) - 1
     summaries = []
     for attribute, of_field in cells.items():
@@ -245,36 +242,10 @@ def field_summaries(series: Series) -> tuple[FieldSummary, ...]:
                 wrong=errors(now),
                 judged=judged(now),
                 right=tuple([None if share is None else 1 - share for share in shares]),
-                moves=tuple(
-                    sorted(
-                        nlargest(MOVES, moves.get(attribute, ()), key=lambda move: (move[1] + move[2], move[0])),
-                        reverse=True,
-                    )
-                ),
                 failing=tuple(_failing(cell, len(set(outputs[since:])), last) for since, cell in oldest),
             )
         )
     return tuple(summaries)
-
-
-def _moves(points: Sequence[Point]) -> dict[str, list[tuple[int, int, int]]]:
-    """Return for each field the outputs after an edit at which its cells flipped.
-
-    A copy that was committed with an edit was not made with it: the edit counts for the next output that is no copy.
-    """
-    moves: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
-    edited = False
-    for index, point in enumerate(points):
-        edited |= bool(point.edits)
-        if not edited or point.first_with_output is not None:
-            continue
-        edited = False
-        if point.change is None:
-            continue
-        fixed, broken = dict(point.change.flips.fixed), dict(point.change.flips.broken)
-        for attribute in fixed | broken:
-            moves[attribute].append((index, fixed.get(attribute, 0), broken.get(attribute, 0)))
-    return moves
 
 
 def _failing(cell: Cell, outputs: int, last: int) -> FailingValue:

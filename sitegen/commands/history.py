@@ -14,7 +14,7 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.commits import Commit
 from sitegen.model.outcomes import Cell
 from sitegen.model.series import Series
-from sitegen.pages.labels import ROLES, same_output
+from sitegen.pages.labels import NO_ERROR, ROLES, same_output
 from sitegen.project import Options
 from sitegen.questions.study import open_study, read_series
 from sitegen.text.plain import counted, day, line
@@ -206,7 +206,7 @@ def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
         cell = blame.cell
         name = line(cell.label, 120) + (" (extra item)" if cell.extra else "")
         document = f", {line(cell.document, 80)}" if cell.document else ""
-        flips = f"{blame.flips} {'flip' if blame.flips == 1 else 'flips'}"
+        flips = f"flipped {counted(blame.flips, 'time')}" if blame.flips else "never flipped"
         right = f"right in {blame.judged - blame.wrong} of {counted(blame.judged, 'output')}, {flips}"
         if blame.wrong_since is not None:
             since = series.points[blame.wrong_since].snapshot.label
@@ -216,12 +216,13 @@ def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
         for explained in reversed(blame.periods):
             period = explained.period
             at = series.points[period.start].snapshot
-            expected, got = (line(side, SHOWN) if side else "nothing" for side in (period.expected, period.actual))
+            expected = line(period.expected, SHOWN) or "blank"
+            actual = line(period.actual, SHOWN) or ("missing" if period.expected else "blank")
             because = " and ".join(ROLES[role] for role in explained.causes)
-            state = period.state.replace("_", " ")
+            state = NO_ERROR.get(period.state) or period.state.replace("_", " ")
             columns = [
                 f"  {line(at.label, 20):16} {at.commit.short:8} {day(at.commit.committed_at):11}  {state:13}",
-                "" if period.state == "absent" else f"expected {expected}, got {got}",
+                "" if period.state == "absent" else f"expected {expected}, actual {actual}",
                 ": ".join(part for part in ((explained.fate or "").replace("_", " "), because) if part),
                 same_output(series.copied_label(period.start)),
             ]

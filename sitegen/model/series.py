@@ -80,9 +80,6 @@ class FieldSummary(Frozen):
     judged: int
     right: tuple[float | None, ...]
     """Share of right values, 0..1, at the newest points; None where the field was not judged."""
-    moves: tuple[tuple[int, int, int], ...]
-    """Outputs made after an edit of instructions at which values of the field flipped, newest first: the index of the
-    point, and how many values were fixed and broke."""
     failing: tuple[FailingValue, ...]
     """The values that have been wrong longest."""
 

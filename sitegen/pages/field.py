@@ -16,7 +16,7 @@ from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPerio
 from sitegen.analysis.notes import PlacedNote
 from sitegen.model.answers import AnsweredCase
 from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import ERROR_TYPES, Cell, State
+from sitegen.model.outcomes import ERROR_TYPES, Cell, Flips, State
 from sitegen.model.series import EvalInfo, EvalSummary, FieldSummary, Point, Series
 from sitegen.model.site import Page
 from sitegen.model.timeline import Role
@@ -24,7 +24,7 @@ from sitegen.pages import links
 from sitegen.pages.html.cells import shown_run, text, value, where
 from sitegen.pages.html.tables import Column
 from sitegen.pages.instructions import EditEffects
-from sitegen.pages.labels import ROLES
+from sitegen.pages.labels import NO_ERROR, ROLES, doubts_of
 from sitegen.pages.report.discrepancies import TOP_LEVEL, section
 from sitegen.pages.report.grid import LONG, CaseGrid
 from sitegen.pages.report.report_rows import type_name
@@ -40,7 +40,6 @@ TURNS: Final = 60
 RUNS: Final = 400
 """Number of periods that are listed in total; each cell has the same share, its newest periods."""
 FEWEST_PERIODS: Final = 3  # rows of a cell, at least
-_RIGHT: Final[dict[State, str]] = {"correct": "right", "true_negative": "right: blank", "absent": "not there"}
 _ITEMS: Final = "Errors that appeared or went with their documents or expected items"
 _WRONG: Final = '{} <span class="muted">of {}</span>'
 _TONES: Final = {"fixed": "good", "broken": "bad"}
@@ -236,7 +235,9 @@ class FieldView(Frozen, dict=True, gc=True):
         at, state = self.points[explained.period.start], explained.period.state
         lasted = "" if explained.end == len(self.points) else f"<i> for {counted(explained.outputs, 'output')}</i>"
         sides = _sides(state, explained.period.expected, explained.period.actual)
-        name = type_name(state, self.info.nouns) if state in ERROR_TYPES else f'<span class="ok">{_RIGHT[state]}</span>'
+        name = (
+            type_name(state, self.info.nouns) if state in ERROR_TYPES else f'<span class="ok">{NO_ERROR[state]}</span>'
+        )
         fate, causes = explained.fate, _causes(explained.causes)
         why = f'<span class="pill {_TONES[fate]}">{fate}</span> ' if fate in _TONES else ""
         why += f"{causes} " if causes else ""
@@ -332,6 +333,9 @@ MOVED_BY: Final = 20
 MOVED: Final = 12
 """The most fields and sections in it: those of which most values flipped."""
 
+_CHANGED_WITH: Final = 2
+"""The most edits that are named beside a field of an eval: those after which most of its values flipped."""
+
 Moves: TypeAlias = dict[tuple[str, str, str], list[int]]
 """How many values were fixed, and how many broke, by the id and name of an eval and the field or section."""
 
@@ -339,17 +343,23 @@ Moves: TypeAlias = dict[tuple[str, str, str], list[int]]
 def fields_page(summaries: Iterable[EvalSummary], edits: Iterable[EditEffects] = ()) -> Page:
     """Make the page of all fields that were ever wrong; fields of deleted evals only are just named.
 
-    Its view is the fields that are shown, those of which only the names are shown, the number of all others, and what
-    each edit moved. ``edits``: the commits with edits, newest first.
+    Its view is the fields that are shown, those of which only the names are shown, the number of all others, what
+    each edit moved, and the edits that moved each field. ``edits``: the commits with edits, newest first.
     """
-    every = list(summaries)
+    every, edits = list(summaries), list(edits)
     fields = _by_path(summary for summary in every if not summary.deleted)
     of_living = {of_evals[0][1].attribute for of_evals in fields}
     deleted = _by_path(summary for summary in every if summary.deleted)
     gone = [of_evals for of_evals in deleted if of_evals[0][1].attribute not in of_living]
     drawn = sum(rows <= ROWS for rows in accumulate(map(len, fields)))
     named = fields[drawn:] + gone
-    view = (fields[:drawn], named[:NAMED], len(named[NAMED:]), moved_by(edits))
+    changed = defaultdict[tuple[str, str], list[tuple[EditEffects, int, int, str]]](list)
+    for edit in edits:
+        for (eval_id, _, attribute), counts in _moves(edit).items():
+            changed[eval_id, attribute].append((edit, *counts))
+    for moves in changed.values():
+        moves[:] = sorted(sorted(moves, key=lambda move: -move[1] - move[2])[:_CHANGED_WITH], key=moves.index)
+    view = (fields[:drawn], named[:NAMED], len(named[NAMED:]), moved_by(edits), changed)
     return Page(links.fields(), "pages/fields.html", view)
 
 
@@ -359,7 +369,7 @@ def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffect
     From the last output before an edit to the last one before the next edit. The attributes of one section of an eval
     are counted together. Behind the sums of all edits stands the least that fixed less broken is after one of them.
     """
-    attributes, uncounted = list[tuple[EditEffects, Moves]](), 0
+    attributes, uncounted = list[tuple[EditEffects, dict[tuple[str, str, str], tuple[int, int, str]]]](), 0
     for edit in edits:
         if moves := _moves(edit):
             if len(attributes) == MOVED_BY:
@@ -372,7 +382,7 @@ def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffect
     total: Moves = {}
     for edit, moves in attributes:
         of_edit: Moves = {}
-        for (eval_id, name, attribute), counts in moves.items():
+        for (eval_id, name, attribute), (*counts, _) in moves.items():
             group = section(attribute)
             column = eval_id, name, attribute if group == TOP_LEVEL or sizes[eval_id, group] == 1 else group
             for sums in (of_edit.setdefault(column, [0, 0]), total.setdefault(column, [0, 0])):
@@ -385,13 +395,15 @@ def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffect
     return {column: [*total[column], least[column]] for column in most}, rows, uncounted
 
 
-def _moves(edit: EditEffects) -> Moves:
-    moves: Moves = {}
+def _moves(edit: EditEffects) -> dict[tuple[str, str, str], tuple[int, int, str]]:
+    """For the fields that an edit moved, by eval: how many values were fixed and broke, and doubts about the latter."""
+    moves = {}
     for effect in edit.effects:
-        flips = effect.window.flips
-        for place, tally in enumerate((flips.fixed, flips.broken) if flips else ()):
-            for attribute, number in tally:
-                moves.setdefault((effect.info.id, effect.info.name, attribute), [0, 0])[place] += number
+        flips = effect.window.flips or Flips()
+        fixed, broken, doubts = dict(flips.fixed), dict(flips.broken), {name: of for name, *of in flips.doubts}
+        for name in fixed | broken:
+            said = doubts_of(doubts.get(name, (0, 0)))
+            moves[effect.info.id, effect.info.name, name] = fixed.get(name, 0), broken.get(name, 0), said
     return moves
 
 

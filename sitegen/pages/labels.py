@@ -14,7 +14,7 @@ from sitegen.model.changes import ChangeVerdict, DeltaParts, Ends, Interval, Met
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
-from sitegen.model.outcomes import ErrorType
+from sitegen.model.outcomes import ErrorType, State
 from sitegen.model.scorecards import Status
 from sitegen.model.series import Point, Series, VariantSpread
 from sitegen.model.timeline import Cause, Role
@@ -28,6 +28,8 @@ ERROR_LABELS: Final[dict[ErrorType, str]] = {
     "wrong_value": "Wrong value",
     "format_error": "Format error",
 }
+NO_ERROR: Final[dict[State, str]] = {"correct": "right", "true_negative": "right: blank", "absent": "not there"}
+"""What a value is that is no error, on the page of its field and on the terminal."""
 CAUSES: Final[dict[Cause, str]] = {
     "outputs": "new output",
     "ground_truth": "ground truth changed",

@@ -248,10 +248,10 @@ def test_the_terminal_shows_each_run_with_its_commit_and_what_did_it(demo):
     done = run("blame", "lab-reports", "reported_on", "--document", "report-b", "--repo", str(demo))
     assert (done.returncode, done.stderr) == (0, "")
     assert [" ".join(line.split()) for line in done.stdout.splitlines()] == [
-        "reported_on, report-b: right in 9 of 14 outputs, 1 flip",
-        'iteration-009 6c8ae81 29 Mar 2026 correct expected "2026-11-26", got "2026-11-26" fixed: new output',
-        'iteration-003 b72d906 14 Jan 2026 omission expected "2026-11-26", got nothing still wrong: ground truth',
-        'iteration-001 d3fce7b 8 Jan 2026 omission expected "2026-01-01", got nothing',
+        "reported_on, report-b: right in 9 of 14 outputs, flipped 1 time",
+        'iteration-009 6c8ae81 29 Mar 2026 right expected "2026-11-26", actual "2026-11-26" fixed: new output',
+        'iteration-003 b72d906 14 Jan 2026 omission expected "2026-11-26", actual missing still wrong: ground truth',
+        'iteration-001 d3fce7b 8 Jan 2026 omission expected "2026-01-01", actual missing',
     ]
 
 

@@ -14,11 +14,11 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_911,
+    "lines of sitegen/": 62_906,
     "modules of sitegen/": 290,
     "classes": 507,
     "classes in pages/": 71,
-    "fields of classes": 2_259,
+    "fields of classes": 2_258,
     "functions": 3_562,
     "parameters": 5_056,
     "functions with more than 6 parameters": 2,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_489,
     "template lines over 160 characters": 0,
-    "lines of tests": 47_360,
+    "lines of tests": 47_347,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 12,
 }

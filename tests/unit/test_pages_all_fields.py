@@ -3,32 +3,12 @@
 from msgspec.structs import replace
 
 from sitegen.engine.worker_context import Renderer
-from sitegen.model.outcomes import Cell, Flips, Period
-from sitegen.model.series import EvalInfo, EvalSummary, FailingValue, FieldSummary, Series, Window
+from sitegen.model.outcomes import Flips
+from sitegen.model.series import EvalInfo, EvalSummary, FailingValue, FieldSummary, Window
 from sitegen.pages.field import MOVED, MOVED_BY, NAMED, ROWS, fields_page, moved_by
 from sitegen.pages.instructions import EditEffects, FileEdit
 from tests import pages_sample as sample
 from tests.pages_sample_diffs import EFFECTS
-
-
-def _series() -> Series:
-    """Three points: one wall flips twice, one has always been wrong, and a field was never wrong."""
-    points = [replace(point, edits=(), change=None) for point in sample.points(3)]
-    points[1] = sample.with_flips(replace(points[1], edits=(sample.edit(1),)), Flips(broken=(("walls[].area", 1),)))
-    points[2] = sample.with_flips(
-        replace(points[2], edits=(sample.edit(2),)), Flips(fixed=(("walls[].area", 2), ("other", 1)))
-    )
-    right, wrong = (
-        Period(start=0, state="correct", expected="7", actual="7"),
-        Period(start=0, state="wrong_value", expected="7", actual='"<b>"'),
-    )
-    flips = (right, wrong._replace(start=1), right._replace(start=2))
-    cells = (
-        sample.cell("", "walls[0].area", *flips, named_path="walls[N].area"),
-        sample.cell("", "walls[1].area", wrong, named_path="walls[W13].area"),
-        Cell(document="", path="name", attribute="name", extra=False, periods=(right,)),
-    )
-    return replace(sample.series(3), points=tuple(points), cells=sample.cell_map(3, cells))
 
 
 def _eval(eval_id: str, *fields: FieldSummary) -> EvalSummary:
@@ -42,14 +22,7 @@ def _field(attribute: str, wrong: int = 0) -> FieldSummary:
         if wrong
         else ()
     )
-    return FieldSummary(
-        attribute=attribute,
-        wrong=wrong,
-        judged=9,
-        right=(0.5, None, 1.0),
-        moves=((1, 2, 0), (0, 0, 4)),
-        failing=failing,
-    )
+    return FieldSummary(attribute=attribute, wrong=wrong, judged=9, right=(0.5, None, 1.0), failing=failing)
 
 
 def _edit(position: int, *flips: Flips) -> EditEffects:
@@ -69,9 +42,22 @@ def test_of_many_fields_those_that_moved_most_are_shown_and_of_many_edits_the_ne
     assert [edit.commit.position for edit, _ in rows] == [MOVED_BY + 5 - place for place in range(MOVED_BY)]
 
 
+def test_a_field_names_the_edits_that_moved_it_most_and_its_doubts():
+    edits = [_edit(number, Flips(broken=(("f", number),), doubts=(("f", 1, 0),))) for number in (3, 1, 2)]
+    page = fields_page([replace(_eval("e", _field("f", 1)), suspects=(sample.suspect("f", "7", "8"),))], edits)
+    changed = sample.view_of(page)[-1]
+    assert [(edit.commit.position, *counts) for edit, *counts in changed["e", "f"]] == [
+        (3, 0, 3, "1 flips often"),
+        (2, 0, 2, "1 flips often"),
+    ]
+    html = " ".join(Renderer(sample.SITE).render(page).decode().split())
+    assert "3 broken; 1 flips often" in html
+    assert ">1 label may be wrong</div>" in html
+
+
 def test_of_very_many_fields_the_rest_is_named_and_what_goes_beyond_is_counted():
     page = fields_page([_eval("a", *[_field(f"f{number:04}", 1) for number in range(ROWS + NAMED + 2)])])
-    shown, named, more, _ = sample.view_of(page)
+    shown, named, more, *_ = sample.view_of(page)
     assert (len(shown), len(named), more) == (ROWS, NAMED, 2)
     html = Renderer(sample.SITE).render(page).decode()
     assert f'<li id="f{ROWS:04}"><a href="evals/a/fields/f{ROWS:04}.html">' in html
