@@ -330,7 +330,7 @@ def states_a_result(row: dict[str, Value], *, of_response: bool = False) -> bool
 
 
 NAMED_VERDICT = re.compile(
-    r"^(?!must|should|expect|requir|pars|request|api).*[a-z0-9]"
+    r"^(?!must|should|expect|truth|gold|ground|requir|pars|request|api).*[a-z0-9]"
     r"(?:[_ .-](?:status|passed|pass|correct|ok)|Status|Passed|Pass|Correct|Ok|OK)$"
 )
 """Matches names of verdicts of one judge of several: ``retrievalStatus``, ``answer_correct``, but not ``mustPass`` or

@@ -42,7 +42,7 @@ class Recorded(Frozen):
 
 
 def read_recorded(content: bytes) -> Recorded | None:
-    """Read a results file; None if it is no JSON object. Never raises.
+    """Read a results file; None if it is neither a JSON object nor a list, which states nothing. Never raises.
 
     ``iteration``, ``timestamp``, ``git_commit``, ``instruction_hashes``, ``prompt_hash``, ``prompt_version`` and usage
     are looked up below ``metadata`` and, if they are not there, at the top level.
@@ -117,7 +117,7 @@ def _json_object(content: bytes) -> dict[str, Any] | None:
         root = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return None
-    return root if isinstance(root, dict) else None
+    return root if isinstance(root, dict) else {} if isinstance(root, list) else None
 
 
 def _finite_numbers(value: Any) -> dict[str, float]:

@@ -185,6 +185,7 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
         with open_study(options._replace(rev=commits[head])) as study:
             after = study.evals_with_outputs
             former = {old: new for new, history in after.items() for old in history.renamed_from}
+            former |= {new: old for new, history in before.items() for old in history.renamed_from if old in after}
             same = {name if name in after else former.get(name, name): before[name] for name in before}
             common = [eval_id for eval_id in same if eval_id in after and same[eval_id].kind == after[eval_id].kind]
             if not common:

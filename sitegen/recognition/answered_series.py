@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from posixpath import basename, splitext
+from posixpath import basename, commonprefix, splitext
 from typing import Final
 
 from sitegen.history.globs import run_glob
@@ -79,8 +79,8 @@ def _of_one_run(series: OutputSeries) -> OutputSeries:
     times = {match[0] if (match := _TIME.search(name)) else name for name in folders}
     if not series.is_glob or len(times) > 1 or len(folders) < max(_LEAST, len(series.files)):
         return series
-    first = re.sub(_LAST_WORD, "", _common_start([*folders]))
-    last = re.sub(_LAST_WORD, "", _common_start([name[::-1] for name in folders]))[::-1]
+    first = re.sub(_LAST_WORD, "", commonprefix([*folders]))
+    last = re.sub(_LAST_WORD, "", commonprefix([name[::-1] for name in folders]))[::-1]
     below = next(iter(folders.values())).path[start:].partition("/")[2]
     parts = [OutputSeries(file.folder, file.name, (file,)) for file in folders.values()]
     return _joined(f"{series.folder}/{first}{{variant}}{last}/{below}".lstrip("/"), parts) if below else series
@@ -169,13 +169,21 @@ def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
             wanted, alone = [_common_ends([*models], models)], [*models]  # none has several files, of several tasks
         elif len(alone) > 1:
             wanted.append(_common_ends(alone, models))
+        between = {
+            ends: [
+                stem
+                for stem in by_stem
+                if stem.startswith(ends[0]) and stem.endswith(ends[1]) and len(stem) > len(ends[0]) + len(ends[1])
+            ]
+            for ends in (*wanted, ("", ""))
+        }
         # More files than could be evals, most of which have another model, with a version or a date of its own each.
         are_models = MOST_BESIDE < len(by_stem) <= min(_MOST_MODELS, 2 * len(models)) and 2 * len(alone) > len(models)
         if are_models and 2 * sum(map(names_a_run, by_stem)) < len(by_stem):
-            wanted, alone = [("", "")], [*by_stem]
+            most = [ends for ends in wanted if len(by_stem) < 2 * len(between[ends]) < 2 * len(by_stem)]
+            wanted, alone = most or [("", "")], [*by_stem]
         for start, end in wanted:
-            least = len(start) + len(end)
-            fits = [each for each in by_stem if each.startswith(start) and each.endswith(end) and len(each) > least]
+            fits = between[start, end]
             known = (*alone, *by_ends.get((start, end), ()))
             if len(fits) < _LEAST or not all(stem in known for stem in fits):
                 continue  # other files have such names
@@ -203,8 +211,8 @@ def _of_same_cases(present: Mapping[str, OutputSeries], read: Reader) -> Iterato
                 same = _same_of(value_of(ending[1:], read(f"{folder}/{stem}{ending}") or b""))
                 by_cases.setdefault(same, []).append(stem)
         for (_, cases), alike in by_cases.items():
-            start = re.sub(_LAST_WORD, "", _common_start(alike))
-            end = re.sub(_LAST_WORD, "", _common_start([stem[::-1] for stem in alike]))[::-1]
+            start = re.sub(_LAST_WORD, "", commonprefix(alike))
+            end = re.sub(_LAST_WORD, "", commonprefix([stem[::-1] for stem in alike]))[::-1]
             fits = [stem for stem in stems if stem.startswith(start) and stem.endswith(end)]
             if len(cases) >= _LEAST and len(alike) >= _LEAST and len(fits) == len(alike):
                 path = f"{folder}/{start}{{variant}}{end}{ending}"
@@ -232,13 +240,7 @@ def _common_ends(stems: Sequence[str], models: Mapping[str, re.Match[str]]) -> t
     """Return what names of files have in common before and behind the names of models."""
     starts = [stem[: models[stem].start()] for stem in stems]
     ends = [stem[models[stem].end() :][::-1] for stem in stems]
-    return _common_start(starts), _common_start(ends)[::-1]
-
-
-def _common_start(names: Sequence[str]) -> str:
-    first, last = min(names), max(names)
-    same = next((place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
-    return first[:same]
+    return commonprefix(starts), commonprefix(ends)[::-1]
 
 
 def _joined(path: str, parts: Sequence[OutputSeries]) -> OutputSeries:

@@ -146,7 +146,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         if series.deleted or series.newest.path in truths:
             continue
         # An output was rewritten, or its path suggests results. Files named like expected values need both.
-        newest = series.newest
+        newest, written = series.newest, f"written by {counted(series.versions, 'commit')}"
         in_truths = is_truth_by_name(newest.path) and not is_result_by_name(newest.name)
         is_named_as_truth = (in_truths or is_truth_by_name(newest.name)) and not series.is_glob
         if series.versions < OFTEN and (is_named_as_truth or not series.hinted):
@@ -156,7 +156,9 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
             remaining.extendleft(reversed(series.parts))
             continue
         if not content or recognition is None:
-            unknown += [_of_unknown_form(series)] if content and states_results(series, content) else []
+            why = f"{series.path}, {written}: verdicts or labels in a form that is not known"
+            lost = Proposal(id=series.path, why=why, lacks=_OF_NO_KNOWN_FORM)
+            unknown += [lost] if content and states_results(series, content) else []
             continue
         del unread[series.newest.path]
         folder = series.path.rpartition("/")[0]
@@ -179,7 +181,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         if truth:
             truths.add(truth)
             entry["ground_truth"] = relpath(truth, entry["dir"])
-        runs = f"{len(series.files):,} runs" if series.is_glob else f"written by {counted(series.versions, 'commit')}"
+        runs = f"{len(series.files):,} runs" if series.is_glob else written
         if series.parts:
             runs = f"{len(series.files):,} files of {len(series.parts):,} who answered"
         why, doubt = f"{series.path}, {runs}: {why}", doubt_about(series, content)
@@ -229,14 +231,6 @@ def _recognised(
     if reason and series.versions > 1 and (content := next(at.earlier(file.path, LARGEST), None)):
         recognition = recognise(series, content, truths)
     return content, recognition, reason if series.hinted else ""
-
-
-def _of_unknown_form(series: OutputSeries) -> Proposal:
-    """Return what is told of a file that states results and is not recognised."""
-    written = f"written by {counted(series.versions, 'commit')}"
-    why = f"{series.path}, {written}: verdicts or labels in a form that is not known"
-    lacks = "list its cases as rows with an id and a verdict or a score, or name a format that is known"
-    return Proposal(id=series.path, why=why, lacks=lacks)
 
 
 def _refused(files: Iterable[TrackedFile], unread: Mapping[str, str], at: FilesAt) -> Iterator[Proposal]:
@@ -318,6 +312,7 @@ def _informative(name: str) -> str:
     return rest if rest.casefold() not in _UNINFORMATIVE and any(map(str.isalpha, rest)) else ""
 
 
+_OF_NO_KNOWN_FORM: Final = "list its cases as rows with an id and a verdict or a score, or name a format that is known"
 _MOST_BROKEN: Final = 3
 """The most newest outputs that may be impossible to score if one before them is not."""
 

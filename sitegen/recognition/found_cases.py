@@ -7,7 +7,6 @@ The finder searches the folder of evals and those folders in it that hold no eva
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from collections.abc import Collection, Iterator
 from itertools import islice
@@ -18,16 +17,14 @@ from sitegen.config.findings import folder_path, home_of
 from sitegen.config.manifest import evaluated_entry
 from sitegen.config.models import GROUND_TRUTHS, SCORED_FILES, EvalConfig, files_of
 from sitegen.config.searched_files import Search
+from sitegen.recognition.files import value_of
+from sitegen.recognition.output_series import names_a_run, run_globs_of
 from sitegen.text.plain import natural_order
 
 _MOST_READ: Final = 100
 """The most files whose content is examined."""
 _BELOW: Final = ("results", "runs", "outputs")
 _ENDINGS: Final = (".json", ".jsonl", ".csv")
-_DIGITS: Final = r"[0-9]+(?:[-_.:TZ]*[0-9]+)*Z?"
-_OF_A_RUN: Final = r"(?i)(?:run|results?|outputs?|iter(?:ation)?|attempt|trial|eval|v(?:ersion)?)[-_. ]?\*"
-_TIME_DIGITS: Final = 6
-"""The least number of digits in a date in a name."""
 _JUDGED: Final = rb'"(?:score|scores|evaluator_results)"\s*:'
 _NOT_CASES: Final = frozenset({*GROUND_TRUTHS, "eval-results.json", "aggregate.json"})
 _CONVENTIONAL: Final = frozenset((*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)))
@@ -131,25 +128,18 @@ def candidates_below(search: Search, folder: str, inner: Collection[str]) -> Ite
     by_outputs: dict[str, list[str]] = {}
     for name in sorted(name for name in names if not names[name] and splitext(name)[1] in _ENDINGS):
         if name not in _NOT_CASES and name[0] != ".":
-            by_outputs.setdefault(_glob_of_runs(name), []).append(name)
+            by_outputs.setdefault(next(iter(run_globs_of(name)), name), []).append(name)
     for outputs, files in by_outputs.items():
         yield outputs, max(files, key=natural_order)
     for below in filter(names.get, inner):
         for outputs, newest in candidates_below(search, join(folder, below), ()):
             yield f"{below}/{outputs}", f"{below}/{newest}"
         inside = search.names(join(folder, below))
-        runs = sorted((name for name in inside if inside[name] and re.search(_DIGITS, name)), key=natural_order)
+        runs = sorted((name for name in inside if inside[name] and names_a_run(name)), key=natural_order)
         if runs:
             of_run = search.names(join(folder, below, runs[-1]))
             for name in sorted(name for name in of_run if not of_run[name] and name not in _NOT_CASES):
                 yield f"{below}/*/{name}", f"{below}/{runs[-1]}/{name}"
-
-
-def _glob_of_runs(name: str) -> str:
-    stem, ending = splitext(name)
-    glob = re.sub(_DIGITS, "*", stem) + ending
-    longest = max((sum(map(str.isdigit, digits)) for digits in re.findall(_DIGITS, stem)), default=0)
-    return glob if longest >= _TIME_DIGITS or re.search(_OF_A_RUN, glob) else name
 
 
 TEST_CASES: Final = "test_cases"
@@ -196,10 +186,7 @@ def test_case_evals(search: Search) -> Iterator[EvalConfig]:
 
 def _test_cases(content: bytes) -> str:
     """Return a mark if the content is a list of test cases, objects with an ``input`` each; otherwise an empty text."""
-    try:
-        root = json.loads(content)
-    except (ValueError, RecursionError):
-        return ""
+    root = value_of("json", content)
     if isinstance(root, dict):
         root = root.get("test_cases", root.get("cases"))
     holds = isinstance(root, list) and bool(root) and all(isinstance(case, dict) and "input" in case for case in root)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from posixpath import relpath
 from types import MappingProxyType
 from typing import Any, Final
 
 from sitegen.data_files.folders import DATA
-from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, TRUE_LABELS, usual_key
+from sitegen.importers.case import VERDICTS
+from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, TRUE_LABELS, WEAK_VERDICTS, named_rows, usual_key
 from sitegen.model.frozen import Frozen
 from sitegen.recognition.files import RESULTS, Reader, TrackedFile, leaf_paths, table_of, texts, value_of
 from sitegen.scoring.case_files import IDS
@@ -26,7 +28,8 @@ _DATED = re.compile(
 """Matches a date, or seconds or milliseconds since 1970."""
 
 _NUMBERED = re.compile(
-    r"(?<![a-z0-9])(?:run|round|iteration|iter|exp|experiment|attempt|trial|batch|durchlauf|lauf|v|r)[-_ ]?[0-9]+",
+    r"(?<![a-z0-9])(?:run|round|iteration|iter|exp|experiment|attempt|trial|batch|durchlauf|lauf|results?|outputs?|version|v|r)"
+    r"[-_ ]?[0-9]+",
     re.IGNORECASE,
 )
 _DIGEST = re.compile(r"[-_.]*(?:[0-9a-f]{7,40}[-_.]+)?")
@@ -190,17 +193,17 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
     runs = {file.oid: len(one.files) for one in series if one.is_glob for file in one.files}
     # A ``latest.json`` that is one of several runs again, or a file of another name, has no runs of its own.
     series = [one for one in series if one.is_glob or one.versions - 1 > runs.get(one.newest.oid, -1)]
-    # So has a copy of a folder, such as that of a web site: ``web/evals/results.json``.
-    alike: dict[str, list[str]] = {}
-    for one in series:
-        alike.setdefault(one.newest.oid, []).extend([f"/{one.path}"] if one.folder and not one.deleted else [])
-    series = [one for one in series if not any(map(one.path.endswith, alike[one.newest.oid]))]
     named = {(one.folder, one.newest.oid): one.versions for one in series if not OF_NOW.search(one.newest.stem)}
     series = [
         one
         for one in series
         if not OF_NOW.search(one.newest.stem) or one.versions > named.get((one.folder, one.newest.oid), 0)
     ]
+    # So has a copy of a folder, such as that of a web site: ``web/evals/results.json``.
+    alike: dict[str, list[str]] = {}
+    for one in series:
+        alike.setdefault(one.newest.oid, []).extend([f"/{one.path}"] if one.folder and not one.deleted else [])
+    series = [one for one in series if not any(map(one.path.endswith, alike[one.newest.oid]))]
     return tuple(
         sorted(series, key=lambda one: (not one.is_glob, not one.hinted, -one.versions, one.path.count("/"), one.path))
     )
@@ -252,22 +255,6 @@ def is_model_name(name: str) -> bool:
     return MODEL.search(name) is not None
 
 
-def nearest_first(files: Iterable[TrackedFile], folder: str) -> list[TrackedFile]:
-    """Sort files by distance from a folder: first files in and below it, then files in and below each parent."""
-    ancestors = [folder]
-    while ancestors[-1]:
-        ancestors.append(ancestors[-1].rpartition("/")[0])
-    levels_up = {ancestor: level for level, ancestor in enumerate(ancestors)}
-
-    def distance(file: TrackedFile) -> tuple[int, int, str]:
-        ancestor, levels_down = file.folder, 0
-        while ancestor not in levels_up:
-            ancestor, levels_down = ancestor.rpartition("/")[0], levels_down + 1
-        return levels_up[ancestor], levels_down, file.path
-
-    return sorted(files, key=distance)
-
-
 _LEAST_AGREEMENT: Final = 0.5
 """The least share of expected fields that an output must have."""
 
@@ -283,6 +270,9 @@ _TRUTHS_TRIED: Final = 12
 """Number of the nearest files that are tried as the expected values of an output."""
 
 _IDS: Final = (*IDS, "doc", "number")
+_NAMES_OF_IDS: Final = ("id", "file", "filename", "document")
+"""Ends of names of fields that tell documents apart, and hardly the items of a list in one of them."""
+_STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS))
 
 
 def _holds_questions(file: TrackedFile) -> bool:
@@ -295,11 +285,12 @@ class Shape(Frozen):
     """The fields of the documents of a file, and the ids of the documents."""
 
     fields: frozenset[str]
+    whole: frozenset[str] = frozenset()
+    """The fields of an object with all that stands beside its list, as if it were one document."""
     keys: Mapping[str, frozenset[str]] = MappingProxyType({})
     """The values of each field that is unique in the list; fields named like an id come first."""
     list_at: str = ""
     """Key of the list of documents; empty if the file is the list itself, or a single document."""
-    is_list: bool = False
     sides: tuple[str, ...] = ("", "", "")
     """The columns of the question, of what is expected, and of an output, in a list that has them."""
 
@@ -321,23 +312,30 @@ class Shape(Frozen):
         """Return the share of these expected fields that an output has; 0 if the documents cannot be the same."""
         if self.is_answered_by(actual):
             return 1.0
-        common = len(self.fields & actual.fields)
-        if self.is_list != actual.is_list or common < 2 or (self.is_list and not self._common_key(actual)):
-            return 0.0
-        return common / len(self.fields)
+        key, is_like = self._pairing(actual)
+        if is_like and key and any(plain_key(path) in _STATES for path in self.fields):
+            return 0.0  # both are reports of one program
+        wanted, given = (self.fields, actual.fields) if key else (self.whole, actual.whole)
+        return len(wanted & given) / len(wanted) if (key or is_like) and len(wanted & given) > 1 else 0.0
 
     def keys_of_entry(self, actual: Shape) -> dict[str, Any]:
         """Return the kind, and the settings for the list of documents and the field with their ids, unless usual."""
         is_text = not any(path.startswith(f"{self.sides[1]}.") for path in self.fields)
         if (self.sides[0] or plain_key(self.sides[1]) in TRUE_LABELS) and is_text and self.is_answered_by(actual):
             return {"kind": "responses"}
-        where: dict[str, str] = {}
-        if self.is_list and (actual.list_at or self.list_at):
-            where["path"] = actual.list_at or self.list_at
-        key = self._common_key(actual)
-        if self.is_list and (where or key != "id"):
-            where["key"] = key
-        return {"settings": {"documents": where}} if where else {}
+        path, key = actual.list_at or self.list_at, self._pairing(actual)[0]
+        where = {**({"path": path} if path else {}), "key": key}
+        return {"settings": {"documents": where}} if key and (path or key != "id") else {}
+
+    def _pairing(self, actual: Shape) -> tuple[str, bool]:
+        """Return the field that pairs the documents of both lists, and whether the files are alike besides these.
+
+        The field is empty if each file is one document that has a list.
+        """
+        sides = [{path for path in one.whole if not path.startswith(f"{one.list_at}[]")} for one in (self, actual)]
+        common, key = len(sides[0] & sides[1]), self._common_key(actual)
+        is_like = common > 1 and common * 2 >= min(map(len, sides))
+        return key if plain_key(key).endswith(_NAMES_OF_IDS) or not is_like else "", is_like
 
     def _common_key(self, actual: Shape) -> str:
         """Return the first unique field of both sides with half of its expected values in common; else empty."""
@@ -358,14 +356,13 @@ class TruthFinder:
         actual = self._shape(series.newest)
         if actual is None:
             return None
-        scored: list[tuple[float, TrackedFile, Shape]] = []
-        for file in self._truths(series):
-            expected = self._shape(file)
-            agreement = expected.agreement(actual) if expected else 0.0
-            if _holds_questions(file) and expected and not expected.is_answered_by(actual):
-                continue
-            if expected and agreement >= _LEAST_AGREEMENT:
-                scored.append((agreement + _BY_NAME * is_truth_by_name(file.path), file, expected))
+        scored = [
+            (agreement + _BY_NAME * is_truth_by_name(file.path), file, expected)
+            for file in self._truths(series)
+            if (expected := self._shape(file))
+            and (agreement := expected.agreement(actual)) >= _LEAST_AGREEMENT
+            and (expected.is_answered_by(actual) or not _holds_questions(file))
+        ]
         if not scored:
             return None
         # Of equally good files, this is the first, which is the nearest.
@@ -384,27 +381,36 @@ class TruthFinder:
             and series.may_have(file)
             and (file.folder == series.newest.folder or series.is_namesake(file) or file.stem not in beside)
         ]
-        by_name = [file for file in eligible if is_truth_by_name(file.path) or _holds_questions(file)]
-        stable = [file for file in eligible if file.versions * 2 < series.versions and not _NO_TRUTH.search(file.path)]
-        if series.versions <= 2:  # too few versions for another file to be relatively stable
-            stable = []
-        ordered = (*nearest_first(by_name, series.folder), *nearest_first(stable, series.folder))
-        return sorted(dict.fromkeys(ordered), key=lambda file: not series.is_namesake(file))[:_TRUTHS_TRIED]
+        by_name = {file.path for file in eligible if is_truth_by_name(file.path) or _holds_questions(file)}
+        # Of two versions of an output, another file that has one is not known to be stable.
+        tried = [
+            file
+            for file in eligible
+            if file.path in by_name or (series.versions > max(2, file.versions * 2) and not _NO_TRUTH.search(file.path))
+        ]
+
+        def place(file: TrackedFile) -> tuple[Any, ...]:
+            steps = f"/{relpath(file.folder or '.', series.folder or '.')}/".replace("/./", "/")  # up, and then down
+            up, every = steps.count("../"), steps.count("/")
+            return not series.is_namesake(file), file.path not in by_name, up, every, file.path
+
+        return sorted(tried, key=place)[:_TRUTHS_TRIED]
 
     def _shape(self, file: TrackedFile) -> Shape | None:
         if file.path not in self._shapes:
             content = self._read(file.path)
             value = None if content is None else value_of(file.ending, content)
             table = table_of(value)
-            shape = Shape(leaf_paths(value)) if isinstance(value, dict) else None
+            whole = leaf_paths(value) if isinstance(value, dict) and not named_rows(value) else frozenset[str]()
+            shape = Shape(leaf_paths(value), whole) if isinstance(value, dict) else None
             if table is not None and (isinstance(value, list) or table.size > 1):
                 columns = dict.fromkeys((*(name for name in _IDS if name in table.columns), *table.columns))
                 by_column = ((column, texts(row.get(column) for row in table.rows)) for column in columns)
                 shape = Shape(
                     fields=frozenset(path.removeprefix("[].") for path in leaf_paths(list(table.rows))),
+                    whole=whole,
                     keys={column: ids for column, ids in by_column if len(ids) == len(table.rows)},
                     list_at=table.key,
-                    is_list=True,
                     sides=tuple(usual_key(table.rows, names) for names in (INPUTS, PARTS["expected"], ANSWER)),
                 )
             self._shapes[file.path] = shape

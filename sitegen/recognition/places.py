@@ -26,6 +26,7 @@ from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.importers import importer_of
 from sitegen.importers.recorded_layouts import headline_place, is_measure, numbers_of_layout, read_record
 from sitegen.importers.skill_grading import BESIDE
+from sitegen.recognition.files import value_of
 from sitegen.recognition.found_cases import (
     candidates_below,
     case_file_evals,
@@ -382,10 +383,7 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
 
 def _prompts_of(content: bytes) -> str:
     """Return the prompts that results name, as JSON."""
-    try:
-        root: Any = json.loads(content)
-    except (ValueError, RecursionError):
-        return "[]"
+    root: Any = value_of("json", content)
     paths: list[Any] = []
     if isinstance(root, dict):
         if isinstance(root.get("results"), dict):

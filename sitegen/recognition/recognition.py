@@ -225,7 +225,7 @@ def _is_of_cases(table: FoundTable | None) -> bool:
 
 _OF_A_RUN = re.compile(r"(?:run|commit|sha|build|session|experiment|config|version|git)", re.IGNORECASE)
 _LONG: Final = 80
-_MADE_ID = re.compile(r"(?:.*[_ -])?(?:ids?|file|filename|image|document|url)|.*I[dD]")
+_MADE_ID = re.compile(r"(?:.*[_ -])?(?:ids?|idx|index|file|filename|image|document|url)|.*I[dD]|Index")
 """Matches names of columns that may hold ids under a name of the author's own, such as ``alert_id``."""
 _OF_WORDING = re.compile(r"rouge|bleu|similarity|meteor|bert", re.IGNORECASE)
 """Matches names of measures of how alike two texts are worded."""
@@ -289,7 +289,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     expected, output = (plain_name(parts.get(part, "")) for part in ("expected", "output"))
     are_usual = output in PARTS["output"] and bool(expected in PARTS["expected"] or verdict or scores)
     is_classified = len(sides) > 1 and (
-        (expected in TRUE_LABELS and output in PREDICTED_LABELS)
+        (expected in TRUE_LABELS and (output in PREDICTED_LABELS or output.endswith("label")))
         or (not are_usual and _are_labels(*map(columns.__getitem__, sides)))
     )
     if not ({"id", "input"} & parts.keys()) or not (verdict or is_classified or (scores and is_judged)):
@@ -318,7 +318,8 @@ def _parts_of_scores(scores: list[str], verdict: str | None, columns: Mapping[st
 def _parts_by_own_names(parts: Mapping[str, str], columns: Mapping[str, list[Value]]) -> dict[str, str]:
     """Return the id and the sides of a comparison, where columns have names of the author's own.
 
-    What is expected of labels may have any name, if no other column has the same labels.
+    What is expected of labels may have any name, if no other column has the same labels. Beside ``gold_label``, the one
+    other column of labels (``gpt_label``) is the output, whatever text the row has.
     """
     free = [name for name in columns if "." not in name and name not in parts.values()]
     added: dict[str, str] = {}
@@ -329,7 +330,13 @@ def _parts_by_own_names(parts: Mapping[str, str], columns: Mapping[str, list[Val
         if part not in parts:
             sides = (name for name in free if names.fullmatch(name))
             added[part] = next((name for name in sides if _are_labels(columns[name])), "")
-    output = parts.get("output") or added.get("output")
+    expected, output = parts.get("expected", ""), parts.get("output") or added.get("output")
+    if plain_name(expected) in TRUE_LABELS and plain_name(output or "") not in PREDICTED_LABELS:
+        labels = [
+            name for name in free if plain_name(name).endswith("label") and {*columns[name]} & {*columns[expected]}
+        ]
+        output = labels[0] if len(labels) == 1 else output
+        added["output"] = output or ""
     if output and not (parts.get("expected") or added["expected"]):
         alike = with_labels_of(output, columns)
         added["expected"] = alike[0] if len(alike) == 1 and alike[0] in free else ""

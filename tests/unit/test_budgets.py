@@ -14,15 +14,15 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_906,
+    "lines of sitegen/": 62_902,
     "modules of sitegen/": 290,
     "classes": 507,
     "classes in pages/": 71,
     "fields of classes": 2_258,
-    "functions": 3_562,
-    "parameters": 5_056,
+    "functions": 3_559,
+    "parameters": 5_052,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 77,
+    "private functions of at most 6 lines used once": 75,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,

@@ -522,8 +522,9 @@ def test_an_eval_whose_folder_was_renamed_is_still_compared(repo):
     work(repo, {**dict.fromkeys(_files(repo)), **moved})
     [found] = report(repo)["evals"]
     assert (found["eval_id"], found["presence"], found["verdict"]) == ("cards", "both", "pass")
-    compared, _ = compare_revisions(Options(repo=repo.path), ("main", "work"))
-    assert ([change.eval_id for change in compared.changes], compared.passed_over) == (["cards"], ())
+    for revisions, name in ((("main", "work"), "cards"), (("work", "main"), "notes")):
+        compared, _ = compare_revisions(Options(repo=repo.path), revisions)
+        assert ([change.eval_id for change in compared.changes], compared.passed_over) == ([name], ())
 
 
 def _files(repo: GitRepo) -> list[str]:

@@ -179,15 +179,15 @@ def test_instructions_are_found_by_their_places_and_names_else_by_what_they_say(
 
 
 @pytest.mark.parametrize(
-    "names", [("y_true", "y_pred"), ("true_label", "predicted_label"), ("Gold Label", "pred-label")]
+    "names", ["y_true,y_pred", "true_label,predicted_label", "Gold Label,pred-label", "gold_label,mini_label"]
 )
 def test_a_table_of_a_classification_is_judged_by_its_two_labels(names, repo):
     rows = "1,hi,spam,spam\n2,yo,ham,spam\n3,hey,ham,ham\n4,oh,ham,ham\n"
     for table in (rows, rows.replace("hi,spam,spam", "hi,spam,ham")):
-        repo.commit({"evals/triage/results.csv": f"id,text,{','.join(names)}\n{table}"})
+        repo.commit({"evals/triage/results.csv": f"id,text,{names}\n{table}"})
     (found,) = _look(repo).proposed
     assert (found.points, found.newest) == (2, "Score 0.500 over 4 cases")
-    assert found.why.endswith(f"a table of 4 rows, graded by comparing {names[1]} with {names[0]}")
+    assert found.why.endswith(f"a table of 4 rows, graded by comparing {' with '.join(names.split(',')[::-1])}")
 
 
 @pytest.mark.parametrize(
@@ -451,10 +451,6 @@ ALONE = {
         }
         for low in (43, 44)
     ),
-    "two columns of labels": (
-        {"evals/triage/results.csv": f"id,text,y_true,y_pred\n1,hi,spam,{label}\n2,yo,ham,spam\n3,hey,ham,ham\n"}
-        for label in ("spam", "ham")
-    ),
     "predictions in the folder of labels": (
         {"Gold/preds.csv": f"text,label,pred\nhi,spam,{label}\nyo,ham,spam\nhey,ham,ham\noh,ham,ham\n"}
         for label in ("spam", "ham")
@@ -523,15 +519,11 @@ def test_a_project_with_an_eval_of_its_own_gets_no_others(repo, tmp_path):
     assert build_site(repo.path, tmp_path / "site").evals == 1
 
 
-def test_a_build_that_finds_no_eval_ends_with_the_command_that_searches(repo):
-    repo.commit({"prompts/a.md": "Read the order."})
-    repo.checkout()
-    assert run("build", cwd=repo.path).stdout.splitlines()[-1] == "sitegen init"
-
-
-def test_a_project_without_eval_and_instructions_gets_the_command_that_searches(repo):
-    repo.commit({"README.md": "x"})
-    assert run("build", cwd=repo.path).stderr.rstrip().endswith("run: sitegen init")
+@pytest.mark.parametrize(("path", "last"), [("prompts/a.md", "sitegen init"), ("README.md", "run: sitegen init")])
+def test_a_build_that_finds_no_eval_ends_with_the_command_that_searches(path, last, repo):
+    repo.commit({path: "Read the order."})
+    built = run("build", cwd=repo.path)
+    assert (built.stdout or built.stderr).rstrip().endswith(last)
 
 
 @pytest.mark.parametrize("number", [1, 5, 6])
@@ -749,6 +741,19 @@ JOINED = {
         ],
         {"kind": "responses", "dir": "results", "outputs": "{model}/x.json", "ground_truth": "../data/mails.json"},
         ["Accuracy 0.750 over 8 expected answers", "Accuracy 1.000 over 8 expected answers"],
+    ),
+    "one document with a list, by each model": (
+        {"data/truth/order.json": json.dumps({**ORDERS, "lines": [{"colour": "red"}, {"colour": "blue"}]})},
+        [
+            {
+                f"data/output/{name}_read.json": json.dumps(
+                    {**ORDERS, "total": total, "lines": [{"colour": "red"}] * 2}
+                )
+                for name, total in (("gpt-4o", 12.5), ("claude-3", 1))
+            }
+        ],
+        {"dir": "data/output", "outputs": "{model}_read.json", "ground_truth": "../truth/order.json"},
+        ["F1 0.750 over 2 documents"],
     ),
     "predictions and labels": (
         {"data/labels.csv": _rows("csv", *({"id": n, "label": label} for n, label in enumerate("abab")))},
@@ -1098,8 +1103,7 @@ def test_a_file_in_a_place_of_results_that_cannot_be_read_is_named_with_the_reas
 
 
 def test_links_in_places_of_results_are_named_until_they_are_gone(repo):
-    repo.commit({"CLAUDE.md": "# Rules\n", "real.json": GRADED})
-    repo.commit({"evals/qa/run.json": Link("../../real.json"), "evals/qa/old.json": Link("../../real.json")})
+    repo.commit(dict.fromkeys(("evals/qa/run.json", "evals/qa/old.json"), Link("../../real.json")))
     repo.commit({"evals/qa/old.json": None})
     (told,) = _look(repo).rejected
     assert told.why == "evals/qa/run.json"

@@ -119,11 +119,6 @@ def test_a_prompt_outside_the_project_or_none_at_all_is_no_instruction(prompts: 
     assert found(files) == ((), (entry("promptfoo", dir=".", outputs="output.json"),))
 
 
-def test_judged_results_alone_in_a_folder_of_evals_are_an_eval() -> None:
-    files = {"evals/a/results.jsonl": "", "evals/b/results.jsonl": "", "evals/b/ground_truth.csv": "", "evals/c/x": ""}
-    assert found(files) == ((), (entry("a"),))
-
-
 def test_lists_of_test_cases_are_evals_whose_responses_lie_beside_them() -> None:
     cases = '[{"input": "1+1", "expected": "2"}]'
     files = {
@@ -231,9 +226,7 @@ def test_runs_of_agentv_are_one_eval(runs: tuple[str, ...], outputs: str) -> Non
 
 def test_runs_of_each_experiment_of_agentv_are_an_eval() -> None:
     files = dict.fromkeys((f".agentv/results/runs/{name}/2026-06-30T08/index.jsonl" for name in ("base", "wide")), "")
-    homes = {name: f".agentv/results/runs/{name}" for name in ("base", "wide")}
-    entries = (entry(f"agentv-{name}", dir=home, outputs="*/index.jsonl") for name, home in homes.items())
-    assert found(files) == ((), tuple(entries))
+    assert ids(files) == {f"agentv-{name}": f".agentv/results/runs/{name}" for name in ("base", "wide")}
 
 
 @pytest.mark.parametrize(
@@ -393,6 +386,8 @@ def test_an_eval_whose_id_another_one_has_is_called_by_its_folder() -> None:
 
 def test_what_several_look_for_in_one_folder_is_one_eval() -> None:
     assert ids({"evals/a/results.jsonl": "", "evals/a/a.baseline.jsonl": ""}) == {"a": "evals/a"}
+    files = {"evals/a/results.jsonl": "", "evals/b/results.jsonl": "", "evals/b/ground_truth.csv": ""}
+    assert ids(files) == {"a": None}
 
 
 def test_what_a_run_of_a_skill_wrote_is_no_instruction_unless_a_glob_of_the_project_names_it() -> None:

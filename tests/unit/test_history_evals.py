@@ -243,9 +243,9 @@ def test_an_output_that_becomes_a_link_is_deleted_and_said_so(repo):
 
 
 def test_a_record_that_cannot_be_read_is_a_problem_and_the_iteration_counts(repo):
-    sha = repo.commit({TRUTH: "t", output(1): "1", record(1): "{"})
+    sha = repo.commit({TRUTH: "t", output(1): "1", record(1): "{", output(2): "2", record(2): "[1]"})
     advanced = fold(repo)
-    assert [each.recorded_at for each in advanced.evals[0].snapshots] == [None]
+    assert [each.recorded_at for each in advanced.evals[0].snapshots] == [None, None]
     assert [(each.message, each.path, each.commit, each.eval_id) for each in advanced.problems] == [
         ("The recorded results cannot be read: no JSON object.", record(1), sha, "shop")
     ]
