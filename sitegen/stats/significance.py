@@ -113,16 +113,6 @@ def least_discordant(level: float, most: int) -> tuple[int, ...]:
     return tuple(least)
 
 
-def reach_of_chance(flipped: int, least: Sequence[int]) -> int:
-    """The largest imbalance of flips that the sign test attributes to chance.
-
-    This is the difference between the numbers of ``flipped`` pairs in both directions. ``least``: a table made by
-    ``least_discordant`` for ``flipped`` pairs or more.
-    """
-    rarer = sum(number <= flipped for number in least)
-    return flipped - 2 * rarer + 1 if rarer else flipped
-
-
 def t_test(first: Sequence[float], second: Sequence[float]) -> Significance:
     """Student's t-test of two independent samples, with their pooled variance.
 

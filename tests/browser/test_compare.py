@@ -16,7 +16,7 @@ from sitegen.pages import compare_cells, compare_data
 from sitegen.pages.compare import compare_page
 from sitegen.project import Options
 from sitegen.questions.study import read_series
-from sitegen.stats.significance import ALPHA, least_discordant, reach_of_chance
+from sitegen.stats.significance import ALPHA, sign_test
 from sitegen.text.values import MINUS, metric_text
 from tests import pages_sample as sample
 from tests.sites import renderer_of
@@ -53,7 +53,8 @@ def expected(series: Series, before: int, after: int) -> tuple[list[int], int, l
     for _, of_field in itertools.groupby(cells, key=lambda flip: flip.cell.attribute):
         nets = [net for net in net_by_item(of_field, series.cells.cases) if net]
         net = sum(net > 0 for net in nets) - sum(net < 0 for net in nets)
-        reach = reach_of_chance(len(nets), least_discordant(ALPHA, len(nets)))
+        by_chance = [broken for broken in range(len(nets) + 1) if sign_test(broken, len(nets) - broken) >= ALPHA]
+        reach = min(len(nets), max(abs(len(nets) - 2 * broken) for broken in by_chance) + 1)
         ends = (max(-len(nets), net - reach), min(len(nets), net + reach))
         low, high = (f"{end:+,}".replace("-", MINUS) if end else "0" for end in ends)
         if nets:
@@ -213,7 +214,7 @@ def test_a_choice_can_be_made_with_the_keyboard_alone(visit):
     page.locator("[data-choices] input").nth(0).focus()
     page.keyboard.type("12")
     page.keyboard.press("Enter")
-    assert page.url.endswith("#a=0012&b=0060")
+    page.wait_for_url("**#a=0012&b=0060")
     for _ in range(3):
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")

@@ -33,7 +33,6 @@ NUMBERS = st.integers(0, 2000)
 COUNTS = st.builds(Counts, *[NUMBERS] * 8)
 SPECS = st.builds(MetricSpec, name=TEXTS, label=TEXTS, explanation=TEXTS, higher_is_better=st.booleans())
 BY = st.sampled_from([None, "key", "position", "agreement"])
-CHANGES = st.none() | st.floats(-1, 1)
 VALUES = st.none() | st.booleans() | st.integers(0, 1) | st.sampled_from([Decimal("1"), Decimal("1.0")]) | TEXTS
 OUTCOMES = get_args(Outcome)
 

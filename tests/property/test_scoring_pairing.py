@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from sitegen.scoring.pairing import MAX_COMPARED, agreeing_pairs, greedy_pairs
 from sitegen.stats.assignment import pairs_up, preferred_pairs
@@ -75,7 +74,7 @@ def test_items_that_agree_alike_are_paired_in_the_order_of_the_documents(ones: i
 @given(st.lists(st.lists(st.integers(0, 4), unique=True), min_size=1, max_size=5))
 def test_everyone_gets_a_partner_exactly_where_scipy_finds_a_whole_matching(choices: list[list[int]]) -> None:
     matrix = np.array([[int(j in suits) for j in range(5)] for suits in choices])
-    matched = maximum_bipartite_matching(csr_matrix(matrix), perm_type="column")
+    matched = scipy.sparse.csgraph.maximum_bipartite_matching(scipy.sparse.csr_matrix(matrix), perm_type="column")
     assert pairs_up(choices, 5) == bool((matched >= 0).all())
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from importlib.machinery import PathFinder
 
 import pytest
-from scipy.optimize import linear_sum_assignment
 
 from sitegen.stats import assignment
 
@@ -33,6 +32,8 @@ def test_items_are_paired_without_importing_the_package_around_the_solver() -> N
 
 @pytest.mark.usefixtures("new_solver")
 def test_a_scipy_with_its_solver_elsewhere_is_imported_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    from scipy.optimize import linear_sum_assignment
+
     monkeypatch.setattr(PathFinder, "find_spec", lambda *_: None)
     solver = assignment._solver()
     monkeypatch.undo()

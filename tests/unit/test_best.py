@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.change import best_before_newest, best_points, values_now
+from sitegen.analysis.change import best_points, values_now
 from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.effects import best_output
 from sitegen.model.metrics import Counts
@@ -78,21 +78,6 @@ def test_the_best_by_other_rules_than_those_of_its_time_says_so():
     moved = sample.view_of(sample.trend(series(0.9, 0.8, 0.7, now=(0.95, 0.8, 0.7))))
     assert moved.best_of(0)[1:] == (0.95, "as judged today")
     assert sample.view_of(sample.trend(series(0.9, 0.8, 0.7))).best_of(0)[2] == ""
-
-
-@pytest.mark.parametrize(
-    ("values", "best"),
-    [
-        ((0.7, 0.5, 0.6), 0),
-        ((0.5, 0.7, 0.6), 1),
-        ((0.7, 0.7, 0.9), 0),
-        ((None, 0.2, 0.3), 1),
-        ((None, None, 0.3), None),
-        ((0.3,), None),
-    ],
-)
-def test_the_newest_output_has_a_best_one_before_it(values, best):
-    assert best_before_newest(series(*values)) == best
 
 
 def test_the_best_output_is_attributed_to_the_edit_that_made_it_and_lower_may_be_better():

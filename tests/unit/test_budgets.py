@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_902,
+    "lines of sitegen/": 62_892,
     "modules of sitegen/": 290,
     "classes": 507,
     "classes in pages/": 71,
     "fields of classes": 2_258,
-    "functions": 3_559,
-    "parameters": 5_052,
+    "functions": 3_558,
+    "parameters": 5_050,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 75,
     "kinds of kept values": 10,
@@ -28,9 +28,9 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_489,
     "template lines over 160 characters": 0,
-    "lines of tests": 47_347,
+    "lines of tests": 46_746,
     "patches of attributes in tests": 45,
-    "constructions with over 3 positional values in tests": 12,
+    "constructions with over 3 positional values in tests": 11,
 }
 """The most that there may be of each, which is what there was when it was last lowered."""
 

@@ -153,17 +153,6 @@ def test_the_script_knows_which_changes_the_outputs_alone_made():
     assert trend_chart.trend(sample.view_of(sample.trend(series))).island["by_outputs"] == [0, 1, 0]
 
 
-@pytest.mark.parametrize(
-    ("change", "shown"), [(0.0124999, 0.012), (-0.0006, -0.001), (0.000444, 0.00044), (0.0, 0.0), (1e-12, 0.0)]
-)
-def test_a_change_is_rounded_once_in_the_unit_of_its_metric(change, shown):
-    series = sample.series(2)
-    delta = Change(Overlap(1), (MetricDelta("f1", change, DeltaParts(change, 0.0, 0.0)),) * 3)
-    points = (series.points[0], replace(series.points[1], change=delta))
-    chart = trend_chart.trend(sample.view_of(sample.trend(replace(series, points=points))))
-    assert _island(chart, "changes")[0] == [None, shown]
-
-
 def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
     series = sample.series(10)
     step = steps_of(sample.series())[0]
@@ -204,15 +193,3 @@ def test_no_line_joins_values_that_cannot_be_compared() -> None:
     assert charts.spark([0.8, 0.9, 0.4, 0.5], breaks=(2,)).line.count("M") == 2
     ends = [Ends(value, value + 0.1) for value in (0.1, 0.2, 0.5, 0.6)]
     assert charts.Plot(breaks=(2,)).band(ends).count("M") == 2
-
-
-def test_a_break_among_grouped_values_parts_their_line() -> None:
-    values = [0.5 + 0.001 * index for index in range(40)]
-    drawn = charts.extremes(values, 10)
-    runs = [
-        re.findall(r"[ML](\d+)", part)
-        for part in re.split("(?=M)", charts.Plot(breaks=(25,), older=40, size=10).line(values).path)
-        if part
-    ]
-    assert [int(index) for run in runs for index in run] == list(drawn)
-    assert [run[0] for run in runs] == ["0", str(min(index for index in drawn if index >= 25))]

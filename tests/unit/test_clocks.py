@@ -89,19 +89,6 @@ def test_an_output_that_only_another_truth_scored_again_has_no_score_of_today_ei
         assert headlines(tmp_path / "out", kind, "now") == now
 
 
-def test_a_change_says_which_part_came_from_where(repo, tmp_path):
-    repo.commit({"evals/bill/ground_truth.csv": "name,total\nAnn,8\n", "evals/bill/extracted.json": output("Bob", 8)})
-    build_site(repo.path, tmp_path / "out")
-    parts = [one["delta"] and one["delta"]["parts"] for one in points(tmp_path / "out")]
-    assert parts == [
-        None,
-        {"metric": "f1", "outputs": 0.5, "ground_truth": 0.0, "rules": 0.0},
-        {"metric": "f1", "outputs": 0.0, "ground_truth": -0.5, "rules": 0.0},
-        # before 0.5; new outputs alone 0.0, new truth alone 0.5, both 0.5
-        {"metric": "f1", "outputs": -0.25, "ground_truth": 0.25, "rules": 0.0},
-    ]
-
-
 def test_an_output_older_than_its_instructions_is_stale_until_it_is_made_again(repo, tmp_path):
     out = tmp_path / "out"
     stale = []

@@ -225,22 +225,6 @@ def test_an_empty_manifest_names_no_evals(text: str) -> None:
     assert manifest(text) == Manifest()
 
 
-def test_only_what_is_wrong_of_an_entry_is_lost() -> None:
-    manifest, said = lost(
-        "evals:\n  a:\n    thresholds:\n      recall: 1\n      f1: high\n    settings: {b: .nan, c: 1}\n"
-        "    instructions: [a, 1]\n    outputs: [x]\n    ground_truth: t.csv\n"
-    )
-    assert manifest.evals == (
-        EvalConfig(id="a", ground_truth="t.csv", thresholds={"recall": 1.0}, settings='{"c":1}', instructions=("a",)),
-    )
-    assert said == [
-        ("evals.a.thresholds.f1 is text ('high'), a valid number is wanted. It does not count.", 5),
-        ("evals.a.settings.b is a number (nan), finite numbers are wanted. It does not count.", 6),
-        ("evals.a.instructions[1] is a number (1), a valid string is wanted. It does not count.", 7),
-        ("evals.a.outputs is a list, a valid string is wanted. It does not count.", 8),
-    ]
-
-
 @pytest.mark.parametrize("stated", ["5", "[a, 5]", "{b: c}"])
 def test_an_eval_whose_hidden_fields_are_not_known_shows_none(stated: str) -> None:
     manifest, [(what, line)] = lost(f"evals:\n  a:\n    redact: {stated}\n")

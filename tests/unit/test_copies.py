@@ -51,21 +51,6 @@ def series_of(*outputs: str, kind: str = "fields", truths: str = "") -> list[Poi
     ]
 
 
-@pytest.mark.parametrize(
-    ("outputs", "first", "copies"),
-    [
-        pytest.param(["a", "b", "a", "b"], [None, None, 0, 1], [2, 3], id="two old outputs again"),
-        pytest.param(["ab", "ba", "ab", "a"], [None, None, 0, None], [2], id="several files"),
-        pytest.param(["a", "a*", "a", "b"], [None, 0, 0, None], [2], id="scored again, which makes no copy"),
-        pytest.param(["", "", "*"], [None, None, 1], [], id="an output that is missing"),
-    ],
-)
-def test_a_copy_is_a_new_output_with_the_blob_ids_of_an_earlier_one(outputs, first, copies):
-    points = series_of(*outputs)
-    assert [point.first_with_output for point in points] == first
-    assert [index for index, point in enumerate(points) if point.is_copy] == copies
-
-
 def test_equal_recorded_numbers_are_no_copy():
     points = series_of("a", "a", "a*", "b", kind="recorded")
     assert [point.first_with_output for point in points] == [None, None, 1, None]

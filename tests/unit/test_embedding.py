@@ -17,7 +17,7 @@ from sitegen.engine.scorecard_store import embedder_for
 from sitegen.errors import ConfigurationError
 from sitegen.text import embedding
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, differences, differs_from_cold
+from tests.sites import build_site, differs_from_cold
 
 LIBRARY = """
 class _Vector(list):
@@ -113,22 +113,6 @@ def test_a_build_asks_for_each_text_once_and_keeps_its_vector(model: Path, repo:
     assert asked() == ["one", "three", "seventeen", "eleven"]
     assert differs_from_cold(site, repo.path) == []
     assert None not in consistency(site)
-
-
-def test_a_model_that_is_installed_later_scores_again(repo: GitRepo, tmp_path: Path, request: pytest.FixtureRequest):
-    site, memo = tmp_path / "site", tmp_path / "memo"
-    build_site(repo.path, site, jobs=1, cache=memo)
-    build_site(repo.path, tmp_path / "before", jobs=1)
-    assert consistency(site) == [None, None]
-    request.getfixturevalue("model")
-    build_site(repo.path, site, jobs=1, cache=memo)
-    assert None not in consistency(site)
-    request.getfixturevalue("monkeypatch").undo()
-    importlib.invalidate_caches()
-    for name in PACKAGES:
-        sys.modules.pop(name, None)
-    build_site(repo.path, site, jobs=1, cache=memo)
-    assert differences(site, tmp_path / "before") == []
 
 
 def test_vectors_of_another_model_are_not_taken(model: Path, monkeypatch: pytest.MonkeyPatch):

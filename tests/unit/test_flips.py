@@ -21,25 +21,6 @@ def cell(path: str, *states: State, document: str = "", expected: tuple[str, ...
     )
 
 
-def test_flips_are_counted_by_attribute_most_cells_first():
-    found = flips(
-        sample.cell_map(
-            2,
-            (
-                cell("name", "wrong_value", "correct"),
-                cell("total", "correct", "omission"),
-                cell("city", "omission", "correct"),
-                cell("name", "format_error", "correct", document="b"),
-                cell("date", "correct", "true_negative"),
-                cell("unit", "omission", "hallucination"),
-            ),
-        ),
-        0,
-        1,
-    )
-    assert found == Flips(fixed=(("name", 2), ("city", 1)), broken=(("total", 1),), still=(("unit", 1),))
-
-
 def items(*names: str, outcome: tuple[State, State] = ("correct", "omission")) -> tuple[Cell, ...]:
     """Cells of list items, ``walls[0].area``, which all flip the same way."""
     return tuple(cell(name, *outcome)._replace(attribute=re.sub(r"\[\d+\]", "[]", name)) for name in names)

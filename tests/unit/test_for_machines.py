@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import pytest
 from msgspec.structs import replace
 
 from sitegen.engine.summary import LINES, summary_file
@@ -231,19 +230,6 @@ def test_a_later_commit_changes_no_entry_of_the_feed(tmp_path: Path):
 
 def endpoint_of(label: str, message: str, color: str) -> BadgeEndpoint:
     return {"schemaVersion": 1, "label": label, "message": message, "color": color}
-
-
-@pytest.mark.parametrize(
-    ("value", "target", "message", "color"),
-    [
-        (0.66, None, "0.660", NEUTRAL),
-        (0.9, 0.9, "0.900", MET),
-        (0.8999, 0.9, "0.900", MISSED),
-        (None, 0.9, "no score", UNDEFINED),
-    ],
-)
-def test_a_badge_says_the_headline_and_whether_it_reaches_its_target(value, target, message, color):
-    assert badge(summary("till", 0.1, value, target=target)) == endpoint_of("Eval till F1", message, color)
 
 
 def test_an_eval_without_any_output_has_a_badge_without_a_score():

@@ -11,7 +11,6 @@ import pytest
 
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
-from sitegen.engine.scorecard_store import key_of_scorecards
 from sitegen.history.eval_state import EvalState
 from sitegen.history.folder_tree import FolderTree
 from sitegen.history.globs import run_glob, time_in
@@ -219,20 +218,6 @@ def test_a_folder_with_ground_truth_is_an_eval_of_its_name(repo):
     repo.commit({TRUTH: "t", output(1): "{}", "evals/notes/readme.md": "no eval", "evals/b/ground_truth.json": "[]"})
     assert histories(repo).keys() == {"shop", "b"}
     assert histories(repo)["b"] == EvalHistory(id="b", kind="fields", layout="overwritten", snapshots=())
-
-
-def test_settings_that_are_changed_back_are_scored_as_before(repo):
-    entry = "evals: {{shop: {{settings: {}}}}}".format
-    repo.commits(
-        [
-            {TRUTH: "t", output(1): "1", "evals/manifest.yaml": entry("{ignore: [a], order: {x: 1, y: 2}}")},
-            {"evals/manifest.yaml": entry("{ignore: [b]}")},
-            {"evals/manifest.yaml": entry("\n  {order: {y: 2, x: 1}, ignore: [a]}")},
-        ]
-    )
-    history = shop(repo)
-    first, other, back = map(key_of_scorecards(history.kind), history.snapshots)
-    assert first == back != other
 
 
 def test_an_output_that_becomes_a_link_is_deleted_and_said_so(repo):

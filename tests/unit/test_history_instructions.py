@@ -55,18 +55,6 @@ def test_what_init_writes_is_nobodys_edit_until_somebody_changes_it(tmp_path, ob
     assert stated(history) == f"2 modified {EXTRACTOR}, 3 modified {EXTRACTOR}"
 
 
-def test_each_edit_of_a_file_is_listed_with_its_contents_before_and_after(repo):
-    shas = repo.commits([{"CLAUDE.md": "1", "README.md": "-"}, {"CLAUDE.md": "2"}, {"CLAUDE.md": None}])
-    (history,) = files(repo)
-    one, two = (repo.oid(sha, "CLAUDE.md") for sha in shas[:2])
-    assert (history.path, history.deleted) == ("CLAUDE.md", True)
-    assert [(edit.status, edit.old and edit.old.oid, edit.new and edit.new.oid) for edit in history.edits] == [
-        ("added", None, one),
-        ("modified", one, two),
-        ("deleted", two, None),
-    ]
-
-
 HALF = "".join(TEXT.splitlines(keepends=True)[:5]) + "x\n" * 5
 
 

@@ -45,12 +45,6 @@ def look(repo: GitRepo) -> tuple[FoldedHistory, FoldedHistory]:
     return committed, advance(repository, LAYOUT, head=head, since=committed.end, files="uncommitted")
 
 
-def test_a_clean_work_tree_adds_nothing(repo: GitRepo) -> None:
-    write(repo, "src/x", "changed, but not read")
-    committed, advanced = look(repo)
-    assert (advanced.head, advanced.changed, advanced.new_records, advanced.overlay) == (committed.head, {}, (), {})
-
-
 def test_after_an_uncommitted_state_everything_is_new(repo: GitRepo) -> None:
     write(repo, output(2), "2")
     repository, (_, before) = Repository.open(repo.path), look(repo)

@@ -4,8 +4,6 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from subprocess import CompletedProcess
-from typing import TypeAlias
 
 import pytest
 import yaml
@@ -20,7 +18,6 @@ from sitegen.scoring.rules import compile_rules
 from tests.gitrepo import GitRepo
 from tests.sites import content, run
 
-Done: TypeAlias = CompletedProcess[str]
 PATHS = [path for _, path in SKELETONS]
 NOTHING = "".join(f"{row}\n" for row in discovery_lines(Discovery(files=1)))
 """What is said of a project that has neither evals nor instructions."""

@@ -8,12 +8,10 @@ from math import sqrt
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import astuple
-from scipy import stats as scipy_stats
-from statsmodels.regression.linear_model import WLS
-from statsmodels.stats.proportion import proportion_confint
 
 from sitegen.model.changes import Spread
 from sitegen.model.scorecards import NotePanel
@@ -116,9 +114,9 @@ DOCUMENTS = [
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99])
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 10, 29, 30, 31, 100, 5000])
 def test_quantiles_are_those_of_scipy(level, freedom):
-    wanted = scipy_stats.t.ppf((1 + level) / 2, freedom)
+    wanted = scipy.stats.t.ppf((1 + level) / 2, freedom)
     assert student(level, freedom) == pytest.approx(wanted, rel=2e-7)
-    assert normal(level) == pytest.approx(scipy_stats.norm.ppf((1 + level) / 2), rel=1e-13)
+    assert normal(level) == pytest.approx(scipy.stats.norm.ppf((1 + level) / 2), rel=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -126,12 +124,16 @@ def test_quantiles_are_those_of_scipy(level, freedom):
     [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
 )
 def test_wilson_gives_the_intervals_that_newcombe_printed_in_1998(right, trials, low, high):
+    from statsmodels.stats.proportion import proportion_confint
+
     found = wilson(right / trials, trials)
     assert found == pytest.approx((low, high), abs=5e-5)
     assert found == pytest.approx(proportion_confint(right, trials, method="wilson"), abs=1e-12)
 
 
 def test_the_error_of_a_ratio_is_the_robust_error_of_a_weighted_mean():
+    from statsmodels.regression.linear_model import WLS
+
     part, whole = np.array(DOCUMENTS).T
     fit = WLS(part / whole, np.ones(len(whole)), weights=whole).fit(cov_type="HC1")
     spread = ratio(Counter(DOCUMENTS))
@@ -145,9 +147,9 @@ def test_the_change_of_means_has_the_error_of_the_mean_difference():
     differences = np.subtract(after, before)
     found = ratio_change(units)
     assert found is not None
-    assert astuple(found) == pytest.approx((differences.mean(), scipy_stats.sem(differences), 3))
+    assert astuple(found) == pytest.approx((differences.mean(), scipy.stats.sem(differences), 3))
     assert around(found) == pytest.approx(
-        scipy_stats.t.interval(0.95, 3, differences.mean(), scipy_stats.sem(differences))
+        scipy.stats.t.interval(0.95, 3, differences.mean(), scipy.stats.sem(differences))
     )
 
 
@@ -226,7 +228,7 @@ def test_the_least_change_is_2_8_standard_errors_of_many_units():
 @pytest.mark.parametrize(("pairs", "flips"), [(100, 20), (200, 40), (1000, 50), (5000, 1000)])
 def test_the_least_net_flips_are_the_fewest_that_connors_sample_size_allows(pairs, flips):
     def sample_size(net: float) -> float:
-        alpha, beta = scipy_stats.norm.ppf([0.975, 0.8])
+        alpha, beta = scipy.stats.norm.ppf([0.975, 0.8])
         share = flips / pairs
         return float((alpha * sqrt(share) + beta * sqrt(share - net**2)) ** 2 / net**2)
 

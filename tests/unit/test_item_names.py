@@ -27,17 +27,6 @@ def followed(*results: Result) -> CellMap:
     return follower.cells()
 
 
-def test_a_cell_has_the_path_of_its_index_and_one_with_the_name_of_its_item():
-    cells = followed(scored(TRUTH, OUTPUT)).cells
-    assert [(cell.path, cell.label, cell.extra) for cell in cells] == [
-        ("walls[0].name", "walls[N Wall].name", False),
-        ("walls[0].area", "walls[N Wall].area", False),
-        ("walls[1].name", "walls[E Wall].name", False),
-        ("walls[1].area", "walls[E Wall].area", False),
-        ("walls[0].name", "walls[Porch].name", True),
-    ]
-
-
 def test_an_item_that_is_renamed_stays_the_same_cell_under_its_newest_name():
     renamed = {"walls": [TRUTH["walls"][0], {"name": "E Walls", "area": 2}]}
     first, second = scored(TRUTH, OUTPUT), scored(renamed, OUTPUT)

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from anthropic.resources.messages import DEPRECATED_MODELS
 
 from sitegen.config.models import Llm
 from sitegen.errors import ConfigurationError, NothingToReportError
@@ -193,6 +192,8 @@ def test_a_file_that_cannot_be_read_is_left_alone(tmp_path: Path, name: str, con
 
 
 def test_the_default_model_is_not_retired() -> None:
+    from anthropic.resources.messages import DEPRECATED_MODELS
+
     assert Llm().model not in DEPRECATED_MODELS
 
 

@@ -168,19 +168,6 @@ def test_only_where_nothing_is_worse_has_the_first_sentence_a_tick() -> None:
     assert {name for name, tick in ticks.items() if not tick} == {*lost, *nothing_scored, "an output without a number"}
 
 
-def test_a_lost_field_is_named_before_what_the_headline_did_and_one_that_stayed_did_not_rise() -> None:
-    lost = replace(verdict("worse"), lost_fields=(("shop", 9),))
-    told = []
-    for verdict_of, after in ((lost, 0.7), (verdict("worse"), 0.5)):
-        steps = (replace(step(1, 0.5, after, "fell"), verdict=verdict_of),)
-        told.append(news(standings([case("a", 0.5, after, steps=steps)], ()), None)[0].text)
-    assert told == [
-        "Eval a: shop broke in all 9 values; F1 rose by 0.200 since iteration-001, to 0.700 at iteration-002: "
-        "0 values fixed, 9 broken.",
-        "Eval a: F1 stayed at 0.500 at iteration-002: 0 values fixed, 9 broken.",
-    ]
-
-
 def test_the_overview_lists_what_further_evals_lost_below_the_first_sentence() -> None:
     evals = EVALS["an open regression after an edit, and two more evals that lost"]
     view = sample.view_of(sample.overview_page(evals, sample.commit(3), COUNTS))

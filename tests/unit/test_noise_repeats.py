@@ -13,7 +13,6 @@ from sitegen.analysis.noise.repeats import (
     noise_of,
     noise_so_far,
     repeat_groups,
-    repeats_among,
     repeats_of_runs,
 )
 from sitegen.analysis.series import first_points_with_output
@@ -222,17 +221,6 @@ def test_repeated_runs_are_scored_alike_and_followed_cell_by_cell():
     assert found.deviation == pytest.approx(0.25 / sqrt(3))
     assert found.fields[0] == FlipRate("d", 2, 3)
     assert found.pooled == FlipRate("", 2, 12)
-
-
-def test_points_that_repeat_each_other_are_taken_with_their_headlines():
-    points = [
-        replace(one, scorecard=replace(CARD, metrics=(Metric("f1", value),)))
-        for one, value in ((point("a"), 0.5), (point("b"), 0.75), (point("c", "ground_truth"), 0.25))
-    ]
-    some = cells(cell("name", "correct", "omission", "correct"))
-    assert repeats_among(points, some) == (
-        Repeats(some, (0, 1), tuple(Repeat("iteration-001", value) for value in (0.5, 0.75))),
-    )
 
 
 def test_a_rate_of_no_pairs_is_undefined():

@@ -10,7 +10,6 @@ from sitegen.pages.labels import DisplayedChange, changes, own_unit
 from tests import pages_sample as sample
 
 F1 = sample.SPECS[0]
-QUALITY = MetricSpec(name="quality", label="Quality", explanation="", low=1.0, high=5.0)
 PARAGRAPHS = Nouns(document="paragraph", documents="paragraphs")
 
 

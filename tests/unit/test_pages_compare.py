@@ -24,7 +24,6 @@ from sitegen.pages.compare_data import CompareData, answer, answers_data, compar
 from sitegen.pages.edit import draw_few
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.stats.significance import ALPHA, least_discordant, reach_of_chance, sign_test
 from sitegen.text.values import written
 from tests import pages_sample as sample
 from tests.sites import renderer_of
@@ -422,14 +421,6 @@ FROM_TO = "From iteration-001 to iteration-002: "
 )
 def test_the_answer_is_the_word_for_the_change_with_its_reason_and_its_interval(verdict, words):
     assert Markup(answer(series(), (0, 1), verdict)).striptags() == words
-
-
-@pytest.mark.parametrize("flipped", range(60))
-def test_flips_are_beyond_the_reach_of_chance_if_and_only_if_the_sign_test_says_so(flipped):
-    reach = reach_of_chance(flipped, least_discordant(ALPHA, 60))
-    for broken in range(flipped + 1):
-        p_value = sign_test(broken, flipped - broken)
-        assert (abs(flipped - 2 * broken) > reach) is (p_value < ALPHA)
 
 
 def test_edits_of_instructions_stand_between_the_points_around_them_and_git_shows_them_as_one_diff():

@@ -9,8 +9,6 @@ from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written
 
 F1 = MetricSpec("f1", "F1", "")
-GRADE = MetricSpec("grade", "Grade", "", low=1, high=5)
-ERRORS = MetricSpec("errors", "Errors", "", higher_is_better=False)
 
 
 def effect(eval_id: str, before: float | None, after: float | None, spec: MetricSpec = F1) -> Effect:

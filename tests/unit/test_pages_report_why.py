@@ -21,7 +21,6 @@ from tests import pages_sample as sample
 from tests.sites import renderer_of
 
 F1 = MetricSpec("f1", "F1", "")
-COST = MetricSpec(name="cost", label="Cost <per page>", explanation="", high=4.0, higher_is_better=False)
 CITY = sample.judgement("consignee.city", "wrong_value", expected="Oslo", actual="Olso")
 NAME = sample.judgement("shipper.name", "omission", expected="Havn")
 

@@ -11,7 +11,7 @@ from sitegen.data_files.project_files import LARGEST_ARGUMENT
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Highlight, Mark, MarkedText, NotePanel, Result, SpansPanel
 from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, shown_text, shown_texts
-from sitegen.scoring.documents import HighlightNumbers, ParagraphRow
+from sitegen.scoring.documents import HighlightNumbers
 from sitegen.scoring.documents import results_document as written
 from sitegen.scoring.highlights import MAX_MARKS, MAX_SEARCHED, marked_text, place_of_text
 from sitegen.scoring.kinds import scorer
@@ -169,22 +169,6 @@ def test_a_highlight_far_down_a_very_long_paragraph_is_listed():
     assert (text.marks, text.elsewhere) == ((), (("correct", "t", "a"),))
 
 
-def test_overlapping_marks_are_cut_into_pieces():
-    outer, inner, crossing = (
-        Mark(start=0, end=6, outcome="correct", category="t"),
-        Mark(start=2, end=4, outcome="missed", category="t"),
-        Mark(start=3, end=8, outcome="wrong", category="t"),
-    )
-    assert shown_text(MarkedText("p", "abcdefghij", (outer, inner, crossing))).pieces == (
-        ("ab", (outer,), ()),
-        ("c", (outer, inner), ()),
-        ("d", (outer, inner, crossing), (inner,)),
-        ("ef", (outer, crossing), (outer,)),
-        ("gh", (crossing,), (crossing,)),
-        ("ij", (), ()),
-    )
-
-
 def test_an_outcome_has_a_class_a_letter_and_a_word():
     shown = shown_text(MarkedText("p", "<b>", (Mark(start=0, end=3, outcome="missed", category="a&b"),)))
     assert shown.item == (
@@ -228,25 +212,6 @@ def test_what_a_page_leaves_out_is_in_the_data_file(text):
 def numbers(*values: float | None) -> HighlightNumbers:
     names = ("expected", "found", "correct", "accuracy", "precision", "f1")
     return HighlightNumbers(**dict(zip(names, values, strict=True)))  # type: ignore[arg-type]
-
-
-def test_the_document_has_every_number_and_every_text():
-    document: Any = written(score(), eval_id="moss", metadata=Metadata(iteration=2))
-    assert (document.schema, document.eval_id, document.status) == ("sitegen/highlights-results/1", "moss", "scored")
-    assert (document.expected, document.found, document.correct) == (2, 3, 1)
-    assert (document.accuracy, document.precision, document.f1) == (0.5, 1 / 3, 0.4)
-    assert document.missed == (("p-1", "terms", "Water"),)
-    assert document.wrong == (("p-1", "terms", "peat"), ("p-1", "examples", "holds water"))
-    assert document.by_category == {
-        "terms": numbers(2, 2, 1, 0.5, 0.5, 0.5),
-        "examples": numbers(0, 1, 0, None, 0.0, 0.0),
-    }
-    assert document.paragraphs[1] == ParagraphRow(
-        id="p-3", status="unreadable", numbers=numbers(0, 0, 0, None, None, None), text="The end.", marks=()
-    )
-    assert (document.run_id, document.not_annotated) == ("2", ("p-2", "p-9"))
-    assert [row.line for row in document.problems] == [2, None, None]
-    assert document.metadata == Metadata(iteration=2)
 
 
 def test_a_document_without_gold_has_no_numbers():

@@ -73,21 +73,6 @@ def test_an_unknown_key_names_its_line_and_the_nearest_known_one_and_the_rest_is
     ]
 
 
-@pytest.mark.parametrize(
-    ("key", "fix"),
-    [
-        ("line_items", "Write 'array_mappings' for where the items of a list stand in the ground truth, "),
-        ("mappings", "Write 'csv_to_json' for which column of the ground truth is which field."),
-        ("types", "Write 'field_types' instead."),
-        ("totals", "Use one of: csv_to_json, array_mappings, "),
-    ],
-)
-def test_the_advice_on_an_unknown_key_goes_by_what_it_means_and_never_by_a_few_letters(key: str, fix: str) -> None:
-    (finding,) = read_mapping(f"{key}: {{}}\n".encode(), "{}")[1]
-    assert finding.message == f"Unknown key {key!r}"
-    assert finding.fix.startswith(fix)
-
-
 def test_the_advice_on_a_section_with_a_path_is_the_entry_to_write() -> None:
     content = b"array_mappings:\n  Exterior Walls:\n    path: building.walls\n    fields: {Area: area}\n"
     (finding,) = read_mapping(content, "{}")[1]
@@ -180,17 +165,6 @@ array_mappings: {walls: {csv_section: "Exterior Walls:", fields: {"Area": area}}
     assert mapped_columns(replace(inputs, ground_truth=File("ground_truth.json", b"{}"))) == ()
     same = File("m.yaml", b"csv_to_json: {city: city}")
     assert mapped_columns(replace(inputs, mapping=same, settings="{}")) == ()
-
-
-def test_each_of_many_patterns_is_found_for_its_path() -> None:
-    fields = {f"field_{place}": {"percent": place % 7} for place in range(200)}
-    content = json.dumps({"fields": fields, "ignore": ["*.confidence", "meta.*"]}).encode()
-    rules, _ = compile_rules(content, "{}")
-    assert [rules.field_rule(ValuePlace(name, name, "")).percent for name in fields] == [
-        Decimal(place % 7) for place in range(200)
-    ]
-    ignored = [rules.ignored(ValuePlace(path, path, "")) for path in ("a.confidence", "meta.a", "meta", "a.b")]
-    assert ignored == [True, True, False, False]
 
 
 @pytest.mark.parametrize(

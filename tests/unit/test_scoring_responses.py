@@ -119,18 +119,6 @@ def test_without_embeddings_and_without_a_model_consistency_is_undefined_and_one
     ]
 
 
-def test_a_model_is_asked_for_each_text_once_and_never_for_an_empty_one():
-    asked: list[str] = []
-
-    def embedder(texts: Sequence[str], /) -> list[list[float]]:
-        asked.extend(texts)
-        return by_length(texts)
-
-    result = score(file("responses.json", ("sky", "blue"), ("grass", "blue"), ("joke", " ")), embedder=embedder)
-    assert asked == ["blue"]
-    assert result.scorecard.metric("consistency_score") == pytest.approx(1 / 3)
-
-
 def test_recorded_embeddings_go_before_a_model():
     recorded = file("responses.json", ("sky", "blue"), ("grass", "greenest"), ("joke", "Ha"), embedding=[1, 2])
     assert score(recorded, embedder=by_length).scorecard.metric("consistency_score") == pytest.approx(1)

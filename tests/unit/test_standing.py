@@ -27,7 +27,6 @@ from sitegen.model.timeline import Snapshot
 from sitegen.pages.data.exports import MISSED, badge
 from sitegen.project import Options
 from sitegen.questions.study import open_study, read_series
-from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import run, text_of
 from tests.unit.test_for_machines import headline, step, summary
@@ -120,18 +119,6 @@ def test_of_an_amount_where_less_is_better_more_is_behind():
     assert standing_of(one, ()).behind == 3.0
 
 
-def test_the_newest_output_is_judged_against_the_best_one_by_documents_and_cells():
-    series = sample.series(4)
-    series = replace(series, points=tuple(replace(point, now=None) for point in series.points))
-    last = len(series.points) - 1
-    values = [point.scorecard.metrics[0].value or 0.0 for point in series.points]
-    judged = since_best(series, 0, unasked)
-    assert judged is not None
-    assert judged.change == pytest.approx(values[last] - values[0])
-    assert since_best(series, last, unasked) is None
-    assert since_best(replace(series, info=replace(series.info, kind="recorded")), 0, unasked) is None
-
-
 def with_values(tmp_path: Path, *outputs: str) -> Series:
     """A series of outputs, each given by the ten documents in which its three values are right: ``abc``."""
     repo = GitRepo(tmp_path / "repo")
@@ -201,20 +188,6 @@ def test_a_step_of_another_metric_where_most_was_lost_stands_for_the_distance_fr
     assert [step.status for step in with_losses(series, (recall,), unasked)] == ["open"]
 
 
-def test_a_field_that_was_lost_is_worse_whatever_the_headline_did(repo, tmp_path):
-    truth = "".join(f"{name},1,2,3\n" for name in "abcdef")
-    repo.commit({"evals/orders/ground_truth.csv": f"id,x,y,z\n{truth}"})
-    for number, (x, z) in enumerate((("1", "9"), ("9", "3")), 1):
-        repo.commit({"CLAUDE.md": f"Version {number}.\n"})
-        rows = [{"id": name, "x": x, "y": "2", "z": z} for name in "abcdef"]
-        repo.commit({f"evals/orders/results/iteration-{number:03}/extracted.json": json.dumps(rows)})
-    repo.checkout()
-    series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "orders")
-    (step,) = with_losses(series, (), unasked)
-    assert step.verdict
-    assert (step.status, step.metrics[0].points, dict(step.verdict.lost_fields)) == ("fell", 0.0, {"x": 6})
-
-
 @pytest.mark.parametrize(("change", "over_common"), [(-0.05, True), (-0.3, False)])
 def test_a_distance_over_common_documents_alone_says_so(change, over_common):
     one = replace(fallen("a", 0.8, 0.5, "likely worse"), since_best=replace(verdict("likely worse"), change=change))
@@ -264,25 +237,6 @@ def test_the_distance_from_the_best_is_the_change_of_the_pair_whatever_was_added
         assert "down 0.250 over what both have" in steps
 
 
-def test_what_broke_while_the_headline_stayed_is_a_fall_and_no_distance_from_the_best(repo, tmp_path):
-    names = [f"p-{number}" for number in range(12)]
-    gold = [{"id": name, "text": "Moss holds water.", "terms": ["Moss"]} for name in names]
-    repo.commit({"evals/texts/gold-standard.json": json.dumps({"chunks": [{"chunkIndex": 0, "paragraphs": gold}]})})
-    for terms in (["Moss"], ["Moss", "water"]):
-        log = {
-            "chunkIndex": 0,
-            "run_id": 1,
-            "paragraphs": names,
-            "highlights": {name: {"terms": terms} for name in names},
-        }
-        repo.commit({"evals/texts/processing-log.ndjson": json.dumps(log)})
-    repo.checkout()
-    series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "texts")
-    (step,) = with_losses(series, (), unasked)
-    assert step.verdict
-    assert (step.status, step.metrics[0].points, step.verdict.fixed, step.verdict.broken) == ("fell", 0.0, 0, 12)
-
-
 def test_the_distance_from_the_best_is_judged_as_every_other_page_judges_the_pair(repo, tmp_path):
     """Also where each of the two is one of several outputs made under the same instructions."""
     names = [f"d{number}" for number in range(10)]
@@ -322,28 +276,3 @@ def test_most_was_lost_where_the_documents_of_both_outputs_lost_most(repo, tmp_p
     series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "orders")
     (loss,) = with_losses(series, (), scored_in(repo, "orders"))
     assert (loss.status, loss.before, loss.at) == ("fell", 1, 2)
-
-
-def test_the_distance_from_the_best_is_judged_by_what_is_expected_today(repo, tmp_path):
-    """Eight labels were corrected to what the first output says; it was wrong at its time, and is the best today."""
-    names = [f"d{at}" for at in range(10)]
-
-    def table(first: str) -> str:
-        return "id,x\n" + "".join(f"{name},{first if at < 8 else 'A'}\n" for at, name in enumerate(names))
-
-    def output(first: str, version: int) -> dict[str, str]:
-        rows = [{"id": name, "x": first if at < 8 else "A"} for at, name in enumerate(names)]
-        text = json.dumps(rows) + "\n" * version
-        return {"CLAUDE.md": f"{version}\n", f"evals/orders/results/iteration-{version:03}/extracted.json": text}
-
-    repo.commit({"evals/orders/ground_truth.csv": table("A"), **output("B", 1)})
-    repo.commit(output("A", 2))
-    repo.commit({"evals/orders/ground_truth.csv": table("B")})
-    repo.commit(output("A", 3))
-    repo.checkout()
-    series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "orders")
-    found = since_best(series, 0, scored_in(repo, "orders"))
-    assert found
-    assert (found.decision, found.fixed, found.broken, round(found.change or 0, 3)) == ("worse", 0, 8, -0.8)
-    assert run("build", "-o", tmp_path / "site", cwd=repo.path).returncode == 0
-    assert "which may be chance" not in text_of(tmp_path / "site" / "index.html")

@@ -10,25 +10,11 @@ from sitegen.model.outcomes import Judgement, Value
 from sitegen.pages.html.cells import shown_pair, shown_run
 from sitegen.text.diff import MOST_LINES, MOST_PAIRS, DiffRow, draw, pair, rendered
 from sitegen.text.markdown import document
-from sitegen.text.patch import LARGEST, Hunk, Patch, PatchCounts, PatchLine, VersionStep, read_patch, version_steps
-from sitegen.text.plain import cut, line, visible
+from sitegen.text.patch import LARGEST, Patch, PatchCounts, VersionStep, read_patch, version_steps
+from sitegen.text.plain import cut, line
 from sitegen.text.sections import TextStats, count_words, sections, split_lines, stated_version, text_stats
 from sitegen.text.values import texts_with_types
 from sitegen.text.words import LONGEST, WordSpan, mark, tokens
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain\ttext\n", "plain\ttext\n"),
-        ("\x00\x1b\x7f\r", "␀␛␡␍"),
-        ("a\u202eb\u2066c", "a‹U+202E›b‹U+2066›c"),
-        ("\ud800", "‹U+D800›"),
-        ("עברית 👩🏽‍🚀", "עברית 👩🏽‍🚀"),
-    ],
-)
-def test_what_cannot_be_seen_is_made_visible(text: str, shown: str):
-    assert visible(text) == shown
 
 
 def test_a_cut_says_how_much_is_missing():
@@ -211,28 +197,6 @@ def test_one_side_alone_has_rows_of_its_own():
 
 
 HEADER = b"diff --git a/x b/x\nindex 1111111..2222222 100644\n--- a/x\n+++ b/x\n"
-
-
-def test_a_patch_is_read_into_numbered_lines():
-    patch = HEADER + b"@@ -3,3 +3,3 @@ # Title\n a\n-b <i>\n+c\n d\n"
-    assert read_patch(patch) == Patch(
-        PatchCounts(1, 1, words=-1),
-        (
-            Hunk(
-                section="# Title",
-                old_start=3,
-                old_count=3,
-                new_start=3,
-                new_count=3,
-                lines=(
-                    PatchLine(kind="context", text="a", old=3, new=3),
-                    PatchLine(kind="removed", text="b <i>", old=4, new=None),
-                    PatchLine(kind="added", text="c", old=None, new=4),
-                    PatchLine(kind="context", text="d", old=5, new=5),
-                ),
-            ),
-        ),
-    )
 
 
 @pytest.mark.parametrize(

@@ -47,17 +47,6 @@ def test_a_text_too_large_is_shown_as_it_is_written():
     assert document("a\n" * LARGEST).plain
 
 
-def test_a_passage_marks_what_is_new_and_strikes_what_is_gone_where_it_stood():
-    lines = ["1. one", "2. two, new", "", "A paragraph.", "", "| a |", "|---|", "| 1 |"]
-    assert passage(lines, {1}, {1: ["2. two <b>"], 3: ["Old."], 7: ["| 0 |"], 8: ["Last."]}) == (
-        '<ol>\n<li>one</li>\n<li class="gone"><del>2. two &lt;b&gt;</del></li>\n<li class="chg">two, new</li>\n</ol>\n'
-        '<p class="gone"><del>Old.</del></p>\n<p>A paragraph.</p>\n'
-        "<table>\n<thead>\n<tr>\n<th>a</th>\n</tr>\n</thead>\n<tbody>\n"
-        '<tr class="gone"><td colspan="99"><del>| 0 |</del></td></tr>\n'
-        '<tr>\n<td>1</td>\n</tr>\n</tbody>\n</table>\n<p class="gone"><del>Last.</del></p>\n'
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "html"),
     [

@@ -38,20 +38,6 @@ def first_sentence(html: str) -> str:
     return unescape(re.sub("<[^>]*>", "", found[1]))
 
 
-def test_the_first_sentence_names_the_edit_and_the_command_takes_it_back(repo: GitRepo, tmp_path: Path) -> None:
-    repo.commit({"CLAUDE.md": f"{RULES}Trust <the> summary.\n"}, message="Trust the summary")
-    repo.commit({"evals/a/results/iteration-002/extracted.json": output(3)}, message="Read")
-    html = overview(repo, tmp_path)
-    sentence = first_sentence(html)
-    assert sentence.startswith("a: F1 fell by 0.900 since iteration-001, to 0.100 at iteration-002 after “Trust")
-    assert sentence.endswith("): 0 values fixed, 27 broken.")
-    assert '<span class="vh">added: </span>Trust &lt;the&gt; summary.</li>' in html
-    repo.checkout()
-    (command,) = re.findall(r"<summary>The way back</summary><span class=\"cmd\"><code>(.*?)</code>", html)
-    subprocess.run(unescape(command), shell=True, check=True, cwd=repo.path, capture_output=True)
-    assert (repo.path / "CLAUDE.md").read_text() == RULES
-
-
 def test_edits_of_several_commits_are_all_in_question(repo: GitRepo, tmp_path: Path) -> None:
     repo.commit({"CLAUDE.md": f"{RULES}One.\n"}, message="One")
     repo.commit({"CLAUDE.md": f"{RULES}Two.\n"}, message="Two")

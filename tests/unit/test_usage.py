@@ -146,17 +146,6 @@ def test_responses_that_state_nothing_have_the_metrics_of_their_kind_alone() -> 
     assert specs_with_usage(RESPONSES.metrics, [card]) == RESPONSES.metrics
 
 
-def test_lines_of_a_judge_state_what_the_answers_took() -> None:
-    lines = [
-        {"id": "a", "score": 1, "model": "m", "token_usage": {"input": 7, "output": 1}, "duration_ms": 500},
-        {"id": "b", "score": 0, "model": "m", "token_usage": {"input": 8, "output": 2}, "duration_ms": 700},
-    ]
-    card = score(JUDGED, "\n".join(map(json.dumps, lines)).encode(), name="results.jsonl").scorecard
-    assert card.usage == RunUsage(
-        answers=2, models=("m",), tokens_in=15, tokens_out=3, latency_median=0.6, latency_p95=0.7
-    )
-
-
 def test_lines_of_a_log_state_what_the_chunks_took() -> None:
     gold = json.dumps({"chunks": [{"paragraphs": [{"id": "p", "highlights": {"terms": ["x"]}}]}]}).encode()
     line = {"chunkIndex": 0, "paragraphs": ["p"], "highlights": {"p": {"terms": ["x"]}}, "model": "m"}
@@ -233,22 +222,6 @@ def test_a_table_with_a_column_of_a_persons_verdicts_says_how_far_the_judge_agre
     assert agreement(rows, "r.csv", json.dumps({"columns": columns})) == (2, 3, pytest.approx(0.4))
     del columns["human"]
     assert agreement(rows, "r.csv", json.dumps({"columns": columns})) is None
-
-
-def test_ratings_by_hand_in_promptfoo_are_held_against_what_a_model_graded() -> None:
-    def row(place: int, *results: tuple[str, bool]) -> dict[str, object]:
-        given = [{"pass": passed, "score": 1, "assertion": {"type": kind}} for kind, passed in results]
-        return {"testIdx": place, "success": True, "score": 1, "gradingResult": {"componentResults": given}}
-
-    rows = [
-        row(0, ("llm-rubric", True), ("equals", False), ("human", True)),
-        row(1, ("llm-rubric", False), ("human", False)),
-        row(2, ("llm-rubric", True), ("factuality", True), ("human", False)),
-        row(3, ("equals", True), ("human", False)),
-        row(4, ("llm-rubric", True)),
-    ]
-    body = {"evalId": "e", "results": {"version": 3, "prompts": [], "results": rows}}
-    assert agreement(json.dumps(body), "output.json") == (2, 3, pytest.approx(0.4))
 
 
 def test_results_that_were_saved_in_the_place_of_a_record_state_what_it_did() -> None:

@@ -5,13 +5,13 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.edits import OutputEdits
-from sitegen.analysis.effects import EffectIndex, best_output, mean_change, windows
+from sitegen.analysis.effects import EffectIndex, mean_change, windows
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Series, Window
-from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
+from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Window
+from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
 from sitegen.model.usage import Exchange
 from sitegen.pages.effects import effect_rows
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord, instructions_page, toward_better
@@ -86,24 +86,6 @@ def test_an_output_recorded_while_an_edit_was_at_work_speaks_for_it_if_both_came
     assert found(outputs, 1, 5) == [(1, None, 1), (5, 1, 2)]
 
 
-def test_an_output_committed_with_an_edit_and_recorded_before_may_be_of_the_edit_before_it_as_well():
-    outputs = [snapshot(1, 2, recorded="2026-03-02T01:30:00Z"), snapshot(2, 5, recorded="2026-03-02T04:30:00Z")]
-    every = [edit(1), edit(5)]
-    made_with = OutputEdits(outputs, every).made_with
-    assert made_with == [(commit(1),), (commit(1), commit(5))]
-    points = [
-        Point(one, card(value), (), change=delta(0, 0, 0)) for one, value in zip(outputs, (0.5, 0.75), strict=True)
-    ]
-    certain, open_one = windows(points, made_with)
-    assert (certain.edit, certain.or_edit, open_one.edit, open_one.or_edit) == (1, None, 5, commit(1))
-    one = Series(
-        info=EvalInfo("x", "X"), history=EvalHistory("x", "fields", "iterations", ()), specs=(F1,), points=tuple(points)
-    )
-    best = best_output(one, made_with)
-    assert best
-    assert (best.edit, best.or_edit) == (5, commit(1))
-
-
 def test_no_edit_is_credited_with_a_change_if_it_is_open_which_one_the_output_was_made_with():
     window = Window(5, 0, 1, verdict=ChangeVerdict(decision="better", why="beyond chance"))
     effects = EffectIndex([summary("x", window)], {}).effects_of(5)
@@ -130,19 +112,6 @@ def test_the_commit_that_an_output_records_wins_over_time_and_place():
 def test_an_output_that_is_scored_again_is_attributed_to_the_edit_it_was_made_with():
     again = [snapshot(1, 2), snapshot(1, 6, "mapping"), snapshot(2, 8)]
     assert found(again, 1, 5, 7) == [(1, None, 0), (7, 1, 2)]
-
-
-def test_what_truth_and_rules_made_of_a_change_is_summed_up_to_its_last_point():
-    deltas = [None, delta(0, 0.25, 0.5), delta(0.125, 0, 0), delta(0, 0.25, 0), None]
-    places = [snapshot(1, 2), snapshot(1, 3, "mapping"), snapshot(2, 5), snapshot(3, 7), snapshot(4, 9)]
-    points = [Point(at, card(None), (), change=one) for at, one in zip(places, deltas, strict=True)]
-    every = [edit(position) for position in (1, 4, 6, 8)]
-    assert windows(points, OutputEdits(places, every).made_with) == (
-        Window(1, None, 0),
-        Window(edit=4, before=1, after=2),
-        Window(edit=6, before=2, after=3, by_rules=0.25),
-        Window(edit=8, before=3, after=4, by_rules=None),
-    )
 
 
 def card(value: float | None, **documents: Counts) -> Scorecard:

@@ -302,7 +302,7 @@ class Comparison {
     return found;
   }
 
-  /** So many more of these flips may go one way than the other by chance: sitegen/stats/significance.py, reach_of_chance. */
+  /** So many more of these flips may go one way than the other by chance: least_discordant in sitegen/stats/significance.py. */
   reach(flipped) {
     const rarer = this.sides[0].block.least.filter(least => least <= flipped).length;
     return rarer ? flipped - 2 * rarer + 1 : flipped;

@@ -1,4 +1,7 @@
-"""The tests of significance: against tables of published examples, and against scipy and statsmodels."""
+"""The tests of significance: against tables of published examples, and against scipy and statsmodels.
+
+Statsmodels takes seconds to import: only the worker that runs these tests imports it, when they begin.
+"""
 
 import json
 from collections.abc import Iterable
@@ -6,11 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
-from scipy import stats as scipy_stats
-from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
-from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.power import NormalIndPower, TTestIndPower
-from statsmodels.stats.proportion import proportion_effectsize
+import scipy
 
 from sitegen.stats import significance
 from sitegen.stats.significance import Significance
@@ -58,7 +57,7 @@ def test_chi_square_is_what_the_table_says(row):
 
 @each(CHI)
 def test_chi_square_is_that_of_scipy(row):
-    expected = scipy_stats.chi2_contingency(json.loads(row["table"]), correction=True)
+    expected = scipy.stats.chi2_contingency(json.loads(row["table"]), correction=True)
     found = chi_square(row)
     assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
 
@@ -70,6 +69,8 @@ def test_mcnemar_is_what_the_table_says(row):
 
 @each(row for row in MCNEMAR if row["p"] != UNDEFINED)
 def test_mcnemar_is_that_of_statsmodels(row):
+    from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
+
     both, first, second, none = json.loads(row["pairs"])
     expected = statsmodels_mcnemar([[both, first], [second, none]], exact="exact" in row["method"], correction=True)
     found = mcnemar(row)
@@ -83,7 +84,7 @@ def test_t_tests_are_what_the_table_says(row):
 
 @each(T)
 def test_t_tests_are_those_of_scipy(row):
-    test = scipy_stats.ttest_rel if "paired" in row["test"] else scipy_stats.ttest_ind
+    test = scipy.stats.ttest_rel if "paired" in row["test"] else scipy.stats.ttest_ind
     expected = test(json.loads(row["first"]), json.loads(row["second"]))
     found = t_test(row)
     assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
@@ -92,7 +93,7 @@ def test_t_tests_are_those_of_scipy(row):
 @pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")
 @each(T_ONE_VARIES)
 def test_a_sample_that_does_not_vary_is_no_hindrance(row):
-    expected = scipy_stats.ttest_ind(json.loads(row["first"]), json.loads(row["second"]))
+    expected = scipy.stats.ttest_ind(json.loads(row["first"]), json.loads(row["second"]))
     found = t_test(row)
     assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
 
@@ -105,7 +106,7 @@ def test_permutations_are_counted_as_if_one_by_one(row):
     def distance(one, other):
         return abs(sum(one) / len(one) - sum(other) / len(other))
 
-    expected = scipy_stats.permutation_test(
+    expected = scipy.stats.permutation_test(
         (first, second),
         distance,
         permutation_type="samples" if paired else "independent",
@@ -117,6 +118,8 @@ def test_permutations_are_counted_as_if_one_by_one(row):
 
 @each(HOLM)
 def test_p_values_are_adjusted_as_statsmodels_does(row):
+    from statsmodels.stats.multitest import multipletests
+
     given, adjusted = json.loads(row["p"]), json.loads(row["adjusted"])
     assert significance.holm(given) == pytest.approx(tuple(adjusted))
     defined = [p for p in given if p is not None]
@@ -136,14 +139,14 @@ def test_what_pages_look_up_is_the_sign_test(level: float):
 @pytest.mark.parametrize("signs", [0, 1, 2, 7, 24, 25, 100, 499])
 def test_the_sign_test_is_the_exact_binomial_test_of_scipy(signs: int):
     for positive in range(0, signs + 1, 1 + signs // 20):
-        expected = scipy_stats.binomtest(positive, signs).pvalue if signs else 1.0
+        expected = scipy.stats.binomtest(positive, signs).pvalue if signs else 1.0
         assert significance.sign_test(positive, signs - positive) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("positive", range(440, 501, 10))
 def test_many_signs_are_tested_as_exactly_as_pages_show(positive: int):
     signs = 1000
-    expected = scipy_stats.binomtest(positive, signs).pvalue
+    expected = scipy.stats.binomtest(positive, signs).pvalue
     assert significance.sign_test(positive, signs - positive) == pytest.approx(expected, rel=0.01, abs=1e-5)
 
 
@@ -155,6 +158,8 @@ def test_the_number_of_cases_is_what_the_table_says(row):
 
 @each(row for row in CASES if row["cases"] != UNDEFINED)
 def test_it_is_the_least_number_with_enough_power_by_statsmodels(row):
+    from statsmodels.stats.power import NormalIndPower, TTestIndPower
+
     power = (TTestIndPower() if row["effect"] == "d" else NormalIndPower()).power
     needed = int(row["cases"])
     assert power(float(row["size"]), needed, 0.05) >= significance.POWER
@@ -162,6 +167,8 @@ def test_it_is_the_least_number_with_enough_power_by_statsmodels(row):
 
 
 def test_effect_sizes_are_those_of_statsmodels_and_of_the_definition():
+    from statsmodels.stats.proportion import proportion_effectsize
+
     assert significance.cohens_h(0.9, 0.7) == pytest.approx(proportion_effectsize(0.9, 0.7))
     assert significance.cohens_d([4, 5, 3, 4], [2, 3, 3]) == pytest.approx(4 / 3 / ((2 + 2 / 3) / 5) ** 0.5)
     assert significance.cohens_d([4, 4], [3, 3]) is None
