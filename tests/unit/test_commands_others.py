@@ -147,13 +147,25 @@ def test_a_change_of_several_roles_is_followed_by_its_parts():
     ]
 
 
-def test_a_refused_change_is_a_dash_with_its_reason():
-    series = _series(Change(Overlap(common=0, only_before=("a",), only_after=("b",)), (MetricDelta("f1", None, None),)))
-    lines = history_lines(series)
-    assert lines[2].split()[7] == "—"
-    assert lines[3:] == [
-        "    change: not comparable: no document in common with iteration-001; only before: a; only after: b"
-    ]
+@pytest.mark.parametrize(
+    ("overlap", "change", "parts", "moved", "origin"),
+    [
+        (Overlap(1), 0.04, DeltaParts(0.04, 0.0, 0.0), "+0.040", ""),
+        (Overlap(1), 0.0, DeltaParts(0.01, -0.01, 0.0), "no", "outputs +0.010, ground truth −0.010"),
+        (Overlap(2, (), ("c",)), 0.04, DeltaParts(0.04, 0.0, 0.0), "+0.040", "over 2 common documents; only after: c"),
+        (
+            Overlap(0, ("a",), ("b",)),
+            None,
+            None,
+            "—",
+            "not comparable: no document in common with iteration-001; only before: a; only after: b",
+        ),
+        (Overlap(1), None, None, "—", "F1 cannot be computed over what both have in common"),
+    ],
+)
+def test_a_change_says_where_it_comes_from_unless_outputs_alone_made_it(overlap, change, parts, moved, origin):
+    lines = history_lines(_series(Change(overlap, (MetricDelta("f1", change, parts),))))
+    assert (lines[2].split()[7], lines[3:]) == (moved, [f"    change: {origin}"] * bool(origin))
 
 
 def test_a_stale_output_is_called_stale():
