@@ -185,7 +185,7 @@ def compare(request: CompareRequest) -> None:
 def check(request: CheckRequest) -> None:
     """Compare every eval with its limits and its base: the gate.
 
-    Exits with 1 if an eval fails. Limits are set under [gate] in sitegen.toml, and as thresholds in the manifest.
+    Exits with 1 if an eval fails. Limits are set under [gate] in sitegen.toml; the targets of evals are floors too.
     """
     from sitegen.commands.check import check as command
 
