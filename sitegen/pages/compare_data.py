@@ -40,16 +40,7 @@ from sitegen.pages.compare_cells import FEWEST, STATES, cell_source
 from sitegen.pages.effects import verdict_pill
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
-from sitegen.pages.labels import (
-    SAME_OUTPUT,
-    grade_word,
-    in_both,
-    own_unit,
-    signed,
-    smallest_change,
-    span_of_change,
-    spread_words,
-)
+from sitegen.pages.labels import SAME_OUTPUT, grade_word, in_both, own_unit, signed, smallest_change, spread_words
 from sitegen.pages.report.why_rows import because
 from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import cut, day, line
@@ -183,7 +174,7 @@ def answer(series: Series, pair: tuple[int, int], verdict: ChangeVerdict | None)
 
 
 def _picture(spec: MetricSpec, verdict: ChangeVerdict) -> str:
-    """The interval of the change around zero, with a scale below it."""
+    """The interval of the change around zero, which the sentence above has in words, with a scale below it."""
     interval, change = verdict.interval, verdict.change
     if interval is None or change is None:
         return ""
@@ -192,12 +183,11 @@ def _picture(spec: MetricSpec, verdict: ChangeVerdict) -> str:
         return ""
     sure = verdict.decision in ("better", "worse")
     tone = "n" if not sure else "u" if (change > 0) is spec.higher_is_better else "d"
-    ends = span_of_change(interval, spec)
     drawn = around_zero((interval.low, interval.high), change, scale, tone)
     low, high = own_unit(-scale, spec), own_unit(scale, spec)
     return (
         f"<div class=around>{drawn}<div class=ends aria-hidden=true><span>{low}</span><span>no change</span>"
-        f"<span>{high}</span></div><p>95\u202f% interval of the change: {ends}</p></div>"
+        f"<span>{high}</span></div></div>"
     )
 
 

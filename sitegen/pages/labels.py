@@ -338,7 +338,8 @@ def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
         "runs": "other runs",
     }[verdict.unit]
     if interval.low <= 0 <= interval.high:
-        return f"for {others} it could be zero: {ends}"
+        here = "more than chance here, but " * (verdict.decision in ("better", "worse"))
+        return f"{here}for {others} it could be zero: {ends}"
     if verdict.decision.endswith("better" if (interval.low > 0) is spec.higher_is_better else "worse"):
         return f"also beyond these {interval_basis(verdict.unit, verdict.n, nouns).partition(' of ')[0]}: {ends}"
     return f"for {others}: {ends}"

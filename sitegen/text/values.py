@@ -121,13 +121,15 @@ def metric_text(value: float, unit: str = "") -> str:
     An amount has its unit. Numbers that are very small or very large have their significant digits instead. Counts have
     no digits after the point, unless a run recorded some.
     """
+    if value < 0:
+        return MINUS + metric_text(-value, unit)
     if unit and (unit != COUNT or is_whole(value)):
         return amount(value, unit)
-    if 0 < abs(value) < SMALL:
+    if 0 < value < SMALL:
         return f"{value:.2g}"
-    if abs(value) >= _VAST:
+    if value >= _VAST:
         return f"{value:.6g}"
-    if abs(value) >= LARGE:
+    if value >= LARGE:
         return f"{value:,.1f}".removesuffix(".0")
     return f"{value:.3f}"
 

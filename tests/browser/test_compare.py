@@ -232,7 +232,7 @@ def test_scripts_write_numbers_as_pages_do(chromium):
 
 def test_the_script_and_the_page_without_it_say_the_same(visit):
     scripted, plain = visit(PAGE), visit(PAGE, java_script_enabled=False)
-    parts = [".sides-ab p", ".answer", ".around p", ".verdict > .answer ~ p:not(.muted)"]
+    parts = [".sides-ab p", ".answer", ".around .ends", ".verdict > .answer ~ p:not(.muted)"]
     for place, further in ((0, []), (1, [".edited li", ":not(.verdict) > p.muted code"])):
         without = plain.locator("[data-pair]").nth(place)
         before, after = (without.get_attribute("data-pair") or "").split()

@@ -481,7 +481,7 @@ class Comparison {
   }
 
   range(ends) {
-    const range = element("span", "range", ends.map(end => fixed(end, 3)).join(" to "));
+    const range = element("span", "range", ends.map(written).join(" to "));
     range.title = "95 % interval";
     return range;
   }

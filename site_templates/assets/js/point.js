@@ -3,19 +3,19 @@ const DASH = "—";
 
 /** Digits after the point as Python writes them: halfway between two numbers, as 0.0625 is, the even one, not the larger one. */
 const fixed = (value, digits) => {
-  const size = Math.abs(value), isHalf = (size * 2 ** (digits + 1)) % 2 === 1, scale = 10 ** digits;
-  const [whole, fraction] = (isHalf ? (2 * Math.round((size * scale) / 2)) / scale : size).toFixed(digits).split(".");
-  return `${value < 0 ? "-" : ""}${grouped(+whole)}${fraction ? `.${fraction}` : ""}`;
+  const isHalf = (value * 2 ** (digits + 1)) % 2 === 1, scale = 10 ** digits;
+  const [whole, fraction] = (isHalf ? (2 * Math.round((value * scale) / 2)) / scale : value).toFixed(digits).split(".");
+  return `${grouped(+whole)}${fraction ? `.${fraction}` : ""}`;
 };
 /** Three digits after the point; of what is very small or large, as on the server, the digits that count. */
 const written = value => {
-  const size = Math.abs(value);
-  if (size && size < 0.0005 || size >= 1e12) {
-    const digits = size < 1 ? 2 : 6, short = +value.toPrecision(digits);
-    if (size < 1 && Math.abs(short) >= 1e-4) return String(short);
+  if (value < 0) return `−${written(-value)}`;
+  if (value && value < 0.0005 || value >= 1e12) {
+    const digits = value < 1 ? 2 : 6, short = +value.toPrecision(digits);
+    if (value < 1 && short >= 1e-4) return String(short);
     return short.toExponential(digits - 1).replace(/\.?0*e([+-])(\d+)$/, (_, sign, power) => `e${sign}${power.padStart(2, "0")}`);
   }
-  return size < 100 ? fixed(value, 3) : fixed(value, 1).replace(/\.0$/, "");
+  return value < 100 ? fixed(value, 3) : fixed(value, 1).replace(/\.0$/, "");
 };
 const metric = (value, otherwise = DASH, whole = false) =>
   (value === null ? otherwise : whole && Number.isInteger(value) ? grouped(value) : written(value));
