@@ -288,10 +288,12 @@ def check_distinct(names: Iterable[str], line: int | None = None) -> None:
 def csv_rows(content: bytes, most: int = _MAX_CELLS) -> list[list[str]]:
     """The cells as unchanged text, such as ``NA``, ``None`` and ``00712``; at most ``most``. Raises UnreadableError.
 
-    Semicolons or tabs separate them, as spreadsheets write it in some countries, if most do so in the first row.
+    Semicolons, tabs or bars separate them, as spreadsheets write it in some countries, if most do so in the first row,
+    or what a row above it names, as in ``sep=;``.
     """
     outside = "".join(text_of(content)[:_LONGEST_HEADER].split('"')[::2])  # of quoted cells, which may have line ends
-    mark = max(",;\t", key=next(filter(str.strip, outside.splitlines()), "").count)
+    named = outside[4:5] if outside[:4] == "sep=" and outside[5:6] in ("\r", "\n") else ""
+    mark = named or max(",;\t|", key=next(filter(str.strip, outside.splitlines()), "").count)
     # Appends a row of two empty cells. Only an unclosed quote swallows it, which csv does not report otherwise.
     lines = chain(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline=""), [mark])
     reader = csv.reader(lines, delimiter=mark)
@@ -300,6 +302,8 @@ def csv_rows(content: bytes, most: int = _MAX_CELLS) -> list[list[str]]:
     for row in reader:
         rows.append([known.setdefault(cell, cell) for cell in row])
         cells += len(row)
+        if row and row[0].startswith("<<<<<<< "):
+            raise UnreadableError("two versions of it stand side by side, by a merge", "Keep one.", reader.line_num)
         if cells > most + 2:
             raise UnreadableError(
                 f"it has more than {most:,} cells, counted up to this line",
@@ -311,6 +315,8 @@ def csv_rows(content: bytes, most: int = _MAX_CELLS) -> list[list[str]]:
         # The cell runs from the quote to the end of the file.
         line = reader.line_num - max(1, len(list(io.StringIO(last[-1][:-1], newline=""))))
         raise UnreadableError(f"the quote that opens in line {line} is never closed", "Close it.", line)
+    if named:
+        rows[0] = []
     if not any(any(cell.strip() for cell in row) for row in rows):
         raise UnreadableError("it is empty", "Write a header row and the expected values.")
     return rows

@@ -51,6 +51,7 @@ from sitegen.importers.usual_names import (
     GRADES,
     LOGPROB,
     TRUE_LABELS,
+    USAGE,
     VERDICTS_OF_CHECKS,
     case_rows,
     is_verdict,
@@ -66,7 +67,7 @@ from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
-from sitegen.model.usage import JUDGES, Call, Usage, stated, stated_judge
+from sitegen.model.usage import JUDGES, LATENCIES, Call, Usage, stated, stated_judge
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import cut
 
@@ -360,12 +361,16 @@ class _TableReader:
         failures = [_cell_text(row.get(name)) for name in self._judge_errors]
         cells = map(members, (value_at(row, column) for column in self._scores.values()))
         failures += (_cell_text(cell.get("error")) for cell in cells if all(cell.get(key) is None for key in GRADES))
-        stated = (self.value(row, part) for part in ("tokens_in", "tokens_out", "cost", "latency"))
+        stated = (self.value(row, part) for part in USAGE)
         tokens_in, tokens_out, cost, latency = (  # which are texts in CSV
             spelled_number(amount) if isinstance(amount, str) else amount for amount in stated
         )
+        seconds = number(latency)
         usage = Usage(
-            tokens_in=whole(tokens_in), tokens_out=whole(tokens_out), cost=number(cost), latency=number(latency)
+            tokens_in=whole(tokens_in),
+            tokens_out=whole(tokens_out),
+            cost=number(cost),
+            latency=None if seconds is None else seconds / LATENCIES.get(plain_name(parts["latency"][0]), 1.0),
         )
         return JudgedCase(
             id=name,

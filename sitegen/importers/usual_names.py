@@ -16,6 +16,7 @@ from sitegen.importers.columns import ColumnMap
 from sitegen.importers.preferences import preference_in
 from sitegen.importers.tool_values import as_float, lone_item, members, name_of, spelled_number
 from sitegen.model.outcomes import Value
+from sitegen.model.usage import LATENCIES, TOKENS_IN, TOKENS_OUT
 from sitegen.text.keys import plain_key
 
 TRUE_LABELS: Final = ("ytrue", "truelabel", "goldlabel")
@@ -50,9 +51,12 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
     "reasoning": ("reasoning", "reason", "explanation", "rationale", "justification"),
     "cost": ("cost", "costusd", "totalcost"),
     "confidence": ("confidence", "modelconfidence", "answerconfidence", "confidencescore", "probability", LOGPROB),
-    "latency": ("latency", "latencys", "latencyseconds", "durations", "durationseconds", "elapsedseconds"),
+    "latency": tuple(LATENCIES),
+    "tokens_in": TOKENS_IN,
+    "tokens_out": TOKENS_OUT,
 }
 """Part of a case -> usual column names, the most specific first, in lower case without separators."""
+USAGE: Final = ("tokens_in", "tokens_out", "cost", "latency")
 
 WEAK_VERDICTS: Final = ("success", "status", "outcome", "classification", "ok")
 """Names that often mean only that a call succeeded."""
@@ -164,7 +168,7 @@ def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]
         systems = named if len(named) >= LEAST_VARIANTS else free
     if len(systems) < LEAST_VARIANTS:
         return []
-    apart = {truth, *systems, *beside, *(by_name.get(name) for part in ("cost", "latency") for name in PARTS[part])}
+    apart = {truth, *systems, *beside, *(by_name.get(name) for part in USAGE for name in PARTS[part])}
     distinct = (name for name in names if len({str(case.get(name)) for case in cases}) == len(cases))
     tells = next(distinct, "") if by_name.keys().isdisjoint((*PARTS["id"], *PARTS["input"])) else ""
     return [

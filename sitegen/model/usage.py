@@ -98,8 +98,8 @@ JUDGES: Final = (
     *("gradingmodel", "scorermodel", "judgename"),
 )
 """Names of the model that graded, in lower case without separators."""
-_TOKENS_IN: Final = ("tokensin", "tokensinput", "inputtokens", "prompttokens")
-_TOKENS_OUT: Final = ("tokensout", "tokensoutput", "outputtokens", "completiontokens")
+TOKENS_IN: Final = ("tokensin", "tokensinput", "inputtokens", "prompttokens")
+TOKENS_OUT: Final = ("tokensout", "tokensoutput", "outputtokens", "completiontokens")
 _CACHED: Final = ("cachereadinputtokens", "cachecreationinputtokens")
 """Names in one API that counts these tokens apart from ``input_tokens``."""
 _SHORT_IN: Final = ("input", "prompt", "in")
@@ -110,11 +110,10 @@ _PARAMETERS: Final = ("parameters", "params", "modelparameters", "modelparams")
 _PARAMETER: Final = ("temperature", "maxtokens", "topp", "topk", "seed")
 """Parameters of a call that may be listed beside its model."""
 _UNITS: Final = (("ms", 1000.0), ("milliseconds", 1000.0), ("s", 1.0), ("sec", 1.0), ("secs", 1.0), ("seconds", 1.0))
-_LATENCIES: Final = ("latency", "duration", "elapsed", "elapsedtime", "responsetime", "processingtime")
-_LATENCY, _MEDIAN, _P95 = (
+LATENCIES, _MEDIAN, _P95 = (
     {name + ending: divisor for name in names for ending, divisor in (("", 1.0), *_UNITS)}
     for names in (
-        _LATENCIES,
+        ("latency", "duration", "elapsed", "elapsedtime", "responsetime", "processingtime"),
         ("latencymedian", "medianlatency", "latencyp50", "p50latency"),
         ("latencyp95", "p95latency"),
     )
@@ -130,8 +129,8 @@ def stated(*objects: Any) -> Call:
     members = _members(objects)
     tokens = _members(map(members.get, ("usage", "tokenusage", "tokens", "llmusage")))
     both = {**tokens, **members}
-    tokens_in = _first_whole_number(both, _TOKENS_IN)
-    tokens_out = _first_whole_number(both, _TOKENS_OUT)
+    tokens_in = _first_whole_number(both, TOKENS_IN)
+    tokens_out = _first_whole_number(both, TOKENS_OUT)
     if tokens_in is not None:
         tokens_in += sum(_first_whole_number(both, (name,)) or 0 for name in _CACHED)
     return Call(
@@ -141,7 +140,7 @@ def stated(*objects: Any) -> Call:
             tokens_in=_first_whole_number(tokens, _SHORT_IN) if tokens_in is None else tokens_in,
             tokens_out=_first_whole_number(tokens, _SHORT_OUT) if tokens_out is None else tokens_out,
             cost=_first_number(both, _COST),
-            latency=_seconds(both, _LATENCY),
+            latency=_seconds(both, LATENCIES),
         ),
     )
 

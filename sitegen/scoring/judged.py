@@ -162,7 +162,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=51,
+    version=52,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",

@@ -221,7 +221,7 @@ def test_a_table_of_a_classification_is_judged_by_its_two_labels(names, repo):
         ),
         (
             "query_id,mode,recall_at_k,mrr,latency_ms\nq1,dense,1.0,0.5,4\nq1,bm25,0.5,0.5,2\nq2,dense,1,1,3\nq2,bm25,1,1,1\n",
-            {"id": "query_id", "variant": "mode", "scores": ["recall_at_k", "mrr"]},
+            {"id": "query_id", "variant": "mode", "scores": ["recall_at_k", "mrr"], "latency": "latency_ms"},
             "Score 0.812 over 4 cases",
         ),
         (

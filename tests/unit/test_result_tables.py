@@ -257,6 +257,13 @@ def test_a_preset_knows_ragas() -> None:
     assert (old.cases[0].output, scores(old)) == ("so", [{"bleu": 0.5}])
 
 
+def test_usage_is_read_from_columns_with_usual_names_and_units_and_commas_may_be_of_decimals() -> None:
+    head = "id;output;score;latency_ms;prompt_tokens;completion_tokens;cost\n"
+    (case,) = read("r.csv", f"{head}a;1,5;0,9;1500;12;3;0,25\n").cases
+    assert (case.output, case.judges[0].score) == ("1,5", 0.9)
+    assert case.call.usage == Usage(tokens_in=12, tokens_out=3, cost=0.25, latency=1.5)
+
+
 def test_a_preset_knows_langsmith() -> None:
     table = (
         "inputs.question,inputs.context,outputs.output,error,reference.answer,feedback.correct,feedback.tone,"
