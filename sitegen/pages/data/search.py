@@ -180,6 +180,8 @@ def _pages_of_eval(summary: EvalSummary) -> Iterator[SearchEntry]:
         )
     if summary.notes:
         yield SearchEntry("Notes", links.notes(eval_id), f"{name}: what people said about its cases")
+    if summary.spread:
+        yield SearchEntry("Compare variants", links.variants(eval_id), name)
     if len(summary.headlines) > 1:
         yield SearchEntry("Compare iterations", links.compare(eval_id), name)
     if summary.steps and not summary.deleted:
