@@ -60,15 +60,6 @@ def test_the_configuration_holds_the_rules_of_a_mapping():
     assert counts(judge(EXPECTED, {"total": 11.2}, config)) == {"total": (1, 0, 0, 0), "note": (0, 0, 0, 1)}
 
 
-def test_line_items_are_paired_before_they_are_judged():
-    candidate = {"order": {"lines": [{"description": "nuts", "n": 3}, {"description": "screw", "n": 1}]}}
-    config = {"path": "order.lines", "match_fields": ["description"], "score_fields": ["n"], "threshold": 0.7}
-    said = judge(ITEMS, candidate, config, "line-items")
-    assert counts(said) == {"order.lines[].n": (1, 1, 1, 0)}
-    assert said.details["alignment"] == {"order.lines": [[1, 0, 0.75], [0, None, None], [None, 1, None]]}
-    assert said.score == 0.5
-
-
 def test_line_items_are_paired_by_match_fields_alone_however_much_they_agree():
     expected, candidate = ({"line_items": [{"description": name, "n": 1, "m": 2}]} for name in "ab")
     for config in ({}, {"algorithm": None}):

@@ -131,21 +131,6 @@ def test_a_band_reaches_from_low_to_high_and_has_gaps():
     assert charts.Plot().band(spans) == "M0 500L1 0L1 500L0 750ZM2.95 500L3.05 500L3.05 1000L2.95 1000Z"
 
 
-def _island(chart: trend_chart.TrendChart, name: str) -> Any:
-    return chart.island[name]
-
-
-def test_a_second_line_is_drawn_where_the_clocks_part_and_none_where_they_do_not():
-    series = sample.series(3)
-    chart = trend_chart.trend(sample.view_of(sample.trend(series)))
-    now = [point.now.metric("f1") if point.now else None for point in series.points]
-    assert chart.now[0] == charts.Plot().line(now)
-    assert _island(chart, "now")[0] == [value if value is None else round(value, 3) for value in now]
-    same = tuple(replace(point, now=point.scorecard) for point in series.points)
-    chart = trend_chart.trend(sample.view_of(sample.trend(replace(series, points=same))))
-    assert (chart.now, chart.island["now"]) == ((), [])
-
-
 def test_the_script_knows_which_changes_the_outputs_alone_made():
     first, second, third = sample.series(3).points
     delta = Change(Overlap(1), (MetricDelta("f1", 0.1, DeltaParts(0.1, 0.0, 0.0)),) * 3)

@@ -98,14 +98,6 @@ def test_an_own_folder_overrides_file_by_file(renderer, tmp_path):
     assert ours.render(not_found_page(None)) == renderer.render(not_found_page(None))
 
 
-def test_an_own_asset_is_part_of_the_style_sheet(tmp_path):
-    asset = tmp_path / "assets" / "css" / "tokens.css"
-    asset.parent.mkdir(parents=True)
-    asset.write_text(":root { --bg: red; }", encoding="utf-8")
-    ours = Renderer(sample.SITE, tmp_path)
-    assert b"--bg: red" in ours.assets()[0].content
-
-
 def test_the_digest_of_templates_changes_with_every_name_and_every_content(tmp_path):
     def digest(contents: dict[str, str]) -> str:
         folder = Path(tempfile.mkdtemp(dir=tmp_path))
@@ -118,15 +110,6 @@ def test_the_digest_of_templates_changes_with_every_name_and_every_content(tmp_p
     assert digest({**base, "README.md": "no template"}) == digest(base)
     others = [{"a.html": "xy", "css/b.css": ""}, {"a.html": "x", "css/c.css": "y"}, {"a.html": "x", "b.css": "y"}]
     assert len(set(map(digest, [base, {"a.html": "x"}, *others]))) == 5
-
-
-def test_assets_are_one_style_sheet_two_scripts_and_a_picture(renderer):
-    assert [file.path for file in renderer.assets()] == [
-        "assets/app.css",
-        "assets/app.js",
-        "assets/theme.js",
-        "assets/icon.svg",
-    ]
 
 
 def test_a_name_that_a_template_does_not_know_is_an_error(tmp_path):

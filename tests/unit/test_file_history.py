@@ -64,14 +64,6 @@ def test_sizes_stand_beside_every_eval_that_was_measured_twice():
     assert [(one.info.id, values) for one, values in view.tracks] == [("b", (0.1, None, 0.2))]
 
 
-def test_the_mean_of_the_evals_stands_beside_edits_that_made_the_file_longer_or_shorter():
-    counts = [PatchCounts(added=10), PatchCounts(added=2), PatchCounts(removed=1), PatchCounts(added=1, removed=1)]
-    effects = [(effect("a", value, before=0.5),) for value in (0.9, 0.7, 0.4, 0.8)]
-    file = InstructionHistory("a.md", (*FILE.edits, edit(4)))
-    view = view_of(file, counts, effects)
-    assert (view.tendency(longer=True), view.tendency(longer=False)) == ((1, 1, 0), (1, 0, 1))
-
-
 def test_a_file_with_one_version_has_no_growth():
     view = view_of(InstructionHistory("a.md", (edit(1),)), [PatchCounts(added=10, words=90)], [(effect("a", 0.5),)])
     assert (view.sizes, view.tracks) == ([], [])

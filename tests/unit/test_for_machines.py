@@ -135,14 +135,6 @@ def test_the_feed_tells_what_the_newest_output_lost_and_not_what_is_too_new_to_t
     assert lost["new"] == []
 
 
-def test_a_level_that_came_back_little_by_little_is_a_recovery():
-    till = summary("till", 0.9, 0.5, 0.7, 0.9, steps=(step(1, 0.9, 0.5, "fixed", until=3),))
-    assert [(each["category"], each["title"]) for each in entries(SITE, till)] == [
-        ("recovery", "Recovered: Eval till, F1 0.500 to 0.900"),
-        ("regression", "Regression: Eval till, F1 0.900 to 0.500"),
-    ]
-
-
 def test_regressions_that_one_output_ends_are_one_recovery():
     steps = (step(1, 0.9, 0.7, "fixed", until=3), step(2, 0.7, 0.4, "fixed", until=3))
     titles = [each["title"] for each in entries(SITE, summary("till", 0.9, 0.7, 0.4, 0.9, steps=steps))]

@@ -67,15 +67,6 @@ def entry(eval_id: str, **stated: Any) -> EvalConfig:
     return EvalConfig(id=eval_id, kind="judged", **stated)
 
 
-def test_results_beside_a_configuration_of_promptfoo_are_an_eval_driven_by_its_prompts() -> None:
-    globs = ("prompts/*.txt", "prompts/chat.json", "prompts/third.md")
-    files = {"promptfooconfig.yaml": CONFIGURATION, "output.json": "{}"}
-    assert found(files) == (globs, (entry("promptfoo", dir=".", outputs="output.json", instructions=globs),))
-    below = tuple(f"qa/{glob}" for glob in globs)
-    files = {"qa/promptfooconfig.yaml": CONFIGURATION, "qa/results.json": "{}"}
-    assert found(files) == (below, (entry("qa", dir="qa", outputs="results.json", instructions=below),))
-
-
 def test_results_of_promptfoo_are_found_by_their_format_whatever_they_are_called() -> None:
     globs = ("qa/prompts/*.txt", "qa/prompts/chat.json", "qa/prompts/third.md")
     results = '{"evalId": "x", "results": {}}'

@@ -107,26 +107,6 @@ def test_a_lost_field_fails_whatever_the_value_does_if_it_is_more_than_chance(dr
     assert list(found.reasons) == reasons
 
 
-@pytest.mark.parametrize(
-    ("broken", "cases", "limits", "reasons"),
-    [
-        (3, 10, (3, 10), ()),
-        (4, 10, (3, 10), ("too many broken",)),
-        (3, 9, (3, 10), ("too few cases",)),
-        (1, 9, (0, 10), ("too many broken", "too few cases")),
-        (1_000, 0, (None, None), ()),
-        (0, None, (0, 10), ()),  # recorded numbers have no cases
-    ],
-)
-def test_an_eval_is_held_against_the_number_of_broken_values_and_of_cases(broken, cases, limits, reasons):
-    metric = check_metric(F1, NONE, 0.9, 0.9, moved(0.0))
-    more = {"broken": broken, "cases": cases, "max_broken": limits[0], "min_cases": limits[1]}
-    found = gate_eval("a", "both", [metric], overlap=SAME, **more)
-    assert (found.reasons, found.verdict, found.matched) == (reasons, "fail" if reasons else "pass", True)
-    new = gate_eval("a", "new", [metric], **more)
-    assert new.reasons == tuple(reason for reason in reasons if reason == "too few cases")
-
-
 def test_limits_on_cases_of_an_eval_go_before_those_of_all():
     gate = GateSettings(
         max_broken=5, min_cases=10, evals={"a": SlicedLimits(max_broken=0), "b": SlicedLimits(min_cases=1)}

@@ -83,15 +83,6 @@ def test_going_back_says_what_every_eval_would_gain_or_lose_and_the_verdict_if_t
     assert (untested.change, untested.decision) == (0.0, None)
 
 
-def test_an_eval_that_none_of_the_files_drives_has_no_part_in_it():
-    best, other = summary("x", (0.9, 0.5, 0.6), 0, *WINDOWS), summary("other", (0.9, 0.5, 0.6), 2, *WINDOWS)
-    index = EffectIndex([best, other], {"other": frozenset({"same.md"})})
-    oldest = index.best_instructions(FILES)[-1]
-    assert [effect.info.id for effect in oldest.evals] == ["x"]
-    deleted = replace(best, deleted=True)
-    assert EffectIndex([deleted], {}).best_instructions(FILES) == ()
-
-
 def test_the_command_brings_everything_back_whatever_the_files_are_called(repo: GitRepo):
     odd = ["-rf.md", "it's $(touch x) `y`.md", "*.md", ":(top)z.md", 'say "hi" & bye.md']
     then = repo.commit(

@@ -247,15 +247,6 @@ def test_point_after_point_the_same_is_known_as_of_all_of_them_together():
     assert repeat_groups(series) == ((0, 1, 2), (3, 4, 5))
 
 
-def test_the_runs_of_a_point_are_repeats_too_but_those_that_cannot_be_read():
-    cards = [replace(CARD, metrics=(Metric("f1", value),)) for value in (0.5, 0.6, 0.7)]
-    runs = [*cards, replace(CARD, status="unreadable")]
-    (noise,) = noise_so_far([(replace(point("a"), scorecard=cards[0]), runs)])
-    of_runs = noise_of([Repeats(CellMap(0, (), {}), (0, 1, 2), outputs(0.5, 0.6, 0.7))])
-    assert of_runs
-    assert noise == replace(of_runs, repeats=1, mean=0.5)
-
-
 def test_the_means_of_repeats_are_compared_and_a_bad_run_is_in_neither():
     """Four repeats say more of their instructions than the one that happens to be compared."""
     apart = Noise(groups=2, outputs=8, deviation=0.02, limit=0.0692)

@@ -2,7 +2,7 @@ import pytest
 
 from sitegen.text.patch import touched_sections
 from sitegen.text.sections import Outline, outline
-from tests.pages_sample_diffs import V1, V2, patch_of
+from tests.pages_sample_diffs import patch_of
 
 TEXT = b"""before
 
@@ -38,16 +38,6 @@ def test_line_ends_and_long_titles_do_not_matter():
     assert outline(b"# One\r\n\r\n## Two\r\n") == Outline((1, 3), ("One", "One › Two"))
     assert len(outline(b"# " + b"long " * 900).paths[0]) < 100
     assert outline(b"") == Outline((), ())
-
-
-def test_an_edit_touches_the_sections_of_what_it_added_and_removed():
-    hunks = patch_of(V1, V2).hunks
-    assert touched_sections(hunks, outline(V1.encode()), outline(V2.encode())) == (
-        "Packet reader › Rules",
-        "Packet reader › Fields",
-        "Packet reader › Example",
-        "Packet reader › Never",
-    )
 
 
 def test_blank_lines_and_the_stated_version_touch_nothing():

@@ -3,7 +3,7 @@ import re
 from msgspec.structs import replace
 
 from sitegen.model.changes import Change, ChangeVerdict, Ends, MetricDelta, Overlap
-from sitegen.model.commits import WORKTREE, ChangedPath, Commit
+from sitegen.model.commits import WORKTREE, ChangedPath
 from sitegen.model.outcomes import Flips
 from sitegen.model.series import HEADLINES
 from sitegen.model.site import SiteInfo
@@ -82,22 +82,6 @@ def test_copies_are_named_and_not_counted_as_outputs_of_the_commit():
         ("39", "same output as iteration-038"),
         ("40", "same output as iteration-036"),
     ]
-
-
-def test_edits_of_earlier_commits_stand_once_with_the_evals_that_they_may_have_to_do_with():
-    trim, grow = (
-        Commit(sha=letter * 40, position=position, author="Wren", committed_at="2026-03-02", subject=subject)
-        for letter, position, subject in (("a", 2, "Trim"), ("b", 3, "Grow"))
-    )
-    old, new = (trim, 1), (grow, 2)
-    first, second = (replace(move, effect=replace(BROUGHT, edits=(new,))) for move in sample.MOVES[:2])
-    again = replace(sample.MOVES[3], effect=replace(SAME, edits=(old,)))
-    assert sample.moved(first, second, again).edits_before == [(grow, 2, [])]
-    first = replace(first, effect=replace(BROUGHT, edits=(new, old)))
-    assert sample.moved(first, second).edits_before == [(grow, 2, []), (trim, 1, ["Vegetables"])]
-    html = html_of(sample.commit_view(moves=(first, second)))
-    assert f'<a href="../commits/{"a" * 12}.html">Trim</a>' in html
-    assert "1 file; for Vegetables</span>" in html
 
 
 def test_an_earlier_edit_names_three_evals():

@@ -10,7 +10,6 @@ import pytest
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from sitegen.analysis.change import change
 from sitegen.analysis.flips import flipped_cells, net_by_item
 from sitegen.model.changes import ChangeVerdict, Ends, Overlap
 from sitegen.model.metrics import Counts
@@ -19,7 +18,7 @@ from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import EvalInfo, Series
 from sitegen.model.site import SiteInfo
 from sitegen.pages import compare_cells
-from sitegen.pages.compare import CompareView, compare_page, edits_since, errors
+from sitegen.pages.compare import CompareView, compare_page, edits_since
 from sitegen.pages.compare_data import CompareData, answer, answers_data, compare_data, diff_command, editing_commits
 from sitegen.pages.edit import draw_few
 from sitegen.scoring.kinds import scorer
@@ -114,53 +113,12 @@ def view(one: Series) -> CompareView:
     return found
 
 
-BROKEN = sample.cell(
-    "a",
-    "rows[0].x",
-    Period(start=0, state="correct", expected='"1"', actual='"1"'),
-    Period(start=2, state="wrong_value", expected='"2"', actual='"1"'),
-)
-STILL = sample.cell("a", "name", Period(start=0, state="omission", expected='"n"', actual=""))
-EXTRA = sample.cell(
-    "a",
-    "rows[3].x",
-    Period(start=0, state="hallucination", expected="", actual="9"),
-    Period(start=2, state="absent", expected="", actual=""),
-    extra=True,
-)
-GONE = sample.cell(
-    "b",
-    "name",
-    Period(start=0, state="omission", expected="5", actual=""),
-    Period(start=2, state="absent", expected="", actual=""),
-)
 RIGHT = sample.cell("a", "fine", Period(start=0, state="correct", expected="1", actual="1"))
 
 
 def flip(fate: Fate, cell: Cell) -> CellFlip:
     """A cell with its runs at the second and the third point."""
     return CellFlip(fate=fate, cell=cell, before=cell.at(1), after=cell.at(2))
-
-
-def test_the_newest_point_is_held_against_the_one_before_it():
-    one = series(BROKEN, STILL, EXTRA, GONE, RIGHT)
-    found = view(one)
-    assert (found.earlier, found.change(1)) == ((1,), change(one, 1, 2))
-    assert list(flipped_cells(one.cells, 1, 2)) == [
-        flip("broken", BROKEN),
-        flip("still_wrong", STILL),
-        flip("fixed", EXTRA),
-        flip("vanished", GONE),
-    ]
-    assert found.edits_between(1) == list(editing_commits(one))
-    assert [found.change(1).of(spec.name) for spec in one.specs] == [delta.change for delta in found.change(1).metrics]
-    assert errors(one.points[1]) == one.points[1].scorecard.counts[4:]
-    assert found.change(1).flips.by_truth == 1
-    html = html_of(one)
-    assert '<h2 id="h-p1" class="grow">The newest iteration and the one before it</h2>' in html
-    assert "are over the 1 document in both; the values beside them also count other documents: 1 before." in html
-    assert "Values: 1 fixed, 1 broken," in html
-    assert "sitegen compare waybills@0002 waybills@0003" in html
 
 
 def test_points_without_a_common_document_are_not_tested_for_chance():
@@ -179,54 +137,6 @@ def test_points_without_a_common_document_are_not_tested_for_chance():
     assert compared.verdict is not None
     assert compared.verdict.p_value is None
     assert [flip.fate for flip in flipped_cells(one.cells, 1, 2)] == ["vanished", "appeared"]
-
-
-def test_the_script_is_given_every_cell_that_was_ever_wrong():
-    one = series(BROKEN, STILL, EXTRA, GONE, RIGHT)
-    found = compare_data(one, ())
-    assert (found.pieces, found.choosable) == ((), 3)
-    assert found.page is not None
-    points = found.page.pop("points")
-    assert list(found.page.pop("judged")) == ["0001 0002", "0002 0003"]
-    assert [(edit[0], edit[4]) for edit in found.page.pop("edits")] == [(2, [0])]
-    fates = found.page.pop("fates")
-    assert [[len(row) for row in table] for table in fates] == [[7] * 7] * 2
-    assert found.page == {
-        "metrics": [["F1", 1, "", 1], ["Precision", 1, "", 1], ["Recall", 1, "", 1], ["Field accuracy", 1, "", 1]],
-        "older": 0,
-        "paths": [".claude/instructions/waybill.md"],
-        "unnamed": 0,
-        "noun": ["document", "documents"],
-        "best": "0002",
-        "errors": ["omission", "hallucination", "wrong value", "format error"],
-        "letters": ["O", "H", "W", "F"],
-        "block": {
-            "documents": ["a", "b"],
-            "cases": None,
-            "held": [[0], [0, 2]],
-            "fields": [["rows[].x", "rows-.x-4b117dd51dd6967a12f58d239961e592.html"], ["name", "name.html"]],
-            "least": (),
-            "cells": [
-                [0, 0, "rows[0].x", 0, [0, 0, 0, 0, 2, 4, 1, 0], 0],
-                [0, 1, "name", 0, [0, 2, 2, 3], 1],
-                [0, 0, "rows[3].x", 1, [0, 3, 3, 4, 2, 6, 3, 3], 2],
-                [1, 1, "name", 0, [0, 2, 5, 3, 2, 6, 3, 3], 3],
-            ],
-            "texts": ["1", "2", "n", None, "9", "5"],
-        },
-    }
-    assert points[0] == {
-        "slug": "0001",
-        "label": "iteration-001",
-        "commit": f"../../commits/{one.points[0].snapshot.commit.sha[:12]}.html",
-        "short": one.points[0].snapshot.commit.short,
-        "day": "5 Jan 2025",
-        "subject": one.points[0].snapshot.commit.subject,
-        "again": 0,
-        "values": [one.points[0].scorecard.metric(spec.name) for spec in one.specs],
-        "errors": tuple(one.points[0].scorecard.counts[4:]),
-        "ends": [0.451, 0.786],
-    }
 
 
 NUMBER = 40

@@ -144,22 +144,6 @@ def test_an_effect_has_one_verdict_and_one_reason(effect: Effect, grade: str, wh
     assert (row.grade, row.why) == (grade, why)
 
 
-def test_a_flipped_field_and_the_passages_that_name_it_lead_to_each_other(renderer: Renderer):
-    flips = Flips((("price", 2),), (("sowing.from", 1), ("packet.weight", 1)))
-    page = edit_page(sample.FILE, 1, drawn(1, sample.V1, sample.V2), (sample.judged(sample.EFFECTS[0], flips=flips),))
-    html = written(renderer, page)
-    assert '<tr id="d1"><td class=c-field><code>price</code><td' in html
-    assert '<tr class="hk" id="p2"><td colspan="6"><b>Passage 2</b>' in html
-    assert 'names <a href="#d1"><code>price</code></a> +2, <a href="#d3"><code>sowing.from</code></a> −1</span>' in html
-    view = page.view
-    assert isinstance(view, EditView)
-    assert [(field, [label for _, label in view.fields.passages(field)]) for field in view.fields.evals] == [
-        ("price", ["2"]),
-        ("packet.weight", []),
-        ("sowing.from", ["2"]),
-    ]
-
-
 def test_a_side_that_could_not_be_read_is_named_with_where_to_read_on():
     before = replace(sample.headline(1, 0.5), status="unreadable")
     after = replace(sample.headline(2, 0.25), status="no_ground_truth")

@@ -73,24 +73,3 @@ def test_a_page_has_an_end_whatever_happened():
     assert f"the newest {COLUMNS} of {number};" in html
     assert f"{number - TURNS} earlier are not listed" in html
     assert len(html) < 400_000
-
-
-def test_the_strip_begins_with_what_lasts_from_before_its_first_column():
-    runs = (
-        Period(start=1, state="omission", expected="1", actual=""),
-        Period(start=2, state="correct", expected="1", actual="1"),
-    )
-    cell = Cell(document="", path="x", attribute="x", extra=False, periods=runs)
-    busy = Cell(
-        document="",
-        path="y",
-        attribute="x",
-        extra=False,
-        periods=tuple(
-            Period(start=index, state="omission", expected=str(index), actual="") for index in range(COLUMNS + 5)
-        ),
-    )
-    strip = table(html_of(series(cell, busy, number=COLUMNS + 5)), "strip")
-    assert f"x</code></a><td colspan={COLUMNS} class=correct><b>✓</b><td class=c-rest>" in strip
-    early = html_of(series(cell, number=COLUMNS + 5))
-    assert "<td class=omission>O<td class=correct>✓<td class=c-rest>" in table(early, "strip")

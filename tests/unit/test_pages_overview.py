@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from sitegen.analysis.causes import ProblemCounts
 from sitegen.model.changes import Change, Ends, MetricDelta, Overlap
 from sitegen.model.outcomes import Flips
-from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Streak, WeakSection, Window
+from sitegen.model.series import EvalInfo, EvalSummary, Streak, WeakSection, Window
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
@@ -17,8 +17,7 @@ from sitegen.pages.overview.page import SiteCounts
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
 from tests.sites import renderer_of
-from tests.unit.test_for_machines import headline, step
-from tests.unit.test_standing import verdict
+from tests.unit.test_for_machines import headline
 
 HEAD = sample.commit(9)
 COUNTS = SiteCounts(
@@ -69,26 +68,6 @@ def test_a_few_evals_are_cards_and_more_are_rows_that_name_the_edit_they_were_ma
     )
     html = renderer_of(sample.SITE).render(view.page).decode()
     assert html.partition("<table")[2].count(links.edit(edit.path, edit.commit.sha)) == 1
-
-
-def test_each_eval_says_how_it_stands_the_one_in_most_trouble_first_and_deleted_ones_last():
-    worse = replace(_summary("b", 0.9, 0.5), best_output=BestOutput(0, 0.9, 0), steps=(step(1, 0.9, 0.5, "fell"),))
-    past = replace(_summary("d", 0.9, 0.6, 0.7), best_output=BestOutput(0, 0.9, 0), steps=(step(1, 0.9, 0.6, "open"),))
-    lower = replace(_summary("c", 0.9, 0.8), best_output=BestOutput(0, 0.9, 0), since_best=verdict("cannot tell"))
-    page = sample.overview_page(
-        (_summary("gone", 0.1, deleted=True), _summary("a", 0.5, 0.5), lower, worse, past), HEAD, COUNTS
-    )
-    html = renderer_of(sample.SITE).render(page).decode()
-    assert re.findall(r'<a class="name" href="evals/(\w+)/', html) == ["b", "d", "c", "a", "gone"]
-    rows = html.partition('<table class="evals')[2].partition("<tbody>")[2].split("<tr")[1:6]
-    known = ("worse</span>", "behind its best", "below its level of", "deleted")
-    assert [[word for word in known if word in row] for row in rows] == [
-        ["worse</span>", "behind its best"],
-        ["behind its best", "below its level of"],
-        ["behind its best"],
-        [],
-        ["deleted"],
-    ]
 
 
 def test_the_mean_leaves_out_undefined_and_deleted_evals_and_those_without_an_output_and_says_how_many():

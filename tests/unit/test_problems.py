@@ -6,9 +6,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from sitegen.analysis.causes import causes_of, count_causes
-from sitegen.model.problems import PROBLEM_TYPES, Problem
-from sitegen.pages.other_pages import LISTED, banner_address, banner_text, problems_page, score_changes, where
-from sitegen.pages.overview.page import SiteCounts
+from sitegen.model.problems import Problem
+from sitegen.pages.other_pages import LISTED, banner_text, problems_page, score_changes, where
 from sitegen.scoring.ground_truth.truth import unmapped
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
@@ -46,25 +45,6 @@ def test_errors_come_first_then_what_is_in_most_places_and_the_past_last() -> No
     assert [cause.message for cause in causes] == ["now", "twice", "once", "old"]
     assert count_causes(causes) == (1, 2, 0, 1)
     assert count_causes(causes).text == "1 error, 2 warnings, and 1 of earlier outputs alone"
-
-
-def test_a_banner_names_the_gravest_cause_that_changes_scores_and_where() -> None:
-    note = Problem("note", "worth knowing", "f")
-    leak = Problem.of_type("unmatched_redaction", "a glob", "f")
-    assert score_changes((note, leak, _unmapped("a", 1, past=True))) == ()
-    two = (_unmapped("a", 1), _unmapped("b", 2))
-    of_site = score_changes((note, *two, Problem("warning", "more", "f")))
-    assert [(cause.severity, cause.message) for cause in of_site] == [
-        ("warning", PROBLEM_TYPES["unmapped_values"].summary),
-        ("warning", "more"),
-    ]
-    assert banner_address(of_site) == "problems.html"
-    counts = SiteCounts(commits=2, edits=0, raised=0, lowered=0, problems=count_causes(of_site))
-    page = sample.overview_page((), HEAD, counts, score_changes=score_changes(two))
-    html = " ".join(renderer_of(sample.SITE).render(page).decode().split())
-    assert f"{PROBLEM_TYPES['unmapped_values'].summary.rstrip('.')}, in 2 evals.</span>" in html
-    of_eval = score_changes((_unmapped("a", 1),))
-    assert banner_address(of_eval) == f"problems.html#{of_eval[0].id}"
 
 
 def test_a_banner_names_the_first_of_many_names() -> None:

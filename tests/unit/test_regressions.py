@@ -1,6 +1,5 @@
 """Steps of an eval, what changed with them, whether they were regained; the best so far; mutes; the page."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ from sitegen.scoring.kinds import scorer
 from tests import pages_sample as sample
 from tests.calibration import STAYS, said_of_loss
 from tests.scoring.test_tables import tables
-from tests.sites import build_site, content, renderer_of
+from tests.sites import renderer_of
 
 F1, PRECISION, RECALL = sample.SPECS[:3]
 CASES = 100
@@ -247,15 +246,6 @@ def test_what_comes_after_a_return_changes_nothing_about_the_fall_that_it_ended(
     assert (first.at, first.status, first.until, first.metrics[0].after) == (6, "fixed", 9, 0.5)
 
 
-def test_errors_and_documents_are_compared_on_either_side():
-    points = [point(index, 0.9, wrong=2) for index in range(6)]
-    points.extend(point(index, 0.5, wrong=12) for index in range(6, 12))
-    (step,) = steps_of(series(*points))
-    assert step.errors == (Moved("omission", 2.0, 12.0),)
-    assert step.fields == (Moved("lines[].amount", 2.0, 12.0),)
-    assert step.documents is None
-
-
 def with_documents(*outputs: dict[str, int]) -> Series:
     """Outputs given by how many of ten values of each document are right."""
     points = []
@@ -429,27 +419,6 @@ def test_the_line_of_a_lost_level_ends_where_it_was_regained():
 def test_the_line_of_a_champion_is_a_staircase():
     (standing,) = view(summary("a", 0.4, 0.2, 0.8)).standings
     assert regressions.best_chart(standing) == (3, ChartLine("M0 666.7L1 1000L2 0", ""), "M0 666.7H2V0H2")
-
-
-def test_a_built_site_has_the_page_and_the_note_of_an_unneeded_mute(repo, tmp_path):
-    mute = '[[regressions.mute]]\neval = "orders"\ncommit = "0000000"\nwhy = "gone"\n'
-    repo.commit({"evals/orders/ground_truth.csv": "id,a,b,c,d\n1,1,2,3,4\n", "sitegen.toml": mute})
-    for number in range(1, 13):
-        right = 4 if number < 7 else 1
-        values = {key: str(at) if at <= right else "x" for at, key in enumerate("abcd", 1)}
-        output = json.dumps([{"id": "1", **values}]) + "\n" * number  # no copy of another
-        repo.commit({f"evals/orders/results/iteration-{number:03}/extracted.json": output})
-    repo.checkout()
-    build_site(repo.path, tmp_path / "site")
-    files = content(tmp_path / "site")
-    page = files["regressions.html"].decode()
-    assert "Worse than it was" in page
-    assert 'href="evals/orders/0007.html"' in page
-    assert (
-        'href="evals/orders/compare.html#a=0006&amp;b=0007">Compare iteration-007 with iteration-006</a>'
-        in " ".join(page.split())
-    )
-    assert "A mute names no step" in files["problems.html"].decode()
 
 
 def test_a_site_without_steps_says_how_many_series_were_looked_through():

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from sitegen.data_files.project_files import LARGEST_ARGUMENT
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Highlight, Mark, MarkedText, NotePanel, Result, SpansPanel
-from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, shown_text, shown_texts
+from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, shown_texts
 from sitegen.scoring.documents import HighlightNumbers
 from sitegen.scoring.documents import results_document as written
 from sitegen.scoring.highlights import MAX_MARKS, MAX_SEARCHED, marked_text, place_of_text
@@ -167,16 +167,6 @@ def test_of_very_many_highlights_the_rest_is_listed():
 def test_a_highlight_far_down_a_very_long_paragraph_is_listed():
     text = marked_text("p", " " * MAX_SEARCHED + "a", [("correct", "t", "a")])
     assert (text.marks, text.elsewhere) == ((), (("correct", "t", "a"),))
-
-
-def test_an_outcome_has_a_class_a_letter_and_a_word():
-    shown = shown_text(MarkedText("p", "<b>", (Mark(start=0, end=3, outcome="missed", category="a&b"),)))
-    assert shown.item == (
-        '<li><div class="by"><b class="mono wrap">p</b> <span>1 missed</span></div><p class="marked" dir="auto">'
-        '<mark class="hl missed" data-c="a&amp;b">&lt;b&gt;<small>'
-        '<b aria-hidden="true">M</b><span class="vh"> missed</span> a&amp;b</small>'
-        "</mark></p></li>\n"
-    )
 
 
 def test_a_page_shows_the_texts_with_most_errors_in_their_order():

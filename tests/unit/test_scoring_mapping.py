@@ -63,16 +63,6 @@ convention: omissions_only
     )
 
 
-def test_an_unknown_key_names_its_line_and_the_nearest_known_one_and_the_rest_is_used() -> None:
-    content = b"coerce: true\ntolerence:\n  default: {percent: 1}\nfields:\n  a:\n    tipe: integer\n    percent: 2\n"
-    mapping, findings = read_mapping(content, "{}")
-    assert mapping == Mapping(coerce=True, fields={"a": FieldSettings(percent=Decimal(2))})
-    assert sorted((each.line, each.message, each.fix, each.about) for each in findings) == [
-        (2, "Unknown key 'tolerence'", "Write 'tolerances' instead.", "mapping"),
-        (6, "Unknown key 'fields.a.tipe'", "Write 'type' instead.", "mapping"),
-    ]
-
-
 def test_the_advice_on_a_section_with_a_path_is_the_entry_to_write() -> None:
     content = b"array_mappings:\n  Exterior Walls:\n    path: building.walls\n    fields: {Area: area}\n"
     (finding,) = read_mapping(content, "{}")[1]

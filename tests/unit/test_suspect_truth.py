@@ -74,17 +74,6 @@ def test_a_copy_or_a_point_that_was_only_scored_again_is_no_output():
     assert _named(600, [640, 640, 640, 600, 600, 600, 640], copies={4: 3, 5: 3}) == [("640", 4, 5)]
 
 
-def test_outputs_count_since_the_label_is_what_it_is():
-    follower = CellTracker()
-    for label in (600, 600, 620, 620):
-        follower.follow(
-            [Judgement(document="", path="area", attribute="area", outcome="wrong_value", expected=label, actual=640)],
-            ("",),
-        )
-    points = [replace(point, snapshot=replace(point.snapshot, cause=("outputs",))) for point in sample.series(4).points]
-    assert suspect_truth(follower.cells(), points) == ()
-
-
 MAPPING = b"csv_to_json: {Name: name, Total: total, Sum: sum}\n"
 
 

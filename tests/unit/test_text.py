@@ -9,10 +9,9 @@ from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.pages.html.cells import shown_pair, shown_run
 from sitegen.text.diff import MOST_LINES, MOST_PAIRS, DiffRow, draw, pair, rendered
-from sitegen.text.markdown import document
 from sitegen.text.patch import LARGEST, Patch, PatchCounts, VersionStep, read_patch, version_steps
 from sitegen.text.plain import cut, line
-from sitegen.text.sections import TextStats, count_words, sections, split_lines, stated_version, text_stats
+from sitegen.text.sections import TextStats, count_words, stated_version, text_stats
 from sitegen.text.values import texts_with_types
 from sitegen.text.words import LONGEST, WordSpan, mark, tokens
 
@@ -76,16 +75,6 @@ def test_lines_are_what_git_counts_and_words_are_without_marks():
     assert text_stats(b"# Reader\r\n\r\n**Version:** v1.0\r\n- `a.b` isn't *it*\n") == TextStats(4, 6, "1.0")
     assert text_stats(b"") == TextStats(0, 0, None)
     assert text_stats(b"one\x0cline\xe2\x80\xa8only") == TextStats(1, 3, None)
-
-
-def test_sections_reach_to_the_next_heading():
-    text = "intro\n\n# One\n\na b c\n## Two\n```\n# no heading\n```\n\nTitle\n=====\nlast\n"
-    found = sections(split_lines(text), document(text).headings)
-    assert [(s.heading.level, s.heading.title, s.heading.line, s.last_line, s.lines, s.words) for s in found] == [
-        (1, "One", 3, 5, 2, 4),
-        (2, "Two", 6, 10, 4, 3),
-        (1, "Title", 11, 13, 3, 2),
-    ]
 
 
 FIRST = PatchCounts(added=9, removed=0, version_before=None, version_after="1.0")
@@ -171,14 +160,6 @@ def test_lines_that_are_alike_share_a_row_and_the_rest_fills_up_between_them():
     removed = ["Depths are in centimetres.", "Gone for good.", "Also gone!", "Give months as words."]
     added = ["Depths are in millimetres.", "Brand new: %%%", "Give months as numbers."]
     assert pair(removed, added) == [(0, 0, True), (1, 1, False), (2, None, False), (3, 2, True)]
-
-
-def test_pairs_never_cross():
-    assert pair(["alpha beta gamma", "one two three"], ["one two three four", "alpha beta gamma delta"]) == [
-        (None, 0, False),
-        (0, 1, True),
-        (1, None, False),
-    ]
 
 
 def test_blank_lines_are_like_nothing():

@@ -56,14 +56,6 @@ def delta(outputs: float, truth: float, rules: float) -> Change:
     return Change(Overlap(1), (MetricDelta("f1", whole, parts),))
 
 
-def test_outputs_speak_for_the_last_edit_up_to_the_commit_that_brought_them():
-    assert found([snapshot(1, 2), snapshot(2, 5), snapshot(3, 5), snapshot(4, 8)], 1, 5, 7) == [
-        (1, None, 0),
-        (5, 0, 2),
-        (7, 2, 3),
-    ]
-
-
 def test_an_output_made_before_any_edit_is_only_what_the_first_one_is_compared_with():
     assert found([snapshot(1, 2), snapshot(2, 5)], 3) == [(3, 0, 1)]
 
@@ -75,15 +67,6 @@ def test_an_edit_without_output_before_the_next_has_no_window():
 def test_many_outputs_of_one_commit_speak_for_the_edits_at_the_times_they_record():
     late = [snapshot(number, 9, recorded=f"2026-03-02T0{number}:30:00Z") for number in (2, 4, 6)]
     assert found(late, 1, 3, 5) == [(1, None, 0), (3, 0, 1), (5, 1, 2)]
-
-
-def test_an_output_recorded_while_an_edit_was_at_work_speaks_for_it_if_both_came_in_one_commit():
-    outputs = [
-        snapshot(1, 2, recorded="2026-03-02T01:30:00Z"),
-        snapshot(2, 5, recorded="2026-03-02T01:40:00Z"),
-        snapshot(3, 5, recorded="2026-03-02T04:30:00Z"),
-    ]
-    assert found(outputs, 1, 5) == [(1, None, 1), (5, 1, 2)]
 
 
 def test_no_edit_is_credited_with_a_change_if_it_is_open_which_one_the_output_was_made_with():
