@@ -25,7 +25,7 @@ from sitegen.history.revisions import REGULAR
 from sitegen.text.values import short_digest
 
 _PIECE: Final = 1 << 20  # bytes that are read at once
-_ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})")
+_ID = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 
 _AHEAD: Final = 16
 """Number of blobs requested from git before the first answer is read, so that both processes work. Their ids fit the
@@ -104,6 +104,8 @@ class CatFile:
         self._place = repository
         self._process: Process | None = None
         self._unanswered: deque[_Question] = deque()
+        self._here: frozenset[bytes] | None = None
+        """The ids of all objects of a partial clone, once git has ended at one that is not there."""
 
     def read(self, name: bytes, kind: str, limit: int) -> BlobRead:
         """Return the object with a name (no line ends), with its content if it is of the kind and within the limit."""
@@ -171,16 +173,23 @@ class CatFile:
         self._send(process, self._unanswered)
         return process
 
-    @staticmethod
-    def _send(process: Process, questions: Iterable[_Question]) -> None:
+    def _send(self, process: Process, questions: Iterable[_Question]) -> None:
+        names = []
+        for question in questions:
+            if self._here is not None and _ID.fullmatch(question.name) and question.name not in self._here:
+                question.answer = NOTHING
+            else:
+                names.append(question.name + b"\n")
         with suppress(BrokenPipeError):  # git has ended; the reader of its answer reports that
-            process.stdin.write(b"".join([question.name + b"\n" for question in questions]))
+            process.stdin.write(b"".join(names))
             process.stdin.flush()
 
     def _answer(self, question: _Question) -> BlobRead:
         while question.answer is None:
             process = self._process or self._start_cat_file()
             oldest = self._unanswered.popleft()
+            if oldest.answer is not None:
+                continue  # it was not sent
             try:
                 oldest.answer = _read_object(process.stdout, oldest)
             except RepositoryError:
@@ -190,7 +199,21 @@ class CatFile:
                 # Git ended at an object that it cannot read. Only this one is lost: a new process answers the others.
                 oldest.answer = NOTHING
                 self.close()
+                if self._here is None and any((self._place.common_dir / "objects/pack").glob("*.promisor")):
+                    self._here = self._ids_here()
         return question.answer
+
+    def _ids_here(self) -> frozenset[bytes]:
+        """List all objects, so that git is not asked for others.
+
+        At an object that the remote has promised, git looks through all that the remote has sent, and ends: 0.1 s for
+        each content that a clone of 2,000 commits lacks.
+        """
+        command = ["cat-file", "--batch-all-objects", "--batch-check=%(objectname)", "--unordered", "--buffer"]
+        with Process(self._place, command, ()) as process:
+            ids = frozenset(process.stdout.read().split())
+            process.finish()
+        return ids
 
 
 def packed_folder(oid: str, files: Mapping[str, str], reads: Iterable[BlobRead], limit: int) -> BlobRead:
@@ -210,7 +233,8 @@ def packed_folder(oid: str, files: Mapping[str, str], reads: Iterable[BlobRead],
 
 def _question(oid: str, limit: int) -> _Question:
     """Ask for a blob by its id; other names of objects can be expressions, and must not reach git."""
-    return _Question(name=oid.encode() if _ID.fullmatch(oid) else b"0" * 40, kind="blob", limit=limit)
+    name = oid.encode("utf-8", "surrogateescape")
+    return _Question(name=name if _ID.fullmatch(name) else b"0" * 40, kind="blob", limit=limit)
 
 
 @contextmanager

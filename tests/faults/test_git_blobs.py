@@ -114,7 +114,9 @@ def test_thousands_of_blobs_larger_than_any_pipe_do_not_hang(repo: GitRepo) -> N
     assert (len(sizes), sum(sizes)) == (4_000, 220_000_000)
 
 
-def test_objects_that_a_partial_clone_left_out_are_answered_and_never_fetched(repo: GitRepo, tmp_path: Path) -> None:
+def test_objects_that_a_partial_clone_left_out_are_answered_and_never_fetched(
+    repo: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sha = repo.commit({"a": "1", "b": "2"})
     repo.git("config", "uploadpack.allowFilter", "true")
     repo.git("config", "uploadpack.allowAnySHA1InWant", "true")
@@ -122,9 +124,16 @@ def test_objects_that_a_partial_clone_left_out_are_answered_and_never_fetched(re
     subprocess.run(
         ["git", "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{repo.path}", str(partial)], check=True
     )
-    repository = Repository.open(partial)
     oids = [repo.oid(sha, "a"), repo.oid(sha, "b"), NOWHERE]
-    assert list(repository.read_blobs(oids)) == [BlobRead(oid, None, MISSING) for oid in oids]
+    repo.path.rename(tmp_path / "gone")
+    (tmp_path / "traced").write_text(f"[trace2]\n\tnormalTarget = {tmp_path / 'trace'}\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "traced"))
+    repository = Repository.open(partial)
+    for asked in (oids, *([oid] for oid in oids[:2])):
+        with share_processes():
+            assert list(repository.read_blobs(asked * 9)) == [BlobRead(oid, None, MISSING) for oid in asked * 9]
+    # Git ends at each that the remote has promised, which takes long in a large clone: it is asked for one at most.
+    assert (tmp_path / "trace").read_text().count("error could not fetch") == 3
     assert [
         change.new for each in walk(repository.place, commits_up_to(repository.place, sha)) for change in each.changes
     ] == oids[:2]
