@@ -131,9 +131,9 @@ class BuildLimits(ConfigTable):
     site_bytes: int = 950_000_000
     """The size of the site in bytes above which a problem says how to make it smaller. GitHub Pages serves at most 1
     GB."""
-    reports_kept: int | None = None
-    """Number of full reports of each eval; short pages replace older ones. None for all. Above 500, it is also
-    the number of the newest edits of instruction files with a page; older edits are lines on the pages of commits."""
+    reports_kept: int = 500
+    """Number of the newest reports of each eval that are full, and of the newest edits of instruction files that have a
+    page. Short pages replace older reports; older edits are lines on the pages of commits."""
     discrepancies_per_type: int = 50
     """Number of rows of each error type in a report before "show more". The whole list is beside it as JSON."""
 

@@ -224,14 +224,12 @@ def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
 
 def _names_of_evals(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:
     """Return the names of touched evals that had a page when the commit was the newest: later evals change nothing."""
-    names = {}
-    for item in changed:
-        summary = summaries.get(item.eval_id)
-        if summary and (
-            item.role == "ground_truth" or (summary.headlines and summary.headlines[0].commit_position <= position)
-        ):
-            names[item.eval_id] = summary.info.name
-    return names
+    return {
+        item.eval_id: summary.info.name
+        for item in changed
+        if (summary := summaries.get(item.eval_id))
+        and (item.role == "ground_truth" or any(at.commit_position <= position for at in summary.headlines[:1]))
+    }
 
 
 def _moves_of_commit(

@@ -129,7 +129,7 @@ class _EvalPages:
         for file in (*series_files(series, summary.patterns), values_file(info.id, self._cells)):
             writer.write(file.path, file.content)
         newest, kept = len(series.points) - 1, task.context.limits.reports_kept
-        short = 0 if kept is None else max(0, len(series.points) - kept)  # the oldest have a short page instead
+        short = max(0, len(series.points) - kept)  # the oldest have a short page instead
         stale = [index for index in range(short, newest + 1) if not self._is_fresh(index)]
         if newest in stale:
             self._write_report(newest)
@@ -139,7 +139,10 @@ class _EvalPages:
         if notes:
             page = notes_page(series, notes)
             self._writer.write(page.path, self._renderer.render(page))
-        self._write_trend(series)
+        trend = trend_page(series, summary, task.record.columns)
+        if isinstance(trend.view, TrendView) and (rows := older_rows(trend.view)):
+            writer.write(rows.path, rows.content)
+        writer.write(trend.path, self._renderer.render(trend))
         for index in range(short):
             path, key = (
                 links.report(info.id, series.points[index].snapshot.slug),
@@ -171,7 +174,7 @@ class _EvalPages:
         """Write the pages of cases; those of which none of the newest outputs has an answer change no more."""
         cards, snapshots = [point.scorecard for point in series.points], self._history.snapshots
         kept, end = self._task.context.limits.reports_kept, len(cards)
-        first = max(0, end - (ANSWERED if kept is None else min(ANSWERED, kept)))
+        first = max(0, end - min(ANSWERED, kept))
         last = {document.unit: index for index, card in enumerate(cards) for document in card.documents}
         units = {document.id: document.unit for card in cards for document in card.documents}
         stale: dict[str, tuple[str, int, tuple[PlacedNote, ...]]] = {}
@@ -392,11 +395,3 @@ class _EvalPages:
             return draw_few(edits[:FILES], self._task.context.patches(edits[:FILES], since.sha)) if edits else {}
         except MissingObjectsError:
             return {}
-
-    def _write_trend(self, series: Series) -> None:
-        """Write the trend page, after the page and the file to which it leads."""
-        summary = self._task.record.summary
-        trend = trend_page(series, summary, self._task.record.columns)
-        if isinstance(trend.view, TrendView) and (rows := older_rows(trend.view)):
-            self._writer.write(rows.path, rows.content)
-        self._writer.write(trend.path, self._renderer.render(trend))

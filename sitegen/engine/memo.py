@@ -42,11 +42,6 @@ def within(owner: str, part: object) -> str:
     return f"{owner}{_WITHIN}{part}"
 
 
-def owner_of(key: str) -> str:
-    """Return the eval or file that a key names or begins with."""
-    return key.partition(_WITHIN)[0]
-
-
 _WAIT: Final = 60_000
 """Milliseconds to wait for another program that holds the memo, after printing a message."""
 _NO_DAMAGE: Final = {
@@ -288,7 +283,7 @@ class Memo:
     def forget_others(self, kind: str, owners: Iterable[str]) -> None:
         """Delete the values of a kind that belong to none of these owners."""
         remaining = set(map(stored, owners))
-        orphans = [(kind, key) for key in self.keys(kind) if owner_of(key) not in remaining]
+        orphans = [(kind, key) for key in self.keys(kind) if key.partition(_WITHIN)[0] not in remaining]
         self._db.executemany("DELETE FROM parts WHERE kind = ? AND key = ?", orphans)
 
     def keys(self, kind: str) -> tuple[str, ...]:

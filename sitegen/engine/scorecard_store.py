@@ -329,12 +329,9 @@ class EvalScorecards:
     @property
     def newest_inputs(self) -> ScoringInputs | None:
         """The scoring inputs of the newest point; None if no rule names fields."""
-        newest = self._history.snapshots[-1] if self._history.snapshots else None
-        if newest is None or not traits_of(self._history.kind).is_structured:
-            return None
-        if newest.mapping is None and newest.settings == DEFAULT_SETTINGS:
-            return None
-        return next(all_inputs(self._context, [newest]))
+        structured = traits_of(self._history.kind).is_structured
+        newest = [at for at in self._history.snapshots[-1:] if at.mapping or at.settings != DEFAULT_SETTINGS]
+        return next(all_inputs(self._context, newest)) if structured and newest else None
 
     def series_specs(self) -> tuple[MetricSpec, ...]:
         """Return the metrics of the series, the headline first, without metrics of usage.

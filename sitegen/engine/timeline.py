@@ -6,8 +6,6 @@ import dataclasses
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
-from heapq import nsmallest
-from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -43,7 +41,6 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.commit import ListedCommit
-from sitegen.pages.instruction import EDITS_KEPT
 from sitegen.project import Project
 from sitegen.recognition import search_history
 from sitegen.recognition.places import with_found_evals
@@ -137,25 +134,21 @@ class Timeline(FoldedHistory, dict=True, gc=True):
     @property
     def edits_without_page(self) -> int:
         """Number of the oldest edits that are only rows on the pages of their commits."""
-        kept = max(EDITS_KEPT, self.config.limits.reports_kept or 0)
+        kept = self.config.limits.reports_kept
         # Uncommitted edits do not count, or saving a file could write all pages again.
         committed = sum(edit.commit.sha != WORKTREE for file in self.instructions for edit in file.edits)
-        at_once = EDITS_KEPT // 2  # because all pages are then written again
+        at_once = max(1, kept // 2)  # because all pages are then written again
         return max(0, committed - kept) // at_once * at_once
 
     @property
     def pages_of_instructions(self) -> frozenset[str]:
         """The addresses of the edits that are no rows, of their files, and of files that an eval names."""
-        edits = (
-            (-edit.commit.position, edit.path, file.path, edit) for file in self.instructions for edit in file.edits
-        )
-        number = sum(len(file.edits) for file in self.instructions)
-        kept = nsmallest(number - self.edits_without_page, edits, key=itemgetter(0, 1))
-        named = [file for entry in self.manifest.evals if entry.instructions for file in self.drivers(entry.id)]
-        pages = (links.edit(path, edit.commit.sha) for _, _, path, edit in kept)
-        files = (
-            links.instruction(path) for path in (*(path for _, _, path, _ in kept), *(file.path for file in named))
-        )
+        edits = [(edit, file) for file in self.instructions for edit in file.edits]
+        edits.sort(key=lambda pair: (-pair[0].commit.position, pair[0].path))
+        kept = edits[: len(edits) - self.edits_without_page]
+        named = (file for entry in self.manifest.evals if entry.instructions for file in self.drivers(entry.id))
+        pages = (links.edit(file.path, edit.commit.sha) for edit, file in kept)
+        files = (links.instruction(file.path) for file in (*(file for _, file in kept), *named))
         return frozenset((*pages, *files))
 
 

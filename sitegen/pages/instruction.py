@@ -80,9 +80,6 @@ def thickens(edit: Edit, apart: int | None) -> bool:
     return edit.status == "modified" and is_definition(edit.path) and apart is not None and edit.commit.position > apart
 
 
-EDITS_KEPT: Final = 500
-"""Number of the newest edits of a site that have a page, unless ``limits.reports_kept`` asks for more."""
-
 SHOWN_FIRST: Final = 50
 """Number of edits before "show more"."""
 

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import change_between
 from sitegen.analysis.edits import OutputEdits
-from sitegen.engine import timeline
 from sitegen.engine.eval_job import with_outcome
 from sitegen.history import history_fold, instructions
 from sitegen.model.metrics import MetricSpec
@@ -147,14 +146,14 @@ NEW = [f"prompts/new/{number:03}.md" for number in range(EDITS_KEPT - 4)]
 @pytest.fixture(autouse=True)
 def few_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same bounds, but smaller."""
-    bounds = {timeline: "EDITS_KEPT", history_fold: "MOST_ADDED", instructions: "MOST_ADDED"}
-    for module, name in bounds.items():
-        monkeypatch.setattr(module, name, EDITS_KEPT)
+    for module in (history_fold, instructions):
+        monkeypatch.setattr(module, "MOST_ADDED", EDITS_KEPT)
 
 
 def project(folder: Path, manifest: str = "evals: {}") -> GitRepo:
     """With one edit more than have pages and become rows at once."""
     repo = GitRepo(folder)
+    (repo.path / "sitegen.toml").write_text(f"[limits]\nreports_kept = {EDITS_KEPT}\n")
     repo.commit({**dict.fromkeys(OLD, "Read it.\n"), "evals/manifest.yaml": f'version: "2.0"\n{manifest}\n'})
     repo.commit({**dict.fromkeys(NEW, "Read it all.\n"), "evals/a/ground_truth.json": '{"who": "Ann"}'})
     repo.commit({"evals/a/extracted.json": '{"who": "Ann"}'})
@@ -174,7 +173,6 @@ def test_the_newest_edits_and_files_that_an_eval_names_have_pages_and_older_edit
     tmp_path,
 ):
     repo, out = project(tmp_path / "project", f"evals:\n  a: {{instructions: [{OLD[-2]}]}}"), tmp_path / "site"
-    (repo.path / "sitegen.toml").write_text("[limits]\nreports_kept = 10\n")  # which makes them no fewer
     first, *_ = repo.git("rev-list", "--reverse", "HEAD").split()
     build_site(repo.path, out)
     assert edits(out) == EDITS_KEPT + 1
@@ -201,13 +199,6 @@ def test_one_more_edit_and_those_that_turn_pages_into_rows_leave_the_site_of_a_c
     assert edits(out) == EDITS_KEPT
     assert differs_from_cold(out, repo.path) == []
     assert broken_links(out, fragments=True) == []
-
-
-def test_more_pages_are_made_if_as_many_reports_are_kept(tmp_path):
-    repo, out = project(tmp_path / "project"), tmp_path / "site"
-    (repo.path / "sitegen.toml").write_text(f"[limits]\nreports_kept = {EDITS_KEPT + 2}\n")
-    build_site(repo.path, out)
-    assert edits(out) == len(OLD) + len(NEW)
 
 
 def test_of_very_many_files_that_one_commit_adds_the_others_are_followed_since_their_next_edits(tmp_path):
