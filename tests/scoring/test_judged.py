@@ -217,20 +217,6 @@ def test_a_report_shows_the_case_its_judges_and_the_alignment():
     ]
 
 
-@pytest.mark.parametrize(
-    ("whole", "judge", "shown"),
-    [
-        ({}, {"score": 0.5, "hits": ["n"]}, [("j", 0.5, "✓ n")]),
-        ({"score": 0.5, "misses": ["m"]}, {"score": 0.5, "hits": ["n"]}, [("", 0.5, "✗ m"), ("j", 0.5, "✓ n")]),
-        ({"score": 1, "output": "x"}, {"score": 0}, [("j", 0, "")]),
-        ({"reasoning": "It is"}, {"reasoning": "It is so."}, [("j", None, "It is so.")]),
-    ],
-)
-def test_what_is_said_of_all_judges_together_stands_before_them_unless_one_says_it(whole, judge, shown):
-    (case,) = score(lines({"id": "a", **whole, "evaluator_results": [{"name": "j", **judge}]})).cases
-    assert [each[:3] for each in case.answers[0].judges] == shown
-
-
 def test_a_pairing_may_be_written_as_sitegen_writes_it():
     alignment = {"items": [[0, 1, 0.9], [1, None, None], "x"]}
     (table,) = score(lines({"id": "a", "score": 1, "details": {"alignment": alignment}})).panels

@@ -8,7 +8,7 @@ from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.effects import best_output
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import BestOutput, EvalSummary, Series
+from sitegen.model.series import EvalSummary, Series
 from sitegen.pages.compare import compare_page
 from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.feed import feed_file
@@ -78,20 +78,6 @@ def test_the_best_by_other_rules_than_those_of_its_time_says_so():
     moved = sample.view_of(sample.trend(series(0.9, 0.8, 0.7, now=(0.95, 0.8, 0.7))))
     assert moved.best_of(0)[1:] == (0.95, "as judged today")
     assert sample.view_of(sample.trend(series(0.9, 0.8, 0.7))).best_of(0)[2] == ""
-
-
-def test_the_best_output_is_attributed_to_the_edit_that_made_it_and_lower_may_be_better():
-    one = series(0.9, 0.1, 0.1, None, now=(0.5, 0.75, 0.75, None))
-    assert comparable_since([point.scorecard for point in one.points], "f1") == [0] * 4
-    made_with = [(sample.commit(position),) for position in (1, 4, 4, 5)]
-    found = best_output(one, made_with)
-    assert found
-    assert replace(found, interval=None) == BestOutput(1, 0.75, 4)
-    lowest = best_output(replace(one, specs=(replace(sample.SPECS[0], higher_is_better=False),)), made_with)
-    assert lowest
-    assert replace(lowest, interval=None) == BestOutput(0, 0.5, 1)
-    assert best_output(replace(one, points=one.points[3:]), made_with[3:]) is None
-    assert best_output(replace(one, points=()), []) is None
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from sitegen.importers import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.stats.confidence import at_least, auroc, bins, by_field, skippable
+from sitegen.stats.confidence import auroc, bins, by_field
 
 RIGHT, WRONG = True, False
 
@@ -42,19 +42,6 @@ def test_values_of_similar_confidence_are_compared_in_ten_parts_of_the_range():
         0.8: (1, 0.8, 1.0),
         0.9: (3, pytest.approx(0.9833, abs=1e-4), pytest.approx(2 / 3)),
     }
-
-
-def test_a_threshold_says_how_many_values_reach_it_and_how_many_of_these_are_right():
-    found = {least: (those.number, those.right) for least, those in at_least(VALUES).items()}
-    assert found == {
-        **dict.fromkeys((0.5, 0.6, 0.7), (5, 0.8)),
-        0.8: (4, 0.75),
-        **dict.fromkeys((0.9, 0.95), (3, pytest.approx(2 / 3))),
-        0.99: (2, 0.5),
-    }
-    assert skippable(VALUES) is None
-    least, those = skippable([(0.65, WRONG), (0.7, RIGHT), (0.9, RIGHT)]) or (0.0, None)
-    assert (least, those and those.number) == (0.7, 2)
 
 
 def test_a_field_is_named_from_three_values_on_and_the_one_that_promises_too_much_first():

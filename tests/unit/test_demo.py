@@ -61,14 +61,6 @@ def test_a_folder_with_something_in_it_is_refused_and_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
-def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
-    target = tmp_path / "papers"
-    target.write_text("mine")
-    with pytest.raises(OutputFolderError):
-        write_demo(target)
-    assert target.read_text() == "mine"
-
-
 def test_an_empty_folder_is_taken(tmp_path):
     assert write_demo(tmp_path) == HEAD
 

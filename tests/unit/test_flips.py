@@ -73,18 +73,6 @@ def test_a_cell_that_one_point_lacks_flips_only_if_nobody_expected_it(before: St
     assert [flip.fate for flip in flipped_cells(cells, 0, 1)] == ([fate] if fate else [])
 
 
-def test_a_hallucination_in_a_document_that_only_one_point_holds_did_not_flip():
-    cells = sample.cell_map(
-        2,
-        (
-            cell("x", "correct", "correct", document="a"),
-            cell("x", "correct", "absent", document="b"),
-            cell("y", "hallucination", "absent", document="b"),
-        ),
-    )
-    assert flips(cells, 0, 1) == Flips(vanished=(("y", 1),))
-
-
 def test_a_cell_that_was_not_judged_yet_is_absent():
     late = sample.cell("", "extra", Period(start=1, state="hallucination", expected="", actual="9"), extra=True)
     cells = sample.cell_map(2, (cell("x", "correct", "correct"), late))

@@ -3,10 +3,6 @@
 import json
 from typing import Any
 
-import pytest
-
-from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.flips import flipped_cells, flips
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 
@@ -45,21 +41,3 @@ FIELDS: dict[str, Any] = {
     "before": [{"id": "p1"}, {"id": "p2", "b": 1}],
     "after": [{"id": "p1", "x": 1}, {"id": "p2", "b": 1}],
 }
-
-
-@pytest.mark.parametrize(("kind", "files"), [("highlights", HIGHLIGHTS), ("fields", FIELDS)])
-def test_a_document_in_which_nothing_is_expected_is_a_document_and_a_value_in_it_breaks(kind, files):
-    truth, before, after = (json.dumps(content).encode() for content in files.values())
-    tracker = CellTracker()
-    for output in (before, after, before):
-        scored = scorer(kind).score(
-            ScoringInputs(outputs=(File("output.json", output),), ground_truth=File(next(iter(files)), truth))
-        )
-        assert [document.id for document in scored.scorecard.documents] == ["p1", "p2"]
-        tracker.follow_result(scored)
-    cells = tracker.cells()
-    assert [flip.fate for flip in flipped_cells(cells, 0, 1)] == ["broken"]
-    assert [flip.fate for flip in flipped_cells(cells, 1, 2)] == ["fixed"]
-    assert cells.holds("p1", 0, 1, 2)
-    assert flips(cells, 1, 2).broken == ()
-    assert [number for _, number in flips(cells, 1, 2).fixed] == [1]

@@ -351,19 +351,6 @@ def test_paths_that_are_no_text_are_kept_as_they_are(repo):
     assert history.snapshots[0].outputs[0].path == "evals/\udcff\udcfe/results/iteration-001/extracted.json"
 
 
-def test_the_files_of_an_eval_are_a_tree_without_empty_folders():
-    files = FolderTree()
-    for path in ("e/a", "e/b/c", "e/b/d/e"):
-        files.put(path, path.upper())
-    assert (len(files), files.get("e/b/c"), files.get("e/b"), files.get("none/x")) == (3, "E/B/C", None, None)
-    assert sorted(files.blobs("e/b")) == [Blob("e/b/c", "E/B/C"), Blob("e/b/d/e", "E/B/D/E")]
-    assert list(files.blobs("none")) == []
-    for path in ("e/b/d/e", "e/b/none", "none/x", "e/b/c", "e/a"):
-        files.remove(path)
-    assert files == FolderTree()
-    assert not files
-
-
 def test_the_newest_run_is_known_whatever_comes_and_goes(repo: GitRepo):
     state = EvalState(
         id="a",

@@ -11,9 +11,9 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.flips import flipped_cells, net_by_item
-from sitegen.model.changes import ChangeVerdict, Ends, Overlap
+from sitegen.model.changes import ChangeVerdict, Ends
 from sitegen.model.metrics import Counts
-from sitegen.model.outcomes import Cell, CellFlip, Fate, Period
+from sitegen.model.outcomes import Cell, Period
 from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import EvalInfo, Series
 from sitegen.model.site import SiteInfo
@@ -114,29 +114,6 @@ def view(one: Series) -> CompareView:
 
 
 RIGHT = sample.cell("a", "fine", Period(start=0, state="correct", expected="1", actual="1"))
-
-
-def flip(fate: Fate, cell: Cell) -> CellFlip:
-    """A cell with its runs at the second and the third point."""
-    return CellFlip(fate=fate, cell=cell, before=cell.at(1), after=cell.at(2))
-
-
-def test_points_without_a_common_document_are_not_tested_for_chance():
-    one = series(
-        sample.cell(
-            "a",
-            "x",
-            Period(start=0, state="omission", expected="1", actual=""),
-            Period(start=2, state="absent", expected="", actual=""),
-        ),
-        sample.cell("b", "x", Period(start=2, state="omission", expected="1", actual="")),
-    )
-    found = view(one)
-    compared = found.change(1)
-    assert compared.overlap == Overlap(common=0, only_before=("a",), only_after=("b",))
-    assert compared.verdict is not None
-    assert compared.verdict.p_value is None
-    assert [flip.fate for flip in flipped_cells(one.cells, 1, 2)] == ["vanished", "appeared"]
 
 
 NUMBER = 40

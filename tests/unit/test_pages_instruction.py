@@ -52,19 +52,6 @@ def outcome(*effects: Effect) -> str:
     return html.partition('<td class=c-effects data-h="Evals">')[2].partition("<td")[0]
 
 
-def test_an_edit_says_how_many_evals_got_better_or_worse_and_which_changed_most():
-    effects = (sample.decided(sample.EFFECTS[0], "better"), sample.decided(sample.EFFECTS[1], "likely worse"))
-    html = outcome(*effects, *sample.MANY_EFFECTS)
-    assert html.startswith('<span class="pill bad">1 likely worse</span><span class="pill good">1 better</span>')
-    assert '<a href="../../evals/vegetables/index.html">Vegetables</a>' not in html
-    alone = outcome(*effects)
-    up, down = alone.index(">Vegetables</a>"), alone.index(">Herbs</a>")
-    assert up < down
-    assert alone.endswith("0.011</span></span></div>")
-    assert "and 45 more</div>" in html
-    assert outcome() == '<span class="subtle">not measured</span>'
-
-
 def test_many_sizes_are_thinned_out_between_first_and_last():
     sizes = thinned(range(1_000))
     assert (len(sizes), sizes[0], sizes[-1]) == (SPARK_POINTS, 0, 999)

@@ -158,23 +158,6 @@ def test_the_trend_draws_a_bounded_number_of_variants():
     assert view.variants == tuple(f"v{number:03}" for number in range(VARIANTS))
 
 
-def test_the_page_is_there_as_long_as_the_newest_point_has_two_variants(repo: GitRepo, tmp_path: Path):
-    out = tmp_path / "public"
-    build_site(repo.path, out)
-    assert PAGE not in content(out)
-    repo.commit({"evals/faq/responses-<b>kind.jsonl": responses("yes", "no")})
-    build_site(repo.path, out)
-    files = content(out)
-    assert b'href="variants.html"' in files["evals/faq/index.html"]
-    assert b"&lt;b&gt;kind" in files[PAGE]
-    assert b"<b>kind" not in files[PAGE]
-    repo.commit({"evals/faq/responses-plain.jsonl": None})
-    build_site(repo.path, out)
-    files = content(out)
-    assert PAGE not in files
-    assert b'href="variants.html"' not in files["evals/faq/index.html"]
-
-
 def test_a_page_kept_from_the_build_before_is_that_of_a_build_from_nothing(repo: GitRepo, tmp_path: Path):
     kind = {"evals/faq/responses-kind.jsonl": responses("yes", "no")}
     repo.commit(kind | {"prompts/kind.md": "Be kind.\n"})

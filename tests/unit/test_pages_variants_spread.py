@@ -12,8 +12,6 @@ from sitegen.commands.history import history_lines
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.scorecards import DocumentScore, Scorecard, VariantScore
 from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
-from sitegen.pages.compare import spread
-from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data.series import series_files
 from sitegen.questions.comparison_files.markdown import comparison_markdown
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
@@ -80,17 +78,3 @@ def test_a_comparison_of_outputs_names_the_variants_that_each_accuracy_averages(
         "Accuracy of iteration-0: average of 2 variants: 0.728 (short) to 0.976 (wordy).",
         "Accuracy of iteration-1: average of 2 variants: 0.800 (short) to 0.976 (wordy).",
     ]
-
-
-def test_the_page_of_comparisons_has_the_range_of_both_sides() -> None:
-    cards = (_card(short=0.728, wordy=0.976), _card(short=0.5))
-    points = tuple(Point(sample.snapshot(k, sample.commit(k)), card) for k, card in enumerate(cards, 1))
-    series = Series(info=INFO, history=sample.history("faq", points), specs=(ACCURACY,), points=points)
-    page = compare_data(series, ()).page
-    assert page is not None
-    assert [spread(series, point) for point in points] == [
-        VariantSpread(variants=2, worst=0.728, worst_name="short", best=0.976, best_name="wordy"),
-        None,
-    ]
-    words = "average of 2 variants: 0.728 (short) to 0.976 (wordy)"
-    assert [point.get("averaged") for point in page["points"]] == [words, None]

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.model.problems import Problem
-from sitegen.pages.other_pages import LISTED, banner_text, problems_page, score_changes, where
+from sitegen.pages.other_pages import LISTED, banner_text, problems_page, score_changes
 from sitegen.scoring.ground_truth.truth import unmapped
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
@@ -59,18 +59,6 @@ def test_a_banner_names_the_first_of_many_names() -> None:
         "2 columns are not mapped: Area, Height",
     ]
     assert [banner_text(cause) for cause in sentence] == [cause.message for cause in sentence]
-
-
-def test_the_page_lists_causes_with_their_places_and_the_past_apart() -> None:
-    names = ("waybills", "receipts", "old")
-    problems = (*(_unmapped(name, place) for place, name in enumerate(names)), Problem("error", "gone", "f", past=True))
-    page = problems_page(causes_of(problems), (sample.WAYBILLS, sample.RECEIPTS), HEAD, "main")
-    (current, past), *_ = sample.view_of(page)
-    assert (where(current), where(past), past.message) == ("in 3 evals, at 1 commit", "", "gone")
-    html = renderer_of(sample.SITE).render(page).decode()
-    assert 'href="evals/waybills/">Waybills</a>' in html or 'href="evals/waybills/index.html">Waybills</a>' in html
-    assert f'id="{current.id}"' in html
-    assert html.index("All 3 places") < html.index('<details class="card fold"><summary><h2>Past')
 
 
 def test_the_lines_to_paste_are_those_of_all_evals_and_make_the_problem_go(tmp_path: Path) -> None:

@@ -10,14 +10,8 @@ from msgspec.structs import replace
 from sitegen.engine.scorecard_store import key_of_scorecards
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Judgement, Outcome
-from sitegen.pages.report.report_rows import documents
-from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.results_file import Metadata
-from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts
-from sitegen.stats.counts import ACCURACY
-from sitegen.text.values import to_json_bytes
 from tests import pages_sample as sample
 
 
@@ -142,34 +136,3 @@ def test_an_output_is_scored_again_where_its_kind_has_a_new_metric(monkeypatch):
     fields = scorer("fields")
     monkeypatch.setattr(type(fields), "metrics", (*fields.metrics, replace(fields.metrics[0], name="jaccard")))
     assert key_of_scorecards("fields")(snapshot) != before
-
-
-GOLD = {"paragraphs": {"p-1": {"terms": ["moss", "peat", "bog"]}, "p-2": {"terms": []}}}
-FOUND = {"paragraphs": {"p-1": {"terms": ["moss", "fern"]}, "p-2": {"terms": ["fern"]}}}
-CASES = [{"id": f"c{number}", "input": "?", "expected": "yes"} for number in range(5)] + [{"id": "free", "input": "?"}]
-ANSWERS = [
-    {"case_id": "c0", "output": "yes"},
-    {"case_id": "c1", "output": "no"},
-    {"case_id": "c2", "output": ""},
-    {"case_id": "c3", "output": "", "error": "timeout"},
-    {"case_id": "free", "output": "anything"},
-]
-
-
-@pytest.mark.parametrize(
-    ("kind", "truth", "output", "accuracy"), [("highlights", GOLD, FOUND, 1 / 3), ("responses", CASES, ANSWERS, 1 / 4)]
-)
-def test_accuracy_is_correct_of_expected_for_every_kind_on_pages_and_in_files(kind, truth, output, accuracy):
-    names = {
-        "highlights": ("gold-standard.json", "raw-llm-run.json"),
-        "responses": ("test_cases.json", "responses.json"),
-    }
-    files = [File(name, json.dumps(body).encode()) for name, body in zip(names[kind], (truth, output), strict=True)]
-    result = scorer(kind).score(ScoringInputs(outputs=(files[1],), ground_truth=files[0]))
-    card = result.scorecard
-    assert dict(card.metrics)["accuracy"] == ACCURACY.of(card.counts) == accuracy
-    written = json.loads(to_json_bytes(results_document(result, eval_id="e", metadata=Metadata())))
-    of_file = written["accuracy"] if kind == "highlights" else written["results"]["exact_match"]["accuracy"]
-    assert of_file == accuracy
-    if kind == "responses":
-        assert "<td>1.000<td>1<td>" in documents(card.documents, scorer(kind).nouns, ())

@@ -325,24 +325,6 @@ def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place(
     assert regressions.parts(parted(-0.4, 0.0, 0.0)) == {}
 
 
-def test_a_mute_names_a_step_by_eval_commit_metric_and_iteration():
-    one = summary("a", *[0.9] * 6, *[0.5] * 6)
-    (step,) = one.steps
-    sha = step.commit.sha
-    others = (
-        Mute(eval="other", commit=sha[:7], why=""),
-        Mute(eval="a", commit=sha[:6], why=""),
-        Mute(eval="a", commit=sha[:7], why="", metric="recall"),
-        Mute(eval="a", commit=sha[:7], why="", iteration="iteration-008"),
-    )
-    assert ListedStep(one, step).mute_in(others) is None
-    for named in (
-        Mute(eval="a", commit=sha[:7].upper(), why="known"),
-        Mute(eval="a", commit=sha, why="", metric="f1", iteration="iteration-007"),
-    ):
-        assert ListedStep(one, step).mute_in((*others, named)) == named
-
-
 def view(*summaries: EvalSummary, mutes: tuple[Mute, ...] = ()) -> RegressionsView:
     shown = sample.view_of(regressions_page(summaries, mutes, {}))
     assert isinstance(shown, RegressionsView)

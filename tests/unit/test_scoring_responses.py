@@ -101,16 +101,6 @@ def test_verdicts_that_do_not_count_are_named_once_for_each_file(stated, is_said
     assert (len(said), card.metric("accuracy")) == (int(is_said), 0.5)
 
 
-def test_a_missing_output_is_unreadable_and_wrong_in_every_case():
-    card = score().scorecard
-    assert (card.status, card.metric("accuracy"), card.metric("rouge1"), card.metric("consistency_score")) == (
-        "unreadable",
-        0.0,
-        0.0,
-        None,
-    )
-
-
 def test_without_embeddings_and_without_a_model_consistency_is_undefined_and_one_note_says_so():
     result = score(file("responses.json", ("sky", "blue"), ("grass", "green"), ("joke", "Ha")))
     assert result.scorecard.metric("consistency_score") is None

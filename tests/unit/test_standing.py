@@ -258,21 +258,3 @@ def test_the_distance_from_the_best_is_judged_as_every_other_page_judges_the_pai
     pairs = [(since_best(series, at, unasked), change(series, at, last).verdict) for at in range(last)]
     assert [judged for judged, _ in pairs] == [verdict for _, verdict in pairs]
     assert len({judged.decision for judged, _ in pairs if judged}) > 1
-
-
-def test_most_was_lost_where_the_documents_of_both_outputs_lost_most(repo, tmp_path):
-    """Not where documents were added that no output reads."""
-    for number, (documents, right) in enumerate(((30, 30), (60, 27), (60, 15)), 1):
-        names = [f"d{at}" for at in range(documents)]
-        rows = [{"id": name, "x": "1" if at < right else "7"} for at, name in enumerate(names)]
-        repo.commit(
-            {
-                "CLAUDE.md": f"Version {number}.\n",
-                "evals/orders/ground_truth.csv": "id,x\n" + "".join(f"{name},1\n" for name in names),
-                f"evals/orders/results/iteration-{number:03}/extracted.json": json.dumps(rows),
-            }
-        )
-    repo.checkout()
-    series = read_series(Options(repo=repo.path, cache=tmp_path / "cache"), "orders")
-    (loss,) = with_losses(series, (), scored_in(repo, "orders"))
-    assert (loss.status, loss.before, loss.at) == ("fell", 1, 2)

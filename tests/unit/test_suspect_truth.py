@@ -152,25 +152,6 @@ def test_a_site_names_suspect_labels_until_they_are_corrected(repo, tmp_path):
     assert "No label is suspect" in page.read_text()
 
 
-def test_the_line_of_a_suspect_is_named_by_the_path_that_the_ground_truth_has_now(tmp_path):
-    repo, out = GitRepo(tmp_path / "project"), tmp_path / "out"
-    truth = {"ground_truth.csv": "Name,Sum,Total\nAnn,5,5\n", "field_mapping.yaml": MAPPING.decode()}
-    repo.commit({f"evals/bill/{name}": text for name, text in truth.items()})
-    repo.commits({"evals/bill/extracted.json": json.dumps({**ROW, "name": name})} for name in ("Ann", "Bob", "Eve"))
-    build_site(repo.path, out)
-    last = json.dumps({**ROW, "name": "Eve"})
-    moved = {f"evals/bills/{name}": text for name, text in (truth | {"extracted.json": last}).items()}
-    gone = dict.fromkeys(f"evals/bill/{name}" for name in (*truth, "extracted.json"))
-    repo.commit({**gone, **moved})
-    build_site(repo.path, out)
-    repo.commit({"evals/bills/extracted.json": json.dumps({**ROW, "name": "Jo"})})
-    build_site(repo.path, out)
-    assert differs_from_cold(out, repo.path) == []
-    page = (out / "suspect-labels.html").read_text()
-    assert "Ann,5,7" in page
-    assert "evals/bill/" not in page
-
-
 def test_no_more_lines_are_named_than_a_build_at_once_looks_for(tmp_path, monkeypatch):
     monkeypatch.setattr("sitegen.engine.eval_job.LOCATED", 1)
     repo, out = GitRepo(tmp_path / "project"), tmp_path / "out"
