@@ -37,9 +37,7 @@ def preference_in(row: Mapping[str, Value]) -> dict[str, Value]:
     if size is None and re.fullmatch(r"[12](?:\.[0-9]{1,20})?", word):
         size = float(word)
     side = match["side"] if (match := _SIDES.fullmatch(word)) else word
-    if (
-        size is not None and named and 1 <= size <= 2
-    ):  # AlpacaEval's preference is between 1 for the first and 2 for the second
+    if size is not None and named and 1 <= size <= 2:  # AlpacaEval's preference: 1 is for the first, 2 for the second
         share = size - 1
     elif word == second or side.lower() in _SECOND:
         share = 1.0

@@ -344,6 +344,8 @@ _METRICS: Final = _HIGHER | _words_of("""
 _COUNTED: Final = _words_of("correct found match matched pass passed passing success successes")
 """Words for what is good of each case. Alone, as in ``passed`` and ``total_correct``, they name a count."""
 _MEANS: Final = _words_of("average avg mean rate ratio share")
+_LIMITS: Final = _words_of("cache limit max maximum min minimum")
+"""Words for what is allowed or extreme, and for what says nothing of answers: ``max_error_rate``, ``cache_hit``."""
 _SET: Final = _words_of("dropout frame learning sample sampling")
 """Words for rates that somebody sets before a run."""
 _SHARES: Final = _words_of("percent percentage pct rate")
@@ -406,6 +408,7 @@ def headline_place(name: str) -> tuple[int, int, int] | None:
     of what is good, such as ``passed``.
     """
     words, rank = _name_words(name.rpartition(".")[2]), headline_rank(name)
+    words = words if words.isdisjoint(_LIMITS) else frozenset()
     place = (max(1, name.count(".")), rank)
     if is_headline(name) or (words & _METRICS and (words & (_MEANS | _SHARES) or not words & _COUNTED)):
         return (0, *place)

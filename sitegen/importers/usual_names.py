@@ -108,6 +108,8 @@ OWN_SIDES: Final = {
 _ANSWER: Final = r"(?:pred|predicted|prediction|response|output|answer)"
 _ANSWER_OF: Final = re.compile(rf"{_ANSWER}[_. -](.+)|(.+)[_. -]{_ANSWER}", re.IGNORECASE)
 """Matches a column with the answers of a system: ``response_mini``, ``mini_output``."""
+_GRADER: Final = re.compile(r"(?:^|[^a-z])(?:judge|annotator|rater|human|reviewer)s?(?:[^a-z]|$)", re.IGNORECASE)
+"""Matches a column of what somebody says of an answer, which ``label`` sums up."""
 _STATED_MEASURE: Final = re.compile(
     r"(?:.*similarity|(?:answer|context)?relevan\w+|(?:answer)?correctness|faithfulness|groundedness|helpfulness|coherence|"
     r"bertscore(?:f1)?|bleu\d?|rouge[l\d]?)(?:score)?"
@@ -164,7 +166,8 @@ def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]
     if len(judged) < LEAST_VARIANTS or not judged.issuperset(systems.values()):
         labelled = with_labels_of(truth, {name: [case.get(name) for case in cases] for name in names})
         named = {name: system for name, system in systems.items() if name in labelled}
-        free = {name: name for name in labelled if plain_key(name) not in _QUESTION}
+        others = set(filter(_GRADER.search, labelled)) if truth == by_name.get("label") else set[str]()
+        free = {name: name for name in labelled if plain_key(name) not in _QUESTION and name not in others}
         systems = named if len(named) >= LEAST_VARIANTS else free
     if len(systems) < LEAST_VARIANTS:
         return []
@@ -399,9 +402,7 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
         name.partition(".")[0] for row in rows for name in row if "." in name or isinstance(row[name], dict)
     )
     scores = tuple((f"{name}.*", "") for plain in OBJECTS for name in above if plain_name(name) == plain)
-    if not scores and not _SPANS.isdisjoint(
-        by_name
-    ):  # whose scores are lists, because a trace may have several of a name
+    if not scores and not _SPANS.isdisjoint(by_name):  # whose scores are lists: a trace may have several of a name
         lists = [name for name in by_name.values() if any(isinstance(row.get(name), list) for row in rows)]
         scores = tuple((name, "") for name in lists if any(_is_number(lone_item(row.get(name))) for row in rows))
     if not (verdict or score or scores):

@@ -170,11 +170,7 @@ def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
         elif len(alone) > 1:
             wanted.append(_common_ends(alone, models))
         between = {
-            ends: [
-                stem
-                for stem in by_stem
-                if stem.startswith(ends[0]) and stem.endswith(ends[1]) and len(stem) > len(ends[0]) + len(ends[1])
-            ]
+            ends: [each for each in by_stem if re.fullmatch(".+".join(map(re.escape, ends)), each)]
             for ends in (*wanted, ("", ""))
         }
         # More files than could be evals, most of which have another model, with a version or a date of its own each.

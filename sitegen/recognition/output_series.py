@@ -199,13 +199,15 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
         for one in series
         if not OF_NOW.search(one.newest.stem) or one.versions > named.get((one.folder, one.newest.oid), 0)
     ]
-    # So has a copy of a folder, such as that of a web site: ``web/evals/results.json``.
-    alike: dict[str, list[str]] = {}
-    for one in series:
-        alike.setdefault(one.newest.oid, []).extend([f"/{one.path}"] if one.folder and not one.deleted else [])
-    series = [one for one in series if not any(map(one.path.endswith, alike[one.newest.oid]))]
+    series.sort(key=lambda one: (not one.is_glob, not one.hinted, -one.versions, one.path.count("/"), one.path))
+    # So has a copy in another part of the project, such as that of a web site: ``web/evals/results.json``.
+    first = {(one.newest.oid, one.newest.name): one.path for one in series[::-1] if not (one.is_glob or one.deleted)}
     return tuple(
-        sorted(series, key=lambda one: (not one.is_glob, not one.hinted, -one.versions, one.path.count("/"), one.path))
+        one
+        for one in series
+        if one.is_glob
+        or (path := first.get((one.newest.oid, one.newest.name), one.path)) == one.path
+        or not (one.path.endswith(f"/{path}") or one.path.partition("/")[0] != path.partition("/")[0])
     )
 
 

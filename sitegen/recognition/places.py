@@ -253,7 +253,6 @@ def judged_evals(search: Search) -> Iterator[EvalConfig]:
 
 _DVCLIVE: Final = "dvclive"
 _LM_EVAL: Final = r"results_20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[.\d]*\.json"
-_HIGHLIGHT_RUN: Final = r"run-.+\.json"
 _INSTRUCTIONS: Final = ("prompts", "templates")
 """Conventional folders of instructions, in which numbers may be beside the instructions."""
 
@@ -322,9 +321,7 @@ def _runs_over_highlights(search: Search) -> Iterator[EvalConfig]:
 
 def _headline_of_runs(search: Search, folder: str) -> str:
     """Return the settings that name the headline of the newest of the runs in a folder; empty if there is none."""
-    names = search.names(folder)
-    runs = sorted(name for name in names if not names[name] and re.fullmatch(_HIGHLIGHT_RUN, name))
-    return search.answer("headline", join(folder, runs[-1]), _settings_of_run) if runs else ""
+    return search.answer("headline", next(search.newest_first(folder, "run-*.json"), ""), _settings_of_run)
 
 
 def _settings_of_run(content: bytes) -> str:

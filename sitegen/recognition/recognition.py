@@ -42,7 +42,7 @@ from sitegen.importers.usual_names import (
 )
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Unusable, Value
-from sitegen.recognition.files import FoundTable, leaf_paths, table_of, value_of
+from sitegen.recognition.files import FoundTable, leaf_paths, table_of, texts, value_of
 from sitegen.recognition.output_series import OutputSeries, TruthFinder, is_model_name, is_result_by_name
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.text.plain import counted
@@ -90,7 +90,7 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
 
 
 def states_results(series: OutputSeries, content: bytes) -> bool:
-    """Whether a file that is named like results has a member that is named like a verdict, a state or a label."""
+    """Whether a file that is named like results has a member that is named like a verdict, score, state or label."""
     if not is_result_by_name(series.newest.name):
         return False
     names = _STATES if series.newest.ending in _TABLE_IN else _STATES.difference(PARTS["expected"])
@@ -98,7 +98,7 @@ def states_results(series: OutputSeries, content: bytes) -> bool:
     return any(plain_name(name) in names for name in last)
 
 
-_STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS, "state", *PARTS["expected"]))
+_STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS, *SCORES[1:], "state", *PARTS["expected"]))
 _EXAMPLES = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|templates?|tutorials?)/", re.IGNORECASE)
 _PEOPLE = re.compile(
     r"(?:^|[^a-z])(?:humans?(?![_-]?eval|[_-]ai(?![a-z]))|annotators?|raters?|labell?ers?)(?:[^a-z]|$)", re.IGNORECASE
@@ -225,7 +225,7 @@ def _is_of_cases(table: FoundTable | None) -> bool:
 
 _OF_A_RUN = re.compile(r"(?:run|commit|sha|build|session|experiment|config|version|git)", re.IGNORECASE)
 _LONG: Final = 80
-_MADE_ID = re.compile(r"(?:.*[_ -])?(?:ids?|idx|index|file|filename|image|document|url)|.*I[dD]|Index")
+_MADE_ID = re.compile(r"(?:.*[_ -])?(?:ids?|file|filename|image|document|url)|.*I[dD]|idx|[iI]ndex")
 """Matches names of columns that may hold ids under a name of the author's own, such as ``alert_id``."""
 _OF_WORDING = re.compile(r"rouge|bleu|similarity|meteor|bert", re.IGNORECASE)
 """Matches names of measures of how alike two texts are worded."""
@@ -261,8 +261,6 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         if plain_name(parts.get("variant", "")) in PARTS["model"]:
             parts.setdefault("model", parts["variant"])
         parts["variant"] = varied
-    for name in table.columns:
-        by_name[plain_name(name)] = name
     for name in columns:  # a verdict may be in an object of the judge: ``judgment.verdict``
         by_name.setdefault(plain_name(name.rpartition(".")[2]), name)
     named = [(by_name[name], 1 + (name in WEAK_VERDICTS)) for name in (*VERDICTS, *WEAK_VERDICTS) if name in by_name]
@@ -274,6 +272,8 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     stated = [name for name in table.columns if NAMED_VERDICT.search(name) and _states_verdicts(columns[name], 1)]
     if not verdict and highest <= 1 and len(stated) > len(scores):
         scores += stated
+    if not ({"id", "input"} & parts.keys()) and any(plain_name(name.partition(".")[0]) in OBJECTS for name in scores):
+        parts["input"] = max(table.columns, key=lambda name: len(texts(columns[name])))
     # deepeval writes the way in which a metric judges behind its name: ``Correctness [GEval]``.
     tells = {"input", "expected", "output", "variant"} & parts.keys()
     # No search gives two measures of what it found.

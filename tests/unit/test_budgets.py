@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_904,
+    "lines of sitegen/": 62_901,
     "modules of sitegen/": 290,
     "classes": 507,
     "classes in pages/": 71,

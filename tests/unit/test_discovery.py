@@ -442,7 +442,6 @@ ALONE = {
     "a number of a summary": (
         {"benchmarks/latest.json": json.dumps({"overall_pass_rate": rate})} for rate in (0.5, 0.6)
     ),
-    "no instructions": ({"evals/results/latest.json": json.dumps({"accuracy": rate})} for rate in (0.5, 0.6)),
     "a leaderboard": (
         {
             "board/results/l.json": json.dumps(
@@ -465,15 +464,16 @@ ALONE = {
     "limits beside a result": (
         {
             "evals/latest.json": json.dumps({"f1": f1}),
-            "evals/regression/threshold.json": '{"macro_f1_min": 0.5}',
+            "evals/regression/baseline.json": '{"macro_f1_min": 0.5, "max_error_rate": 0.3}',
+            "report/latest.json": json.dumps({"f1": f1}),
             "configs/eval.yaml": "baseline_recall: 0.6\nmax_drop: 0.1\n",
             "benchmark/metrics/task.yaml": "score:\n  accuracy: 3\n",
         }
         for f1 in (0.5, 0.75)
     ),
-    "an output beside what was expected": (
-        {"orders/last-output.json": json.dumps({**ORDERS, "number": number}), "orders/gold.json": json.dumps(ORDERS)}
-        for number in ("?", "A-1")
+    "scores in an object beside texts alone": (
+        {"eval/results.jsonl": "".join(f'{{"heard": "{n}", "scores": {{"clear": {n}}}}}\n' for n in (last, 4, 5))}
+        for last in (2, 3)
     ),
 }
 """Files of two commits of a project without a manifest, each with one eval and two outputs."""
