@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import fsum
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -101,17 +101,6 @@ def confidence(rows: Sequence[Ranked], pairs: Sequence[VariantPair], overall_win
 
 
 _TESTED: Final[tuple[TestedMetric, ...]] = ("accuracy", "quality")
-_SAME_NAMES: Final = (
-    "accuracy",
-    "rouge1",
-    "rouge2",
-    "rougeL",
-    "cost",
-    "tokens_in",
-    "tokens_out",
-    "latency_median",
-    "latency_p95",
-)
 
 
 def variant_sample(
@@ -119,21 +108,21 @@ def variant_sample(
 ) -> VariantSample:
     """Measure a variant that answered the cases of these documents. ``averaged``: as in ``VariantNumbers``."""
     values, counts = dict(variant.metrics), total(document.counts for document in documents)
-    measured = VariantNumbers(
-        name=variant.name,
-        consistency=values.get("consistency_score"),
-        quality=values.get("average_quality"),
-        responses=variant.responses,
-        scored=judged(counts),
-        right=counts.tp,
-        graded=variant.graded,
-        failed=variant.failed,
-        models=variant.models,
-        judges=variant.judges,
-        averaged=averaged,
-        **{same: values.get(same) for same in _SAME_NAMES},
-    )
-    return VariantSample(measured=measured, cases=cases_by_id(documents))
+    numbers: dict[str, Any] = {
+        **{field: values.get(field) for field in VariantNumbers.__struct_fields__},
+        "name": variant.name,
+        "consistency": values.get("consistency_score"),
+        "quality": values.get("average_quality"),
+        "responses": variant.responses,
+        "scored": judged(counts),
+        "right": counts.tp,
+        "graded": variant.graded,
+        "failed": variant.failed,
+        "models": variant.models,
+        "judges": variant.judges,
+        "averaged": averaged,
+    }
+    return VariantSample(measured=VariantNumbers(**numbers), cases=cases_by_id(documents))
 
 
 def variants_of(card: Scorecard) -> tuple[VariantSample, ...]:

@@ -22,7 +22,7 @@ from sitegen.analysis.notes import notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_otherwise
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import Derived, headline, problems_of_point, problems_of_points, variant_spread
-from sitegen.analysis.slices import most_fallen
+from sitegen.analysis.slices import answerers, most_fallen
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.config.notes import Notes, read_notes
@@ -289,6 +289,7 @@ class _EvalJob:
             fields=field_summaries(series),
             fallen=known.summary.fallen if known else most_fallen(series),
             notes=len(self._notes),
+            has_answerers=point is not None and bool(answerers(point.scorecard)),
         )
 
     def _cases(self, series: Series) -> tuple[str, ...]:

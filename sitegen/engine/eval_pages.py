@@ -15,7 +15,7 @@ from sitegen.analysis.noise.repeats import repeats_of_runs
 from sitegen.analysis.notes import PlacedNote, notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_parts
 from sitegen.analysis.series import Derived, first_points_with_output, problems_of_point
-from sitegen.analysis.slices import answerers, axes_of
+from sitegen.analysis.slices import axes_of
 from sitegen.engine.cached_kinds import EvalRecord, TaskCache
 from sitegen.engine.eval_job import EvalTask
 from sitegen.engine.failures import attempt
@@ -379,12 +379,13 @@ class _EvalPages:
             links.compare(series.info.id),
             digest_of_inputs("eval", "comparison", reports=self._keys, baselines=series.baselines),
         )
-        newest = series.points[-1] if series.points else None
-        sides = answerers(newest.scorecard) if newest else []
-        if newest is None or (len(series.points) < 2 and not sides) or self._writer.are_fresh(path, key):
+        summary, paged = self._task.record.summary, frozenset(self._task.record.cases)
+        if not summary.is_compared or self._writer.are_fresh(path, key):
             return
-        data = compare_data(series, [(step.before, step.at) for step in self._task.record.summary.steps])
-        answers = answers_data(series, self._cards.result(newest.snapshot), len(data.pieces)) if sides else None
+        data, answers = compare_data(series, [(step.before, step.at) for step in summary.steps], paged=paged), None
+        if summary.has_answerers:
+            newest = self._cards.result(series.points[-1].snapshot)
+            answers = answers_data(series, newest, len(data.pieces), paged)
         self._writer.write(path, self._renderer.render(compare_page(series, data, self._diffs, answers)), key)
         for piece in (*data.pieces, *(answers.pieces if answers else ())):
             self._writer.write(piece.path, piece.content, key)

@@ -177,7 +177,7 @@ def addresses(record: EvalRecord) -> Iterator[str]:
     yield links.eval_trend(eval_id)
     for at in reversed(summary.headlines):
         yield links.report(eval_id, at.slug)
-    if len(summary.headlines) > 1:
+    if summary.is_compared:
         yield links.compare(eval_id)
     for attribute in record.attributes:
         yield links.field(eval_id, attribute)

@@ -379,6 +379,13 @@ class EvalSummary(Frozen):
     point; None if none got worse by more than chance."""
     notes: int = 0
     """Number of notes of people about its cases."""
+    has_answerers: bool = False
+    """Whether several variants or models gave the answers of the newest output, so that a page compares them."""
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether a page compares iterations, or variants and models."""
+        return len(self.headlines) > 1 or self.has_answerers
 
     @property
     def has_only_scores(self) -> bool:

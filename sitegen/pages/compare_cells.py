@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Container, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import Any, Final
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import Cell, CellMap, Period, State
+from sitegen.model.outcomes import Cell, Period, State
 from sitegen.model.series import Series
 from sitegen.model.site import RawFile
 from sitegen.pages import links
@@ -45,18 +45,25 @@ FEWEST: Final = 2
 
 _ENTRY: Final = 16
 """Approximate number of characters of a period in the data."""
+_ROW: Final = len('[0, 0, "", 0, [0, 0, 0, 0], 0], ')
+"""Smallest number of characters of a cell in the data."""
 _POINT: Final = 400
 """Approximate number of characters of a point in the data."""
 
 
-class CellSource(Frozen):
-    """The cells of an eval that were ever wrong: all others are right on both sides of any pair."""
+class CellSource(Frozen, dict=True, gc=True):
+    """What the blocks of an eval are made from."""
 
-    eval_id: str
-    cells: Sequence[Cell]
-    all_cells: CellMap
+    series: Series
     details: Sequence[dict[str, Any]]
     """For each point, its data besides cells, for its piece or the page."""
+    paged: Container[str] = ()
+    """The cases that have a page."""
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """The cells that were ever wrong: all others are right on both sides of any pair."""
+        return [cell for cell in self.series.cells.cells if any(period.is_wrong for period in cell.periods)]
 
     def embedded(self, linked: Iterable[set[int]]) -> tuple[tuple[int, ...], dict[str, Any] | None]:
         """The points whose cells are in the page, and the block of these; none and None if no set fits.
@@ -66,23 +73,17 @@ class CellSource(Frozen):
         count = len(self.details)
         base, sizes = self._sizes()
         likely = sum(size <= BOUND * 3 // 2 for size in accumulate(reversed(sizes), initial=base)) - 1
-
-        @cache
-        def characters(place: int) -> int:
-            return len(json.dumps(self.details[place], ensure_ascii=False)) + len(", ")
-
+        lengths = [len(json.dumps(details, ensure_ascii=False)) + len(", ") for details in self.details]
         for places in linked:
             newest = max(0, likely)
             while True:
                 chosen = tuple(sorted({*places, *range(count - newest, count)}))
-                room = BOUND - len("[[], ]") + len(", ") - sum(map(characters, chosen))
-                if self._least_characters(count - newest) <= room:  # as a rule there is no need to make it
-                    stretches = _stretches(chosen)
-                    wrong = [
-                        cell
-                        for cell in self.cells
-                        if any(period.is_wrong for _, period in _periods_at(cell, stretches))
-                    ]
+                room = BOUND - len("[[], ]") + len(", ") - sum(map(lengths.__getitem__, chosen))
+                stretches = _stretches(chosen)
+                wrong = [
+                    cell for cell in self.cells if any(period.is_wrong for _, period in _periods_at(cell, stretches))
+                ]
+                if len(wrong) * _ROW <= room:  # a larger block is not made
                     block = self._block(stretches, wrong, {})
                     if len(json.dumps(block, ensure_ascii=False)) <= room:
                         return chosen, block
@@ -102,7 +103,7 @@ class CellSource(Frozen):
         texts: dict[str, int] = {}
         return {
             places: script_file(
-                links.compare_piece(self.eval_id, number),
+                links.compare_piece(self.series.info.id, number),
                 "COMPARE",
                 {
                     "piece": number,
@@ -130,18 +131,6 @@ class CellSource(Frozen):
                 sizes[period.start] += _ENTRY + sum(len(text) + 4 for text in new)
         return base, sizes
 
-    def _least_characters(self, first: int) -> int:
-        """The fewest characters of a block that has the point ``first`` and all later ones."""
-        characters = 0
-        for cell in self.cells:
-            covering = max(0, bisect_left(cell.periods, (first + 1,)) - 1)
-            periods = cell.periods[covering:]
-            if any(period.is_wrong for period in periods):
-                characters += len('[0, 0, "", 0, [], 0]') + len(cell.label) + len(periods) * len("0, 0, 0, 0, ")
-                # A place within the block has a further digit from 10 on, one more from 100 on, and so on.
-                characters += sum(len(periods) - bisect_left(periods, (first + place,)) for place in (10, 100, 1_000))
-        return characters
-
     def _piece_ranges(self) -> tuple[range, ...]:
         """The points of each piece, oldest first. Borders only move when further cells become wrong."""
         base, sizes = self._sizes()
@@ -164,12 +153,13 @@ class CellSource(Frozen):
         ``texts``: numbers of texts, to which new ones are added; equal numbers mean equal values in all blocks that
         share them.
         """
-        every_point, cases = self.all_cells.documents_of_points, self.all_cells.cases
+        every_point, cases = self.series.cells.documents_of_points, self.series.cells.cases
+        answered = [cases.get(document, document) for document in every_point]
         place_of = {document: index for index, document in enumerate(every_point)}
         fields = {attribute: index for index, attribute in enumerate(dict.fromkeys(cell.attribute for cell in cells))}
         items = {item: index for index, item in enumerate(dict.fromkeys(cell.item(cases) for cell in cells))}
         used: dict[int, str | None] = {}
-        rows = []
+        rows: list[list[Any]] = []
         for cell in cells:
             numbers: list[int] = []
             for place, period in _periods_at(cell, stretches):
@@ -183,26 +173,17 @@ class CellSource(Frozen):
             rows.append([place_of[cell.document], fields[cell.attribute], cell.label, int(cell.extra), numbers, item])
         return {
             "documents": list(every_point),
-            "cases": [cases.get(document, document) for document in every_point] if cases else None,
+            "cases": answered if cases else None,
+            "pages": {row[0]: links.slug(answered[row[0]]) for row in rows if answered[row[0]] in self.paged},
             "held": [
                 _switches(b"".join([held[stretch.start : stretch.stop] for stretch in stretches]))
                 for held in every_point.values()
             ],
-            "fields": [[attribute, links.field(self.eval_id, attribute).rpartition("/")[2]] for attribute in fields],
+            "fields": [[attribute, links.file_name(links.field_in_eval(attribute))] for attribute in fields],
             "least": least_discordant(ALPHA, len(items)),
             "cells": rows,
             "texts": list(used.values()) if list(used) == list(range(len(used))) else used,
         }
-
-
-def cell_source(series: Series, details: Sequence[dict[str, Any]]) -> CellSource:
-    """What the blocks of an eval are made from."""
-    return CellSource(
-        eval_id=series.info.id,
-        cells=[cell for cell in series.cells.cells if any(period.is_wrong for period in cell.periods)],
-        all_cells=series.cells,
-        details=details,
-    )
 
 
 def _periods_at(cell: Cell, stretches: Sequence[range]) -> Iterator[tuple[int, Period]]:

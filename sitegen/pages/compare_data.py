@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import shlex
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import combinations
 from types import MappingProxyType
 from typing import Any, Final
@@ -36,7 +36,7 @@ from sitegen.model.series import Point, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Blob, Edit
 from sitegen.pages import links
-from sitegen.pages.compare_cells import FEWEST, STATES, cell_source
+from sitegen.pages.compare_cells import FEWEST, STATES, CellSource
 from sitegen.pages.effects import verdict_pill
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
@@ -78,11 +78,13 @@ class CompareData(Frozen):
     """The changes between the pairs of points that are judged, by their indices."""
 
 
-def compare_data(series: Series, pairs: Iterable[tuple[int, int]], piece: int = 0) -> CompareData:
+def compare_data(
+    series: Series, pairs: Iterable[tuple[int, int]], piece: int = 0, paged: Container[str] = ()
+) -> CompareData:
     """The data of an eval.
 
     ``pairs``: the points of pairs to which other pages link, such as those of its steps. ``piece``: the number of the
-    first file beside the page.
+    first file beside the page. ``paged``: the cases that have a page.
     """
     last = len(series.points) - 1
     if last + 1 < FEWEST:
@@ -94,7 +96,7 @@ def compare_data(series: Series, pairs: Iterable[tuple[int, int]], piece: int = 
     anchors = {0, last - 1, last, last - 1 if best is None else best}
     anchors |= {place for _, place in series.baselines}
     linked = anchors.union(*pairs)
-    source = cell_source(series, details)
+    source = CellSource(series, details, paged)
     embedded, block = source.embedded((linked, anchors))
     pieces = source.pieces(piece) if len(embedded) < len(details) else {}
     piece_of = {place: number for number, places in enumerate(pieces, piece) for place in places}
@@ -134,10 +136,10 @@ def compare_data(series: Series, pairs: Iterable[tuple[int, int]], piece: int = 
     )
 
 
-def answers_data(series: Series, result: Result, piece: int) -> CompareData:
+def answers_data(series: Series, result: Result, piece: int, paged: Container[str] = ()) -> CompareData:
     """The data of the variants and models of the newest output, with its ``result``, as if they were its iterations.
 
-    ``piece``: as for ``compare_data``.
+    ``piece``, ``paged``: as for ``compare_data``.
     """
     sides = answerers(result.scorecard)
     sorts = [[axis for axis, _ in side] for side in sides]
@@ -151,7 +153,8 @@ def answers_data(series: Series, result: Result, piece: int) -> CompareData:
     headline = series.specs[0].name
     points = [replace(point, interval=interval_of(point.scorecard, headline)) for point in found.points]
     alike = [(one, two) for one, two in combinations(range(len(sides)), 2) if sorts[one] == sorts[two]]
-    return compare_data(replace(found, points=tuple(points), specs=found.defined_specs), alike[:_NEIGHBOURS], piece)
+    sides_of_answers = replace(found, points=tuple(points), specs=found.defined_specs)
+    return compare_data(sides_of_answers, alike[:_NEIGHBOURS], piece, paged)
 
 
 def answer(series: Series, pair: tuple[int, int], verdict: ChangeVerdict | None) -> Markup:

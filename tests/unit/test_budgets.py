@@ -14,21 +14,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_901,
+    "lines of sitegen/": 62_884,
     "modules of sitegen/": 290,
     "classes": 507,
     "classes in pages/": 71,
     "fields of classes": 2_258,
-    "functions": 3_557,
-    "parameters": 5_048,
+    "functions": 3_556,
+    "parameters": 5_046,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 75,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_489,
+    "lines of templates, styles and scripts": 8_488,
     "template lines over 160 characters": 0,
-    "lines of tests": 46_090,
+    "lines of tests": 46_086,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 11,
 }

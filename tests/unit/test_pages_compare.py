@@ -219,14 +219,6 @@ def test_linked_points_are_in_the_page_and_all_others_in_files_beside_it():
             index += 1
 
 
-@pytest.mark.parametrize("number", [2, 9, 11, NUMBER])
-def test_the_least_length_of_a_block_is_never_more_than_that_of_the_block(number):
-    one = long_series(number, length=0)
-    page = compare_data(one, ()).page
-    assert page is not None
-    assert 0 < compare_cells.cell_source(one, ())._least_characters(0) <= len(json.dumps(page["block"]))
-
-
 def test_equal_values_have_one_number_in_all_files():
     first, *_, last = (piece["block"] for piece in bodies(compare_data(long_series(), ())))
     assert first["cells"][0][4][2] == last["cells"][0][4][2]  # 1 is expected of x at all points,
@@ -351,7 +343,7 @@ def test_variants_and_models_of_an_output_are_sides_and_those_of_one_sort_are_ju
     one = sample.series(2)
     points = (one.points[0], replace(one.points[1], scorecard=result.scorecard))
     info = EvalInfo("qa", "Questions", kind="judged")
-    found = answers_data(replace(one, info=info, points=points, specs=scorer("judged").metrics), result, 7).page
+    found = answers_data(replace(one, info=info, points=points, specs=scorer("judged").metrics), result, 7, {"q1"}).page
     assert found is not None
     both = [(f"{variant} · {model}", f"variant={variant},model={model}") for variant, model in answerers]
     alone = [("variant", "short"), ("variant", "polite"), ("model", "mini"), ("model", "large")]
@@ -360,3 +352,5 @@ def test_variants_and_models_of_an_output_are_sides_and_those_of_one_sort_are_ju
     sorts = Counter(re.sub("=[a-z]+", "", pair) for pair in found["judged"])
     assert (sorts["variant,model variant,model"], sorts["variant variant"], sorts["model model"]) == (6, 1, 1)
     assert "0 cases better, 3 worse" in found["judged"]["variant=short,model=mini variant=polite,model=large"][0]
+    paged = {found["block"]["documents"][place]: page for place, page in found["block"]["pages"].items()}
+    assert paged == {name: "q1" for name in found["block"]["documents"] if name.startswith("q1")}

@@ -57,6 +57,8 @@ def test_the_list_has_the_topics_of_methods_and_the_pages_that_each_eval_has():
     pages = _body(search.list_file([several, one], (), (), 0))[2]["pages"]
     assert ["Noise", "methods.html#noise", "Methods: how it is computed"] in pages
     assert [page[1] for page in pages if page[0] == "Compare iterations"] == ["evals/waybills/compare.html"]
+    answered = _body(search.list_file([replace(one, has_answerers=True)], (), (), 0))[2]["pages"]
+    assert ["Compare answers", "evals/receipts/compare.html", "Receipts"] in answered
     of_all = ["Suspect labels", "suspect-labels.html", "labels of all evals that may be wrong"]
     assert [page for page in pages if page[0] == "Suspect labels"] == [of_all]
     several = replace(several, suspects=(sample.suspect("a", '"x"', '"y"'),))

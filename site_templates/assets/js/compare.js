@@ -466,8 +466,7 @@ class Comparison {
     }
     const list = box.appendChild(element("ul", "edited"));
     for (const [, sha, page, subject, paths] of between.slice(0, COMMITS)) {
-      const item = list.appendChild(element("li")), name = element(page ? "a" : "span", "", visible(subject));
-      if (page) name.href = page;
+      const item = list.appendChild(element("li")), name = Object.assign(element("a", "", visible(subject)), { href: page });
       item.append(page ? name : visible(subject), " ", element("span", "muted", `${sha}, ${paths.length} ${paths.length === 1 ? "file" : "files"}`));
     }
     if (between.length > COMMITS) list.append(element("li", "muted", `and ${grouped(between.length - COMMITS)} earlier`));
@@ -521,8 +520,9 @@ class Comparison {
   }
 
   cell({ document, field, path, extra, before, after }) {
-    const where = [this.link(field, path)], name = this.sides[0].block.documents[document], there = [after, before].filter(isThere);
-    if (name) where.push(" ", element("span", "doc", short(name)));
+    const { documents, pages } = this.sides[0].block, name = documents[document], page = pages[document];
+    const where = [this.link(field, path)], there = [after, before].filter(isThere);
+    if (name) where.push(" ", Object.assign(element(page ? "a" : "span", page ? "" : "doc", short(name)), page && { href: `cases/${page}.html` }));
     if (extra) where.push(" ", element("span", "pill", "extra item"));
     const expected = [this.value(there[0], there[0].expected, "blank")];
     if (there.length === 2 && before.expected !== after.expected) expected.push(element("i", "", ` was ${visible(before.texts[before.expected] || "blank")}`));

@@ -182,8 +182,9 @@ def _pages_of_eval(summary: EvalSummary) -> Iterator[SearchEntry]:
         yield SearchEntry("Notes", links.notes(eval_id), f"{name}: what people said about its cases")
     if summary.spread:
         yield SearchEntry("Compare variants", links.variants(eval_id), name)
-    if len(summary.headlines) > 1:
-        yield SearchEntry("Compare iterations", links.compare(eval_id), name)
+    if summary.is_compared:
+        compared = "iterations" if len(summary.headlines) > 1 else "answers"
+        yield SearchEntry(f"Compare {compared}", links.compare(eval_id), name)
     if summary.steps and not summary.deleted:
         yield SearchEntry("Steps", f"{links.regressions()}#section={quote(eval_id)}", name)
 
