@@ -173,8 +173,6 @@ class EndOfWalk(FoldEnd):
 
     listed: tuple[ListedCommit, ...]
     """The commits of the newest page of the list, and of the full page before it, oldest first."""
-    rows: int
-    """Number of the oldest edits of instruction files that have no page."""
 
 
 # Configuration.

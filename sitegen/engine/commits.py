@@ -177,7 +177,7 @@ def write_commits(evals: Evals, effects: EffectIndex) -> tuple[CommitView | None
         failures += done.failures
         if task.commits[0].commit.sha == WORKTREE and not any(each.commit == WORKTREE for each in failures):
             uncommitted = task.commits[0]
-    end = EndOfWalk(**asdict(timeline.end), listed=commit_list.finish(), rows=timeline.edits_without_page)
+    end = EndOfWalk(**asdict(timeline.end), listed=commit_list.finish())
     END_OF_WALK.keep(build.memo, "", end)
     return uncommitted, tuple(reversed(failures))
 

@@ -131,21 +131,21 @@ class Timeline(FoldedHistory, dict=True, gc=True):
         pattern = compiled(globs)
         return tuple(file for file in self.instructions if any(pattern.fullmatch(edit.path) for edit in file.edits))
 
-    @property
-    def edits_without_page(self) -> int:
-        """Number of the oldest edits that are only rows on the pages of their commits."""
+    def edits_without_page(self, end: int) -> int:
+        """Return how many of the oldest edits were only rows on the pages of their commits, before the commit ``end``.
+
+        ``end``: the position of a commit, which is one of uncommitted changes or the first that is new.
+        """
         kept = self.config.limits.reports_kept
-        # Uncommitted edits do not count, or saving a file could write all pages again.
-        committed = sum(edit.commit.sha != WORKTREE for file in self.instructions for edit in file.edits)
+        committed = sum(edit.commit.position < end for file in self.instructions for edit in file.edits)
         at_once = max(1, kept // 2)  # because all pages are then written again
         return max(0, committed - kept) // at_once * at_once
 
-    @property
-    def pages_of_instructions(self) -> frozenset[str]:
-        """The addresses of the edits that are no rows, of their files, and of files that an eval names."""
+    def pages_of_instructions(self, rows: int) -> frozenset[str]:
+        """Return the addresses of the edits besides the oldest ``rows``, of their files, and of files of an eval."""
         edits = [(edit, file) for file in self.instructions for edit in file.edits]
         edits.sort(key=lambda pair: (-pair[0].commit.position, pair[0].path))
-        kept = edits[: len(edits) - self.edits_without_page]
+        kept = edits[: len(edits) - rows]
         named = (file for entry in self.manifest.evals if entry.instructions for file in self.drivers(entry.id))
         pages = (links.edit(file.path, edit.commit.sha) for edit, file in kept)
         files = (links.instruction(file.path) for file in (*(file for _, file in kept), *named))
@@ -179,15 +179,16 @@ def read_timeline(project: Project, files: SiteFiles) -> Timeline:
     if before is not None and before.head != files.last.head:
         before = None
     timeline = fold(project, memo, since=before)
-    rows = timeline.edits_without_page
-    if before is not None and before.rows != rows:  # they lost their pages, to which any page may link
+    # Uncommitted edits do not count, or saving a file could write all pages again.
+    rows = timeline.edits_without_page(timeline.head.position + (timeline.head.sha != WORKTREE))
+    if rows != timeline.edits_without_page(timeline.first_new):  # they lost their pages, to which any page may link
         timeline = replace(timeline, first_new=0, changed={history.id: 0 for history in timeline.evals})
     memo.forget(END_OF_WALK.name)  # until the site is finished: what a stopped build saved belongs to no finished one
     if timeline.is_complete:
         forget_earlier_walk(memo, timeline.changed, [file.path for file in timeline.instructions])
     context = replace(timeline.context, foreign=frozenset(files.foreign))
     if rows:
-        site = replace(context.site, pages=timeline.pages_of_instructions)
+        site = replace(context.site, pages=timeline.pages_of_instructions(rows))
         context = replace(context, site=site, templates=digest(context.templates, str(rows)))
     listed = before.listed if before and not timeline.is_complete else ()
     return replace(timeline, context=context, listed=listed)

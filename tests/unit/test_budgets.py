@@ -14,13 +14,13 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_884,
+    "lines of sitegen/": 62_883,
     "modules of sitegen/": 290,
     "classes": 507,
     "classes in pages/": 71,
-    "fields of classes": 2_258,
+    "fields of classes": 2_257,
     "functions": 3_556,
-    "parameters": 5_046,
+    "parameters": 5_048,
     "functions with more than 6 parameters": 2,
     "private functions of at most 6 lines used once": 75,
     "kinds of kept values": 10,
