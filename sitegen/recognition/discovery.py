@@ -42,9 +42,11 @@ from sitegen.recognition.files import LARGEST, MOST_READ, FilesOfHistory, Reader
 from sitegen.recognition.initialising import flow, manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
 from sitegen.recognition.output_series import (
+    OF_EVALS,
     OutputSeries,
     TruthFinder,
     data_files,
+    informative_part,
     is_result_by_name,
     is_truth_by_name,
     output_series,
@@ -65,21 +67,6 @@ _MOST_SINGLE: Final = 10
 """The most proposed evals with a single output, whose history shows nothing yet."""
 
 _NOT_IN_AN_ID = re.compile(r"[^\w.-]+")
-_NO_PART_OF_A_NAME = re.compile(
-    r"(?<![a-z0-9])(?:20\d{2}[-_]?\d{2}[-_]?\d{2}(?:T?[-_]?\d{2,6}(?:[-_]?\d{2}){0,2}Z?)?|(?=[a-f]*\d)[0-9a-f]{7,64}|"
-    r"\d{4,}|latest|last|current|newest|results?|outputs?|responses?|summary|metrics|scores?|reports?|cache|data|all)"
-    r"(?![a-z0-9])",
-    re.IGNORECASE,
-)
-"""Matches what says in the name of a file when it was written, or that it has results, but not of what."""
-_OF_EVALS: Final = frozenset(("evals", "eval", "evaluation", "evaluations", "experiments"))
-_UNINFORMATIVE: Final = _OF_EVALS | {
-    *("runs", "run", "iterations", "iteration", "läufe", "baselines", "raw", "v"),
-    *("src", "apps", "app", "web", "public", "static", "lib", "packages", "files", "logs"),
-}
-"""Names that do not describe what is in a file or a folder."""
-
-
 _BEFORE_A_NUMBER: Final = r"(?i)[-_. ]+(?:v|r|run|round|iter(?:ation)?|exp)[-_ ]?\*$"
 """Matches the end of the name of runs before their numbers: ``gpt-4o_v*``."""
 
@@ -198,7 +185,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
     ]
     recorded = {one.id for _, one in proposed if traits_of(one.entry.get("kind")).is_recorded}
     words = {
-        one.id: _informative(splitext(without_answerers(one.entry["outputs"]))[0]).partition(".")[0]
+        one.id: informative_part(splitext(without_answerers(one.entry["outputs"]))[0]).partition(".")[0]
         for _, one in proposed
     }
     computed = {(folder, words[one.id]) for folder, one in proposed if one.id not in recorded}
@@ -258,7 +245,7 @@ def _without_crowds(
     for folder, number in proposals_in.items():
         if number > MOST_BESIDE:  # digests, for example, are the names of files in a cache
             beside = (one for one, _ in found if one.path.rpartition("/")[0] == folder and not one.is_glob)
-            nameless = [one for one in beside if re.search("[0-9]", one.path) and not _informative(one.newest.stem)]
+            nameless = [one for one in beside if re.search("[0-9]", one.path) and not informative_part(one.newest.stem)]
             found = [(one, proposal) for one, proposal in found if one not in nameless]
             others = f" beside {MOST_BESIDE - len(nameless)} others" if len(nameless) < MOST_BESIDE else ""
             why = f"{counted(number - MOST_BESIDE + len(nameless), 'file')}{others} in {folder}"
@@ -293,23 +280,16 @@ def _names(series: OutputSeries) -> tuple[str, ...]:
     outputs = without_answerers(series.outputs)
     file = basename(outputs.rstrip("/"))
     stem = file if outputs.endswith("/") else re.sub(_BEFORE_A_NUMBER, "", file.rpartition(".")[0])
-    stem = stem.removesuffix(".baseline").removesuffix(".eval")
-    stem = stem.replace("20*", "").replace("*", "")
+    stem = stem.removesuffix(".baseline").removesuffix(".eval").replace("20*", "").replace("*", "")
     folders = [*filter(None, series.folder.split("/"))]
-    informative = next((name for name in reversed(folders) if _informative(name)), "")
-    of_evals = next((name for name in folders if name.casefold() in _OF_EVALS), "evals")
-    parts = (informative, _informative(stem), stem, of_evals, "-".join((*folders[-2:], stem)))
+    informative = next((name for name in reversed(folders) if informative_part(name)), "")
+    of_evals = next((name for name in folders if name.casefold() in OF_EVALS), "evals")
+    parts = (informative, informative_part(stem), stem, of_evals, "-".join((*folders[-2:], stem)))
     folder, plain, whole, above, longest = (
         _NOT_IN_AN_ID.sub("-", normalize("NFC", part)).strip("-._ ") for part in parts
     )
     longer = ("-".join(filter(None, (folder or above, part))) for part in (plain, whole))
     return (folder or plain or above, *longer, longest)
-
-
-def _informative(name: str) -> str:
-    """Return a name without what it says of time and of results; empty if that is all that it says."""
-    rest = re.sub(r"[-_. ]{2,}", "-", _NO_PART_OF_A_NAME.sub("", name)).strip("-_. ").removesuffix("-v")
-    return rest if rest.casefold() not in _UNINFORMATIVE and any(map(str.isalpha, rest)) else ""
 
 
 _OF_NO_KNOWN_FORM: Final = "list its cases as rows with an id and a verdict or a score, or name a format that is known"

@@ -18,7 +18,7 @@ from sitegen.config.manifest import evaluated_entry
 from sitegen.config.models import GROUND_TRUTHS, SCORED_FILES, EvalConfig, files_of
 from sitegen.config.searched_files import Search
 from sitegen.recognition.files import value_of
-from sitegen.recognition.output_series import names_a_run, run_globs_of
+from sitegen.recognition.output_series import informative_part, names_a_run, run_globs_of
 from sitegen.text.plain import natural_order
 
 _MOST_READ: Final = 100
@@ -51,9 +51,8 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
     )
     named = set[str]()
     for eval_id, folder, outputs, newest in islice(examined, _MOST_READ):
-        path = f"{folder}/{newest}"
         if newest in _MAYBE_JUDGED and search.answer(
-            "scores", path, lambda content: "judged" if re.search(_JUDGED, content) else ""
+            "scores", f"{folder}/{newest}", lambda content: "judged" if re.search(_JUDGED, content) else ""
         ):
             continue
         kind = search.kind_of_series(search.newest_first(folder, outputs))
@@ -62,7 +61,8 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
         is_first = bool(eval_id) and eval_id not in named
         named.add(eval_id)
         # A name for the content of the files: ``eval`` for ``results/eval_*.json``.
-        stem = splitext(basename(outputs))[0].replace("*", "").strip("-_. ") or "cases"
+        name = splitext(basename(outputs))[0].replace("*", "").strip("-_. ") or "cases"
+        stem = informative_part(name) or (name if eval_id else basename(folder))
         yield EvalConfig(
             id=eval_id if is_first else "-".join(filter(None, (eval_id, stem))),
             kind=kind,

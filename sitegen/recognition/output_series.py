@@ -77,6 +77,20 @@ _EVALS_OF_TESTS = re.compile(r"/(?:evals?|evaluations?|runs?|prompts?)/", re.IGN
 _DATA_FOLDERS: Final = frozenset(("data", "dataset", "datasets"))
 _LEAST_RUNS: Final = 2  # runs of a series
 
+_NO_PART_OF_A_NAME = re.compile(
+    r"(?<![a-z0-9])(?:20\d{2}[-_]?\d{2}[-_]?\d{2}(?:T?[-_]?\d{2,6}(?:[-_]?\d{2}){0,2}Z?)?|(?=[a-f]*\d)[0-9a-f]{7,64}|"
+    r"\d{4,}|latest|last|current|newest|results?|outputs?|responses?|summary|metrics|scores?|reports?|cache|data|all)"
+    r"(?![a-z0-9])",
+    re.IGNORECASE,
+)
+"""Matches what says in the name of a file when it was written, or that it has results, but not of what."""
+OF_EVALS: Final = frozenset(("evals", "eval", "evaluation", "evaluations", "experiments"))
+_UNINFORMATIVE: Final = OF_EVALS | {
+    *("runs", "run", "iterations", "iteration", "läufe", "baselines", "raw", "v"),
+    *("src", "apps", "app", "web", "public", "static", "lib", "packages", "files", "logs"),
+}
+"""Names that do not describe what is in a file or a folder."""
+
 
 class OutputSeries(Frozen):
     """A file that is overwritten, or the runs that a glob matches."""
@@ -250,6 +264,12 @@ def _runs_in(stem: str) -> list[re.Match[str]]:
 def names_a_run(name: str) -> bool:
     """Whether the name of a folder has the date or the number of a run, or is a number."""
     return name.isdecimal() or bool(_runs_in(name))
+
+
+def informative_part(name: str) -> str:
+    """Return a name without what it says of time and of results; empty if that is all that it says."""
+    rest = re.sub(r"[-_. ]{2,}", "-", _NO_PART_OF_A_NAME.sub("", name)).strip("-_. ").removesuffix("-v")
+    return rest if rest.casefold() not in _UNINFORMATIVE and any(map(str.isalpha, rest)) else ""
 
 
 def is_model_name(name: str) -> bool:

@@ -92,7 +92,7 @@ def judged_rows(right: int) -> str:
 
 def test_the_verdict_that_a_case_states_decides_and_never_an_exact_match_beside_it(tmp_path):
     repo = project(tmp_path, "evals/results.json", (judged_rows(9), judged_rows(2)))
-    assert numbers(repo, "results", "pass_rate", "f1") == [(1.0, None), (0.222, None)]
+    assert numbers(repo, "evals", "pass_rate", "f1") == [(1.0, None), (0.222, None)]
 
 
 @pytest.mark.parametrize(
@@ -677,7 +677,7 @@ def test_verdicts_that_an_earlier_output_states_decide_the_kind(repo, places, ne
 @pytest.mark.parametrize("newest", [POINTER, "[", "{}"])
 def test_an_eval_of_cases_stays_found_when_its_newest_file_cannot_be_read(tmp_path, newest):
     repo = project(tmp_path, "evals/results.json", (judged_rows(9), newest))
-    assert numbers(repo, "results", "pass_rate") == [(1.0,), (None,)]
+    assert numbers(repo, "evals", "pass_rate") == [(1.0,), (None,)]
 
 
 def test_a_broken_newest_file_of_responses_leaves_the_kind_of_the_eval(tmp_path):
