@@ -167,7 +167,7 @@ def _worst_broken(check: GateEval) -> str:
     is_judged = traits_of(check.kind).names_scores
     words = "; ".join(_broken_words(cell, is_judged=is_judged) for cell in islice(by_turns, WORST))
     more = check.broken - WORST
-    return f"{count(check.broken)} broken: {words}{f'; and {count(more)} more' if more > 0 else ''}."
+    return f"{count_of_broken(check)} broken: {words}{f'; and {count(more)} more' if more > 0 else ''}."
 
 
 def _field_of(cell: GateCell) -> str:

@@ -106,7 +106,7 @@ def test_a_regression_fails_and_says_what_broke_and_which_instructions_were_edit
     assert (done.returncode, done.stderr) == (1, "")
     assert lines[0] == f"**Evals: fail.** `{head[:7]}` against `{base[:7]}`, 1 compared."
     assert rows(lines)[2] == ["`notes`", "F1", "0.975", "0.750", "−0.225", "worse", "9", "0", "**fail**"]
-    assert lines[6].startswith("- `notes`: 9 broken: `note-01` `total` is `1000`, expected `1`; ")
+    assert lines[6].startswith("- `notes`: 9 values broken: `note-01` `total` is `1000`, expected `1`; ")
     assert lines[8] == "### `notes`: fail"
     assert ["F1", "0.975", "0.750", "−0.225", "outputs −0.225", "drop ≤ 0", "**fail**"] in rows(lines)
     assert f"{FALL}." in lines
@@ -273,7 +273,9 @@ def test_of_cases_with_scores_alone_those_that_got_worse_count_as_broken(tmp_pat
     assert [row[6:] for row in rows(done.stdout.splitlines()) if row[0] == "`tone`"] == [["2", "1", "**fail**"]]
     assert "2 cases broke, and at most 1 may." in done.stdout.splitlines()
     assert "<details><summary>2 cases broken, 1 fixed</summary>" in done.stdout.splitlines()
-    assert "- `tone`: 2 broken: `c-0` `score` went from `1` to `0.4`; `c-1` `score` went from `0.8`" in done.stdout
+    assert (
+        "- `tone`: 2 cases broken: `c-0` `score` went from `1` to `0.4`; `c-1` `score` went from `0.8`" in done.stdout
+    )
 
 
 def test_scores_that_moved_in_opposite_directions_are_told_of_though_their_mean_is_the_same(tmp_path):
@@ -289,7 +291,7 @@ def test_scores_that_moved_in_opposite_directions_are_told_of_though_their_mean_
     assert ["`tone`", "Score", "0.500", "0.500", "no change", "cannot tell", "1", "1", "pass"] in rows(
         done.stdout.splitlines()
     )
-    assert "- `tone`: 1 broken: `c-2` `score` went from `0.5` to `0.25`." in done.stdout.splitlines()
+    assert "- `tone`: 1 case broken: `c-2` `score` went from `0.5` to `0.25`." in done.stdout.splitlines()
     cells = report(repo)["evals"][0]["cells"]
     assert [(cell["fate"], cell["document"], cell["base"], cell["head"]) for cell in cells] == [
         ("broken", "c-2", "0.5", "0.25"),
@@ -306,7 +308,9 @@ def test_a_verdict_that_a_case_lost_is_not_called_a_value(tmp_path):
 
     repo.commit({"evals/tone/results.jsonl": results()})
     work(repo, {"evals/tone/results.jsonl": results(2)})
-    assert '- `tone`: 1 broken: `c-2` lost `passed` with `"x 2"`, expected `"x"`.' in check(repo).stdout.splitlines()
+    assert (
+        '- `tone`: 1 value broken: `c-2` lost `passed` with `"x 2"`, expected `"x"`.' in check(repo).stdout.splitlines()
+    )
 
 
 @pytest.mark.parametrize(("most", "passed"), [(1, False), (2, True)])

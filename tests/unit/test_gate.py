@@ -209,7 +209,7 @@ def test_the_report_begins_with_what_changed_and_the_worst_values_that_broke():
         "| ---- | ------ | ----: | ----: | -----: | -------------- | -----: | ----: | -------- |",
         "| `z`  | F1     | 0.900 | 0.800 | −0.100 | worse          |      7 |     1 | **fail** |",
         "",
-        '- `z`: 7 broken: `d-1` `rows[0].unit` is missing, expected `"g"`; `d-1` `total` is `2`, expected `1`; '
+        '- `z`: 7 values broken: `d-1` `rows[0].unit` is missing, expected `"g"`; `d-1` `total` is `2`, expected `1`; '
         "`d-1` `extra` is `7`, expected nothing; and 4 more.",
     ]
     assert lines[-3:] == [
