@@ -411,5 +411,5 @@ def _sharing(documents: Iterable[DocumentScore]) -> Iterator[DocumentScore]:
             each,
             counts=known.setdefault(each.counts, each.counts),
             metrics=known.setdefault(each.metrics, each.metrics),
-            axes=known.setdefault(tuple(each.axes.items()), each.axes),
+            axes=known.setdefault(("axes", *each.axes.items()), each.axes),  # no axes are no metrics
         )

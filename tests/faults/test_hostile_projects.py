@@ -159,7 +159,7 @@ TRUTHS: dict[str, Content] = {
     "nothing": "",
     "a header alone": "id,name,total\n",
     "markup": f"id,name,{EVIL}\n{EVIL},Ann,{EVIL}\n",
-    "rows of many lengths": "id,name,total\na\nb,Bob,2,3,4\n",
+    "rows of many lengths": "id,name,total\na\nb,Bob,2,3,4\n" + "".join(f"d{n},,\n" for n in range(1_000)),
     "one very long cell": "id,name,total\na," + "x" * 300_000 + ",1\n",
     "the same id twice": "id,name,total\na,Ann,1\na,Bob,2\n",
 }
