@@ -13,7 +13,7 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib.util import find_spec
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from posixpath import splitext
 from typing import Any, Final, Literal, TypeAlias
 
@@ -288,12 +288,13 @@ def check_distinct(names: Iterable[str], line: int | None = None) -> None:
 def csv_rows(content: bytes, most: int = _MAX_CELLS) -> list[list[str]]:
     """The cells as unchanged text, such as ``NA``, ``None`` and ``00712``; at most ``most``. Raises UnreadableError.
 
-    Semicolons, tabs or bars separate them, as spreadsheets write it in some countries, if most do so in the first row,
-    or what a row above it names, as in ``sep=;``.
+    What stands most often in both of the first two rows separates them: commas, semicolons, tabs or bars; or what a row
+    above these names, as in ``sep=;``.
     """
     outside = "".join(text_of(content)[:_LONGEST_HEADER].split('"')[::2])  # of quoted cells, which may have line ends
+    first = [*islice(filter(str.strip, outside.splitlines()), 2)]
     named = outside[4:5] if outside[:4] == "sep=" and outside[5:6] in ("\r", "\n") else ""
-    mark = named or max(",;\t|", key=next(filter(str.strip, outside.splitlines()), "").count)
+    mark = named or max(",;\t|", key=lambda mark: sorted(line.count(mark) for line in first))
     # Appends a row of two empty cells. Only an unclosed quote swallows it, which csv does not report otherwise.
     lines = chain(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline=""), [mark])
     reader = csv.reader(lines, delimiter=mark)
