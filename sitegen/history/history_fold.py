@@ -31,8 +31,8 @@ from sitegen.model.timeline import CommitRecord, EvalHistory, RenamedEval, last_
 
 OTHERS: Final = 50
 """The most changed paths in the record of a commit that sitegen does not read."""
-_MOST_FOLDERS: Final = 20
-"""The most folders of an eval; for each earlier one, history is read once more."""
+_MOST_ALIASES: Final = 20
+"""The most earlier places of an eval that are looked for; for each, history is read once more."""
 
 
 class HistoryFold:
@@ -65,7 +65,7 @@ class HistoryFold:
         self.renamed: list[RenamedEval] = []
         """The evals that the commits renamed, oldest first."""
         self._begun: dict[str, str] = {}
-        """The first commit of each eval that did not begin with the history."""
+        """The commit of the first output of each eval, unless history begins with it."""
         self._head: Commit | None = None
         self._since = since
         self.repository = repository
@@ -90,11 +90,8 @@ class HistoryFold:
         place = self.repository.place
         commits = commits_up_to(place, head, first_parent=self.layout.site.first_parent)
         self.fold(walk(place, commits, pathspecs=self.layout.pathspecs, irregular=self.irregular))
-        if earlier := self._earlier_places():
-            entries = {entry.id: entry for entry in self.layout.manifest.evals}
-            for name, alias in earlier.items():
-                entry = self.layout.entry(name)
-                entries[name] = dataclasses.replace(entry, aliases=(*entry.aliases, alias))
+        if moved := self._with_earlier_places():
+            entries = {entry.id: entry for entry in self.layout.manifest.evals} | moved
             manifest = dataclasses.replace(self.layout.manifest, evals=tuple(entries.values()))
             raise StartOverError(Layout(self.layout.site, manifest, self.layout.watched))
 
@@ -157,7 +154,10 @@ class HistoryFold:
         for eval_id in sorted(by_eval):
             state = self._eval_state(eval_id)
             state.commit, state.changes = commit, by_eval[eval_id]
+            had_outputs = bool(state.iterations.units or state.overwritten.units)
             fold_eval(state, self._rules.inputs)
+            if commit.position and not had_outputs and (state.iterations.units or state.overwritten.units):
+                self._begun[eval_id] = commit.sha
         if read := {*of_evals, *rules, *instructions}:
             others = [change for change in changes if change not in read]
             record = CommitRecord(
@@ -174,8 +174,6 @@ class HistoryFold:
 
     def _continue_renamed_evals(self, by_eval: dict[str, dict[ChangedPath, PathRole]]) -> None:
         """Continue an eval under its new id if most of its files moved to a new folder."""
-        if len(by_eval) < 2:
-            return
         deleted, added = {}, {}
         for eval_id, changes in by_eval.items():
             if any(change.new is None for change in changes) and eval_id in self.evals:
@@ -194,43 +192,49 @@ class HistoryFold:
                 raise StartOverError(self.layout, RenamedEval(old=old, position=self.head.position, new=new))
             state = self.evals[new] = self.evals.pop(old)
             state.id, state.entry = new, self._entry_of(new)
+            if old in self._begun:
+                self._begun[new] = self._begun.pop(old)
             state.folders = list(dict.fromkeys([*self.layout.folders(new), *state.folders]))
             self.renamed.append(RenamedEval(old=old, position=self.head.position, new=new))
             self.problems[:] = [replace(each, eval_id=new) if each.eval_id == old else each for each in self.problems]
             by_eval[new] = by_eval.pop(old) | by_eval[new]
 
-    def _earlier_places(self) -> dict[str, str]:
-        """Return the alias, by eval, that its first commit shows by what it moved.
+    def _with_earlier_places(self) -> dict[str, EvalConfig]:
+        """Return the entries, by id, of evals that were elsewhere before their first output, with an alias for that.
 
-        It is the folder of half of its files, which keep their names in it, or else the path of its file of outputs.
+        It is the folder of half of the files that came then, under the same names, or else the path of the output.
         """
-        entries = {name: self.layout.entry(name) for name in self._begun}
         places = [
-            (self._begun[name], name, f"{folder}/", (f"{folder}/{normal(one.outputs)}", *one.earlier_outputs))
-            for name, one in entries.items()
-            for folder in self.layout.folders(name)[:_MOST_FOLDERS]
-            if folder
+            (sha, name, f"{folder}/", (f"{folder}/{normal(entry.outputs)}", *entry.earlier_outputs))
+            for name, sha in self._begun.items()
+            if not (entry := self.layout.entry(name)).aliases[_MOST_ALIASES:]
+            for folder in self.evals[name].folders
         ]
 
         def examine() -> str:
-            found: dict[str, str] = {}
+            found: list[tuple[str, str]] = []
             changes = {each.commit.sha: each.changes for each in walk(self.repository.place, {*self._begun.values()})}
             renames = {sha: file_renames(changes[sha], lambda oid: None) for sha in changes}
             for sha, name, start, outputs in places:
-                earlier = [renames[sha][path].path for path in outputs if path in renames[sha]]
-                found.update((name, path) for path in earlier if splitext(path)[1] == splitext(outputs[0])[1])
+                moved = renames[sha]
                 added = [path for path, old, _ in changes[sha] if path.startswith(start) and old is None]
-                pairs = [(path[len(start) :], renames[sha][path].path) for path in added if path in renames[sha]]
+                pairs = [(path[len(start) :], moved[path].path) for path in added if path in moved]
                 folders = Counter(old.removesuffix(end) for end, old in pairs if old.endswith(f"/{end}"))
-                for folder, number in folders.most_common(1):
-                    if 2 * number >= len(added):
-                        found[name] = folder
+                found += [(name, folder) for folder, number in folders.most_common(1) if 2 * number >= len(added)]
+                earlier = [moved[path].path for path in outputs if path in moved]
+                found += [(name, path) for path in earlier if splitext(path)[1] == splitext(outputs[0])[1]]
             return json.dumps(found)
 
-        answer = places and self.repository.answers.about(places[-1][0], f"earlier places of {places}", examine)
-        followed = {f"{folder}/" for state in self.evals.values() for folder in state.folders}
-        found = json.loads(answer or "{}")
-        return {name: at for name, at in found.items() if at not in followed and not self.layout.places(at)}
+        answer = places and self.repository.answers.about(places[-1][0], f"places before {places}", examine)
+        owners = {folder: name for name, state in self.evals.items() for folder in state.folders}
+        found: dict[str, EvalConfig] = {}
+        for name, at in json.loads(answer or "[]"):
+            entry, folders = self.layout.entry(name), self.evals[name].folders
+            of_others = any(owners.get(place.folder) != name for place in self.layout.places(at))
+            if at not in owners and at not in entry.aliases and not of_others:
+                unnamed = [folder for folder in folders if folder not in self.layout.folders(name)]
+                found.setdefault(name, dataclasses.replace(entry, aliases=(*entry.aliases, *unnamed, at)))
+        return found
 
     def _entry_of(self, eval_id: str) -> EvalConfig:
         """Return the built manifest's entry of an eval, by its final id if the rename is known in advance."""
@@ -247,6 +251,4 @@ class HistoryFold:
                 made_with=self.instructions.made_with,
                 commit=self.head,
             )
-            if self.head.position:
-                self._begun.setdefault(eval_id, self.head.sha)
         return self.evals[eval_id]

@@ -238,9 +238,8 @@ class Layout:
         """Return the folders where the eval may be, by precedence: its own, its earlier names, the folder of its id."""
         entry = self.entry(eval_id)
         stated = [folder_path(entry.dir)] if entry.dir else []
-        aliases = (self._alias(alias) for alias in entry.aliases if alias not in entry.earlier_outputs)
         lone = [self._evals_dir] if eval_id == LONE and self._evals_dir else []
-        return tuple(dict.fromkeys([*stated, *aliases, f"{self._evals}{eval_id}", *lone]))
+        return tuple(dict.fromkeys([*stated, *self._aliases(entry), f"{self._evals}{eval_id}", *lone]))
 
     def named_by(self, manifest: Manifest) -> Watched:
         """Return the paths that a manifest names."""
@@ -259,8 +258,7 @@ class Layout:
         """Return a path's role in each eval that it belongs to: several only if the manifest gives them one folder."""
         if self._evals and path in _LONE_AT_ROOT:
             return (PathRole(eval_id=LONE, folder=self._evals_dir, role="overwritten"),)
-        if path in self._earlier:
-            entry = self._earlier[path]
+        if entry := self._earlier.get(path):
             return (PathRole(eval_id=entry.id, folder=home_of(entry, self._evals_dir), role="overwritten"),)
         for eval_ids, folder in self._owners_of(path):
             inside = path[len(folder) + 1 :] if folder else path
@@ -363,17 +361,16 @@ class Layout:
                 owners[home] = (*owners[home], eval_id)
         aliases: dict[str, tuple[str, ...]] = {}
         for entry in manifest.evals:
-            for alias in dict.fromkeys(
-                self._alias(each) for each in entry.aliases if each not in entry.earlier_outputs
-            ):
+            for alias in dict.fromkeys(self._aliases(entry)):
                 eval_ids = aliases.get(alias, ())
                 # If evals in different folders share an alias, the first eval owns the files under it.
                 if not eval_ids or homes[eval_ids[0]] == homes[entry.id]:
                     aliases[alias] = (*eval_ids, entry.id)
         return {folder: tuple(sorted(ids)) for folder, ids in {**aliases, **owners}.items()}
 
-    def _alias(self, alias: str) -> str:
-        return folder_path(alias) if "/" in alias else f"{self._evals}{alias}"
+    def _aliases(self, entry: EvalConfig) -> list[str]:
+        earlier = [alias for alias in entry.aliases if alias not in entry.earlier_outputs]
+        return [folder_path(alias) if "/" in alias else f"{self._evals}{alias}" for alias in earlier]
 
     def _owners_of(self, path: str) -> Iterator[tuple[tuple[str, ...], str]]:
         """Yield (eval ids, folder) that a path may belong to: the deepest named folder, then the conventional one.
