@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Container, Iterable
 from posixpath import basename, splitext
 from typing import Final
@@ -23,12 +24,12 @@ def may_hold_document(path: str) -> bool:
 
 def packed(files: Iterable[tuple[str, bytes]]) -> bytes:
     """Pack files, given by their paths in the folder, into one content: the same files make the same bytes."""
-    return msgspec.msgpack.encode(sorted(files))
+    return msgspec.msgpack.encode(sorted((os.fsencode(path), content) for path, content in files))
 
 
 def unpacked(content: bytes) -> list[tuple[str, bytes]]:
     """Return the files of a packed folder."""
-    return msgspec.msgpack.decode(content, type=list[tuple[str, bytes]])
+    return [(os.fsdecode(path), data) for path, data in msgspec.msgpack.decode(content, type=list[tuple[bytes, bytes]])]
 
 
 def names_of_documents(paths: Iterable[str]) -> dict[str, str]:

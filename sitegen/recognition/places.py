@@ -321,7 +321,8 @@ def _runs_over_highlights(search: Search) -> Iterator[EvalConfig]:
 
 def _headline_of_runs(search: Search, folder: str) -> str:
     """Return the settings that name the headline of the newest of the runs in a folder; empty if there is none."""
-    return search.answer("headline", next(search.newest_first(folder, "run-*.json"), ""), _settings_of_run)
+    path = next(search.newest_first(folder, "run-*.json"), "")  # which would be the whole project
+    return search.answer("headline", path, _settings_of_run) if path else ""
 
 
 def _settings_of_run(content: bytes) -> str:

@@ -177,12 +177,14 @@ def test_documents_in_folders_are_paired_by_the_names_of_their_files(repo: GitRe
 
 
 def test_a_document_without_an_output_is_named(repo: GitRepo) -> None:
-    repo.commit(RUNS | GOLD | documents("evals/inv/results/iteration-001", c1=1, c2=2, c4=4))
+    odd = {f"evals/inv/{at}/c\udcff.json": '{"total": 1}' for at in ("gold", "results/iteration-001")}
+    repo.commit(RUNS | GOLD | odd | documents("evals/inv/results/iteration-001", c1=1, c2=2, c4=4))
     (point,) = api.history(repo.path, "inv").points
     assert [(each.id, each.status, each.counts.fn) for each in point.scorecard.documents] == [
         ("c1", "scored", 0),
         ("c2", "scored", 0),
         ("c3", "unreadable", 2),
+        ("c\udcff", "scored", 0),
     ]
     assert sorted(finding.text for finding in point.scorecard.findings) == [
         "1 document of the output is not in the ground truth and not scored: c4",
