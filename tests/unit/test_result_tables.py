@@ -418,6 +418,7 @@ def test_pages_of_scores_alone_leave_out_what_takes_counts(repo: GitRepo, tmp_pa
     [
         ("r.csv", b"id,id\na,b\n", "the column 'id' stands twice"),
         ("r.csv", b"\xff\xfe", "it is not UTF-8 text"),
+        ("r.csv", b"id,s\na,1\n%b HEAD\nb,2\n" % (b"<" * 7), "two versions of it stand side by side, by a merge"),
         ("r.json", b"{}", "it has no rows"),
         ("r.jsonl", b"[]\n{", "it has no rows"),
         ("r.xlsx", b"PK", "it is not a table: its name ends in 'xlsx'"),
