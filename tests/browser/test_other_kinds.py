@@ -103,7 +103,7 @@ def test_two_variants_have_their_answers_side_by_side(visit):
     page = visit(VARIANTS)
     page.get_by_role("link", name="Answers side by side").click()
     rows = page.locator("[data-sides] .sides-values tbody tr")
-    expect(rows.locator(".c-where .doc")).to_have_text(["open-1", "open-2", "price-1", "firing-1"])
+    expect(rows.locator(".c-where a[href^=cases]")).to_have_text(["open-1", "open-2", "price-1", "firing-1"])
     expect(page.locator("[data-sides] .sides-ab")).to_contain_text("right with the first alone")
 
 

@@ -363,7 +363,7 @@ def test_a_verdict_that_changes_beside_the_same_score_breaks(tmp_path, ending):
     repo.checkout()
     done = run("check", "--base", "HEAD~1", "--exact", cwd=repo.path)
     assert done.returncode == 1, done.stdout
-    assert "7 broken" in done.stdout
+    assert "7 values broken" in done.stdout
 
 
 @pytest.mark.parametrize("place", ["config", "root", "column", "meta.json"])
