@@ -64,8 +64,8 @@ TWO_LINES: Final = rb"\s*\{[^\n]*\}\s*\n\s*\{"
 
 
 def ending(path: str) -> str:
-    """The ending of a file's name in lower case, without its dot."""
-    return splitext(path)[1][1:].lower()
+    """The ending of a file's name in lower case, without its dot; CSV with tabs between columns is CSV."""
+    return splitext(path)[1][1:].lower().replace("tsv", "csv")
 
 
 class UnreadableError(Exception):

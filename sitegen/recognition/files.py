@@ -96,8 +96,8 @@ class TrackedFile(Frozen):
 
     @property
     def ending(self) -> str:
-        """The part of the name after the last dot, in lower case; empty without a dot."""
-        return self.name.rpartition(".")[2].lower() if "." in self.name else ""
+        """The part of the name after the last dot, in lower case, of TSV that of CSV; empty without a dot."""
+        return self.name.rpartition(".")[2].lower().replace("tsv", "csv") if "." in self.name else ""
 
 
 class FilesOfHistory(Frozen):

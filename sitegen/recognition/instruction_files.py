@@ -163,7 +163,7 @@ def _globs_by_content(files: Sequence[TrackedFile], read: Reader) -> list[tuple[
     candidates = [
         file
         for file in files
-        if file.ending in ("md", "txt", "j2", "jinja2")
+        if file.ending in ("md", "txt", "j2", "jinja", "jinja2", "mustache", "hbs")
         and not (_NOT_INSTRUCTIONS.search(file.path) or is_result_by_name(file.path) or run_globs_of(file.path))
     ]
     candidates.sort(key=lambda file: (-file.versions, file.path))

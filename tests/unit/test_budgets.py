@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_489,
     "template lines over 160 characters": 0,
-    "lines of tests": 46_093,
+    "lines of tests": 46_094,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 11,
 }

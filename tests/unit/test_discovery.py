@@ -76,7 +76,7 @@ def project(tmp_path_factory) -> GitRepo:
                 "settings/colours.json": '{"a": 1, "b": 2}',
                 ".cursor/rules/style.mdc": "Be brief.",
                 "src/prompts/system.txt": "Read the order.",
-                "assistant/clerk.txt": IMPERATIVE,
+                "assistant/clerk.jinja": IMPERATIVE,
                 "docs/style.md": IMPERATIVE,
                 "node_modules/x/prompts/a.md": "No.",
                 "evals/receipts/ground_truth.json": json.dumps(ORDERS),
@@ -145,7 +145,7 @@ def test_outputs_are_found_with_the_expected_values_that_share_their_fields_and_
         },
         "quiz": {"kind": "responses", "ground_truth_format": "cases", "dir": "quiz", "outputs": "answers.json"},
     }
-    patterns = [".cursor/rules/**/*.mdc", "**/prompts/**/*.txt", "assistant/clerk.txt"]
+    patterns = [".cursor/rules/**/*.mdc", "**/prompts/**/*.txt", "assistant/clerk.jinja"]
     assert {name: entry.get("instructions") for name, entry in evals.items()} == dict.fromkeys(evals, patterns)
 
 
@@ -166,14 +166,14 @@ def test_instructions_are_found_by_their_places_and_names_else_by_what_they_say(
     assert [(each.glob, each.files, each.edits) for each in found.instructions] == [
         (".cursor/rules/**/*.mdc", 1, 1),
         ("**/prompts/**/*.txt", 1, 2),
-        ("assistant/clerk.txt", 1, 1),
+        ("assistant/clerk.jinja", 1, 1),
     ]
     assert found.site == (
         "# Which files instruct the model: sitegen follows every edit of them.\n"
         "instructions = [\n"
         '  ".cursor/rules/**/*.mdc",  # 1 file, 1 version: rules of Cursor\n'
         '  "**/prompts/**/*.txt",     # 1 file, 2 versions: files in a folder of prompts\n'
-        '  "assistant/clerk.txt",     # 1 file, 1 version: a text that instructs, by what it says\n'
+        '  "assistant/clerk.jinja",   # 1 file, 1 version: a text that instructs, by what it says\n'
         "]\n"
     )
 

@@ -257,9 +257,10 @@ def test_a_preset_knows_ragas() -> None:
     assert (old.cases[0].output, scores(old)) == ("so", [{"bleu": 0.5}])
 
 
-def test_usage_is_read_from_columns_with_usual_names_and_units_and_commas_may_be_of_decimals() -> None:
+@pytest.mark.parametrize(("path", "mark"), [("r.csv", ";"), ("r.tsv", "\t")])
+def test_usage_is_read_from_columns_with_usual_names_and_units_and_commas_may_be_of_decimals(path, mark) -> None:
     head = "id;output;score;latency_ms;prompt_tokens;completion_tokens;cost\n"
-    (case,) = read("r.csv", f"{head}a;1,5;0,9;1500;12;3;0,25\n").cases
+    (case,) = read(path, f"{head}a;1,5;0,9;1500;12;3;0,25\n".replace(";", mark)).cases
     assert (case.output, case.judges[0].score) == ("1,5", 0.9)
     assert case.call.usage == Usage(tokens_in=12, tokens_out=3, cost=0.25, latency=1.5)
 
