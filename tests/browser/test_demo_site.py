@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -216,6 +217,11 @@ def test_works_below_a_path_of_a_server(server, open_context):
 def test_search_from_disk_finds_evals_fields_values_dates_edits_and_files(visit):
     page = visit("methods.html")
     page.keyboard.press("/")
+    page.get_by_role("searchbox", name="Search", exact=True).fill("Dev B")
+    expect(page.locator(".pal-n")).to_have_text(re.compile("found"))
+    notes = page.locator(".pal li span", has_text="Dev B").all_inner_texts()
+    days = [datetime.strptime(note.split(" · ")[-1], "%d %b %Y") for note in notes]
+    assert days == sorted(days, reverse=True) != days[::-1]
     for words, address in (
         ("utility bills", r"evals/utility-bills/index\.html$"),
         ("meter.reading", r"evals/utility-bills/fields/meter\.reading\.html$"),
@@ -266,6 +272,9 @@ def test_a_long_subject_is_cut_before_a_column_is(visit):
     cut = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.firstElementChild.className)"
     assert page.locator(".tw").evaluate_all(cut) == []
     assert {link.bounding_box()["height"] < 24 for link in page.locator(f"{subjects}:visible").all()} == {True}
+    name = visit(TREND, viewport=LARGE).locator(".names li").first
+    name.locator("bdi").evaluate("one => one.textContent = 'area_of_the_floor_of_an_addition'")
+    assert name.evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
 def test_a_small_screen_has_the_headings_and_links_of_a_large_one_and_the_newest_end_of_a_strip(visit, demo_site):
@@ -285,6 +294,7 @@ def test_print_shows_every_row_and_opens_what_is_folded(visit):
     page.emulate_media(media="print")
     expect(page.locator(".iters tbody tr:visible")).to_have_count(11)
     expect(page.locator("details table tbody tr:visible")).to_have_count(12)
+    expect(page.locator(".iters thead .c-format_error")).to_be_visible()
     bars = page.locator(".stack path").first
     assert bars.evaluate("one => getComputedStyle(one).vectorEffect") == "non-scaling-stroke"  # PDF lacks other bars
 
@@ -368,6 +378,10 @@ def test_changes_sort_by_size_and_the_first_point_which_has_none_stands_last(vis
     page = visit(f"{TREND}#by-iteration=change-up")
     changes = _column(page, ".iters", "change")
     assert (changes[:2], changes[-1]) == (["−0.109", "no change"], "")
+    page = visit("fields.html")
+    page.get_by_role("button", name="Right now").first.click()
+    right = [int(text.split()[0]) for text in _column(page, ".fields", "right")]
+    assert right == sorted(right, reverse=True) != right[::-1]
 
 
 def test_a_filter_and_an_order_survive_a_reload_together(visit):

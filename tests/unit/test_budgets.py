@@ -26,9 +26,9 @@ REACHED: Final = {
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_489,
+    "lines of templates, styles and scripts": 8_488,
     "template lines over 160 characters": 0,
-    "lines of tests": 46_094,
+    "lines of tests": 46_108,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 11,
 }

@@ -66,8 +66,9 @@ if (searchButton) {
   /* How well a text matches a part of a word: one that starts the text counts most, one that starts a word of it more
      than one inside a word. */
   const placed = (text, part) => {
-    const at = text.indexOf(part);
-    return at < 0 ? 0 : at === 0 ? 8 : /[\s./_[\]-]/.test(text[at - 1]) ? 5 : 1;
+    if (text.startsWith(part)) return 8;
+    for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) if (/[\s./_[\]-]/.test(text[at - 1])) return 5;
+    return Number(text.includes(part));
   };
 
   /** A test of one word of the query. ``lamb-adu`` is also found as ``Lamb ADU``, and 55 as ``iteration-055``. */
@@ -84,14 +85,15 @@ if (searchButton) {
 
   /* Every word has to be found, in any order, in whichever part of the entry; together they count more. */
   const rank = (entry, matchers, phrase) => {
+    const isLogged = /^(iteration|edit)$/.test(entry.kind);
     let score = { eval: 3, value: -.5 }[entry.kind] ?? 0;
     for (const match of matchers) {
       const gain = match(entry);
       if (!gain) return 0;
-      score += gain;
+      score += isLogged && gain === 8 ? 5 : gain;   // how a subject begins counts no more than who wrote it
     }
     if (entry.text.includes(phrase)) score += matchers.length - 1 && 10;
-    return score + (/^(iteration|edit)$/.test(entry.kind) ? .1 : 10 / (10 + entry.text.length));   // those stay newest first
+    return score + (isLogged ? .1 : 10 / (10 + entry.text.length));   // those stay newest first
   };
 
   /* Whether two words differ by one letter: a wrong, missing or added one, or two that changed places. */
