@@ -57,6 +57,10 @@ MISSING_ITEM: Final = "missing item"
 """The note of an omission in a list item that has no partner in the output."""
 
 
+Stated: TypeAlias = tuple[float, bool]
+"""The confidence that is stated for a value, 0..1, and whether the value is right."""
+
+
 class Judgement(Frozen):
     """One attribute of one document, judged. An error among them is called a *discrepancy*."""
 
@@ -77,8 +81,8 @@ class Judgement(Frozen):
     evidence: str = ""
     """The page, the confidence and the quote that the output states for the value, in words; empty if it states none,
     and in an eval with redacted values."""
-    confidence: float | None = None
-    """The confidence that the output states for the value, 0..1; None if it states none, or no such number."""
+    stated: tuple[Stated, ...] = ()
+    """The confidence that the output states for the value; of several answers to a case, that of each that has one."""
 
     @property
     def label(self) -> str:

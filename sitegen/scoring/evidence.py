@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.model.outcomes import EXTRA_ITEM, Judgement, Value
+from sitegen.model.outcomes import EXTRA_ITEM, WRONG, Judgement, Value
 from sitegen.model.scorecards import AlignmentPanel
 from sitegen.scoring.compiled_truth import CompiledTruth
 from sitegen.scoring.paths import DOCUMENT, PathStep, ValuePlace, parse_path, path_text, with_key
@@ -254,7 +254,8 @@ def with_evidence(
         if judgement.path.rpartition("]")[2] in ends:
             path = _path_in_output(judgement.path, {} if judgement.note == EXTRA_ITEM else pairs)
             if evidence := by_path.get(path):
-                judgement = replace(judgement, evidence=str(evidence), confidence=evidence.number)
+                stated = () if evidence.number is None else ((evidence.number, judgement.outcome not in WRONG),)
+                judgement = replace(judgement, evidence=str(evidence), stated=stated)
         with_stated.append(judgement)
     return with_stated
 

@@ -163,12 +163,14 @@ class _FieldsScoring:
             for document, branch in zip(expected.documents, self._truth.trees, strict=True)
             for answer, found in zip(self._answers, roots, strict=True)
         ]
-        if any(each.confidence is not None for each in self._judgements):
-            shares, off = as_shares([each.confidence for each in self._judgements], "values")
+        if places := [place for place, each in enumerate(self._judgements) if each.stated]:
+            stated = [self._judgements[place].stated[0] for place in places]
+            shares, off = as_shares([number for number, _ in stated], "values")
             if off:
-                self._findings.append(replace(off[1], path=self._judgements[off[0]].path))
-            sides = zip(self._judgements, shares, strict=True)
-            self._judgements = [replace(each, confidence=share) for each, share in sides]
+                self._findings.append(replace(off[1], path=self._judgements[places[off[0]]].path))
+            for place, share, (_, is_right) in zip(places, shares, stated, strict=True):
+                pairs = () if share is None else ((share, is_right),)
+                self._judgements[place] = replace(self._judgements[place], stated=pairs)
         counts = stats.total(document.counts for document in documents)
         if len(self._judgements) > _MOST_REMEMBERED:
             for branch in self._truth.trees:

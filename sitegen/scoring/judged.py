@@ -162,7 +162,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=52,
+    version=53,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",
@@ -415,6 +415,10 @@ def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion
     note = next((miss[len(name) + 1 :].strip() for miss in opinion.misses if miss.startswith(f"{name}:")), "")
     if wrong and len(answers) > 1:
         note = "; ".join(filter(None, (f"{len(wrong)} of {len(answers)} answers", note)))
+    those = {id(case): case for case, *_ in answers}  # several judges may have one attribute
+    wrongs = {id(case) for case, *_ in wrong}
+    sure = [(each.confidence, key not in wrongs) for key, each in those.items() if each.answers == 1]
+    stated = tuple([(share, is_right) for share, is_right in sure if share is not None])
     expected, actual = cut(case.expected, _ANSWER), cut(case.output, _ANSWER)
     sides: list[tuple[Outcome, str | None, str | None]] = []
     if counts.wrong_value:
@@ -436,7 +440,7 @@ def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion
     if not counts.fp + counts.fn:
         values = "passed" if counts.tp == 1 else _number_of_values(counts.tp)
         sides.append(("correct", expected or values, actual or values) if counts.tp else ("true_negative", None, None))
-    for outcome, expected_side, actual_side in sides:
+    for place, (outcome, expected_side, actual_side) in enumerate(sides):
         yield Judgement(
             document=case.document,
             path=attribute,
@@ -445,7 +449,7 @@ def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion
             expected=expected_side,
             actual=actual_side,
             note=cut(note, _NOTE),
-            confidence=case.confidence if len(answers) == 1 and case.answers == 1 else None,
+            stated=stated if not place or len(those) == 1 else (),
         )
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from sitegen.model.metrics import Metric, MetricSpec
-from sitegen.model.outcomes import WRONG, Judgement
+from sitegen.model.outcomes import Judgement, Stated
 from sitegen.stats.intervals import mean
-
-Stated: TypeAlias = tuple[float, bool]
-"""The confidence that is stated for a value, 0..1, and whether the value is right."""
 
 AUROC: Final = MetricSpec(
     "auroc",
@@ -48,8 +45,8 @@ def stated_by_field(judgements: Iterable[Judgement]) -> dict[str, list[Stated]]:
     """The stated confidences of values by field, in the order of the judgements."""
     fields: dict[str, list[Stated]] = {}
     for judgement in judgements:
-        if judgement.confidence is not None:
-            fields.setdefault(judgement.attribute, []).append((judgement.confidence, judgement.outcome not in WRONG))
+        if judgement.stated:
+            fields.setdefault(judgement.attribute, []).extend(judgement.stated)
     return fields
 
 

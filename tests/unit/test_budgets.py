@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_885,
+    "lines of sitegen/": 62_893,
     "modules of sitegen/": 290,
     "classes": 507,
     "classes in pages/": 71,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_488,
     "template lines over 160 characters": 0,
-    "lines of tests": 46_108,
+    "lines of tests": 46_109,
     "patches of attributes in tests": 45,
     "constructions with over 3 positional values in tests": 11,
 }

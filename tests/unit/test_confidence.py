@@ -77,7 +77,7 @@ def test_an_output_states_its_confidence_around_its_values_or_beside_them(stated
         outputs=(File("o.json", json.dumps(output).encode()),), ground_truth=File("t.json", json.dumps(truth).encode())
     )
     result = scorer("fields").score(inputs)
-    found = {judgement.path: judgement.confidence for judgement in result.judgements}
+    found = {each.path: each.stated[0][0] if each.stated else None for each in result.judgements}
     assert found == dict(zip(truth, expected, strict=True))
     assert result.scorecard.metric("auroc") == (None if expected[0] is None else 1.0)
     said = [finding.text.removeprefix("The confidence of ") for finding in result.scorecard.findings]
@@ -97,13 +97,14 @@ def test_an_output_states_its_confidence_around_its_values_or_beside_them(stated
             {"columns": {"id": "id", "passed": "ok", "confidence": "sure", "judge": "judge"}},
             [0.9],
         ),
-        ("id,passed,confidence\na,true,0.9\na,false,0.8\n", {}, [None]),
+        ("id,passed,confidence\na,true,0.9\na,false,0.8\na,true,\n", {}, [0.9, 0.8]),
     ],
     ids=["usual", "percent", "both", "logarithm", "of a judge", "named", "answered twice"],
 )
 def test_a_table_states_the_confidence_of_answers_in_a_column(table, settings, expected):
     inputs = ScoringInputs(outputs=(File("r.csv", table.encode()),), settings=json.dumps(settings))
-    found = [judgement.confidence for judgement in scorer("judged").score(inputs).judgements]
+    stated = [judgement.stated for judgement in scorer("judged").score(inputs).judgements]
+    found = [share for pairs in stated for share, _ in pairs or ((None, False),)]
     assert found == [None if each is None else pytest.approx(each, abs=1e-5) for each in expected]
 
 

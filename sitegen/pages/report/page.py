@@ -21,7 +21,7 @@ from sitegen.model.changes import EditedFile
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Verdict
-from sitegen.model.outcomes import CellFlip, CellKey, Judgement
+from sitegen.model.outcomes import CellFlip, CellKey, Judgement, Stated
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import AlignmentPanel, DocumentScore, Panel, Result, Scorecard
 from sitegen.model.series import HEADLINES, EvalInfo, Point, VariantSpread, WeakSection
@@ -47,7 +47,7 @@ from sitegen.pages.report.tree import has_tree
 from sitegen.pages.report.why_rows import RecordedRow, agrees, recorded_rows, why_otherwise
 from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import all_specs
-from sitegen.stats.confidence import Stated, stated_by_field
+from sitegen.stats.confidence import stated_by_field
 from sitegen.stats.counts import RATIOS, error_numbers, errors
 
 ALIGNED: Final = 100
