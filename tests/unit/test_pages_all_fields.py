@@ -51,7 +51,7 @@ def test_a_field_names_the_edits_that_moved_it_most_and_its_doubts():
         (2, 0, 2, "1 flips often"),
     ]
     html = " ".join(Renderer(sample.SITE).render(page).decode().split())
-    assert "3 broken; 1 flips often" in html
+    assert "3 broken</data>; 1 flips often" in html
     assert ">1 label may be wrong</div>" in html
 
 
