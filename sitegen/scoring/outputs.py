@@ -24,6 +24,8 @@ from sitegen.scoring.values import plain_number
 
 _MOST_ENVELOPES: Final = 2
 """The most envelopes around a document or a list of them."""
+_ENVELOPES: Final = (*ENVELOPES, "fields", "extracted", "extraction", "extracted_data", "extracted_fields")
+"""Keys around what was given. An expected value may stand below the last five as well: its path has their name."""
 _DEEPEST: Final = 6  # levels
 _MOST_VALUES: Final = 10_000
 """The most levels and values that are searched for documents at another place."""
@@ -260,7 +262,7 @@ def _within_envelopes(value: Value, left: int = _MOST_ENVELOPES) -> Iterator[Val
     """Yield a value, and the values in its envelopes."""
     yield value
     if left and isinstance(value, dict):
-        for envelope in ENVELOPES:
+        for envelope in _ENVELOPES:
             if envelope in value:
                 yield from _within_envelopes(value[envelope], left - 1)
 

@@ -76,6 +76,17 @@ def test_every_form_of_documents_goes_with_every_form_of_what_is_expected(truth:
     assert card.findings == ()
 
 
+@pytest.mark.parametrize(
+    "output", [{"fields": {"total": 1}, "run": 1}, {"data": {"extracted": {"total": {"value": 1}}}}]
+)
+def test_fields_in_an_envelope_are_those_that_are_expected_unless_the_envelope_is_expected_too(output: Any) -> None:
+    scored = result("fields", {"t.csv": "field,expected\ntotal,1\n"}, {"o.json": output})
+    assert [(each.path, each.outcome) for each in scored.judgements] == [("total", "correct")]
+    whole = {"fields": {"total": 1}}
+    scored = result("fields", {"t.json": whole}, {"o.json": whole})
+    assert [(each.path, each.outcome) for each in scored.judgements] == [("fields.total", "correct")]
+
+
 def test_files_of_documents_that_are_expected_by_name_in_one_object_are_its_members() -> None:
     card = result("fields", {"t.json": BY_NAME}, OUTPUTS["a file for each"]).scorecard
     assert (card.metric("f1"), [field.attribute for field in card.fields]) == (0.5, ["a.total", "b.total"])
