@@ -100,10 +100,14 @@ def evidence_in(document: Mapping[str, Value], *, beside_values: bool = True) ->
             own = _evidence(members) or next(filter(None, (_held(members.get(name)) for name in _HOLDERS)), None)
             if own:
                 stated[path_text(steps)] = own
-        for key in members if beside_values else ():
+        for key in members if beside_values and any(map(_has_ending, members)) else ():
             if (beside := _beside(key, members)) is not None:
                 stated[path_text((*steps, key))] = beside
     return stated
+
+
+def _has_ending(key: str) -> bool:
+    return key.endswith(_ENDINGS)
 
 
 def _objects(document: Mapping[str, Value]) -> Iterator[tuple[tuple[PathStep, ...], Mapping[str, Value]]]:
@@ -214,10 +218,10 @@ def without_evidence(root: dict[str, Value], truth: CompiledTruth) -> dict[str, 
             if with_key(attribute, f"{key}_unit") in expected and _key_of_wrapped(value) is not None
         }
         return {
-            key: value_below(value, place.member(key))
+            key: value_below(value, place.member(key)) if isinstance(value, (dict, list)) else value
             for key, value in {**members, **units}.items()
-            if with_key(attribute, key) in attributes
-            or not key.endswith(_ENDINGS)
+            if not key.endswith(_ENDINGS)
+            or with_key(attribute, key) in attributes
             # ``rooms_page`` is evidence for ``rooms``.
             or not any(
                 with_key(attribute, key.removesuffix(suffix)) in attributes
