@@ -352,14 +352,18 @@ class _EvalJob:
             for suspect, snapshot in zip(suspects, snapshots, strict=False)
         ]
         corrections = {inputs_key: known[inputs_key] for inputs_key in keys if inputs_key in known}
-        missing = [index for index, inputs_key in enumerate(keys) if inputs_key not in corrections]
+        missing: dict[int, list[int]] = {}  # by their first output, which is scored once for all
+        for index, inputs_key in enumerate(keys):
+            if inputs_key not in corrections:
+                missing.setdefault(suspects[index].first, []).append(index)
         score = scorer(series.info.kind).score
-        for index, inputs in zip(
-            missing, all_inputs(self._context, [snapshots[index] for index in missing]), strict=True
-        ):
+        all_firsts = all_inputs(self._context, [snapshots[indices[0]] for indices in missing.values()])
+        for indices, inputs in zip(missing.values(), all_firsts, strict=True):
             from sitegen.scoring.truth_correction import corrected_line
 
-            corrections[keys[index]] = corrected_line(score, inputs, suspects[index])
+            result = score(inputs)
+            for index in indices:
+                corrections[keys[index]] = corrected_line(score, inputs, result, suspects[index])
         located = (
             replace(suspect, correction=corrections[inputs_key])
             for suspect, inputs_key in zip(suspects, keys, strict=False)

@@ -29,16 +29,15 @@ _SEPARATORS: Final = ",;\t"
 
 
 def corrected_line(
-    score: Callable[[ScoringInputs], Result], inputs: ScoringInputs, suspect: SuspectTruth
+    score: Callable[[ScoringInputs], Result], inputs: ScoringInputs, result: Result, suspect: SuspectTruth
 ) -> Correction | None:
     """Return the line that states a label, with its correction to the value of outputs; None if it is not certain.
 
-    ``inputs`` hold an output with the value that the outputs agree on.
+    ``inputs`` hold an output with the value that the outputs agree on; ``result`` is what the scorer gives for them.
     """
     truth = inputs.ground_truth
     if truth is None or truth.content is None or _cell_text(suspect.actual) is None:
         return None
-    result = score(inputs)
     before, cases = result.judgements, {document.id: document.unit for document in result.scorecard.documents}
     case = cases.get(suspect.document, suspect.document)
     in_folder = dict(unpacked(truth.content)) if truth.path.endswith("/") else {}
@@ -48,7 +47,12 @@ def corrected_line(
         return None
     lines = (in_folder[file] if file else truth.content).decode().split("\n")  # with a byte order mark
     replacements = _with_other_cell if (file or truth.path).lower().endswith(".csv") else _with_other_text
-    candidates = ((number, line) for number, text in enumerate(lines, 1) for line in replacements(text, suspect))
+    candidates = (
+        (number, line)
+        for number, text in enumerate(lines, 1)
+        if text.strip()
+        for line in dict.fromkeys(replacements(text, suspect))
+    )
     for number, line in islice(candidates, _TRIED):
         changed = "\n".join([*lines[: number - 1], line, *lines[number:]]).encode()
         content = packed({**in_folder, file: changed}.items()) if file else changed

@@ -87,7 +87,8 @@ def _corrected(
     )
     document, _, where = field.rpartition(":")
     suspect = sample.suspect(where, expected, actual, document=document)
-    found = corrected_line(FieldsScorer().score, inputs, suspect)
+    score = FieldsScorer().score
+    found = corrected_line(score, inputs, score(inputs), suspect)
     return None if found is None else (found.line, found.before, found.after)
 
 
@@ -286,5 +287,6 @@ def test_the_line_of_a_label_in_a_folder_is_in_the_file_of_its_document() -> Non
     outputs = tuple(File(f"out/c{n}.json", b'{"total": 7, "sum": 5}') for n in (4, 5))
     suspect = sample.suspect("total", "5", "7", document="c5")
     inputs = ScoringInputs(outputs=outputs, ground_truth=File("gold/", packed(files)))
-    found = corrected_line(FieldsScorer().score, inputs, suspect)
+    score = FieldsScorer().score
+    found = corrected_line(score, inputs, score(inputs), suspect)
     assert found == Correction(path="gold/c5.json", line=2, before='  "total": 5,', after='  "total": 7,')
