@@ -343,31 +343,29 @@ class _EvalJob:
         suspects = suspect_truth(series.cells, series.points)
         if self._context.redact:  # a line of the file can hold hidden fields
             return suspects, {}
-        snapshots = [series.points[suspect.first].snapshot.under_rules_of(newest) for suspect in suspects[:LOCATED]]
+        outputs = {
+            suspect.first: series.points[suspect.first].snapshot.under_rules_of(newest)
+            for suspect in suspects[:LOCATED]
+        }
         keys = [
             digest(
-                self._cards.key(snapshot),
+                self._cards.key(outputs[suspect.first]),
                 repr((truth.path, suspect.document, suspect.path, suspect.expected, suspect.actual)),
             )
-            for suspect, snapshot in zip(suspects, snapshots, strict=False)
+            for suspect in suspects[:LOCATED]
         ]
-        corrections = {inputs_key: known[inputs_key] for inputs_key in keys if inputs_key in known}
-        missing: dict[int, list[int]] = {}  # by their first output, which is scored once for all
-        for index, inputs_key in enumerate(keys):
-            if inputs_key not in corrections:
-                missing.setdefault(suspects[index].first, []).append(index)
+        corrections = {key: known[key] for key in keys if key in known}
+        missing = [(key, suspect) for key, suspect in zip(keys, suspects, strict=False) if key not in corrections]
+        firsts = dict.fromkeys(suspect.first for _, suspect in missing)
         score = scorer(series.info.kind).score
-        all_firsts = all_inputs(self._context, [snapshots[indices[0]] for indices in missing.values()])
-        for indices, inputs in zip(missing.values(), all_firsts, strict=True):
+        for first, inputs in zip(firsts, all_inputs(self._context, [outputs[first] for first in firsts]), strict=True):
             from sitegen.scoring.truth_correction import corrected_line
 
             result = score(inputs)
-            for index in indices:
-                corrections[keys[index]] = corrected_line(score, inputs, result, suspects[index])
-        located = (
-            replace(suspect, correction=corrections[inputs_key])
-            for suspect, inputs_key in zip(suspects, keys, strict=False)
-        )
+            for key, suspect in missing:
+                if suspect.first == first:
+                    corrections[key] = corrected_line(score, inputs, result, suspect)
+        located = (replace(suspect, correction=corrections[key]) for suspect, key in zip(suspects, keys, strict=False))
         return (*located, *suspects[LOCATED:]), corrections
 
     def _problems_of_notes(self, series: Series) -> Iterator[Problem]:

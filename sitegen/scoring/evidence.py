@@ -26,7 +26,6 @@ from sitegen.model.outcomes import EXTRA_ITEM, WRONG, Judgement, Value
 from sitegen.model.scorecards import AlignmentPanel
 from sitegen.scoring.compiled_truth import CompiledTruth
 from sitegen.scoring.paths import DOCUMENT, PathStep, ValuePlace, parse_path, path_text, with_key
-from sitegen.scoring.scorer import File
 from sitegen.scoring.values import is_number
 from sitegen.text.keys import plain_key
 
@@ -50,10 +49,8 @@ _BESIDES: Final = _ABOUT_THE_VALUE | {
 }
 """What an object may have besides a wrapped value."""
 _OWN: Final = frozenset((*_PAGES, *_QUOTES, *_CONFIDENCES, *_HOLDERS, *_VALUE_KEYS))
-_TRACES: Final = tuple(f'{name}"'.encode() for name in (*_PAGES, *_QUOTES, *_CONFIDENCES, *_HOLDERS[1::2], "value"))
+TRACES: Final = tuple(f'{name}"'.encode() for name in (*_PAGES, *_QUOTES, *_CONFIDENCES, *_HOLDERS[1::2], "value"))
 """Without any of them, an output in JSON has no evidence at all."""
-_BESIDE_A_VALUE: Final = (b'"value"', *(b"_" + trace for trace in _TRACES))
-"""Without any of them, it has neither a wrapped value nor evidence beside a value."""
 _SHOWN_QUOTE: Final = 200  # characters
 _PAGE: Final = re.compile(r"\D{0,6}(\d{1,6})")
 
@@ -90,8 +87,8 @@ EvidenceByPath: TypeAlias = Mapping[str, Evidence]
 """By the path of the value, or of the object that holds it, in the output."""
 
 
-def evidence_in(document: Mapping[str, Value], *, beside_values: bool = True) -> EvidenceByPath:
-    """The evidence of one document. Without ``beside_values`` no key has the name of another one and of evidence."""
+def evidence_in(document: Mapping[str, Value]) -> EvidenceByPath:
+    """The evidence of one document."""
     stated: dict[str, Evidence] = {}
     for number, (steps, members) in enumerate(_objects(document)):
         if number == _MOST_VALUES:
@@ -100,14 +97,10 @@ def evidence_in(document: Mapping[str, Value], *, beside_values: bool = True) ->
             own = _evidence(members) or next(filter(None, (_held(members.get(name)) for name in _HOLDERS)), None)
             if own:
                 stated[path_text(steps)] = own
-        for key in members if beside_values and any(map(_has_ending, members)) else ():
+        for key in members if any(key.endswith(_ENDINGS) for key in members) else ():
             if (beside := _beside(key, members)) is not None:
                 stated[path_text((*steps, key))] = beside
     return stated
-
-
-def _has_ending(key: str) -> bool:
-    return key.endswith(_ENDINGS)
 
 
 def _objects(document: Mapping[str, Value]) -> Iterator[tuple[tuple[PathStep, ...], Mapping[str, Value]]]:
@@ -176,12 +169,6 @@ def _confidence(value: Value) -> str:
     return str(value)[:20] if is_number(value) or isinstance(value, str) else ""
 
 
-def may_state_evidence(files: Iterable[File], *, beside_values: bool = False) -> bool:
-    """Whether an output can have evidence; with ``beside_values``, whether some can be in the way of values."""
-    traces = _BESIDE_A_VALUE if beside_values else _TRACES
-    return any(trace in file.content for file in files if file.content for trace in traces)
-
-
 def without_evidence(root: dict[str, Value], truth: CompiledTruth) -> dict[str, Value]:
     """Return a document with each wrapped value replaced by the value, and without evidence beside expected values."""
     expected, objects, rules = truth.attributes.keys(), truth.objects, truth.rules
@@ -242,13 +229,13 @@ def _key_of_wrapped(members: dict[str, Value]) -> str | None:
 
 
 def with_evidence(
-    judgements: Iterable[Judgement], root: Mapping[str, Value], panels: Iterable[AlignmentPanel], *, beside_values: bool
+    judgements: Iterable[Judgement], root: Mapping[str, Value], panels: Iterable[AlignmentPanel]
 ) -> list[Judgement]:
     """Return the judgements of a document with the evidence that the output states for its values, confidence as it is.
 
     ``panels`` pair the list items of the document, whose indices in the output can be other ones.
     """
-    by_path = evidence_in(root, beside_values=beside_values)
+    by_path = evidence_in(root)
     if not by_path:
         return list(judgements)
     pairs = {panel.path: {row.expected: row.actual for row in panel.pairs} for panel in panels}

@@ -222,13 +222,12 @@ class _FieldsScoring:
             because = output.unreadable.get(name) or output.unreadable.get("") or "the document is missing"
             judge.omit(branch, because)
         else:
-            is_in_the_way = output.has_evidence_beside_values
             key = expected.key
             stated = root if key is None else {k: v for k, v in root.items() if k != key}
-            root = without_evidence(stated, self._truth) if is_in_the_way else stated
+            root = without_evidence(stated, self._truth) if output.has_evidence else stated
             judge.document(branch, root)
             if output.has_evidence:
-                judge.judgements = with_evidence(judge.judgements, stated, judge.panels, beside_values=is_in_the_way)
+                judge.judgements = with_evidence(judge.judgements, stated, judge.panels)
         text = output.text if len(expected.documents) == 1 else ""  # searching it for each takes longer
         judgements, pairs = with_places(judge.judgements, root or {}, text)
         panels: Sequence[AlignmentPanel] = judge.panels

@@ -15,7 +15,7 @@ from sitegen.importers.usual_names import OUTPUT, usual_key
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.scoring.case_files import VALUE, read_case_file
-from sitegen.scoring.evidence import may_state_evidence
+from sitegen.scoring.evidence import TRACES
 from sitegen.scoring.ground_truth.truth import ENVELOPES, GroundTruth
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.paths import PathError, follow, parse_path, path_text
@@ -51,8 +51,7 @@ class ReadOutput:
         self.text = "" if in_cases else _plain_text(files)
         """The text of the output, case-folded, if it is one JSON file that writes values without escapes; empty
         otherwise."""
-        self.has_evidence = may_state_evidence(files)
-        self.has_evidence_beside_values = self.has_evidence and may_state_evidence(files, beside_values=True)
+        self.has_evidence = any(trace in file.content for file in files if file.content for trace in TRACES)
         self._mapping = mapping
         self._key = mapping.documents.key if mapping.documents else truth.key
         self._is_lone = len(truth.documents) == 1

@@ -41,8 +41,7 @@ def corrected_line(
     before, cases = result.judgements, {document.id: document.unit for document in result.scorecard.documents}
     case = cases.get(suspect.document, suspect.document)
     in_folder = dict(unpacked(truth.content)) if truth.path.endswith("/") else {}
-    names = names_of_documents(in_folder)
-    file = next((path for path, name in names.items() if name == case), "")
+    file = next((path for path, name in names_of_documents(in_folder).items() if name == case), "")
     if in_folder and not file:
         return None
     lines = (in_folder[file] if file else truth.content).decode().split("\n")  # with a byte order mark

@@ -48,6 +48,10 @@ OUTPUTS: dict[str, Files] = {
     "a list in an envelope": {"o.json": {"documents": [{"id": "b", "total": 3}, {"id": "a", "total": 1}]}},
     "a table": {"o.csv": "id,total\nb,3\na,1\n"},
     "a file for each": {"run/a.json": {"total": 1}, "run/b.json": {"total": 3}},
+    "a file with fields for each": {
+        "a.json": {"run": 1, "fields": {"total": 1}},
+        "b.json": {"extracted": {"total": 3}},
+    },
     "beside its cost": {
         "o.jsonl": lines(
             {"id": "a", "output": {"total": 1}, "cost": 0.1}, {"id": "b", "output": '{"total": 3}', "latency": 2}
@@ -74,17 +78,6 @@ def test_every_form_of_documents_goes_with_every_form_of_what_is_expected(truth:
     }
     assert (card.metric("f1"), [judgement.path for judgement in scored.judgements]) == (0.5, ["total", "total"])
     assert card.findings == ()
-
-
-@pytest.mark.parametrize(
-    "output", [{"fields": {"total": 1}, "run": 1}, {"data": {"extracted": {"total": {"value": 1}}}}]
-)
-def test_fields_in_an_envelope_are_those_that_are_expected_unless_the_envelope_is_expected_too(output: Any) -> None:
-    scored = result("fields", {"t.csv": "field,expected\ntotal,1\n"}, {"o.json": output})
-    assert [(each.path, each.outcome) for each in scored.judgements] == [("total", "correct")]
-    whole = {"fields": {"total": 1}}
-    scored = result("fields", {"t.json": whole}, {"o.json": whole})
-    assert [(each.path, each.outcome) for each in scored.judgements] == [("fields.total", "correct")]
 
 
 def test_files_of_documents_that_are_expected_by_name_in_one_object_are_its_members() -> None:

@@ -32,17 +32,15 @@ def _named(
     points = list(sample.series(len(values)).points)
     points = [replace(point, snapshot=replace(point.snapshot, cause=("outputs",))) for point in points]
     if rescored is not None:
-        points[rescored] = replace(
-            points[rescored], snapshot=replace(points[rescored].snapshot, cause=("ground_truth",))
-        )
+        scored = replace(points[rescored].snapshot, cause=("ground_truth",))
+        points[rescored] = replace(points[rescored], snapshot=scored)
     for index, first in (copies or {}).items():
         points[index] = replace(points[index], first_with_output=first)
     follower = CellTracker()
     for value in values:
         outcome: Outcome = "correct" if value == label else "omission" if value is None else "wrong_value"
-        follower.follow(
-            [Judgement(document="d", path="area", attribute="area", outcome=outcome, expected=label, actual=value)], "d"
-        )
+        judged = Judgement(document="d", path="area", attribute="area", outcome=outcome, expected=label, actual=value)
+        follower.follow([judged], "d")
     found = suspect_truth(follower.cells(), points)
     counts = points[-1].scorecard.counts  # by another value than the suspect one, the newest output gains nothing
     gain = 2 / (2 * counts.tp + counts.fp + counts.fn) if values[-1] == 640 else 0
@@ -104,11 +102,7 @@ ROW = {"name": "Ann", "total": 7, "sum": 5}
         ("truth.csv", 'Name,Sum,Total\nAnn,"5","5.0"\n', (2, 'Ann,"5","5.0"', 'Ann,"5","7"')),
         ("truth.csv", 'Name;Sum;Total\nAnn;"5";5\n', (2, 'Ann;"5";5', 'Ann;"5";7')),
         ("truth.csv", "field,value\nName,Ann\nSum,5\nTotal,5\n", (4, "Total,5", "Total,7")),
-        (
-            "truth.json",
-            '{\n  "name": "Ann",\n  "sum": 5,\n  "total": 5\n}\n',
-            (4, '  "total": 5', '  "total": 7'),
-        ),
+        ("truth.json", '{\n"name": "Ann",\n"sum": 5,\n  "total": 5\n}\n', (4, '  "total": 5', '  "total": 7')),
         ("truth.json", '\ufeff{"total": 5}', (1, '\ufeff{"total": 5}', '\ufeff{"total": 7}')),
         ("truth.yaml", "name: Ann\nsum: 5\ntotal: 5\n", (3, "total: 5", "total: 7")),
     ],
