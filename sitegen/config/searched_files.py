@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -34,8 +35,8 @@ _MOST_FITTING: Final = 100
 _MOST_FOLDERS: Final = 100  # folders that are walked
 _DEEPEST: Final = 3  # levels below the root
 _SKIPPED: Final = frozenset({"node_modules", "public", "dist", "build"})
-_OF_RESULTS: Final = frozenset({"results", "runs", "outputs", "reports", "baselines"})
-"""Names of folders in the folder of evals that hold results of several evals, and are none."""
+_OF_RESULTS: Final = re.compile(r"\..*|results|runs|outputs|reports|baselines|iteration[-_]?[0-9]+")
+"""Matches names of folders in the folder of evals that hold results of several evals, or runs, or are hidden."""
 
 
 class Search(Frozen, gc=True, dict=True):
@@ -87,7 +88,9 @@ class Search(Frozen, gc=True, dict=True):
     def eval_folders(self) -> dict[str, str]:
         """The path of each folder in the folder of evals that may be one, by its name, sorted by name."""
         inside = self.names(self.evals_dir)
-        folders = (name for name in sorted(inside) if inside[name] and name[0] != "." and name not in _OF_RESULTS)
+        folders = (
+            name for name in sorted(inside) if inside[name] and name[0] != "." and not _OF_RESULTS.fullmatch(name)
+        )
         return {name: join(self.evals_dir, name) for name in folders}
 
     @cached_property

@@ -45,10 +45,7 @@ IMPORTERS: Final = (
         beginning=rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:evalId"\s*:|results"\s*:\s*\{\s*"(?:version|timestamp|results|stats|prompts)"|version"\s*:\s*4\s*,\s*"createdAt"\s*:)',
     ),
     Importer(
-        name="promptfoo",
-        module="promptfoo",
-        ending="jsonl",
-        beginning=rb'(?s)\s*\{.*?"gradingResult"\s*:\s*(?:null|\{\s*"pass"\s*:)',
+        "promptfoo", "promptfoo", "jsonl", beginning=rb'(?s)\s*\{.*?"gradingResult"\s*:\s*(?:null|\{\s*"pass"\s*:)'
     ),
     Importer(
         name="Inspect",
@@ -59,13 +56,7 @@ IMPORTERS: Final = (
     ),
     Importer("Inspect", "inspect_logs", "eval", names_scores=True),
     Importer("JUnit XML", "junit", "xml"),
-    Importer(
-        name="OpenAI evals",
-        module="openai_evals",
-        ending="jsonl",
-        beginning=rb'\s*\{\s*"spec"\s*:\s*\{',
-        names_scores=True,
-    ),
+    Importer("OpenAI evals", "openai_evals", "jsonl", beginning=rb'\s*\{\s*"spec"\s*:\s*\{', names_scores=True),
     Importer("lm-eval", ending="jsonl", beginning=rb'\s*\{\s*"doc_id"\s*:\s*\d+\s*,\s*"doc"\s*:'),
     Importer("agent-skills", ending="json", beginning=rb'(?s)\s*\{.*"runs"\s*:\s*\[\s*\{[^{}]*"configuration"\s*:'),
     Importer(

@@ -351,6 +351,8 @@ def grade_of(
             return grade
         if is_no_score(value):
             return AnswerGrade(None)
+        if spelled.endswith("%") and (percent := spelled_number(spelled.removesuffix("%"))) is not None:
+            return AnswerGrade(float(percent) / 100) if 0 <= percent <= 100 else None
         value = spelled_number(spelled)
     elif is_no_score(value):
         return AnswerGrade(None)

@@ -90,20 +90,6 @@ def _matches(pattern: str, names: Sequence[str]) -> list[tuple[str, str]]:
     return [(pattern, pattern)] if "." in pattern and pattern.partition(".")[0] in names else []
 
 
-_LM_EVAL: Final = ColumnMap(
-    parts={
-        "id": ("doc_id",),
-        "variant": ("filter",),
-        "input": ("arguments.gen_args_0.arg_0", "arguments.0.0"),
-        "expected": ("target",),
-        "output": ("filtered_resps",),
-    },
-    scores=((EVERY, ""),),
-    names_of_scores="metrics",
-)
-"""For ``samples_<task>_<time>.jsonl``, which ``lm_eval --log_samples`` writes. Since 0.4.7 a row names its metrics; in
-older versions all other numbers of the row are metrics."""
-
 PRESETS: Final[dict[str, ColumnMap]] = {
     "langsmith": ColumnMap(
         parts={
@@ -116,7 +102,17 @@ PRESETS: Final[dict[str, ColumnMap]] = {
         },
         scores=(("feedback.*", ""),),
     ),
-    "lm-eval": _LM_EVAL,
+    "lm-eval": ColumnMap(
+        parts={
+            "id": ("doc_id",),
+            "variant": ("filter",),
+            "input": ("arguments.gen_args_0.arg_0", "arguments.0.0"),
+            "expected": ("target",),
+            "output": ("filtered_resps",),
+        },
+        scores=((EVERY, ""),),
+        names_of_scores="metrics",
+    ),
     "mlflow": ColumnMap(
         parts={
             "id": ("request_id",),
@@ -137,9 +133,9 @@ PRESETS: Final[dict[str, ColumnMap]] = {
         scores=((EVERY, ""),),
     ),
 }
-"""By the name in the manifest: LangSmith's ``ExperimentResults.to_pandas``, lm-eval's samples, MLflow's tables of
-``mlflow.evaluate`` and ``mlflow.genai.evaluate``, ragas' ``EvaluationResult.to_pandas``.
-MLflow's ``trace_id`` differs between runs and cannot be the id of a case, so the question identifies the case."""
+"""By the name in the manifest: LangSmith's ``ExperimentResults.to_pandas``, lm-eval's ``samples_<task>_<time>.jsonl``,
+whose rows name their metrics since 0.4.7, MLflow's tables of ``mlflow.evaluate`` and ``mlflow.genai.evaluate``, whose
+``trace_id`` differs between runs so that the question identifies a case, ragas' ``EvaluationResult.to_pandas``."""
 
 
 _EXPECTED: Final = ("expected", "expected_output", "ground_truth", "reference", "target", "label", "answer")
@@ -151,10 +147,10 @@ REPORTS: Final[dict[str, ColumnMap]] = {
             "id": ("eval_id",),
             "input": ("eval_name",),
             "variant": ("configuration",),
-            "score": ("result.pass_rate",),
-            "latency": ("result.time_seconds",),
+            "score": ("result.pass_rate", "pass_rate"),
+            "latency": ("result.time_seconds", "time_seconds"),
         },
-        scores=(("expectations.*", ""),),
+        scores=(("checks.*", ""),),
         list_at=("runs",),
     ),
     "evalite": ColumnMap(
@@ -202,7 +198,7 @@ REPORTS: Final[dict[str, ColumnMap]] = {
             "tokens_out": ("sample.usage.completion_tokens",),
             "confidence": ("sample.metadata.confidence", "datasource_item.confidence"),
         },
-        scores=(("results.*", ""),),
+        scores=(("checks.*", ""),),
         list_at=("data",),
     ),
     "pydantic-evals": ColumnMap(
@@ -217,7 +213,7 @@ REPORTS: Final[dict[str, ColumnMap]] = {
         scores=(("scores.*", ""), ("assertions.*", "")),
         list_at=("cases", "failures"),
     ),
-    "lm-eval": _LM_EVAL,
+    "lm-eval": PRESETS["lm-eval"],
 }
 """The rows of reports that are recognised by their beginning, by the name of their importer: ``benchmark.json`` of the
 evals of a skill, evalite's JSON, that of ``gh models eval``, the result of an experiment and an export of scores of

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, ending, parse_json, read_json, text_of
 from sitegen.data_files.yaml_reader import read_yaml
-from sitegen.importers.tool_values import as_float
+from sitegen.importers.tool_values import as_float, spelled_number
 from sitegen.model.changes import Ends
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Unusable, Value
@@ -93,7 +93,7 @@ class RecordedNumber(Frozen):
 
 
 def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
-    """Yield every number in file order. Booleans, and numbers written as text, do not count."""
+    """Yield every number in file order. Booleans do not count, and of numbers written as text, percentages alone."""
     if isinstance(value, dict):
         for key, member in value.items():
             yield from numbers_in(member, joined_name(start, key))
@@ -116,6 +116,13 @@ def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
                 yield from (replace(number, is_sample=is_sample) for number in numbers)
     elif isinstance(value, Unusable | int | Decimal) and not isinstance(value, bool) and 0 < len(start) <= LONGEST:
         yield RecordedNumber(start, as_float(value))
+    elif (
+        isinstance(value, str)
+        and value[-1:] == "%"
+        and start
+        and (percentage := spelled_number(value[:-1])) is not None
+    ):
+        yield RecordedNumber(start, as_float(percentage))
 
 
 def joined_name(*names: str) -> str:
@@ -341,7 +348,7 @@ _METRICS: Final = _HIGHER | _words_of("""
     brier cer citation coherence coherent completeness correctness faithful faithfulness grounded groundedness helpful
     helpfulness hit kappa loss mape mrr ndcg perplexity relevance relevancy relevant safety solve wer win
 """)
-_COUNTED: Final = _words_of("correct found match matched pass passed passing success successes")
+_COUNTED: Final = _words_of("correct count counts found match matched pass passed passing success successes")
 """Words for what is good of each case. Alone, as in ``passed`` and ``total_correct``, they name a count."""
 _MEANS: Final = _words_of("average avg mean rate ratio share")
 _LIMITS: Final = _words_of("cache limit max maximum min minimum")

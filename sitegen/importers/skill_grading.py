@@ -23,6 +23,7 @@ from sitegen.model.usage import Call, Usage
 
 GRADING: Final = re.compile(r"(?:(.+)[-_])?grading(?:[-_](.+))?\.json")
 """Matches the name of a grading. Gradings in one folder have the eval or the configuration in their names as well."""
+OUTPUTS: Final = "outputs"  # the folder of what a run wrote, which may hold its grading
 BESIDE: Final = ("timing.json", "feedback.json")
 _PERSON: Final = "a person"
 """The name of the judge whose opinions are in ``feedback.json``."""
@@ -65,6 +66,7 @@ def with_files_beside(case: JudgedCase, path: str, beside: Mapping[str, Value]) 
     ``beside`` has the values of the files of these names, by path.
     """
     folder = PurePosixPath(path).parent
+    folder = folder.parent if folder.name == OUTPUTS else folder
     timing = members(beside.get(f"{folder}/{BESIDE[0]}"))
     milliseconds = number(timing.get("duration_ms"))
     seconds = number(timing.get("total_duration_seconds")) or (milliseconds and milliseconds / 1000)

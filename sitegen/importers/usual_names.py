@@ -44,8 +44,8 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "output": (
         *("output", "actual", "actualoutput", "modeloutput", "extracted", "prediction", "predicted", "response"),
-        *("modelresponse", "modelanswer", "generatedanswer", "agentresponse", "answer", "result", "completion"),
-        *PREDICTED_LABELS,
+        *("modelresponse", "modelanswer", "llmresponse", "generatedanswer", "agentresponse", "answer", "result"),
+        *("completion", *PREDICTED_LABELS),
     ),
     "error": ("error", "errormessage"),
     "reasoning": ("reasoning", "reason", "explanation", "rationale", "justification"),
@@ -72,8 +72,8 @@ OBJECTS: Final = (
 """Names of objects that hold the scores or verdicts of a case, by the name of their judge, or of lists of these."""
 _ATTEMPTS: Final = frozenset(("attempts", "trials", "tries", "repeats", "repetitions", "runs", "samples"))
 """Names of lists with the answers to one case."""
-_LISTS: Final = frozenset((*OBJECTS, "expectations", "results"))
-"""Names of lists of such checks. Objects of the last two names hold other things."""
+_LISTS: Final = frozenset((*OBJECTS, "expectations", "results", "metrics"))
+"""Names of lists of such checks. Objects of the last three names hold other things."""
 VERDICTS_OF_CHECKS: Final = ("passed", "pass", "success", "verdict")
 GRADES: Final = ("score", "value", *VERDICTS_OF_CHECKS)
 """Members of an object that states a score or a verdict, in order of precedence."""
@@ -112,7 +112,7 @@ _GRADER: Final = re.compile(r"(?:^|[^a-z])(?:judge|annotator|rater|human|reviewe
 """Matches a column of what somebody says of an answer, which ``label`` sums up."""
 _STATED_MEASURE: Final = re.compile(
     r"(?:.*similarity|(?:answer|context)?relevan\w+|(?:answer)?correctness|faithfulness|groundedness|helpfulness|coherence|"
-    r"bertscore(?:f1)?|bleu\d?|rouge[l\d]?)(?:score)?"
+    r"bertscore(?:f1)?|bleu\d?|rouge[l\d]?|judge)(?:score)?|score(?!d)[a-z]+"
 )
 """Matches plain names of numbers that nothing else than a grader writes beside an output."""
 _SEPARATORS = re.compile(r"[^a-z0-9]")
@@ -278,7 +278,8 @@ def with_named_checks(row: dict[str, Value]) -> dict[str, Value]:
             with suppress(UnreadableError):
                 checks[name] = cell = parse_json(cell).value
         if isinstance(cell, list) and plain_name(name) in _LISTS:
-            checks[name] = _by_name(cell) or cell
+            by_name = _by_name(cell)
+            checks[name if plain_name(name) in OBJECTS or not by_name else CHECKS] = by_name or cell
     return {**row, **checks} if checks else row
 
 
@@ -337,11 +338,12 @@ def states_a_result(row: dict[str, Value], *, of_response: bool = False) -> bool
 
 
 NAMED_VERDICT = re.compile(
-    r"^(?!must|should|expect|truth|gold|ground|requir|pars|request|api).*[a-z0-9]"
-    r"(?:[_ .-](?:status|passed|pass|correct|ok)|Status|Passed|Pass|Correct|Ok|OK)$"
+    r"^(?!must|should|expect|truth|gold|ground|requir|pars|request|api|.*execut).*[a-z0-9]"
+    r"(?:[_ .-](?:status|passed|pass|correct|ok|match)|Status|Passed|Pass|Correct|Ok|OK|Match)$"
+    r"|^match(?:es|ed)?_(?:expect|truth|gold)"
 )
-"""Matches names of verdicts of one judge of several: ``retrievalStatus``, ``answer_correct``, but not ``mustPass`` or
-``parse_ok``."""
+"""Matches names of verdicts of one judge of several: ``retrievalStatus``, ``answer_correct``, ``matches_expected``, but
+not ``mustPass``, ``parse_ok`` or ``execution_status``."""
 _COUNTS: Final = frozenset({"total", "failed", "fail", "count"})
 """Names of numbers of cases: what has them is a group of cases."""
 

@@ -15,38 +15,33 @@ from sitegen.text.plain import counted
 
 _TEXTS: Final = ("md", "txt", "yaml", "yml", "json", "j2", "jinja", "jinja2", "mustache", "hbs", "toml")
 
-PLACES: Final = (
-    (".claude/commands/**/*.md", "commands of Claude Code"),
-    (".claude/rules/**/*.md", "rules of Claude Code"),
-    (".github/copilot-instructions.md", "instructions of GitHub Copilot"),
-    (".github/instructions/**/*.md", "instructions of GitHub Copilot"),
-    (".github/prompts/**/*.md", "prompts of GitHub Copilot"),
-    (".github/chatmodes/**/*.md", "chat modes of GitHub Copilot"),
-    (".github/agents/**/*.md", "agents of GitHub Copilot"),
-    (".cursor/rules/**/*.mdc", "rules of Cursor"),
-    (".cursor/rules/**/*.md", "rules of Cursor"),
-    (".cursor/commands/**/*.md", "commands of Cursor"),
-    (".cursorrules", "rules of Cursor"),
-    (".windsurfrules", "rules of Windsurf"),
-    (".windsurf/rules/**/*.md", "rules of Windsurf"),
-    (".clinerules", "rules of Cline"),
-    (".clinerules/**/*.md", "rules of Cline"),
-    (".roo/rules*/**/*.md", "rules of Roo Code"),
-    (".kiro/steering/**/*.md", "steering of Kiro"),
-    (".kiro/skills/**/*.md", "skills of Kiro"),
-    (".agents/**/*.md", "agents and skills"),
-    (".codex/prompts/**/*.md", "prompts of Codex"),
-    (".gemini/**/*.md", "instructions of Gemini CLI"),
-    (".goosehints", "hints of Goose"),
-    ("**/CLAUDE.md", "instructions of Claude Code, of single folders"),
-    ("**/AGENTS.md", "instructions of agents, of single folders"),
-    ("**/GEMINI.md", "instructions of Gemini CLI"),
-    ("**/SKILL.md", "skills"),
-    ("**/skills/**/*.md", "skills"),
-    ("**/agents/**/*.agent.md", "agents"),
-    ("**/*.agent.md", "agents"),
-    ("**/*.chatmode.md", "chat modes"),
-    ("**/*.instructions.md", "instructions, by their names"),
+_OF_TOOLS: Final = {
+    "commands of Claude Code": ".claude/commands/**/*.md",
+    "rules of Claude Code": ".claude/rules/**/*.md",
+    "instructions of GitHub Copilot": ".github/copilot-instructions.md .github/instructions/**/*.md",
+    "prompts of GitHub Copilot": ".github/prompts/**/*.md",
+    "chat modes of GitHub Copilot": ".github/chatmodes/**/*.md",
+    "agents of GitHub Copilot": ".github/agents/**/*.md",
+    "rules of Cursor": ".cursor/rules/**/*.mdc .cursor/rules/**/*.md .cursorrules",
+    "commands of Cursor": ".cursor/commands/**/*.md",
+    "rules of Windsurf": ".windsurfrules .windsurf/rules/**/*.md",
+    "rules of Cline": ".clinerules .clinerules/**/*.md",
+    "rules of Roo Code": ".roo/rules*/**/*.md",
+    "steering of Kiro": ".kiro/steering/**/*.md",
+    "skills of Kiro": ".kiro/skills/**/*.md",
+    "agents and skills": ".agents/**/*.md",
+    "prompts of Codex": ".codex/prompts/**/*.md",
+    "instructions of Gemini CLI": ".gemini/**/*.md **/GEMINI.md",
+    "hints of Goose": ".goosehints",
+    "instructions of Claude Code, of single folders": "**/CLAUDE.md",
+    "instructions of agents, of single folders": "**/AGENTS.md",
+    "skills": "**/SKILL.md **/skills/**/*.md",
+    "agents": "**/agents/**/*.agent.md **/*.agent.md",
+    "chat modes": "**/*.chatmode.md",
+    "instructions, by their names": "**/*.instructions.md",
+}
+_PLACES: Final = (
+    *((glob, meaning) for meaning, globs in _OF_TOOLS.items() for glob in globs.split()),
     *(
         (f"**/*.prompt{end}", "prompts, by their names")
         for end in (".md", "", "y", ".txt", ".yaml", ".yml", ".json", ".toml")
@@ -68,11 +63,6 @@ PLACES: Final = (
     *((f"**/system[_-]prompt*.{ending}", "system prompts") for ending in ("yaml", "yml", "json")),
 )
 """(glob, meaning of its files), the most specific first. A file belongs to the first glob that matches it."""
-
-CODE: Final = tuple(
-    (f"**/*prompts.{ending}", "code that is named after the prompts in it") for ending in ("py", "ts", "js")
-)
-"""Tried only if no text instructs a model, because the prompts are then probably in code."""
 
 _NOT_INSTRUCTIONS = re.compile(
     r"(?:^|/)(?:README|CHANGELOG|HISTORY|CONTRIBUTING|LICEN[CS]E|CODE_OF_CONDUCT|SECURITY|NOTICE|TODO|ROADMAP)[^/]*$|"
@@ -141,9 +131,8 @@ def instruction_globs(
     def in_order() -> Iterator[tuple[str, str, bool]]:
         """Yield (glob, meaning, whether it counts if all of its files look like documentation)."""
         yield from ((glob, "as by default", True) for glob in configured)
-        yield from ((glob, meaning, False) for glob, meaning in PLACES)
+        yield from ((glob, meaning, False) for glob, meaning in _PLACES)
         yield from ((glob, meaning, True) for glob, meaning in _globs_by_content(remaining, read))
-        yield from ((glob, meaning, False) for glob, meaning in (() if globs else CODE))
 
     for glob, meaning, everything in in_order():
         pattern = compiled((glob,))

@@ -79,7 +79,7 @@ _LEAST_RUNS: Final = 2  # runs of a series
 
 _NO_PART_OF_A_NAME = re.compile(
     r"(?<![a-z0-9])(?:20\d{2}[-_]?\d{2}[-_]?\d{2}(?:T?[-_]?\d{2,6}(?:[-_]?\d{2}){0,2}Z?)?|(?=[a-f]*\d)[0-9a-f]{7,64}|"
-    r"\d{4,}|latest|last|current|newest|results?|outputs?|responses?|summary|metrics|scores?|reports?|cache|data|all)"
+    r"\d{4,}|iteration[-_]?\d+|latest|last|current|newest|results?|outputs?|responses?|summary|metrics|scores?|reports?|cache|data|all)"
     r"(?![a-z0-9])",
     re.IGNORECASE,
 )

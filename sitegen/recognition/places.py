@@ -186,13 +186,14 @@ def agentv_evals(search: Search) -> Iterator[EvalConfig]:
 
 _SKILLS: Final = (".claude/skills", ".agents/skills", ".github/skills")
 """Hidden folders of skills. Others are called ``skills``, or are searched like any folder."""
-_WORKSPACE: Final = r"(?:(.+)-)?workspace"
+_WORKSPACE: Final = r"(?:(.+)-)?workspace|evals"
 """Matches the folder in which the evals of a skill are run, beside the skill or in it."""
 _SUMMARY: Final = '{"headline":"run_summary.with_skill.pass_rate.mean"}'
 """The settings of a benchmark that states no runs."""
 _GRADINGS: Final = {
     "iteration-*/*/*/grading.json": "",
     "iteration-*/*/*/run-*/grading.json": "",
+    "iteration-*/*/*/outputs/grading.json": "",
     "iteration-*/*/*grading*.json": "*",
 }
 """Places of the gradings of a skill, and what stands on both sides of this word in their names."""
@@ -253,8 +254,6 @@ def judged_evals(search: Search) -> Iterator[EvalConfig]:
 
 _DVCLIVE: Final = "dvclive"
 _LM_EVAL: Final = r"results_20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[.\d]*\.json"
-_INSTRUCTIONS: Final = ("prompts", "templates")
-"""Conventional folders of instructions, in which numbers may be beside the instructions."""
 
 
 def recorded_evals(search: Search) -> Iterator[EvalConfig]:
@@ -271,16 +270,6 @@ def recorded_evals(search: Search) -> Iterator[EvalConfig]:
         if any(re.fullmatch(_LM_EVAL, name) and not names[name] for name in names):  # a file for each run
             eval_id = basename(folder) or "lm-eval"
             yield EvalConfig(id=eval_id, kind="recorded", dir=folder or ".", outputs="results_20*.json")
-        if folder.partition("/")[0] in _INSTRUCTIONS and names.get("metrics.json") is False:
-            written = any(name.endswith(".md") and not names[name] and name.lower() != "readme.md" for name in names)
-            if written and search.answer("headline", f"{folder}/metrics.json", _settings_of_run):
-                yield EvalConfig(
-                    id=basename(folder),
-                    kind="recorded",
-                    dir=folder,
-                    outputs="metrics.json",
-                    instructions=(f"{folder}/**/*.md",),
-                )
     judged = files_of("judged").outputs
     for eval_id, folder in search.eval_folders.items():
         names = search.names(folder)
@@ -295,34 +284,21 @@ def recorded_evals(search: Search) -> Iterator[EvalConfig]:
 
 def _runs_over_highlights(search: Search) -> Iterator[EvalConfig]:
     """Yield results of runs, ``results/run-*.json``, as a separate eval beside the scored one."""
-    evals_dir = search.evals_dir
-    if evals_dir and evals_dir not in search.homes and (headline := _headline_of_runs(search, f"{evals_dir}/results")):
-        yield EvalConfig(
-            id="highlights-runs",
-            name="Highlights, as runs recorded them",
-            kind="recorded",
-            dir=f"{evals_dir}/results",
-            outputs="run-*.json",
-            settings=headline,
-        )
-    for eval_id, folder in search.eval_folders.items():
-        names = search.names(folder)
+    for eval_id, folder in (("", search.evals_dir), *search.eval_folders.items()):
+        names = search.names(folder) if eval_id else {}
         is_marked = any(name in names for name in files_of("highlights").ground_truths)
-        if (folder in search.homes and not is_marked) or not (
-            headline := _headline_of_runs(search, f"{folder}/results")
-        ):
+        is_free = folder and (folder not in search.homes or is_marked)
+        newest = next(search.newest_first(f"{folder}/results", "run-*.json"), "") if is_free else ""
+        headline = search.answer("headline", newest, _settings_of_run) if newest else ""
+        if not headline:
             continue
         runs = EvalConfig(id=eval_id, kind="recorded", outputs="results/run-*.json", settings=headline)
-        if is_marked or any(name in OTHER_KINDS for name in names):
+        if not eval_id:
+            runs = dataclasses.replace(runs, id="highlights-runs", dir=folder)
+        elif is_marked or any(name in OTHER_KINDS for name in names):
             yield EvalConfig(id=eval_id)  # two evals share a folder only if both are named
             runs = dataclasses.replace(runs, id=f"{eval_id}-runs", dir=folder)
         yield runs
-
-
-def _headline_of_runs(search: Search, folder: str) -> str:
-    """Return the settings that name the headline of the newest of the runs in a folder; empty if there is none."""
-    path = next(search.newest_first(folder, "run-*.json"), "")  # which would be the whole project
-    return search.answer("headline", path, _settings_of_run) if path else ""
 
 
 def _settings_of_run(content: bytes) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import permutations
 from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
@@ -90,15 +91,16 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
 
 
 def states_results(series: OutputSeries, content: bytes) -> bool:
-    """Whether a file that is named like results has a member that is named like a verdict, score, state or label."""
+    """Whether a file that is named like results has a member named like a verdict, a score, a state, or both sides."""
     if not is_result_by_name(series.newest.name):
         return False
-    names = _STATES if series.newest.ending in _TABLE_IN else _STATES.difference(PARTS["expected"])
-    last = (path.rpartition(".")[2].removesuffix("[]") for path in leaf_paths(value_of(series.newest.ending, content)))
-    return any(plain_name(name) in names for name in last)
+    paths = leaf_paths(value_of(series.newest.ending, content))
+    names = {plain_name(path.rpartition(".")[2].removesuffix("[]")) for path in paths}
+    # Test cases state what is expected, and no output.
+    return not names.isdisjoint(_STATES) or not any(names.isdisjoint(PARTS[side]) for side in ("expected", "output"))
 
 
-_STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS, *SCORES[1:], "state", *PARTS["expected"]))
+_STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS, *SCORES[1:], "state"))
 _EXAMPLES = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|templates?|tutorials?)/", re.IGNORECASE)
 _PEOPLE = re.compile(
     r"(?:^|[^a-z])(?:humans?(?![_-]?eval|[_-]ai(?![a-z]))|annotators?|raters?|labell?ers?)(?:[^a-z]|$)", re.IGNORECASE
@@ -159,6 +161,9 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
     settings = guess_columns(table) if table and series.hinted else None
     if table is None or settings is None:
         return None
+    recorded = _recorded_numbers(series, content) if {"tp", "fp", "fn"} <= {*table.columns} else None
+    if recorded and not recorded[0]["settings"]["headline"].startswith(f"{table.key}."):
+        return None  # F1 of all documents, which the file states, is no mean of theirs
     columns = settings["columns"]
     graded = [*columns.get("scores", ()), *(columns[part] for part in ("score", "passed") if part in columns)]
     list_key = {"list": table.key} if table.key else {}
@@ -214,11 +219,11 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
 
 
 def _is_of_cases(table: FoundTable | None) -> bool:
-    """Whether each row has an id that is not of a run, and most rows have a long text."""
+    """Whether each row has an id that is not of a run, and most rows have much text."""
     if table is None:
         return False
     ids = filter(is_made_id, table.columns)
-    told = sum(any(isinstance(cell, str) and len(cell) > _LONG for cell in row.values()) for row in table.rows)
+    told = sum(sum(len(cell) for cell in row.values() if isinstance(cell, str)) > _LONG for row in table.rows)
     unique = any(len({str(row.get(name)) for row in table.rows}) == len(table.rows) for name in ids)
     return unique and len(table.rows) > 1 and told * 2 > len(table.rows)
 
@@ -229,6 +234,10 @@ _MADE_ID = re.compile(r"(?:.*[_ -])?(?:ids?|file|filename|image|document|url)|.*
 """Matches names of columns that may hold ids under a name of the author's own, such as ``alert_id``."""
 _OF_WORDING = re.compile(r"rouge|bleu|similarity|meteor|bert", re.IGNORECASE)
 """Matches names of measures of how alike two texts are worded."""
+_SIDE_OF = re.compile(
+    r"(?:(?P<expected>expected|gold|true)|(?P<output>predicted|pred|got|observed|final)|actual)[_ -](?P<what>.+)", re.I
+)
+"""Matches the name of a label on one side: ``expected_route``. Beside it ``actual_route`` is the other side."""
 _MOST_VARIANTS: Final = 20  # different values of a column of variants
 _CASES: Final = frozenset(
     ("cases", "testcases", "tests", "scenarios", "evals", "tasks", "questions", "samples", "dimensions", "criteria")
@@ -257,6 +266,13 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         if column is not None:
             parts[part] = column
     parts |= _parts_by_own_names(parts, columns)
+    if not {"id", "input"} & parts.keys() and {"expected", "output"} & parts.keys():
+        free = (
+            name
+            for name in table.columns
+            if name not in parts.values() and len(texts(columns[name])) == len(table.rows)
+        )
+        parts |= zip(["id"], free, strict=False)
     if "id" in parts and (varied := _crossed_with(columns, parts)):
         if plain_name(parts.get("variant", "")) in PARTS["model"]:
             parts.setdefault("model", parts["variant"])
@@ -270,7 +286,9 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         name for name in columns if name.startswith(f"{CHECKS}.") and _states_verdicts(columns[name], 1)
     ]
     stated = [name for name in table.columns if NAMED_VERDICT.search(name) and _states_verdicts(columns[name], 1)]
-    if not verdict and highest <= 1 and len(stated) > len(scores):
+    if not (verdict or scores) and len(stated) == 1:
+        verdict = stated[0]
+    elif not verdict and highest <= 1 and len(stated) > len(scores):
         scores += stated
     if not ({"id", "input"} & parts.keys()) and any(plain_name(name.partition(".")[0]) in OBJECTS for name in scores):
         parts["input"] = max(table.columns, key=lambda name: len(texts(columns[name])))
@@ -284,6 +302,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         or plain_name(table.key) in _CASES
         or (is_made_id(ids) and not any(is_model_name(str(cell)) for cell in columns[ids]) and len(measures) > 1)
         or any(name.endswith("]") for name in scores)
+        or (bool(measures) and _is_of_cases(table))
     )
     sides = [parts[part] for part in ("expected", "output") if part in parts]
     expected, output = (plain_name(parts.get(part, "")) for part in ("expected", "output"))
@@ -306,6 +325,9 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
 
 
 def _parts_of_scores(scores: list[str], verdict: str | None, columns: Mapping[str, list[Value]]) -> dict[str, Any]:
+    plain = {plain_name(name): name for name in scores}
+    if {"precision", "recall", "f1"} <= plain.keys():
+        return {"scores": scores, "score": plain["f1"]}
     by_object = {name.partition(".")[0] for name in scores}
     if not scores or plain_name(min(by_object)) not in OBJECTS or len(by_object) > 1:
         return {"scores": scores} if len(scores) > 1 else {"score": scores[0]} if scores else {}
@@ -322,24 +344,30 @@ def _parts_by_own_names(parts: Mapping[str, str], columns: Mapping[str, list[Val
     other column of labels (``gpt_label``) is the output, whatever text the row has.
     """
     free = [name for name in columns if "." not in name and name not in parts.values()]
-    added: dict[str, str] = {}
+    named = [match for name in free if (match := _SIDE_OF.fullmatch(name))]
+    pairs = [
+        {"expected": one[0], "output": other[0]}
+        for one, other in permutations(named, 2)
+        if one["what"] == other["what"]
+        and _are_labels(columns[one[0]], columns[other[0]])
+        and (bool(one["expected"]) > bool(other["expected"]) or bool(one["output"]) < bool(other["output"]))
+    ]
+    added: dict[str, str] = pairs[0] if len(pairs) == 1 and not {"expected", "output"} & parts.keys() else {}
     if "id" not in parts:
         ids = (name for name in free if is_made_id(name) and _fits("id", columns[name]))
         added["id"] = next(ids, "")
     for part, names in OWN_SIDES.items():
-        if part not in parts:
+        if part not in parts and part not in added:
             sides = (name for name in free if names.fullmatch(name))
             added[part] = next((name for name in sides if _are_labels(columns[name])), "")
-    expected, output = parts.get("expected", ""), parts.get("output") or added.get("output")
-    if plain_name(expected) in TRUE_LABELS and plain_name(output or "") not in PREDICTED_LABELS:
-        labels = [
-            name for name in free if plain_name(name).endswith("label") and {*columns[name]} & {*columns[expected]}
-        ]
-        output = labels[0] if len(labels) == 1 else output
-        added["output"] = output or ""
+    expected, output = parts.get("expected", ""), parts.get("output") or added.get("output", "")
+    if plain_name(expected) in TRUE_LABELS:
+        alike = [name for name in (output, *free) if name and _are_labels(columns[expected], columns[name])]
+        others = [name for name in alike if plain_name(name).endswith("label") or OWN_SIDES["output"].fullmatch(name)]
+        output = added["output"] = others[0] if output not in alike and len(others) == 1 else output
     if output and not (parts.get("expected") or added["expected"]):
-        alike = with_labels_of(output, columns)
-        added["expected"] = alike[0] if len(alike) == 1 and alike[0] in free else ""
+        same = with_labels_of(output, columns)
+        added["expected"] = same[0] if len(same) == 1 and same[0] in free else ""
     return {part: name for part, name in added.items() if name}
 
 
@@ -349,10 +377,11 @@ def is_made_id(name: str) -> bool:
 
 
 def _are_labels(*sides: list[Value]) -> bool:
-    """Whether columns hold a few labels that repeat, and numbers neither."""
+    """Whether columns hold a few labels that repeat, some of which all of them have, and neither holds numbers."""
     cells = [cell for side in sides for cell in side if cell is not None]
     labels = {cell for cell in cells if isinstance(cell, str) and not _SPELLED.fullmatch(cell.strip())}
-    return len(labels) <= MOST_LABELS and len(labels) * 2 <= len(cells) and all(isinstance(cell, str) for cell in cells)
+    are_few = len(labels) <= MOST_LABELS and len(labels) * 2 <= len(cells)
+    return are_few and all(isinstance(cell, str) for cell in cells) and bool(labels.intersection(*sides))
 
 
 def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:

@@ -18,7 +18,7 @@ from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.importers import read_results
 from sitegen.importers.case import BASELINES, BETWEEN, JudgedCase, Opinion, with_documents
 from sitegen.importers.columns import read_settings
-from sitegen.importers.skill_grading import GRADING, with_files_beside
+from sitegen.importers.skill_grading import GRADING, OUTPUTS, with_files_beside
 from sitegen.model.answers import Turn
 from sitegen.model.metrics import LIFT, OF_TRANSCRIPTS, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
@@ -162,7 +162,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=53,
+    version=54,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",
@@ -210,7 +210,7 @@ def _places(paths: Sequence[str]) -> list[list[str]]:
     """
     files = [(path.split("/")[:-1], GRADING.fullmatch(basename(path))) for path in paths]
     named = ((*above, *filter(None, match.groups() if match else ())) for above, match in files)
-    folders = [[name for name in each if not _RUN.fullmatch(name)] for each in named]
+    folders = [[name for name in each if not _RUN.fullmatch(name) and name != OUTPUTS] for each in named]
     least = min(map(len, folders), default=0)
     same = next((depth for depth in range(least) if len({each[depth] for each in folders}) > 1), least)
     places = []

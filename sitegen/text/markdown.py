@@ -85,14 +85,14 @@ def parse(text: str, *, anchored: bool) -> list[Token]:
 Gone: TypeAlias = Mapping[int, Sequence[str]]
 """Removed lines by the index (from 0) of the line that followed them."""
 
-CODE: Final = frozenset({"fence", "code_block"})
+_CODE: Final = frozenset({"fence", "code_block"})
 """Types of blocks of code: they mark and strike their own lines."""
 
 _STRUCK: Final = "struck"
 """Type of sitegen's own tokens, whose content is written unchanged."""
 
 _MARKED: Final = frozenset({"paragraph_open", "list_item_open", "heading_open", "tr_open", "hr"})
-_BLOCKS: Final = CODE | _MARKED
+_BLOCKS: Final = _CODE | _MARKED
 
 
 _GONE_PARAGRAPH: Final = ('<p class="gone">', "</p>")
@@ -114,7 +114,7 @@ def strike(tokens: list[Token], gone: Gone) -> Gone:
     from_code: dict[int, Sequence[str]] = {}
     for line in sorted(gone):
         place = _place(tokens, line)
-        code = tokens[place].map if place < len(tokens) and tokens[place].type in CODE else None
+        code = tokens[place].map if place < len(tokens) and tokens[place].type in _CODE else None
         if code is not None and code[0] < line < code[1]:
             from_code[line] = gone[line]
         else:
@@ -152,7 +152,7 @@ def write(tokens: Sequence[Token], changed: frozenset[int], gone: Gone) -> str:
     for index, token in enumerate(tokens):
         if token.type == "inline":
             out.append(_inline(token.children or []))
-        elif token.type in CODE:
+        elif token.type in _CODE:
             content = escape(token.content, quote=False)
             if (changed or gone) and token.map is not None:
                 first = token.map[0] + (token.type == "fence")

@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from html import unescape
+from pathlib import Path
 
 import pytest
 import yaml
@@ -24,9 +25,11 @@ from sitegen.recognition.output_series import run_globs_of
 from sitegen.scoring.kinds import specs_of
 from sitegen.serve.watch import followed
 from tests.gitrepo import GitRepo, Link
+from tests.scoring.test_tables import tables
 from tests.sites import build_site, content, run
 
 ORDERS = {"number": "A-1", "total": 12.5, "buyer": {"name": "Ann", "city": "Bern"}}
+COLUMNS = tables(Path(__file__).with_name("found_columns.md").read_text(encoding="utf-8"))[0]
 GOLD = [{"sku": "p-1", "colour": "red", "size": 4}, {"sku": "p-2", "colour": "blue", "size": 5}]
 IMPERATIVE = (
     "You are a careful clerk. You must read every line of the order. Never guess a price. Always name the currency. "
@@ -190,60 +193,12 @@ def test_a_table_of_a_classification_is_judged_by_its_two_labels(names, repo):
     assert found.why.endswith(f"a table of 4 rows, graded by comparing {' with '.join(names.split(',')[::-1])}")
 
 
-@pytest.mark.parametrize(
-    ("table", "columns", "newest"),
-    [
-        (
-            "alert_id,ground_truth_label,predicted_label,label_correct,severity_correct\n"
-            "A1,bad,bad,True,False\nA2,good,bad,False,False\nA3,bad,bad,True,True\nA4,good,good,True,True\n",
-            {
-                "id": "alert_id",
-                "expected": "ground_truth_label",
-                "output": "predicted_label",
-                "scores": ["label_correct", "severity_correct"],
-            },
-            "Score 0.625 over 4 cases",
-        ),
-        (
-            "arm,id,gold,pred\nplain,c1,drift,none\nplain,c2,none,none\nmemory,c1,drift,drift\nmemory,c2,none,none\n",
-            {"id": "id", "variant": "arm", "expected": "gold", "output": "pred"},
-            "Passed 0.750 over 4 cases",
-        ),
-        (
-            "text,label,suspect_score,pred,verdict\nhi,spam,0.9,spam,1\nyo,ham,0.2,spam,\nhey,ham,0.1,ham,\noh,ham,0.1,ham,\n",
-            {"input": "text", "expected": "label", "output": "pred"},
-            "Score 0.750 over 4 cases",
-        ),
-        (
-            "unit_id,topic,stance,prediction\nu1,x,L,L\nu2,x,R,L\nu3,y,R,R\nu4,y,L,L\n",
-            {"id": "unit_id", "output": "prediction", "expected": "stance"},
-            "Passed 0.750 over 4 cases",
-        ),
-        (
-            "query_id,mode,recall_at_k,mrr,latency_ms\nq1,dense,1.0,0.5,4\nq1,bm25,0.5,0.5,2\nq2,dense,1,1,3\nq2,bm25,1,1,1\n",
-            {"id": "query_id", "variant": "mode", "scores": ["recall_at_k", "mrr"], "latency": "latency_ms"},
-            "Score 0.812 over 4 cases",
-        ),
-        (
-            "id,question,ok,duration_s,citation_rate\n1,why?,True,3.5,0.5\n2,how?,True,4.5,1\n",
-            {"id": "id", "input": "question", "latency": "duration_s", "score": "citation_rate"},
-            "Score 0.750 over 2 cases",
-        ),
-        (
-            "question,answer,rouge_l,judge_score\nwhy?,so.,0.1,1\nhow?,thus.,0.2,0.5\n",
-            {"input": "question", "output": "answer", "score": "judge_score"},
-            "Score 0.750 over 2 cases",
-        ),
-        ("run_id,goldset_version,mrr\na,v1,0.4\nb,v1,0.6\n", None, ""),
-        ("order_id,predicted,price\n1,3.5,4\n2,4.5,5\n", None, ""),
-        ("id,mode,score\n1,fast,1\n2,slow,0\n", None, ""),
-        ("id,question,expected_words,passed_checks,total_checks\n1,why?,40,3,4\n2,how?,30,2,4\n", None, ""),
-    ],
-)
-def test_columns_with_names_of_their_author_are_recognised_by_their_values(table, columns, newest, repo):
-    repo.commit({"evals/triage/results.csv": table})
+@pytest.mark.parametrize("row", COLUMNS, ids=[row["case"] for row in COLUMNS])
+def test_columns_with_names_of_their_author_are_recognised_by_their_values(row, repo):
+    repo.commit({"evals/triage/results.csv": row["table"].replace(" / ", "\n")})
     found = [one for one in _look(repo).proposed if one.entry["kind"] == "judged"]
-    assert [(one.entry["settings"]["columns"], one.newest) for one in found] == ([(columns, newest)] if columns else [])
+    expected = [(json.loads(row["columns"]), row["newest"])] if row["newest"] else []
+    assert [(one.entry["settings"]["columns"], one.newest) for one in found] == expected
 
 
 @pytest.mark.parametrize("path", ["processors/llm-prompts.yaml", "app/prompts.yml", "src/judge_prompts.yaml"])
@@ -589,7 +544,7 @@ def test_a_time_a_count_a_setting_or_a_range_is_no_headline(numbers, headline, r
     ("row", "is_run"),
     [
         ({"run_id": "a", "note": "long " * 20, "accuracy": 0.5}, True),
-        ({"reply_id": "a", "note": "long " * 20, "accuracy": 0.5}, False),
+        ({"reply_id": "a", "note": "long " * 9, "text": "long " * 9, "accuracy": 0.5}, False),
         ({"reply_id": "a", "note": "short", "accuracy": 0.5}, True),
     ],
 )
@@ -598,7 +553,7 @@ def test_the_last_of_many_cases_is_no_run(row, is_run, repo):
         json.dumps({name: f"{cell}{n}" if name.endswith("_id") else cell for name, cell in row.items()}) for n in (1, 2)
     ]
     repo.commit({"evals/replay.jsonl": "\n".join(lines)})
-    assert [one.entry["kind"] for one in _look(repo).proposed] == (["recorded"] if is_run else [])
+    assert [one.entry["kind"] for one in _look(repo).proposed] == ["recorded" if is_run else "judged"]
 
 
 @pytest.mark.parametrize(
@@ -828,6 +783,43 @@ STATED = {
     "attempts at cases by name": (
         {"results": {f"case {n}": {"attempts": [{"passed": True}, {"passed": n > 1}]} for n in range(4)}},
         "Passed 0.750 over 4 cases",
+    ),
+    "metrics in a list": (
+        [
+            {
+                "input": "?",
+                "expected": "yes",
+                "output": "Yes!",
+                "metrics": [{"name": "tone", "score": 0.5, "passed": True}],
+            }
+        ],
+        "Score 0.500 over 1 cases",
+    ),
+    "scores named after what they grade": (
+        [
+            {
+                "title": n,
+                "expected_output": "x",
+                "llm_response": "y",
+                "score_form": n / 2,
+                "score_logic": 1,
+                "n_count": 1,
+            }
+            for n in range(2)
+        ],
+        "Score 0.625 over 2 cases",
+    ),
+    "whether a query ran, and what it found": (
+        {"records": [{"id": n, "sql_execution_status": "passed", "result_match": n > 0} for n in range(4)]},
+        "Passed 0.750 over 4 cases",
+    ),
+    "F1 of all documents beside that of each": (
+        {"docs": [{"doc_id": n, "tp": n, "fp": 1, "fn": 0, "f1": 0.5} for n in "ab"], "aggregate": {"f1": 0.8}},
+        "aggregate.f1 0.800 over 1 run",
+    ),
+    "percentages as texts": (
+        {"results": [{"eval_name": n, "pass_rate": "80%"} for n in "ab"], "overall_pass_rate": "75%"},
+        "overall_pass_rate 75.0 over 1 run",
     ),
     "a verdict that is called a grade": (
         [{"id": n, "expected": "yes", "output": "no", "grade": "correct" if n else "incorrect"} for n in range(4)],
@@ -1066,7 +1058,9 @@ def test_sums_beside_cases_take_no_place_from_other_evals(repo):
 
 def test_a_report_that_is_not_known_is_said_to_be_not_known(repo):
     checks = [{"t": "a", "state": "green"}, {"t": "b", "state": "red"}]
-    repo.commit({"evals/results.json": json.dumps({"suites": [{"checks": checks}]}), "evals/notes.json": '{"a": 1}'})
+    cases = {"evals": [{"id": 1, "prompt": "Add.", "expected_output": "3", "assertions": ["It adds."]}]}
+    files = {"results": {"suites": [{"checks": checks}]}, "notes": {"a": 1}, "evals": cases}
+    repo.commit({f"evals/{name}.json": json.dumps(value) for name, value in files.items()})
     (one,) = _look(repo).rejected
     assert one.why == "evals/results.json, written by 1 commit: verdicts or labels in a form that is not known"
 

@@ -253,12 +253,15 @@ def test_a_workspace_with_benchmarks_alone_is_an_eval_of_these_and_one_without_r
         "e-workspace/iteration-1/eval-1/with_skill/grading.json": "{}",
         "e-workspace/iteration-2/benchmark.json": '{"runs": [{"configuration": "with_skill"}]}',
         "f-workspace/iteration-2/with_skill/eval-1-grading.json": "{}",
+        "evals/iteration-1/a/with_skill/outputs/grading.json": "{}",
+        "evals/iteration-1/benchmark.json": '{"metadata": {"skill_name": "sums"}, "runs": []}',
         "workspace/iteration-1/benchmark.json": '{"metadata": {"skill_name": "totals"}, "runs": []}',
         "workspace/iteration-1/eval-1/with_skill/grading.json": "{}",
     }
-    _, (of_runs, of_summary, without_gradings, by_file, named) = found(files)
+    _, (of_runs, of_summary, without_gradings, in_outputs, by_file, named) = found(files)
     assert without_gradings == entry("e", dir="e-workspace", outputs="iteration-*/benchmark.json")
     assert by_file.outputs == "iteration-*/**/*{grading,timing,feedback}*.json"
+    assert (in_outputs.id, in_outputs.dir, in_outputs.outputs) == ("sums", "evals", named.outputs)
     assert (named.id, named.outputs) == ("totals", "iteration-*/**/{grading,timing,feedback}.json")
     assert of_runs == entry("a", dir="a-workspace", outputs="iteration-*/benchmark.json")
     assert (of_summary.id, of_summary.kind, of_summary.outputs) == ("c", "recorded", "iteration-*/benchmark.json")

@@ -31,20 +31,8 @@ def entry(eval_id: str, **stated: Any) -> EvalConfig:
         ({"evals/sums/metrics.json": F1}, [entry("sums", outputs="metrics.json")]),
         ({"evals/sums/results/summary.json": F1}, [entry("sums", outputs="results/summary.json")]),
         (
-            {"prompts/sum/metrics.json": F1, "prompts/sum/system.md": ""},
-            [entry("sum", dir="prompts/sum", outputs="metrics.json", instructions=("prompts/sum/**/*.md",))],
-        ),
-        (
             {"evals/results/run-2026-01-04T10-00-00.json": '{"accuracy": 0.5}'},
-            [
-                entry(
-                    "highlights-runs",
-                    name="Highlights, as runs recorded them",
-                    dir="evals/results",
-                    outputs="run-*.json",
-                    settings=HEADLINE,
-                )
-            ],
+            [entry("highlights-runs", dir="evals", outputs="results/run-*.json", settings=HEADLINE)],
         ),
         (
             {"evals/notes/gold-standard.json": "{}", "evals/notes/results/run-1.json": '{"accuracy": 0.5}'},
