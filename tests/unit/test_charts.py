@@ -36,8 +36,6 @@ from tests import pages_sample as sample
         (charts.Plot().staircase([None, 0.5, 0.5, 0.75, 0.75]), "M1 500H3V250H4"),
         (charts.Plot().staircase([None, None]), ""),
         ([charts.bar_width(points) for points in (1, 2, 10, 60, 500)], [0.06, 0.1, 0.5, 0.8, 1.0]),
-        ([tables.level(share) for share in (None, 0.0, 0.001, 0.2, 0.21, 3 / 5, 0.81, 1.0)], [0, 0, 1, 1, 2, 3, 5, 5]),
-        (tables.unjudged(((None, None, 0.0, 0.5), (0.0, None, 0.2, None))), "M-.5 .5m0 0h2m-1 1h1m1 0h1"),
     ],
 )
 def test_values_are_drawn_as_paths(drawn: object, expected: object):
@@ -51,9 +49,16 @@ def test_a_sparkline_has_only_the_corners_of_its_line_and_of_very_many_values_th
     assert charts.spark(many).line.count(" 2L") == 100
 
 
-def test_equal_neighbours_of_a_heat_map_are_one_cell_and_undefined_is_not_painted():
-    paths = tables.painted([[0.05, 0.05, None, 1.0], [0.0, 0.0, 0.02, 0.0]])
-    assert paths == ("M-.5 .5m0 0h2m0 1h1", "", "", "", "M-.5 .5m3 0h1")
+def test_a_heat_map_shows_what_changed_and_what_stays_wrong_and_joins_equal_neighbours():
+    rows: list[list[float | None]] = [[0.5, 0.5, None, 1.0, 1.0], [0.0, 0.2, 0.1, 0.0, 0.0]]
+    assert tables.painted(rows) == (
+        "M-.5 .5m2 0h1",
+        "M-.5 .5m0 0h2",
+        "M-.5 .5m4 0h1",
+        "M-.5 .5m3 0h1m-3 1h1",
+        "M-.5 .5m2 1h2",
+    )
+    assert tables.painted(rows[1:], older=2) == ("", "M-.5 .5m1 0h2", "", "", "M-.5 .5m3 0h1")  # averages of groups
 
 
 @pytest.mark.parametrize(

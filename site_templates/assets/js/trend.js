@@ -389,10 +389,11 @@ class TrendChart {
   nameRow(event, canvas) {
     if (!canvas.dataset.rows) return;
     const box = canvas.getBoundingClientRect(), row = Math.floor((event.clientY - box.top) / box.height * +canvas.dataset.rows);
-    const names = $$(".names li", this.chart), share = this.data.heat?.[row]?.[this.at - this.heatFrom];
+    const names = $$(".names li", this.chart), shares = this.data.heat?.[row]?.slice(0, this.at - this.heatFrom + 1), share = shares?.pop();
+    const before = shares?.findLast(other => other !== null) ?? share;
     names.forEach((name, index) => name.classList.toggle("on", index === row));
     this.ofField ??= element("div", "m");
-    this.ofField.textContent = share === undefined ? "" : `${names[row].title}: ${share === null ? "not judged" : `${share} % wrong`}`;
+    this.ofField.textContent = share === undefined ? "" : `${names[row].title}: ${share === null ? "not judged" : `${share} % wrong${share === before ? "" : `, ${before} % before`}`}`;
     this.tip.prepend(this.ofField);
   }
 

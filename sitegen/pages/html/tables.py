@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
-from math import ceil
 from typing import Any, Final, TypeAlias
 
 from markupsafe import Markup
@@ -43,44 +42,41 @@ def scroller(heading: Text) -> Markup:
     return Markup(f'tabindex="0" role="group" aria-labelledby="{output(heading)}"')
 
 
-LEVELS: Final = 5
-"""Number of levels of a heat map above 0, of equal width: up to 20 %, 40 % ... 100 %; 0 itself is not painted."""
+HEAT: Final = ("not judged", "wrong in part", "wrong", "more wrong than before", "less wrong than before")
+"""What the classes ``hl0`` to ``hl4`` of a heat map stand for. What is right, and was right before, is not painted."""
 
 HeatCell: TypeAlias = tuple[int, int, int]
 """(row, first column, columns)."""
 
 
-def painted(matrix: Iterable[Sequence[float | None]]) -> tuple[str, ...]:
-    """One path for each level above 0, the lightest first; equal neighbours in a row are one cell."""
-    cells: list[list[HeatCell]] = [[] for _ in range(LEVELS + 1)]
+def painted(matrix: Iterable[Sequence[float | None]], older: int = 0) -> tuple[str, ...]:
+    """One path for each of ``HEAT``, of shares of wrong answers; equal neighbours in a row are one cell.
+
+    The first ``older`` columns are averages of groups, of which no change is painted.
+    """
+    cells: list[list[HeatCell]] = [[] for _ in HEAT]
     for row, shares in enumerate(matrix):
         column = 0
-        level_of = {share: level(share) for share in set(shares)}  # a long row has few different shares
-        for shade, run in groupby(map(level_of.__getitem__, shares)):
+        for state, run in groupby(_states(shares, older)):
             columns = len(list(run))
-            cells[shade].append((row, column, columns))
+            if state is not None:
+                cells[state].append((row, column, columns))
             column += columns
-    return tuple(map(_strokes, cells[1:]))
+    return tuple(map(_strokes, cells))
 
 
-def unjudged(matrix: Iterable[Sequence[float | None]]) -> str:
-    """The path of the cells in which nothing was judged, as opposed to cells without an error."""
-    cells: list[HeatCell] = []
-    for row, shares in enumerate(matrix):
-        if None not in shares:
+def _states(shares: Sequence[float | None], older: int) -> Iterator[int | None]:
+    """The place in ``HEAT`` of each share, None for what is not painted."""
+    before = None
+    for column, share in enumerate(shares):
+        if share is None:
+            yield 0
             continue
-        column = 0
-        for missing, run in groupby(share is None for share in shares):
-            columns = len(list(run))
-            if missing:
-                cells.append((row, column, columns))
-            column += columns
-    return _strokes(cells)
-
-
-def level(share: float | None) -> int:
-    """The level of a share; an undefined share has level 0 and is not painted."""
-    return 0 if share is None else ceil(share * LEVELS - 1e-9)
+        if before in (None, share) or column <= older:
+            yield None if not share else 1 if share < 1 else 2
+        else:
+            yield 3 if share > before else 4
+        before = share
 
 
 def _strokes(cells: Sequence[HeatCell]) -> str:

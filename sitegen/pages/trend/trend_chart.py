@@ -28,7 +28,7 @@ from sitegen.pages.html.charts import (
     y,
 )
 from sitegen.pages.html.formats import printable
-from sitegen.pages.html.tables import painted, unjudged
+from sitegen.pages.html.tables import painted
 from sitegen.pages.labels import own_unit
 from sitegen.pages.trend.page import NEWEST, TrendView
 from sitegen.pages.variants import TONES, tone
@@ -121,8 +121,7 @@ class TrendChart(Frozen):
     grouped_bar: float
     """Width of these bars, in points."""
     heat: tuple[str, ...]
-    """The cells of the heat map, a path for each level above 0."""
-    unjudged: str
+    """The cells of the heat map, a path for each of ``HEAT``."""
     error_ticks: tuple[Tick, ...]
     error_grid: tuple[float, ...]
     days: tuple[Tick, ...]
@@ -155,7 +154,6 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     wrong = [error_numbers(point.scorecard.counts) for point in points]
     most = max(1, *map(sum, wrong)) * 1.06
     ticks = tuple(tick for tick in nice_ticks(bottom, top) if spec.unit != COUNT or tick == int(tick))
-    shares = [_grouped_shares(row, older) for _, row in view.heat]
     error_ticks = tuple(tick for tick in nice_ticks(0, most, 2) if tick == int(tick))
 
     def tick_text(tick: float) -> str:
@@ -203,8 +201,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         bar=bar_width(len(points)),
         grouped_errors=_grouped_errors(wrong[:older], size, most),
         grouped_bar=size / 2,
-        heat=painted(shares),
-        unjudged=unjudged(shares),
+        heat=painted((_grouped_shares(row, older) for _, row in view.heat), older),
         error_ticks=tuple(Tick(percent(most - tick, most), f"{tick:g}") for tick in error_ticks),
         error_grid=tuple(round(1000 - 1000 * tick / most, 1) for tick in error_ticks),
         days=_days(points),

@@ -286,5 +286,5 @@ def _paths(chart: TrendChart) -> dict[str, list[str]]:
         "path.ed": [chart.edits],
         "path.re": [chart.rescored],
         ".stack:not(.grouped) path": list(chart.errors),
-        ".h-heat .pl path": [chart.unjudged, *chart.heat],
+        ".h-heat .pl path": list(chart.heat),
     }
