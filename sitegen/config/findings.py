@@ -7,7 +7,7 @@ some keys have the same meaning for every kind.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import cache
 from posixpath import normpath
@@ -22,6 +22,22 @@ from sitegen.text.keys import key_path, keys_at, nearest
 
 UNKNOWN: Final = ("unexpected_keyword_argument", "extra_forbidden")
 """pydantic's types of errors for an unknown key."""
+
+
+_WANTED: Final = {
+    "dict": "a mapping",
+    "dataclass": "a mapping",
+    "float": "a number",
+    "decimal": "a number",
+    "int": "a whole number",
+    "bool": "true or false",
+    "string": "text",
+    "tuple": "a list",
+}
+"""What is wanted, by the first word of pydantic's type of error."""
+
+_OF_EITHER_SIGN: Final = frozenset({"floor", "thresholds", "null_values"})
+"""Keys of numbers that may be negative, or that have such numbers below them. All others count or measure something."""
 
 
 def error_of(problem: Problem) -> ConfigurationError:
@@ -43,9 +59,7 @@ def finding_of(error: Any, line: int | None, table: type[ConfigTable], prefix: s
         return unknown_key((*location[:-1], str(location[-1])), keys_at(table, location) or (), line, prefix)
     if error["type"] == "missing":
         return Finding("error", f"The key {name!r} is missing.", "Write it.", line=line)
-    expected = error["msg"].removeprefix("Input should be ").partition(", unable to ")[0]
-    expected = re.sub("a valid dictionary|a dictionary or an instance of .*", "a mapping", expected)
-    expected = expected.replace("a valid tuple", "a list").replace("a valid decimal", "a number")
+    expected = _WANTED.get(error["type"].partition("_")[0]) or error["msg"].removeprefix("Input should be ")
     message = f"{name} is {describe(error['input'])}, {expected} is wanted."
     return Finding("error", message, "Correct the value.", line=line)
 
@@ -69,20 +83,34 @@ def valid_part(table: Any, data: Any) -> tuple[dict[str, Any], list[tuple[Locati
     found: list[tuple[Location, Any]] = []
     while True:  # removing values may reveal errors that pydantic did not reach before
         try:
-            adapter_of(table).validate_python(valid)
+            complaints = list(_wrong_numbers(valid, adapter_of(table).validate_python(valid), ()))
         except ValidationError as error:
-            misfits: dict[Location, Any] = {}
-            for complaint in error.errors(include_url=False, include_context=False):
-                location = _deepest_location(valid, complaint["loc"])
-                place = complaint["loc"] if complaint["type"] == "missing" else location
-                misfits.setdefault(location, {**complaint, "loc": place})
-            if () in misfits:
-                return {}, found
-            found += misfits.items()
-            for location in sorted(misfits, key=str, reverse=True):
-                remove(valid, location)
-        else:
+            complaints = error.errors(include_url=False, include_context=False)
+        misfits: dict[Location, Any] = {}
+        for complaint in complaints:
+            location = _deepest_location(valid, complaint["loc"])
+            place = complaint["loc"] if complaint["type"] == "missing" else location
+            misfits.setdefault(location, {**complaint, "loc": place})
+        if () in misfits:
+            return {}, found
+        if not misfits:
             return valid, found
+        found += misfits.items()
+        # The last item of a list first.
+        for location in sorted(misfits, key=lambda steps: [isinstance(at, int) and at for at in steps], reverse=True):
+            remove(valid, location)
+
+
+def _wrong_numbers(written: Any, read: Any, place: Location) -> Iterator[Any]:
+    """Yield an error, as pydantic's, for each truth value that it read as 0 or 1, and each wrong negative number."""
+    if isinstance(written, dict | list):
+        members: Any = vars(read) if isinstance(read, ConfigTable) else read
+        for key, member in written.items() if isinstance(written, dict) else enumerate(written):
+            yield from _wrong_numbers(member, members[key], (*place, key))
+    elif isinstance(written, bool) and not isinstance(read, bool):
+        yield {"type": "float", "loc": place, "input": written}
+    elif isinstance(read, int | float | Decimal) and read < 0 and _OF_EITHER_SIGN.isdisjoint(place):
+        yield {"type": "negative", "msg": "a number that is not negative", "loc": place, "input": written}
 
 
 def _unshared_copy(data: Any) -> Any:
@@ -178,10 +206,10 @@ it follows from ``outputs``, and from the folder of the eval."""
 _OF_EVERY_KIND: Final = ("ground_truth_format", OWN_METRICS, ANSWERED_IN)
 
 
-def read_keys(settings: str, of_kind: Sequence[str], noun: str = "key") -> Parsed[dict[str, Value]]:
+def read_keys(settings: str, of_kind: Sequence[str]) -> Parsed[dict[str, Value]]:
     """The settings, and a finding if they cannot be read, and for each unknown key. Never raises.
 
-    ``of_kind``: the keys of the kind, besides the keys of every kind. ``noun``: the word for a key in findings.
+    ``of_kind``: the keys of the kind, besides the keys of every kind.
     """
     try:
         stated = parse_json(settings or "{}").value
@@ -190,7 +218,7 @@ def read_keys(settings: str, of_kind: Sequence[str], noun: str = "key") -> Parse
     if not isinstance(stated, dict):
         return Parsed({}, (settings_finding("The settings are not an object of keys", "Write keys and values."),))
     unknown = (key for key in stated if key not in (*of_kind, *_OF_EVERY_KIND))
-    return Parsed(stated, tuple(unknown_setting(noun, key, of_kind) for key in unknown))
+    return Parsed(stated, tuple(unknown_setting("key", key, of_kind) for key in unknown))
 
 
 def unknown_setting(noun: str, key: str, possible: Sequence[str]) -> Finding:

@@ -302,9 +302,8 @@ def _evaluation(root: dict[Any, Any], lines: Mapping[Location, int]) -> Parsed[E
     level = read.significance_level
     if level is not None and not 0 < level < 1:
         message = f"significance_level is {describe(level)}, a number between 0 and 1 is wanted."
-        findings.append(
-            Finding("error", message, "Write 0.05, for example.", line=line(("significance_level",))).without_effect()
-        )
+        wrong = Finding("error", message, "Write 0.05, for example.", line=line(("significance_level",)))
+        findings.append(wrong.without_effect())
         read = dataclasses.replace(read, significance_level=None)
     return Parsed(read, tuple(findings))
 

@@ -23,7 +23,7 @@ from sitegen.config.findings import (
     remove,
     valid_part,
 )
-from sitegen.config.models import MOST_BASELINES, ConfigTable, SiteConfig
+from sitegen.config.models import MOST_BASELINES, SiteConfig
 from sitegen.data_files.project_files import LARGEST_CONFIGURATION, SITE_FILES, fix_of, read_file, read_inside
 from sitegen.data_files.reading import Location, UnreadableError
 from sitegen.data_files.yaml_reader import read_toml
@@ -95,16 +95,8 @@ def missing_baseline(root: Path | None, name: str, revision: str, *, read: Read 
 
 
 def _site_contents(root: Path | None, read: Read | None) -> list[tuple[str, bytes]]:
-    contents = []
-    for name in SITE_FILES:
-        content = None
-        if root is not None:
-            content = read_rules(root, name, LARGEST_CONFIGURATION)
-        elif read is not None:
-            content = read(name)
-        if content is not None:
-            contents.append((name, content))
-    return contents
+    found = read if root is None else partial(read_rules, root, largest=LARGEST_CONFIGURATION)
+    return [(name, content) for name in SITE_FILES if found and (content := found(name)) is not None]
 
 
 def read_rules(root: Path, name: str, largest: int) -> bytes | None:
@@ -161,21 +153,14 @@ def _site(name: str, content: bytes, table: Any) -> Parsed[SiteConfig]:
 
 def _wrong_values(site: SiteConfig) -> Iterator[tuple[Location, str, str]]:
     """Yield the place of each value of the right type that cannot be meant, what is wrong with it, and what to do."""
-    for location, number in _numbers(site, ()):
-        if number < 0:
-            message = f"{key_path(location)} is {describe(number)}, a number that is not negative is wanted."
-            yield location, message, "Correct the value."
     for count, (name, revision) in enumerate(site.baselines.items()):
         if count >= MOST_BASELINES:
             message = f"baselines names more than {MOST_BASELINES} revisions: {describe(name)} is one more."
             yield ("baselines", name), message, "Remove those that nobody compares with."
         elif not _BASELINE.fullmatch(name):
             message = f"The name of a baseline is {describe(name)}, which no command can take."
-            yield (
-                ("baselines", name),
-                message,
-                "Use letters, digits, '.', '_' and '-', beginning with a letter or digit.",
-            )
+            fix = "Use letters, digits, '.', '_' and '-', beginning with a letter or digit."
+            yield ("baselines", name), message, fix
         elif revision.startswith("-") or not revision.isprintable() or not revision:
             message = f"{key_path(('baselines', name))} is {describe(revision)}, which cannot be a revision."
             yield ("baselines", name), message, "Write a tag, a branch or the id of a commit."
@@ -192,16 +177,6 @@ def _wrong_values(site: SiteConfig) -> Iterator[tuple[Location, str, str]]:
             message = f"{key} is no web address without secrets."  # no page may show what is refused
             fix = "Write one such as https://example.org/path: http or https, without user name, ? and #."
             yield (key,), message, fix
-
-
-def _numbers(value: Any, place: Location) -> Iterator[tuple[Location, int]]:
-    """Yield the place and the value of every whole number, which counts or measures something."""
-    if isinstance(value, ConfigTable):
-        value = vars(value)
-    for key, member in value.items() if isinstance(value, dict) else ():
-        if isinstance(member, int) and not isinstance(member, bool):
-            yield (*place, key), member
-        yield from _numbers(member, (*place, key))
 
 
 def _toml_line(text: str, prefix: str, location: Location) -> int | None:

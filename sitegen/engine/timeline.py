@@ -354,7 +354,7 @@ def last_paths_of_edits(files: Iterable[InstructionHistory]) -> dict[EditedFile,
     return {(edit.path, edit.commit.sha): file.path for file in files for edit in file.edits if edit.path != file.path}
 
 
-_CHECKED: Final = "paths inside the project; wrong values and negative numbers do not count; no refused address is said"
+_CHECKED: Final = "paths inside the project; wrong values, truth values as numbers and negative numbers do not count"
 """Names the checks beyond types. Change it whenever they change: values cached after weaker checks are not used."""
 
 

@@ -230,7 +230,7 @@ def read_settings(settings: str) -> Parsed[ColumnMap | None]:
 
     The value is None if the format of the results needs no columns.
     """
-    stated, unknown = read_keys(settings, KEYS, "setting")
+    stated, unknown = read_keys(settings, KEYS)
     findings = [*unknown]
     columns, preset = stated.get("columns"), stated.get("preset")
     column_map = PRESETS.get(preset) if isinstance(preset, str) else None
@@ -269,7 +269,7 @@ def read_settings(settings: str) -> Parsed[ColumnMap | None]:
 @lru_cache(maxsize=64)
 def stated_grades(settings: str) -> tuple[str, ...]:
     """Return the named scores that are grades although a file may hold only 0 and 1; empty if none are stated."""
-    stated, _ = read_keys(settings, KEYS, "setting")
+    stated, _ = read_keys(settings, KEYS)
     return _column_names(stated.get(GRADES, []))
 
 

@@ -7,12 +7,12 @@ from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any, Final, Generic, TypeGuard, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Finding, Parsed
-from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, Tolerance, read_mapping
+from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, read_mapping
 from sitegen.scoring.paths import ANY, KEYS, PathError, PathStep, Pattern, ValuePlace, parse_path, path_text, pattern
 from sitegen.scoring.schema_types import SchemaRules, read_schema
 from sitegen.scoring.scorer import ScoringInputs
@@ -197,8 +197,8 @@ class FieldRules:
             percents, absolutes = [stated.percent, Decimal(0)], [stated.absolute, Decimal(0)]
         return FieldRule(
             type=declared[0] if declared else None,
-            percent=next(filter(_is_usable, percents)),
-            absolute=next(filter(_is_usable, absolutes)),
+            percent=next(percent for percent in percents if percent is not None),
+            absolute=next(absolute for absolute in absolutes if absolute is not None),
             formats=own.formats or ("%Y-%m-%d",),
             coerce=self.mapping.coerce if own.coerce is None else own.coerce,
             ordered=True if own.ordered is None else own.ordered,
@@ -238,22 +238,15 @@ class FieldRules:
         mapping = self.mapping
         for name in mapping.tolerance_categories:
             if name not in mapping.tolerances:
-                self._add_finding(
-                    f"The tolerance category {name!r} has no tolerance", f"Add {name!r} below 'tolerances'."
-                )
-        bounds: list[tuple[str, Tolerance | FieldSettings]] = [*mapping.tolerances.items(), *mapping.fields.items()]
-        for name, stated in bounds:
-            for number in (stated.percent, stated.absolute):
-                if number is not None and not _is_usable(number):
-                    self._add_finding(f"The tolerance of {name!r} is not a number of at least 0", "Give 0 or more.")
+                fix = f"Add {name!r} below 'tolerances'."
+                self._add_finding(f"The tolerance category {name!r} has no tolerance", fix)
         for path, pairing in mapping.lists.items():
             if pairing.threshold is not None and not 0 <= pairing.threshold <= 1:
                 self._add_finding(f"The threshold of {path!r} lies outside 0..1", "Give a share such as 0.8.")
             for keys in (pairing.match_fields or (), pairing.score_fields or ()):
                 if len(_keys(keys)) < len(keys):
-                    self._add_finding(
-                        f"The list {path!r} names a key that cannot be read", "Write a key such as 'price'."
-                    )
+                    fix = "Write a key such as 'price'."
+                    self._add_finding(f"The list {path!r} names a key that cannot be read", fix)
 
     def _add_finding(self, message: str, fix: str) -> None:
         self.findings.append(Finding(severity="error", message=message, fix=fix, about="mapping"))
@@ -273,10 +266,6 @@ def _keys(texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
         with suppress(PathError):
             keys.append(tuple(str(step) for step in parse_path(text)))
     return tuple(keys)
-
-
-def _is_usable(tolerance: Decimal | None) -> TypeGuard[Decimal]:
-    return tolerance is not None and tolerance.is_finite() and tolerance >= 0
 
 
 def rules_of(inputs: ScoringInputs) -> Parsed[FieldRules]:

@@ -269,9 +269,8 @@ def test_wrong_keys_and_values_are_problems_of_their_lines_and_the_rest_is_built
         "evals_dir is text ('../x'): it leads out of the project. It does not count. sitegen.toml:3",
         "evals.names.kind is text ('odd'), 'fields', 'highlights', 'responses', 'judged' or 'recorded' is wanted. "
         "It does not count. evals/manifest.yaml:3",
-        "evals.names.thresholds.f1 is text ('high'), a valid number is wanted. It does not count. "
-        "evals/manifest.yaml:4",
-        "evals.names.dir is a list, a valid string is wanted. It does not count. evals/manifest.yaml:5",
+        "evals.names.thresholds.f1 is text ('high'), a number is wanted. It does not count. evals/manifest.yaml:4",
+        "evals.names.dir is a list, text is wanted. It does not count. evals/manifest.yaml:5",
     ):
         assert said in problems, problems
     assert "All names" in (project.path / "site/index.html").read_text()

@@ -254,13 +254,8 @@ def test_a_key_of_the_manifest_that_nothing_depends_on_is_lost_alone_and_remarke
     assert [(each.severity, each.message, each.fix, each.line) for each in remarks] == [
         ("warning", "The key 'owner' is not known. It does not count.", "Known keys: evals, version.", 1),
         ("warning", "The key 'verison' is not known. It does not count.", "Did you mean 'version'?", 2),
-        ("warning", "evals.a.name is a list, a valid string is wanted. It does not count.", "Correct the value.", 4),
-        (
-            "warning",
-            "evals.a.description is a number (3), a valid string is wanted. It does not count.",
-            "Correct the value.",
-            4,
-        ),
+        ("warning", "evals.a.name is a list, text is wanted. It does not count.", "Correct the value.", 4),
+        ("warning", "evals.a.description is a number (3), text is wanted. It does not count.", "Correct the value.", 4),
     ]
 
 

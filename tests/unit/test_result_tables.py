@@ -171,7 +171,7 @@ def test_settings_that_nobody_knows_are_said_and_the_rest_counts() -> None:
     columns = {"id": "id", "score": "s", "outptu": "s"}
     scored = card("r.csv", "id,s\na,1\n", columns=columns, preset="ragsa", rnage=1)
     assert [(each.message, each.fix) for each in scored.findings] == [
-        ("Unknown setting 'rnage'", "Write 'range' instead."),
+        ("Unknown key 'rnage'", "Write 'range' instead."),
         ("There is no preset 'ragsa'", "Use one of: langsmith, lm-eval, mlflow, ragas; or `columns`."),
         ("Unknown part of a case 'outptu'", "Write 'output' instead."),
     ]

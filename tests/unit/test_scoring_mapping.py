@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from msgspec.structs import replace
 
-from sitegen.model.problems import Finding
+from sitegen.config.findings import settings_finding
 from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance, read_mapping
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.paths import ValuePlace, parse_path, pattern
@@ -73,7 +73,7 @@ def test_the_advice_on_a_section_with_a_path_is_the_entry_to_write() -> None:
 @pytest.mark.parametrize(
     ("content", "message", "fix"),
     [
-        ("ignore: [a, {b: 1}, c]", "'ignore[1]' is a mapping, a valid string is wanted.", "Correct the value."),
+        ("ignore: [a, {b: 1}, c]", "'ignore[1]' is a mapping, text is wanted.", "Correct the value."),
         ("ignore: [a, c]\nfields: {a: 2%}", "'fields.a' is text ('2%'), a mapping is wanted.", "Write {percent: 2}."),
     ],
 )
@@ -81,6 +81,12 @@ def test_a_value_of_the_wrong_shape_is_left_out_alone(content: str, message: str
     mapping, (finding,) = read_mapping(content.encode(), "{}")
     assert mapping == Mapping(ignore=("a", "c"))
     assert (finding.message, finding.fix, finding.about) == (message, fix, "mapping")
+
+
+def test_each_wrong_item_of_a_long_list_is_lost_alone() -> None:
+    mapping, findings = read_mapping(b"ignore: [a, b, {}, d, e, f, g, h, i, j, {}, l, m]", "{}")
+    assert mapping.ignore == tuple("abdefghijlm")
+    assert [finding.message[:12] for finding in findings] == ["'ignore[2]' ", "'ignore[10]'"]
 
 
 def test_settings_win_key_by_key() -> None:
@@ -93,18 +99,8 @@ def test_settings_win_key_by_key() -> None:
 
 
 def test_an_unknown_setting_is_an_error_of_the_settings() -> None:
-    assert read_mapping(None, '{"convension": "standard"}') == (
-        Mapping(),
-        (
-            Finding(
-                severity="error",
-                message="Unknown key 'convension'",
-                fix="Write 'convention' instead.",
-                about="settings",
-                path="convension",
-            ),
-        ),
-    )
+    unknown = settings_finding("Unknown key 'convension'", "Write 'convention' instead.", "convension")
+    assert read_mapping(None, '{"convension": "standard"}') == (Mapping(), (unknown,))
 
 
 def test_a_mapping_that_is_no_yaml_leaves_the_defaults() -> None:
@@ -122,9 +118,9 @@ ignore: ["a[", ok]
 """
     rules, findings = compile_rules(content, "{}")
     assert [each.message for each in findings] == [
+        "'tolerances.area.percent' is a number (-1), a number that is not negative is wanted.",
         "In 'ignore': 'a[' is not a field path",
         "The tolerance category 'aera' has no tolerance",
-        "The tolerance of 'area' is not a number of at least 0",
         "The threshold of 'l' lies outside 0..1",
     ]
     assert rules.list_rule("l").threshold == 0.8
