@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, Literal
 
@@ -171,7 +173,7 @@ def _first_new(
         before is None
         or any(rename.position >= first for rename in fold.renamed)
         or any(edit.status == "renamed" and edit.commit.position >= first for edit in edits)
-        or any(_shown_otherwise(before.get(eval_id), evals[eval_id]) for eval_id in evals)
+        or any(_shown_otherwise(fold, before.get(eval_id), evals[eval_id]) for eval_id in evals)
     )
     return 0 if shows_otherwise else first
 
@@ -182,16 +184,21 @@ def _first_new_snapshot(before: EvalHistory | None, history: EvalHistory) -> int
     return next((index for index, (old, new) in pairs if old != new), len(known))
 
 
-def _shown_otherwise(before: EvalHistory | None, history: EvalHistory) -> bool:
+def _shown_otherwise(fold: HistoryFold, before: EvalHistory | None, history: EvalHistory) -> bool:
     """Whether new commits change what the pages of earlier commits show of an eval."""
+    if history.layout == "iterations" and (before is None or before.layout != history.layout):
+        # Overwritten outputs do not count any more.
+        names, changes = (history.id, *history.renamed_from), chain.from_iterable(each.changes for each in fold.records)
+        places = chain.from_iterable(fold.layout.places(change.path) for change in changes)
+        if any(place.role == "overwritten" and place.eval_id in names for place in places):
+            return True
     if before is None or not before.snapshots or not history.snapshots:
         return False
-    if (before.layout, before.kind) != (history.layout, history.kind):
+    if (before.kind, before.snapshots[0].settings) != (history.kind, history.snapshots[0].settings):
         return True
-    if before.snapshots[0].settings != history.snapshots[0].settings:
-        return True
-    # The pages judge changes by the repeated runs of outputs.
-    return any(old.runs != new.runs for old, new in zip(before.snapshots, history.snapshots, strict=False))
+    # The pages judge changes by the repeated runs of outputs, and name the edits that these were made with.
+    shown = attrgetter("runs", "recorded_at", "made_at")
+    return any(shown(old) != shown(new) for old, new in zip(before.snapshots, history.snapshots, strict=False))
 
 
 def _shown_problems(fold: HistoryFold, evals: dict[str, EvalHistory], boundary: tuple[str, ...]) -> Iterator[Problem]:

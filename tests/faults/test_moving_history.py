@@ -97,6 +97,8 @@ BEGINNING: dict[str, Content] = {
     "evals/a/test_cases.json": '[{"id": "1", "input": "Is it?", "expected": "yes"}]',
 }
 BETTER = {"evals/a/extracted.json": '{"x": 1, "y": 2}'}
+SECOND = "evals/shop/results/iteration-002/"
+RECORD = {f"{SECOND}eval-results.json": '{"metadata": {"timestamp": "2023-01-01T00:00:00Z"}}'}  # before all edits
 
 
 @pytest.mark.parametrize(
@@ -113,11 +115,14 @@ BETTER = {"evals/a/extracted.json": '{"x": 1, "y": 2}'}
             [{"evals/a/ground_truth.json": None}, answered("yes"), {"evals/a/ground_truth.json": '{"x": 1}'}],
             id="another kind by another ground truth",
         ),
+        pytest.param([SHOP, edited(5), {f"{SECOND}extracted.json": "{}"}, RECORD], id="a later record of the time"),
+        pytest.param(
+            [{"evals/shop/extracted.json": "{}"}, {f"evals/shop/{RUN}": "{}", "evals/shop/ground_truth.json": TRUTH}],
+            id="iterations, which alone count",
+        ),
     ],
 )
-def test_what_is_remembered_is_not_taken_after_the_limit_of_files_or_the_kind_of_an_eval_has_changed(
-    repo, tmp_path, commits
-):
+def test_what_is_remembered_is_not_taken_after_what_it_depends_on_has_changed(repo, tmp_path, commits):
     for files in (BEGINNING, *commits):
         repo.commit(files)
         repo.checkout()
