@@ -15,12 +15,13 @@ from sitegen.engine.memo import PageRow
 from sitegen.engine.timeline import Build, Timeline
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import WrittenFiles, digest_of_inputs
+from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.series import Effect
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.edit import EditView, draw_edit
+from sitegen.pages.edit import EditView, draw_edit, short_edit
 from sitegen.pages.effects import effect_rows, grade_counts, grade_of
 from sitegen.pages.instruction import (
     CountedEdit,
@@ -46,6 +47,8 @@ class InstructionTask(Frozen):
     """The effects of each edit."""
     counted: tuple[CountedEdit | None, ...]
     """The size and sections of each edit; None if no earlier build counted the edit."""
+    short: int
+    """How many of the oldest edits have a short page."""
     pages: tuple[PageRow, ...]
     """Pages of the file that are known to be in the output folder."""
     apart: int | None
@@ -55,6 +58,11 @@ class InstructionTask(Frozen):
 def owner(path: str) -> str:
     """Return the name under which the site's files record the pages of an instruction file."""
     return f"instruction:{path}"
+
+
+def addresses_of(file: InstructionHistory) -> list[str]:
+    """Return the addresses of the pages of a file and of its edits, oldest first."""
+    return [links.instruction(file.path), *(links.edit(file.path, edit.commit.sha) for edit in file.edits)]
 
 
 def write_instruction(task: InstructionTask) -> tuple[tuple[CountedEdit, ...], WrittenFiles] | Problem:
@@ -77,18 +85,18 @@ class _InstructionWork:
         self._renderer = task.context.renderer()
         self._counted = list(task.counted)
         self._thick = [thickens(edit, task.apart) for edit in self._edits]
-        self._pages = [links.edit(task.history.path, edit.commit.sha) for edit in self._edits]
+        _, *self._pages = addresses_of(task.history)
         self._keys = list(map(self._page_key, range(len(self._edits))))
 
     def run(self) -> tuple[tuple[CountedEdit, ...], WrittenFiles]:
         """Count edits, oldest first, because each adds to the one before; then write pages, newest first."""
-        kept = set(self._task.context.pages_of(self._history))
         pages = enumerate(zip(self._pages, self._keys, strict=True))
-        stale = {index for index, (path, key) in pages if path in kept and not self._writer.is_fresh(path, key)}
+        stale = [index for index, (path, key) in pages if not self._writer.is_fresh(path, key)]
         self._count([index for index, edit in enumerate(self._counted) if edit is None])
         counts = [edit and edit.counts for edit in self._counted]
         sizes = tuple(map(TextStats, line_counts(counts), word_counts(counts)))
-        for index, patch in self._patches(sorted(stale, reverse=True)):
+        whole = [index for index in reversed(stale) if index >= self._task.short]
+        for index, patch in self._patches(whole):
             page = EditView(
                 file=self._history,
                 index=index,
@@ -98,6 +106,9 @@ class _InstructionWork:
                 after=sizes[index],
                 thickens=self._thick[index],
             ).page
+            self._writer.write(page.path, self._renderer.render(page), self._keys[index])
+        for index in stale[: len(stale) - len(whole)]:
+            page = short_edit(self._history, index, counts[index])
             self._writer.write(page.path, self._renderer.render(page), self._keys[index])
         counted = tuple(edit for edit in self._counted if edit is not None)
         page = InstructionView(file=self._history, edits=counted, effects=self._task.effects, text=self._text()).page
@@ -137,6 +148,7 @@ class _InstructionWork:
 
     def _page_key(self, index: int) -> str:
         """Return the digest of everything on the page of an edit: the edit, the edit before, effects, templates."""
+        is_short = index < self._task.short
         return digest_of_inputs(
             "instruction file",
             "edit",
@@ -144,7 +156,8 @@ class _InstructionWork:
             path=self._history.path,
             edit_and_the_one_before=self._edits[max(0, index - 1) : index + 1],
             index=index,
-            effects=self._task.effects[index],
+            is_short=is_short,
+            effects=() if is_short else self._task.effects[index],
             thickens=self._thick[index],
         )
 
@@ -190,7 +203,9 @@ def write_instructions(evals: Evals, expected: WrittenInstructions) -> WrittenIn
     """
     build = evals.build
     timeline, memo = build.timeline, build.memo
-    touched = [file for file in _touched(evals, expected.effects) if timeline.context.pages_of(file)]
+    # Uncommitted edits do not count: with each, another page would be short until it is committed.
+    first_whole = timeline.first_whole_edit(timeline.head.position + (timeline.head.sha != WORKTREE))
+    touched = _touched(evals, expected.effects, first_whole)
     failures: dict[str, Problem] = {}
     apart = apart_since(timeline.instructions)
     tasks = (
@@ -199,6 +214,7 @@ def write_instructions(evals: Evals, expected: WrittenInstructions) -> WrittenIn
             history=file,
             effects=tuple(expected.effects.effects_of(edit.commit.position, file.path) for edit in file.edits),
             counted=_counted(build, file),
+            short=sum(edit.place < first_whole for edit in file.edits),
             pages=build.files.present_files(owner(file.path)),
             apart=apart,
         )
@@ -209,7 +225,7 @@ def write_instructions(evals: Evals, expected: WrittenInstructions) -> WrittenIn
         build.step(len(edits))
         if isinstance(done, Problem):
             failures[path] = done
-            write_failed(build, owner(path), timeline.context.pages_of(task.history), done)
+            write_failed(build, owner(path), addresses_of(task.history), done)
             continue
         counted, files = done
         by_contents = zip((_contents(edit, timeline.context) for edit in edits), counted, strict=True)
@@ -245,26 +261,29 @@ def touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int
     )
 
 
-def _touched(evals: Evals, effects: EffectIndex) -> list[InstructionHistory]:
-    """Return the files that were edited, or of which new points changed the effects of an edit or the best version."""
+def _touched(evals: Evals, effects: EffectIndex, first_whole: tuple[int, str]) -> list[InstructionHistory]:
+    """Return the files that were edited, or of which an edit has a short page from now on, or other effects.
+
+    A file also counts if a new output is the best one that was made with it.
+    """
     timeline = evals.build.timeline
     positions = touched_positions(timeline, effects)
     edited = {instruction.path for instruction in timeline.edited}
+    first_before = timeline.first_whole_edit(timeline.first_new)
     touched = [
         file
         for file in timeline.instructions
         if timeline.is_complete
         or file.path in edited
-        or any(edit.commit.position in positions for edit in file.edits)
+        or any(edit.commit.position in positions or first_before <= edit.place < first_whole for edit in file.edits)
         or any(effects.drives(file.path, eval_id) for eval_id in evals.new_best)
     ]
     return sorted(touched, key=lambda file: (file.edits[-1].commit.position, len(file.edits)), reverse=True)
 
 
 def _counted(build: Build, file: InstructionHistory) -> tuple[CountedEdit | None, ...]:
-    """Return the size and sections of each edit; None if no earlier build counted it, or if the file has no page."""
-    has_page = build.timeline.context.pages_of(file)
-    counted = (COUNTED_EDITS.get(build.memo, file.path) if has_page else None) or {}
+    """Return the size and sections of each edit; None if no earlier build counted it."""
+    counted = COUNTED_EDITS.get(build.memo, file.path) or {}
     return tuple(counted.get(_contents(edit, build.timeline.context)) for edit in file.edits)
 
 

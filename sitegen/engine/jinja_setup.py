@@ -88,9 +88,7 @@ def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo) -> jin
         parts = ((part, environment.get_template(f"frame/{part}.html")) for part in ("head", "header", "footer"))
         return SimpleNamespace(**{part: Markup(template.render(root=root, nav=nav)) for part, template in parts})
 
-    of_site = _without_place(links)
-    vars(of_site).update(links.of_edits(site.pages))
-    environment.globals.update(GLOBALS, site=site, frame=frame, links=of_site)
+    environment.globals.update(GLOBALS, site=site, frame=frame)
     return environment
 
 

@@ -18,7 +18,7 @@ from sitegen.engine.commits import write_search_log
 from sitegen.engine.eval_pages import PagesTask
 from sitegen.engine.evals import Evals, addresses
 from sitegen.engine.failures import attempt
-from sitegen.engine.instructions import WrittenInstructions
+from sitegen.engine.instructions import WrittenInstructions, addresses_of
 from sitegen.engine.summary import summary_file
 from sitegen.engine.timeline import last_paths_of_edits, manifest_content
 from sitegen.engine.unmatched import unmatched, unmatched_redactions
@@ -223,9 +223,8 @@ class SiteWriter:
         for summary in summaries:
             if not summary.deleted:
                 yield from badge_files(summary)
-        files = (file for file in timeline.instructions if timeline.context.pages_of(file))
         fields = [(eval_id, record.attributes, record.cases) for eval_id, record in self._evals.records.items()]
-        yield search.list_file(summaries, files, fields, self._search_entries)
+        yield search.list_file(summaries, timeline.instructions, fields, self._search_entries)
         named = (names for _, *both in fields for names in both)
         yield from map(search.fields_file, dict.fromkeys(filter(None, named)))
         yield NO_JEKYLL
@@ -312,7 +311,7 @@ class SiteWriter:
         for task in scored:
             yield from addresses(task.record)
         for file in self._timeline.edited:
-            yield from self._timeline.context.pages_of(file)
+            yield from addresses_of(file)
         for record in self._timeline.new_records:
             yield links.commit(record.commit.sha)
         listed = len(self._timeline.records)

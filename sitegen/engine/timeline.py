@@ -6,6 +6,7 @@ import dataclasses
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -39,7 +40,6 @@ from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Finding, Parsed, Problem, Severity
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory
-from sitegen.pages import links
 from sitegen.pages.commit import ListedCommit
 from sitegen.project import Project
 from sitegen.recognition import search_history
@@ -111,8 +111,8 @@ class Timeline(FoldedHistory, dict=True, gc=True):
 
     def driving_edits(self, eval_id: str) -> tuple[Edit, ...]:
         """Return the edits of the text of the instruction files that drive an eval, by commit, then by path."""
-        edits = [edit for file in self.drivers(eval_id) for edit in file.edits if not edit.only_moves]
-        return tuple(sorted(edits, key=lambda edit: (edit.commit.position, edit.path)))
+        edits = (edit for file in self.drivers(eval_id) for edit in file.edits if not edit.only_moves)
+        return tuple(sorted(edits, key=attrgetter("place")))
 
     @cached_property
     def layout(self) -> Layout:
@@ -131,25 +131,10 @@ class Timeline(FoldedHistory, dict=True, gc=True):
         pattern = compiled(globs)
         return tuple(file for file in self.instructions if any(pattern.fullmatch(edit.path) for edit in file.edits))
 
-    def edits_without_page(self, end: int) -> int:
-        """Return how many of the oldest edits were only rows on the pages of their commits, before the commit ``end``.
-
-        ``end``: the position of a commit, which is one of uncommitted changes or the first that is new.
-        """
-        kept = self.config.limits.reports_kept
-        committed = sum(edit.commit.position < end for file in self.instructions for edit in file.edits)
-        at_once = max(1, kept // 2)  # because all pages are then written again
-        return max(0, committed - kept) // at_once * at_once
-
-    def pages_of_instructions(self, rows: int) -> frozenset[str]:
-        """Return the addresses of the edits besides the oldest ``rows``, of their files, and of files of an eval."""
-        edits = [(edit, file) for file in self.instructions for edit in file.edits]
-        edits.sort(key=lambda pair: (-pair[0].commit.position, pair[0].path))
-        kept = edits[: len(edits) - rows]
-        named = (file for entry in self.manifest.evals if entry.instructions for file in self.drivers(entry.id))
-        pages = (links.edit(file.path, edit.commit.sha) for edit, file in kept)
-        files = (links.instruction(file.path) for file in (*(file for _, file in kept), *named))
-        return frozenset((*pages, *files))
+    def first_whole_edit(self, end: int) -> tuple[int, str]:
+        """Return the place of the oldest edit before the commit ``end`` that has a whole page, not a short one."""
+        places = sorted(edit.place for file in self.instructions for edit in file.edits if edit.commit.position < end)
+        return (*places, (end, ""))[max(0, len(places) - self.config.limits.reports_kept)]
 
 
 class Build(NamedTuple):
@@ -179,17 +164,10 @@ def read_timeline(project: Project, files: SiteFiles) -> Timeline:
     if before is not None and before.head != files.last.head:
         before = None
     timeline = fold(project, memo, since=before)
-    # Uncommitted edits do not count, or saving a file could write all pages again.
-    rows = timeline.edits_without_page(timeline.head.position + (timeline.head.sha != WORKTREE))
-    if rows != timeline.edits_without_page(timeline.first_new):  # they lost their pages, to which any page may link
-        timeline = replace(timeline, first_new=0, changed={history.id: 0 for history in timeline.evals})
     memo.forget(END_OF_WALK.name)  # until the site is finished: what a stopped build saved belongs to no finished one
     if timeline.is_complete:
         forget_earlier_walk(memo, timeline.changed, [file.path for file in timeline.instructions])
     context = replace(timeline.context, foreign=frozenset(files.foreign))
-    if rows:
-        site = replace(context.site, pages=timeline.pages_of_instructions(rows))
-        context = replace(context, site=site, templates=digest(context.templates, str(rows)))
     listed = before.listed if before and not timeline.is_complete else ()
     return replace(timeline, context=context, listed=listed)
 
@@ -283,7 +261,7 @@ def fold(
         config=layout.site,
         manifest=layout.manifest,
         remarks=tuple(remarks),
-        context=context_of(project, repository, layout.site, folded.overlay, head),
+        context=context_of(project, repository, layout.site, folded, head),
         files=files,
         notes={name: content for name, content in notes.items() if content},
         baselines={name: repository.commits_without(commit, head) for name, commit in commits.items()},

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
+from posixpath import dirname
 from typing import TYPE_CHECKING, Final
 
 from sitegen import __version__
@@ -15,12 +18,12 @@ from sitegen.engine.writer import Writer, digest
 from sitegen.errors import ConfigurationError
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
+from sitegen.history.timeline import FoldedHistory
 from sitegen.model.frozen import Frozen
 from sitegen.model.site import Page, RawFile, SiteInfo
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.project import Project
-from sitegen.text.globs import literal_prefixes
 from sitegen.text.plain import is_web_address
 
 if TYPE_CHECKING:
@@ -170,7 +173,7 @@ class WorkerContext(Frozen):
     commits: tuple[str, ...] = ()
     """The commits from which all contents that tasks read can be reached."""
     instructions: tuple[str, ...] = ()
-    """Folders and files that contain all instruction files of the project; empty: instruction files may be anywhere."""
+    """Files and folders that are all instruction files or contain them; empty if these would be too many."""
     answers_a_question: bool = False
     """Whether this is no build: outputs whose contents in Git LFS were not fetched are unreadable, and not kept so."""
 
@@ -186,12 +189,6 @@ class WorkerContext(Frozen):
         """Return a writer into the output folder. ``present``: files of the owner that are known to be there."""
         return Writer(self.out, owner, present, self.foreign)
 
-    def pages_of(self, file: InstructionHistory) -> list[str]:
-        """Return the addresses of a file and of its edits, oldest first, without those that are only rows."""
-        addresses = [links.instruction(file.path), *(links.edit(file.path, edit.commit.sha) for edit in file.edits)]
-        kept = self.site.pages
-        return addresses if kept is None else [address for address in addresses if address in kept]
-
     def renderer(self) -> Renderer:
         """Return the renderer, whose templates are compiled once in each process; forked processes inherit them."""
         return _renderer(self.site, self.own_templates, self.templates)
@@ -203,7 +200,7 @@ def _renderer(site: SiteInfo, own_templates: Path | None, templates: str) -> Ren
 
 
 def context_of(
-    project: Project, repository: Repository, config: SiteConfig, overlay: Mapping[str, Path | bytes], head: str
+    project: Project, repository: Repository, config: SiteConfig, folded: FoldedHistory, head: str
 ) -> WorkerContext:
     """Return the context of a build of the commit ``head``. Raises ConfigurationError for an address that is none."""
     origin = repository.origin_url()
@@ -221,13 +218,27 @@ def context_of(
         limits=config.limits,
         site=site,
         own_templates=project.own_templates,
-        overlay=overlay,
+        overlay=folded.overlay,
         templates=digest(project.templates, repr(site)),
         out=project.out,
         redact=config.redact,
-        instructions=literal_prefixes(config.instructions),
+        instructions=_places(folded.instructions),
         commits=(head,),
     )
+
+
+def _places(instructions: Iterable[InstructionHistory]) -> tuple[str, ...]:
+    """Return all paths of these files, or folders in place of more than a few: git compares each file with each."""
+    edits = (edit for file in instructions for edit in file.edits)
+    found: dict[str, set[str]] = defaultdict(set)
+    for path in (blob.path for edit in edits for blob in (edit.old, edit.new) if blob):
+        found[dirname(path)].add(path)
+    places = sorted(chain(*([above] if above and len(paths) > _FEW else paths for above, paths in found.items())))
+    return tuple(places) if len(places) <= _MOST_PLACES else ()
+
+
+_FEW: Final = 5
+_MOST_PLACES: Final = 200
 
 
 def _address(stated: str | None) -> str | None:

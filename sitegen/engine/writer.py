@@ -41,7 +41,9 @@ INPUTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "field": ("report", "cells", "notes"),
         "case": ("report", "is_answered", "notes"),
     },
-    "instruction file": {"edit": ("templates", "path", "edit_and_the_one_before", "index", "effects", "thickens")},
+    "instruction file": {
+        "edit": ("templates", "path", "edit_and_the_one_before", "index", "is_short", "effects", "thickens")
+    },
     "hundred commits": {"commit": ("templates", "commit")},
     "list": {"page of commits": ("templates", "commits")},
     "site": {"assets": ("templates",), "methods": ("templates", "kinds", "added_metrics")},

@@ -16,8 +16,6 @@ class SiteInfo(Frozen):
     """Whether the clone is shallow; every page then has a banner that says so."""
     noindex: bool = False
     """Whether every page asks search engines not to index it."""
-    pages: frozenset[str] | None = None
-    """Addresses of the pages of instruction files and of their edits; None if every file and every edit has one."""
 
 
 class Page(Frozen):

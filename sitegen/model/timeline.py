@@ -173,6 +173,11 @@ class Edit(Frozen):
     new: Blob | None
 
     @property
+    def place(self) -> tuple[int, str]:
+        """Its place in the order of the edits of all files."""
+        return self.commit.position, self.path
+
+    @property
     def only_moves(self) -> bool:
         """Whether the file has another path and the same text, so that no output can have changed with it."""
         return self.old is not None and self.new is not None and self.old.oid == self.new.oid

@@ -20,6 +20,7 @@ from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.effects import EffectRow, FlippedFields, fields_and_passages
 from sitegen.pages.html.cells import text
+from sitegen.pages.html.formats import count
 from sitegen.text.diff import MOST_LINES, Diff, DiffRow, draw, rendered
 from sitegen.text.patch import Patch, PatchCounts, read_patch
 from sitegen.text.plain import counted, line
@@ -105,6 +106,14 @@ class EditView(Frozen):
         old = counts.version_before or (self.before.version if self.before else None)
         new = counts.version_after or (self.after.version if self.after else None)
         return tuple(dict.fromkeys(filter(None, (old, new))))
+
+
+def short_edit(file: InstructionHistory, index: int, counts: PatchCounts | None) -> Page:
+    """The page of an old edit: how many lines it changed, and how they are seen."""
+    edit = file.edits[index]
+    numbers = [("Lines added", count(counts.added)), ("Lines removed", count(counts.removed))] if counts else []
+    view = file.path, f"Edit {index + 1} of the file", edit.commit, "", "lines were", command_of(edit), numbers
+    return Page(links.edit(file.path, edit.commit.sha), "pages/short.html", view)
 
 
 def draw_edit(edit: Edit, patch: Patch) -> RenderedPatch:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
@@ -157,22 +157,6 @@ def instruction(path: str) -> str:
 def edit(path: str, sha: str) -> str:
     """One edit of one instruction file; ``path`` is the last path of the file."""
     return f"instructions/{_path_slug(path)}/{short_sha(sha)}.html"
-
-
-def of_edits(pages: Container[str] | None) -> dict[str, Callable[[str, str], str]]:
-    """How templates address edits and files in a site that has only these ``pages`` of them; None: all."""
-
-    def edit_or_row(path: str, sha: str) -> str:
-        """The page of an edit, otherwise the row for it on the page of its commit."""
-        address = edit(path, sha)
-        return address if pages is None or address in pages else f"{commit(sha)}#e-{_path_slug(path)}"
-
-    def file(path: str, newest: str) -> str:
-        """The page of a file, otherwise its ``newest`` edit."""
-        address = instruction(path)
-        return address if pages is None or address in pages else edit_or_row(path, newest)
-
-    return {"edit": edit_or_row, "file": file}
 
 
 def commit(sha: str) -> str:

@@ -8,12 +8,14 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from sitegen.analysis.causes import ProblemCause, causes_of
-from sitegen.model.commits import Commit
+from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.problems import Problem
-from sitegen.model.series import EvalInfo, Point, Series
+from sitegen.model.series import EvalInfo, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.pages import links
+from sitegen.pages.html.formats import count, number
+from sitegen.pages.labels import STATUSES
 from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import counted
 
@@ -157,12 +159,13 @@ def banner_address(causes: Sequence[ProblemCause]) -> str:
 
 
 def short_report(series: Series, index: int) -> Page:
-    """Make the page of a point of the series. Its view is the eval, its metrics and the point."""
+    """The page of an old point: its numbers, and how its values are seen."""
     info, point = series.info, series.points[index]
-    return Page(links.report(info.id, point.snapshot.slug), "pages/short_report.html", (info, series.specs, point))
-
-
-def errors(info: EvalInfo, point: Point) -> list[tuple[str, int]]:
-    """The named types of errors with their numbers."""
-    numbers = zip(info.nouns.errors, error_numbers(point.scorecard.counts), strict=True)
-    return [(name, count) for name, count in numbers if name]
+    at, card = point.snapshot, point.scorecard
+    numbers = [(spec.label, number(card.metric(spec.name), spec.unit)) for spec in series.specs]
+    errors = zip(info.nouns.errors, error_numbers(card.counts), strict=True)
+    numbers += [(name.capitalize(), count(errors)) for name, errors in errors if name]
+    state = "" if card.status == "scored" else STATUSES[card.status]
+    command = None if at.commit.sha == WORKTREE else f"git show {at.commit.short}"
+    view = info.name, at.label, at.commit, state, "values were", command, numbers
+    return Page(links.report(info.id, at.slug), "pages/short.html", view)

@@ -72,12 +72,6 @@ def literal_prefix(glob: str) -> str:
     return glob[: special.start()].rpartition("/")[0]
 
 
-def literal_prefixes(globs: Iterable[str]) -> tuple[str, ...]:
-    """Return the folders and files that hold all matches of the globs, sorted; empty if these can be anywhere."""
-    prefixes = sorted(set(map(literal_prefix, globs)))
-    return () if "" in prefixes else tuple(prefixes)
-
-
 def _normal_glob(glob: str) -> str:
     glob = glob.removeprefix("./").lstrip("/")
     return glob + "**" if glob.endswith("/") else glob

@@ -151,7 +151,6 @@ def few_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def project(folder: Path, manifest: str = "evals: {}") -> GitRepo:
-    """With one edit more than have pages and become rows at once."""
     repo = GitRepo(folder)
     (repo.path / "sitegen.toml").write_text(f"[limits]\nreports_kept = {EDITS_KEPT}\n")
     repo.commit({**dict.fromkeys(OLD, "Read it.\n"), "evals/manifest.yaml": f'version: "2.0"\n{manifest}\n'})
@@ -160,44 +159,41 @@ def project(folder: Path, manifest: str = "evals: {}") -> GitRepo:
     return repo
 
 
-def pages(out: Path) -> set[str]:
-    """The pages of instruction files and of their edits."""
-    return {path for path in content(out) if path.startswith("instructions/") and path != links.instructions()}
+def edits(out: Path) -> tuple[int, int]:
+    """How many edits have a whole page, and how many a short one."""
+    texts = [body for path, body in content(out).items() if path.startswith("instructions/") and "/index." not in path]
+    short = sum(b"to keep the site small" in text for text in texts)
+    return len(texts) - short, short
 
 
-def edits(out: Path) -> int:
-    return sum(not path.endswith("/index.html") for path in pages(out))
-
-
-def test_the_newest_edits_and_files_that_an_eval_names_have_pages_and_older_edits_rows_to_which_all_links_lead(
-    tmp_path,
-):
-    repo, out = project(tmp_path / "project", f"evals:\n  a: {{instructions: [{OLD[-2]}]}}"), tmp_path / "site"
+def test_the_newest_edits_have_whole_pages_and_older_ones_short_pages_to_which_all_links_lead(tmp_path):
+    repo, out = project(tmp_path / "project"), tmp_path / "site"
     first, *_ = repo.git("rev-list", "--reverse", "HEAD").split()
     build_site(repo.path, out)
-    assert edits(out) == EDITS_KEPT + 1
-    assert links.instruction(NEW[0]) in pages(out)
-    assert links.instruction(OLD[-1]) not in pages(out)
-    assert links.instruction(OLD[-2]) in pages(out)
-    assert links.edit(OLD[-2], first) not in pages(out)
+    assert edits(out) == (EDITS_KEPT, len(OLD) + len(NEW) - EDITS_KEPT)
     assert broken_links(out, fragments=True) == []
-    row = links.of_edits(frozenset())["file"](OLD[-1], first)
-    assert row.startswith(f"{links.commit(first)}#")
-    assert f'href="../{row}"' in (out / links.instructions()).read_text()
-    assert f'id="{row.partition("#")[2]}"' in (out / links.commit(first)).read_text()
+    text = (out / links.edit(OLD[0], first)).read_text()
+    assert "<b>Its lines were left out to keep the site small</b>" in text
+    assert f"<code>git show -m --first-parent {first[:7]} -- {OLD[0]}</code>" in text
+    assert "<dt>Lines added<dd>1<dt>Lines removed<dd>0" in text
 
 
-def test_one_more_edit_and_those_that_turn_pages_into_rows_leave_the_site_of_a_cold_build(tmp_path):
+def test_more_edits_shorten_the_pages_of_others_as_a_cold_build_does_and_uncommitted_ones_of_none(tmp_path):
     repo, out = project(tmp_path / "project"), tmp_path / "site"
     build_site(repo.path, out)
     repo.commit({OLD[0]: "Read it twice.\n"})
     site = build_site(repo.path, out)
-    assert (site.written < 25, edits(out)) == (True, EDITS_KEPT + 2)
+    assert site.written < 25
+    assert edits(out)[0] == EDITS_KEPT
     assert differs_from_cold(out, repo.path) == []
     repo.commit(dict.fromkeys(NEW[:23], "Read all of it.\n"))
     build_site(repo.path, out)
-    assert edits(out) == EDITS_KEPT
+    assert edits(out)[0] == EDITS_KEPT
     assert differs_from_cold(out, repo.path) == []
+    repo.checkout()
+    (repo.path / OLD[1]).write_text("Not yet.\n")
+    build_site(repo.path, out, worktree=True)
+    assert edits(out)[0] == EDITS_KEPT + 1
     assert broken_links(out, fragments=True) == []
 
 
@@ -206,11 +202,10 @@ def test_of_very_many_files_that_one_commit_adds_the_others_are_followed_since_t
     many = [f"prompts/many/{number:03}.md" for number in range(EDITS_KEPT + 10)]
     repo.commit(dict.fromkeys(many, "Read it all.\n"))
     build_site(repo.path, out)
-    assert {path for path in many if links.instruction(path) in pages(out)} == {*many[:EDITS_KEPT]}
+    assert {path for path in many if (out / links.instruction(path)).exists()} == {*many[:EDITS_KEPT]}
     assert f"{len(many)} instruction files in one commit: {EDITS_KEPT} are" in (out / links.problems()).read_text()
     repo.commit({many[-1]: "Read it all.\nTwice.\n", many[-2]: None})
     build_site(repo.path, out)
-    assert links.instruction(many[-1]) in pages(out)
-    assert links.instruction(many[-2]) not in pages(out)
+    assert not (out / links.instruction(many[-2])).exists()
     assert "2 lines" in (out / links.edit(many[-1], repo.git("rev-parse", "HEAD").strip())).read_text()
     assert differs_from_cold(out, repo.path) == []

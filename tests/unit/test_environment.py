@@ -64,7 +64,7 @@ def test_a_page_that_a_site_has_more_than_once_is_no_garbage(repo, tmp_path):
         gc.set_debug(flags)
         gc.enable()
         gc.garbage.clear()
-    names = ("report", "tree", "field", "edit", "commit", "short_report", "trend", "compare", "instruction")
+    names = ("report", "tree", "field", "edit", "commit", "short", "trend", "compare", "instruction")
     assert {name for name in garbage if name and re.split("[/.]", name)[1] in names} == set()
     assert {name for name, number in held.items() if number > 1} == set(), "templates that pages include, too"
 
