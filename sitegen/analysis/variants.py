@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from sitegen.analysis.series import variant_spread
 from sitegen.analysis.variant_tests import (
     Confidence,
+    MetricTest,
     Ranked,
     TestedMetric,
     VariantComparison,
@@ -217,8 +218,9 @@ def _beats_all(names: Sequence[str], verdicts: Sequence[tuple[VariantPair, str |
 def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winner: str | None) -> str:
     first = sole_leader(rows)
     if winner is not None:
-        metrics = _better_metrics(winner, tested)
-        use = f"Use {winner}: it is significantly better in {metrics}"
+        of_few = all(_is_small(test) for pair in tested for test in pair.tests if test.independent.better == winner)
+        advice = "Probably" if of_few else "Use"
+        use = f"{advice} {winner}: it is significantly better in {_better_metrics(winner, tested)}"
         if first is not None and first.name == winner:
             return f"{use}, and ranks first."
         if rows[0].rank is None:
@@ -263,8 +265,14 @@ def _variant_warnings(
             about = f"{test.metric.capitalize()} of {pair.first} and {pair.second}"
             if test.disagrees:
                 yield f"{about}: the paired test disagrees. It knows that both answered the same cases."
-            if test.minimum_sample is not None and test.sample < test.minimum_sample:
+            if _is_small(test):
+                true = ", so that the true one may be smaller" if test.independent.better else ""
                 yield (
-                    f"{about}: with {test.sample} responses each, a difference as large as this one is often missed;"
-                    f" it takes {test.minimum_sample:,} to find it 8 times in 10."
+                    f"{about}: with {test.sample} responses each, a difference as large as this one is often"
+                    f" missed{true}; it takes {test.minimum_sample:,} to find it 8 times in 10."
                 )
+
+
+def _is_small(test: MetricTest) -> bool:
+    """Whether a test has fewer responses than it takes to find its difference reliably."""
+    return test.minimum_sample is not None and test.sample < test.minimum_sample
