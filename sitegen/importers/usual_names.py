@@ -108,8 +108,10 @@ OWN_SIDES: Final = {
 _ANSWER: Final = r"(?:pred|predicted|prediction|response|output|answer)"
 _ANSWER_OF: Final = re.compile(rf"{_ANSWER}[_. -](.+)|(.+)[_. -]{_ANSWER}", re.IGNORECASE)
 """Matches a column with the answers of a system: ``response_mini``, ``mini_output``."""
-_GRADER: Final = re.compile(r"(?:^|[^a-z])(?:judge|annotator|rater|human|reviewer)s?(?:[^a-z]|$)", re.IGNORECASE)
-"""Matches a column of what somebody says of an answer, which ``label`` sums up."""
+NO_ANSWERER: Final = re.compile(
+    r"(?i)(?:^|[^a-z])(?:(?:judge|annotator|rater|human|reviewer)s?|truth|gold|(?:old|previous)[_ -]label)(?:[^a-z]|$)"
+)
+"""Matches a column of what somebody says of an answer or said before, which the expected label sums up."""
 _STATED_MEASURE: Final = re.compile(
     r"(?:.*similarity|(?:answer|context)?relevan\w+|(?:answer)?correctness|faithfulness|groundedness|helpfulness|coherence|"
     r"bertscore(?:f1)?|bleu\d?|rouge[l\d]?|judge)(?:score)?|score(?!d)[a-z]+"
@@ -166,8 +168,7 @@ def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]
     if len(judged) < LEAST_VARIANTS or not judged.issuperset(systems.values()):
         labelled = with_labels_of(truth, {name: [case.get(name) for case in cases] for name in names})
         named = {name: system for name, system in systems.items() if name in labelled}
-        others = set(filter(_GRADER.search, labelled)) if truth == by_name.get("label") else set[str]()
-        free = {name: name for name in labelled if plain_key(name) not in _QUESTION and name not in others}
+        free = {name: name for name in labelled if plain_key(name) not in _QUESTION and not NO_ANSWERER.search(name)}
         systems = named if len(named) >= LEAST_VARIANTS else free
     if len(systems) < LEAST_VARIANTS:
         return []
@@ -189,12 +190,13 @@ def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]
 
 
 def with_labels_of(column: str, columns: Mapping[str, Sequence[Value]]) -> list[str]:
-    """Return the other columns of texts most of which are labels of a column; none if that holds no labels."""
+    """Return the other columns in which most texts are labels of a column, and most cells; none if that holds none."""
     labels = {cell for cell in columns[column] if isinstance(cell, str) and cell and not is_verdict(cell)}
     if not 1 < len(labels) <= min(MOST_LABELS, len(columns[column]) // 2):
         return []
     texts = {name: cells for name, cells in columns.items() if all(isinstance(cell, str | None) for cell in cells)}
-    agree = (name for name, cells in texts.items() if sum(cell in labels for cell in cells) * 10 >= 9 * len(cells))
+    numbers = {name: (sum(cell in labels for cell in cells), sum(map(bool, cells))) for name, cells in texts.items()}
+    agree = (name for name, (same, given) in numbers.items() if 10 * same >= max(9 * given, 5 * len(texts[name])))
     return [name for name in agree if name != column]
 
 

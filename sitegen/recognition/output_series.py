@@ -400,6 +400,7 @@ class TruthFinder:
             file
             for file in self._candidates
             if file.path not in own_paths
+            and not OF_NOW.search(file.stem)
             and series.may_have(file)
             and (file.folder == series.newest.folder or series.is_namesake(file) or file.stem not in beside)
         ]

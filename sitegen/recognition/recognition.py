@@ -28,6 +28,7 @@ from sitegen.importers.usual_names import (
     GRADES,
     MOST_LABELS,
     NAMED_VERDICT,
+    NO_ANSWERER,
     OBJECTS,
     OWN_SIDES,
     PARTS,
@@ -235,9 +236,9 @@ _MADE_ID = re.compile(r"(?:.*[_ -])?(?:ids?|file|filename|image|document|url)|.*
 _OF_WORDING = re.compile(r"rouge|bleu|similarity|meteor|bert", re.IGNORECASE)
 """Matches names of measures of how alike two texts are worded."""
 _SIDE_OF = re.compile(
-    r"(?:(?P<expected>expected|gold|true)|(?P<output>predicted|pred|got|observed|final)|actual)[_ -](?P<what>.+)", re.I
+    r"(?i)(?:(?P<expected>expected|gold|human|true)|(?P<output>predicted|pred|got|final|model|llm)|actual)_(?P<what>.+)"
 )
-"""Matches the name of a label on one side: ``expected_route``. Beside it ``actual_route`` is the other side."""
+"""Matches a label on one side, such as ``expected_route``, beside which ``actual_route`` is the other one."""
 _MOST_VARIANTS: Final = 20  # different values of a column of variants
 _CASES: Final = frozenset(
     ("cases", "testcases", "tests", "scenarios", "evals", "tasks", "questions", "samples", "dimensions", "criteria")
@@ -344,27 +345,27 @@ def _parts_by_own_names(parts: Mapping[str, str], columns: Mapping[str, list[Val
     other column of labels (``gpt_label``) is the output, whatever text the row has.
     """
     free = [name for name in columns if "." not in name and name not in parts.values()]
-    named = [match for name in free if (match := _SIDE_OF.fullmatch(name))]
+    matches = [match for name in free if (match := _SIDE_OF.fullmatch(name))]
     pairs = [
         {"expected": one[0], "output": other[0]}
-        for one, other in permutations(named, 2)
+        for one, other in permutations(matches, 2)
         if one["what"] == other["what"]
         and _are_labels(columns[one[0]], columns[other[0]])
         and (bool(one["expected"]) > bool(other["expected"]) or bool(one["output"]) < bool(other["output"]))
     ]
     added: dict[str, str] = pairs[0] if len(pairs) == 1 and not {"expected", "output"} & parts.keys() else {}
     if "id" not in parts:
-        ids = (name for name in free if is_made_id(name) and _fits("id", columns[name]))
-        added["id"] = next(ids, "")
+        added["id"] = next((name for name in free if is_made_id(name) and _fits("id", columns[name])), "")
     for part, names in OWN_SIDES.items():
         if part not in parts and part not in added:
             sides = (name for name in free if names.fullmatch(name))
             added[part] = next((name for name in sides if _are_labels(columns[name])), "")
     expected, output = parts.get("expected", ""), parts.get("output") or added.get("output", "")
     if plain_name(expected) in TRUE_LABELS:
-        alike = [name for name in (output, *free) if name and _are_labels(columns[expected], columns[name])]
-        others = [name for name in alike if plain_name(name).endswith("label") or OWN_SIDES["output"].fullmatch(name)]
-        output = added["output"] = others[0] if output not in alike and len(others) == 1 else output
+        may_be = [name for name in (output, *free) if name and not NO_ANSWERER.search(name)]
+        alike = [name for name in may_be if _are_labels(columns[expected], columns[name])]
+        named = [name for name in alike if plain_name(name).endswith("label") or OWN_SIDES["output"].fullmatch(name)]
+        output = added["output"] = output if output in alike or len(named or alike) != 1 else (named or alike)[0]
     if output and not (parts.get("expected") or added["expected"]):
         same = with_labels_of(output, columns)
         added["expected"] = same[0] if len(same) == 1 and same[0] in free else ""
@@ -385,12 +386,12 @@ def _are_labels(*sides: list[Value]) -> bool:
 
 
 def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
-    """Return values by column. Members of objects in cells are columns too: ``judgment.verdict``."""
+    """Return values by column. Members of objects are columns too (``judgment.verdict``), not of what is expected."""
     columns = {name: [row.get(name) for row in table.rows] for name in table.columns}
     for name, values in tuple(columns.items()):
         objects = [value for value in values if isinstance(value, dict)]
         for key in dict.fromkeys(key for row in objects for key in row) if len(objects) * 2 > len(values) else ():
-            if "." not in key:
+            if "." not in key and plain_name(name) not in PARTS["expected"]:
                 columns[f"{name}.{key}"] = [value.get(key) if isinstance(value, dict) else None for value in values]
     return columns
 

@@ -915,8 +915,11 @@ STATED = {
         "Passed 0.500 over 4 cases",
     ),
     "a label of each system": (
-        [{"claim_id": n, "truth": x, "full": x, "base": "a", "topic": x, "cost": 1} for n, x in enumerate("abab")],
-        "Score 0.750 over 8 cases",
+        [
+            {"claim_id": n, "truth": x, "full": x, "base": "a" if n else "", "topic": x, "old_truth": "a", "cost": 1}
+            for n, x in enumerate("abab")
+        ],
+        "Score 0.625 over 8 cases",
     ),
     "answers and verdicts of each system": (
         [
@@ -986,7 +989,8 @@ def test_lines_of_cases_are_told_apart_by_a_column_of_any_name_that_every_case_h
 
 
 def test_limits_and_demands_of_a_gate_and_answers_without_a_verdict_are_no_eval(repo):
-    demands = {"scenarios": [{"id": f"s{n}", "mustPass": True, "requiredChecks": ["a"]} for n in range(3)]}
+    demand = {"mustPass": True, "requiredChecks": ["a"], "expected": {"states_exact_number": False}}
+    demands = {"scenarios": [{"id": f"s{n}", **demand} for n in range(3)]}
     gate = json.dumps({"gates": {"overall": 0.7}})
     parsed = json.dumps([{"email_id": f"E{n}", "label": "cancel", "parse_ok": True} for n in range(3)])
     repo.commit({"evals/gate.json": gate, "evals/baseline.json": json.dumps(demands), "evals/parsed.json": parsed})
@@ -1029,6 +1033,16 @@ def test_a_copy_of_the_newest_run_is_no_eval_beside_the_runs(repo):
     assert len(_look(repo).proposed) == 4, "a copy of a folder, and the same numbers in another form"
     repo.commit({"desk/results/own.json": None, "desk/results/own.csv": None})
     assert [one.entry["dir"] for one in _look(repo).proposed].count("web/desk/results") == 1, "moved"
+
+
+def test_the_latest_run_is_no_ground_truth_of_the_runs(repo):
+    for day in range(1, 7):
+        rows = [{"id": f"q{n}", "found": [f"p{n}", f"p{n + day}"], "rank": n + 1} for n in range(3)]
+        repo.commit(
+            {f"evals/runs/2026-01-0{day}.json": json.dumps({"k": 5, "mrr": day / 10, "seed": day, "rows": rows})}
+        )
+    repo.commit({"evals/latest.json": json.dumps({"k": 5, "mrr": 0.6, "seed": 6, "rows": rows, "delta": 0})})
+    assert {one.entry["kind"] for one in _look(repo).proposed} == {"recorded"}
 
 
 def test_what_a_model_says_of_people_is_no_grade_of_people(repo):
