@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from sitegen.engine.built_site import Site
-from sitegen.errors import Notice, OutputFolderError
+from sitegen.errors import Notice
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import build_site, clone_bare, content, differences, differs_from_cold, run, start
@@ -273,15 +273,6 @@ def test_a_memo_that_is_gone_costs_time_and_nothing_else(small, tmp_path):
     build_site(small.path, tmp_path / "cold")
     assert (site.written, site.removed) == (0, 0)
     assert differences(out, tmp_path / "cold") == ["left-over.html"]
-
-
-def test_a_folder_that_sitegen_did_not_make_is_refused_and_left_as_it_was(small, tmp_path):
-    out = tmp_path / "home"
-    out.mkdir()
-    (out / "letter.txt").write_text("Dear")
-    with pytest.raises(OutputFolderError, match=r"letter\.txt"):
-        build_site(small.path, out)
-    assert [path.name for path in out.iterdir()] == ["letter.txt"]
 
 
 def test_a_renamed_eval_leaves_its_old_address(small, tmp_path):

@@ -179,15 +179,6 @@ def test_instructions_that_were_edited_without_a_new_output_are_said_to_be_not_m
     ]
 
 
-def test_a_drop_that_may_be_chance_is_inconclusive_and_does_not_fail(repo):
-    work(repo, {SECOND: output({0, 1})})
-    found = report(repo)
-    [notes] = found["evals"]
-    assert (found["verdict"], found["passed"], notes["verdict"]) == ("inconclusive", True, "inconclusive")
-    assert notes["metrics"][0]["reasons"] == ["may be chance"]
-    assert notes["metrics"][0]["noise"]["why"] == "flips may be chance"
-
-
 def test_without_noise_any_drop_beyond_the_limit_fails(repo):
     work(repo, {SECOND: output({0, 1}), "sitegen.toml": "[gate]\nnoise = false\n"})
     assert report(repo)["verdict"] == "fail"
@@ -204,14 +195,6 @@ def test_what_main_did_meanwhile_is_not_the_branchs_doing(repo):
     assert (found["base"], found["passed"]) == (work_of, True)
     exact = report(repo, exact=True)
     assert (exact["base"], exact["evals"][0]["metrics"][0]["base"]) == (repo.git("rev-parse", "main"), 1.0)
-
-
-def test_a_threshold_of_the_manifest_is_a_floor(repo):
-    floor = {"evals/manifest.yaml": "evals: {notes: {thresholds: {f1: 0.97}}}\n", "sitegen.toml": "[gate]\ndrop = 9\n"}
-    work(repo, {**floor, SECOND: output({0, 1})})
-    done = check(repo)
-    assert done.returncode == 1
-    assert "F1 is 0.950, below the floor of 0.97." in done.stdout.splitlines()
 
 
 def test_a_floor_that_was_missed_at_the_base_too_is_told_of_and_fails_only_if_wanted(repo):
@@ -487,18 +470,19 @@ def test_a_new_eval_is_held_against_its_floor(tmp_path):
     assert not report(repo)["passed"]
 
 
-def test_documents_that_have_nothing_in_common_are_not_comparable(repo):
+def test_documents_that_have_nothing_in_common_are_not_comparable_and_allowed_only_beside_others(repo):
+    repo.commit({path.replace("notes", "cards"): repo.git("show", f"main:{path}") for path in _files(repo)})
     names = [f"other-{number}" for number in range(20)]
     truth = TRUTH.replace("note-", "other-0").replace("other-00", "other-")
     work(repo, {f"{NOTES}/ground_truth.csv": truth, SECOND: output(documents=names)})
     found = report(repo)
-    assert (found["verdict"], found["passed"], found["evals"][0]["reasons"]) == (
-        "not comparable",
-        False,
-        ["nothing in common"],
-    )
+    assert (found["verdict"], found["passed"]) == ("not comparable", False)
+    assert [(one["eval_id"], one["reasons"]) for one in found["evals"]] == [
+        ("notes", ["nothing in common"]),
+        ("cards", []),
+    ]
     work(repo, {"sitegen.toml": "[gate]\nallow_incomparable = true\n"})
-    assert not report(repo)["passed"], "nothing else was compared"
+    assert report(repo)["passed"]
 
 
 def test_documents_of_one_side_alone_are_counted(repo):
@@ -786,14 +770,6 @@ def test_a_newest_output_that_was_deleted_does_not_count(repo):
     work(repo, {SECOND: None})
     found = report(repo)
     assert (found["passed"], found["evals"][0]["metrics"][0]["change"]) == (True, 0.0)
-
-
-def test_repeats_at_the_base_tell_how_far_outputs_wander_and_those_of_the_work_do_not(repo):
-    for number, wrong in ((2, range(8)), (3, range(1)), (4, range(9)), (5, range(1))):
-        repo.commit({f"{NOTES}/results/iteration-00{number}/extracted.json": output(wrong)})
-    worse(repo)
-    [found] = report(repo)["evals"]
-    assert (found["verdict"], found["metrics"][0]["noise"]["why"]) == ("inconclusive", "within the noise of repeats")
 
 
 STEADY, UNSTEADY = ({1}, {2}, {3}), ({*range(12)}, {4}, {*range(8)}, {5, 6, 7})
