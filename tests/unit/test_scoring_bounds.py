@@ -154,8 +154,8 @@ def test_a_value_that_every_item_has_costs_no_comparison_of_each_with_each():
     compared: list[tuple[int, int]] = []
     items = {number: (f"v{number}", "what all have") for number in range(200)}
 
-    def equal_fields(*pair: int) -> int:
-        compared.append(pair)
+    def equal_fields(one: int, other: int) -> int:
+        compared.append((one, other))
         return 1
 
     assert pairing.rare_pairs(items, items, lambda _: 1, equal_fields) == [(number, number) for number in items]
