@@ -166,9 +166,8 @@ PASSED: Final = CountRatio(
 )
 """Of cases that have one verdict each and nothing else, for which it is also precision, recall and F1."""
 
-_SHARES: Final[dict[str, Callable[[Counts], Share]]] = {
-    row.name: row.share for row in (*RATIOS, FIELD_ACCURACY, ACCURACY)
-}
+BY_NAME: Final = {row.name: row for row in (*RATIOS, FIELD_ACCURACY, ACCURACY)}
+"""Every metric that is a ratio of summed counts."""
 
 
 def in_file_order() -> tuple[CountRatio, ...]:
@@ -183,7 +182,7 @@ def ratios(counts: Counts) -> dict[str, float | None]:
 
 def ratio(metric: str, counts: Counts) -> float | None:
     """The value of a ratio of counts, including ``accuracy`` and ``field_accuracy``. Raises KeyError for others."""
-    return _SHARES[metric](counts).value
+    return BY_NAME[metric].of(counts)
 
 
 @lru_cache(maxsize=8192)
@@ -195,8 +194,8 @@ def f1(counts: Counts) -> float | None:
 @lru_cache(maxsize=4_096)
 def share_of(metric: str, counts: Counts) -> Share | None:
     """The share behind a metric that is a ratio of summed counts; None for other metrics."""
-    share = _SHARES.get(metric)
-    return share(counts) if share else None
+    row = BY_NAME.get(metric)
+    return row.share(counts) if row else None
 
 
 def errors(counts: Counts) -> int:

@@ -16,7 +16,7 @@ from sitegen.pages.labels import beyond_them, on_these_cases, smallest_change
 from sitegen.pages.report import why_rows
 from sitegen.pages.report.discrepancies import Since
 from sitegen.pages.report.why_rows import FIXED, FLIPPED_FIELDS, computed
-from sitegen.stats.counts import RATIOS
+from sitegen.stats.counts import BY_NAME
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 
@@ -230,13 +230,11 @@ def test_a_change_from_an_output_that_cannot_be_read_says_so(status, said):
 
 def test_metrics_that_are_ratios_of_counts_are_worked_out_in_the_numbers_of_the_output() -> None:
     counts = Counts(tp=126, fp=64, fn=84, wrong_value=64, omission=20)
-    values = tuple(Metric(ratio.name, ratio.of(counts)) for ratio in RATIOS if ratio.name != "recall")
-    card = replace(
-        sample.scorecard([]), counts=counts, metrics=(*values, Metric("recall", 0.5))
-    )  # scored by another rule
-    specs = [ratio.spec for ratio in RATIOS]  # recall was computed by another rule
-    assert [(spec.label, *steps) for spec, *steps in computed(card, specs).values()][:2] == [
+    ratios = [BY_NAME[name] for name in ("f1", "precision", "recall", "field_accuracy")]
+    values = {ratio.name: ratio.of(counts) for ratio in ratios} | {"recall": 0.5}  # which another rule gave
+    card = replace(sample.scorecard([]), counts=counts, metrics=tuple(map(Metric, values, values.values())))
+    assert [(spec.label, *steps) for spec, *steps in computed(card, [each.spec for each in ratios]).values()] == [
         ("F1", "2 TP / (2 TP + FP + FN)", "2 × 126 / (2 × 126 + 64 + 84) = 252 / 400"),
         ("Precision", "TP / (TP + FP)", "126 / (126 + 64) = 126 / 190"),
+        ("Field accuracy", "(TP + TN) / fields judged", "126 / 210"),
     ]
-    assert "recall" not in computed(card, specs)

@@ -77,7 +77,7 @@ jaccard = counts.CountRatio(
     share=lambda each: counts.Share(each.tp, each.tp + each.fp + each.fn),
 )
 counts.RATIOS = (*counts.RATIOS, jaccard)
-counts._SHARES["jaccard"] = jaccard.share  # made from the table when it was imported
+counts.BY_NAME["jaccard"] = jaccard  # made from the table when it was imported
 
 from msgspec.structs import replace
 from sitegen.questions import exporting

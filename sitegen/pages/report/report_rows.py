@@ -25,11 +25,11 @@ from sitegen.pages.html.tables import Column, Text, class_name
 from sitegen.pages.labels import ERROR_LABELS, STATUSES
 from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedError, Since
 from sitegen.pages.report.page import ReportView
-from sitegen.stats.counts import ACCURACY, PASSED, RATIOS, errors, judged
+from sitegen.stats.counts import BY_NAME, PASSED, RATIOS, errors, judged
 from sitegen.text.plain import counted
 
 _FIELDS = Nouns()
-_RATIOS: Final = {ratio.name: ratio for ratio in (*RATIOS, ACCURACY, PASSED)}
+_RATIOS: Final = {**BY_NAME, PASSED.name: PASSED}
 _CONFUSION: Final = (("TP", "tp"), ("FP", "fp"), ("FN", "fn"), ("TN", "tn"))
 _CORRECT: Final = (("Correct", "tp"),)
 _NO_PAGES: Final[Mapping[str, str]] = MappingProxyType({})

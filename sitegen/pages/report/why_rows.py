@@ -157,7 +157,7 @@ def computed(card: Scorecard, specs: Sequence[MetricSpec]) -> dict[str, tuple[Me
     """
     rows = {}
     for spec in specs:
-        ratio = next((ratio for ratio in stats.RATIOS if ratio.name == spec.name), None)
+        ratio = stats.BY_NAME.get(spec.name)
         value = card.metric(spec.name)
         if ratio is None or value is None or ratio.of(card.counts) != value:
             continue
