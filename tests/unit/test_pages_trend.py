@@ -19,6 +19,7 @@ from sitegen.pages import links
 from sitegen.pages.compare import errors
 from sitegen.pages.trend import trend_rows
 from sitegen.pages.trend.page import HEAT_ROWS, TrendView, noise_of_repeats
+from sitegen.pages.trend.trend_chart import trend
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.project import Options
 from sitegen.questions.study import read_series
@@ -60,6 +61,13 @@ def _last(*deltas: float, flips: Flips) -> tuple[TrendView, int]:
     last = view.last_change
     assert last is not None
     return view, last
+
+
+def test_a_target_of_any_metric_stands_on_the_page_and_those_of_drawn_ones_in_the_chart():
+    info = replace(sample.WAYBILLS, thresholds={"f1": 0.9, "field_accuracy": 0.999})
+    view = sample.view_of(sample.trend(replace(sample.series(3), info=info)))
+    assert [(spec.name, target) for spec, target, _ in view.targets] == [("f1", 0.9), ("field_accuracy", 0.999)]
+    assert [label for _, _, _, label, _ in trend(view).targets] == ["F1 0.9"]
 
 
 def test_iterations_in_which_nothing_moved_are_passed_over():

@@ -147,9 +147,10 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     head = metrics[0]
     size = ceil(older / min(_GROUPS, _GROUPS_OF_LINES // len(columns)))
     plot = Plot(scale=scale, breaks=view.breaks, older=older, size=size)
-    targets = [target for _, target, _ in view.targets]
+    drawn = view.specs[: view.drawn]
+    targets = sorted(((target, of.label) for of, target, _ in view.targets if of in drawn), reverse=True)
     band_ends = [end for point in points if point.interval for end in (point.interval.low, point.interval.high)]
-    axis = _shown_range([*columns, targets, band_ends], scale)
+    axis = _shown_range([*columns, [target for target, _ in targets], band_ends], scale)
     bottom, top = axis
     wrong = [error_numbers(point.scorecard.counts) for point in points]
     most = max(1, *map(sum, wrong)) * 1.06
@@ -189,7 +190,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         dots=dots_where(not point.is_copy for point in points),
         copies=dots_where(point.is_copy for point in points),
         stale=dots_where(point.stale for point in points),
-        targets=_targets(view, axis),
+        targets=_targets(targets, scale, axis),
         steps=tuple([step for step in view.summary.steps if step.status in _STEPS][-MARKED:]),
         broken="".join(
             f"M{index} {y(bottom if (value := head[index]) is None else value, scale):g}h0"
@@ -361,22 +362,23 @@ def _shown_range(columns: Iterable[Iterable[float | None]], scale: Ends) -> Ends
     return Ends(bottom, top)
 
 
-def _targets(view: TrendView, axis: Ends) -> tuple[tuple[float, float, str, str, bool], ...]:
-    """The thresholds as lines across the chart, highest first.
+def _targets(
+    targets: Iterable[tuple[float, str]], scale: Ends, axis: Ends
+) -> tuple[tuple[float, float, str, str, bool], ...]:
+    """The lines of thresholds across the chart, of each threshold with the label of its metric, highest first.
 
     Each has its value, its y coordinate, the place of its label and the label, and whether the label is below the line,
     because another label is close above.
     """
     bottom, top = axis
-    scale = Ends(view.specs[0].low, view.specs[0].high)
     lines: list[tuple[float, float, str, str, bool]] = []
-    for spec, target, _ in sorted(view.targets, key=lambda row: -row[1]):
+    for target, label in targets:
         lines.append(
             (
                 target,
                 y(target, scale),
                 percent(top - target, top - bottom),
-                f"{spec.label} {target:g}",
+                f"{label} {target:g}",
                 bool(lines) and lines[-1][0] - target < (top - bottom) / 12,
             )
         )
