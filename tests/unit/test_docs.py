@@ -18,7 +18,8 @@ from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import EvalConfig, SiteConfig
 from sitegen.config.site import read_site
 from sitegen.recognition.initialising import PUBLISHED
-from tests.sites import content, run, text_of
+from sitegen.scoring.mapping import read_mapping
+from tests.sites import ADDRESSES, content, run, text_of
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted(
@@ -33,41 +34,6 @@ MANUAL = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / ".gith
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 ELSEWHERE = ("pip", "open")
 """Commands of the README that other tests hold, or that need a desktop or the network."""
-
-ADDRESSES = {
-    "overview": r"index\.html",
-    "trend": r"evals/[^/]+/index\.html",
-    "report": r"evals/[^/]+/\d{4,}\.html",
-    "truth beside output": r"evals/[^/]+/\d{4,}(?:-[0-9a-f]{12})?-tree\.html",
-    "re-scored report": r"evals/[^/]+/\d{4,}-[0-9a-f]{12}\.html",
-    "variants": r"evals/[^/]+/variants\.html",
-    "notes": r"evals/[^/]+/notes\.html",
-    "fields": r"fields\.html",
-    "suspect labels": r"suspect-labels\.html",
-    "field": r"evals/[^/]+/fields/[^/]+\.html",
-    "case": r"evals/[^/]+/cases/[^/]+\.html",
-    "compare": r"evals/[^/]+/compare\.html",
-    "whole result": r"evals/[^/]+/\d{4,}(?:-[0-9a-f]{12})?\.json",
-    "instructions": r"instructions/index\.html",
-    "instruction": r"instructions/[^/]+/index\.html",
-    "edit": r"instructions/[^/]+/[0-9a-f]{12}\.html",
-    "commit": r"commits/[0-9a-f]{12}\.html",
-    "commits": r"commits/(?:index|page-\d+)\.html",
-    "regressions": r"regressions\.html",
-    "methods": r"methods\.html",
-    "problems": r"problems\.html",
-    "data": r"data/index\.json",
-    "series": r"data/evals/[^/]+\.json",
-    "table": r"data/evals/[^/]+\.csv",
-    "badge": r"badges/[^/]+\.(?:svg|json)",
-    "feed": r"feed\.xml",
-    "summary": r"summary\.md",
-    "schema": r"data/schemas/[^/]+\.schema\.json",
-    "not found": r"404\.html",
-    "search": r"search/[^/]+\.js",
-    "asset": r"assets/.+",
-    "for GitHub Pages": r"\.nojekyll",
-}
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -247,6 +213,12 @@ def test_the_site_has_every_kind_of_page_and_no_other(demo_site):
 def test_the_readme_is_two_screens_and_leads_to_every_page_of_the_manual():
     assert len(README) < 4_600
     assert {name for name in MANUAL if f".github/manual/{name}.md" in README} == MANUAL.keys() != set()
+
+
+def test_the_field_mapping_of_the_manual_is_understood():
+    (example,) = (block for block in blocks(MANUAL["adopt"], "yaml") if block.startswith("csv_to_json:"))
+    mapping, findings = read_mapping(example.encode(), "{}")
+    assert [findings, mapping.fields["total"].percent, mapping.extra_fields] == [(), 2, "ignore"]
 
 
 def test_every_configuration_of_the_manual_is_understood(tmp_path: Path):
