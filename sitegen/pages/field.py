@@ -336,8 +336,8 @@ MOVED: Final = 12
 _CHANGED_WITH: Final = 2
 """The most edits that are named beside a field of an eval: those after which most of its values flipped."""
 
-Moves: TypeAlias = dict[tuple[str, str, str], list[int]]
-"""How many values were fixed, and how many broke, by the id and name of an eval and the field or section."""
+Moves: TypeAlias = dict[str, list[int]]
+"""How many values of all evals were fixed, and how many broke, by field or section."""
 
 
 def fields_page(summaries: Iterable[EvalSummary], edits: Iterable[EditEffects] = ()) -> Page:
@@ -363,11 +363,11 @@ def fields_page(summaries: Iterable[EvalSummary], edits: Iterable[EditEffects] =
     return Page(links.fields(), "pages/fields.html", view)
 
 
-def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffects, Moves]], int]:
+def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffects, Moves]], int, dict[str, list[str]]]:
     """Return what all of the newest edits moved together, what each of them did, and how many edits are not counted.
 
-    From the last output before an edit to the last one before the next edit. The attributes of one section of an eval
-    are counted together. Behind the sums of all edits stands the least that fixed less broken is after one of them.
+    From the last output before an edit to the last one before the next edit. The attributes of one section are counted
+    together. Behind the sums of all edits stand the least that fixed less broken is after one of them, and the evals.
     """
     attributes, uncounted = list[tuple[EditEffects, dict[tuple[str, str, str], tuple[int, int, str]]]](), 0
     for edit in edits:
@@ -376,23 +376,23 @@ def moved_by(edits: Iterable[EditEffects]) -> tuple[Moves, list[tuple[EditEffect
                 break
             attributes.append((edit, moves))
         uncounted += not moves and any(effect.change and effect.window.flips is None for effect in edit.effects)
-    moved = {column for _, moves in attributes for column in moves}
-    sizes = Counter((eval_id, section(attribute)) for eval_id, _, attribute in moved)
+    sizes = Counter(map(section, {attribute for _, moves in attributes for _, _, attribute in moves}))
     rows: list[tuple[EditEffects, Moves]] = []
     total: Moves = {}
+    evals = defaultdict[str, dict[str, None]](dict)
     for edit, moves in attributes:
         of_edit: Moves = {}
-        for (eval_id, name, attribute), (*counts, _) in moves.items():
+        for (_, name, attribute), (*counts, _) in moves.items():
             group = section(attribute)
-            column = eval_id, name, attribute if group == TOP_LEVEL or sizes[eval_id, group] == 1 else group
+            column = attribute if group == TOP_LEVEL or sizes[group] == 1 else group
+            evals[column][name] = None
             for sums in (of_edit.setdefault(column, [0, 0]), total.setdefault(column, [0, 0])):
                 sums[:] = [of_sums + number for of_sums, number in zip(sums, counts, strict=True)]
         rows.append((edit, of_edit))
     most = sorted(total, key=lambda column: (-sum(total[column]), column))[:MOVED]
-    evals = list(dict.fromkeys(eval_id for eval_id, _, _ in most))
     least = {column: min(of[column][0] - of[column][1] for _, of in rows if column in of) for column in most}
-    most.sort(key=lambda column: evals.index(column[0]))  # the columns of an eval stand together
-    return {column: [*total[column], least[column]] for column in most}, rows, uncounted
+    names = {column: list(evals[column]) for column in most}
+    return {column: [*total[column], least[column]] for column in most}, rows, uncounted, names
 
 
 def _moves(edit: EditEffects) -> dict[tuple[str, str, str], tuple[int, int, str]]:

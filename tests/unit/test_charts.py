@@ -158,9 +158,9 @@ def test_a_step_stands_between_its_levels_and_a_single_bad_run_on_its_point():
         for step in trend_chart.trend(view).steps
     ]
     assert marks == [
-        (3.5, "worse", "regression: F1 −0.060 at iteration-005", "F1 −0.060 Correct the ground t…"),
+        (3.5, "worse", "regression: mean F1 −0.060 at iteration-005", "mean F1 −0.060 Correct the ground t…"),
         (7, "blip", "bad run: F1 −0.060 at iteration-008", "F1 −0.060"),
-        (7.5, "better", "better: F1 +0.050 at iteration-009", "F1 +0.050 Correct the ground t…"),
+        (7.5, "better", "better: mean F1 +0.050 at iteration-009", "mean F1 +0.050 Correct the ground t…"),
     ]
 
 

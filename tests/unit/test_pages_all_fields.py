@@ -26,10 +26,12 @@ def _field(attribute: str, wrong: int = 0) -> FieldSummary:
 
 
 def _edit(position: int, *flips: Flips) -> EditEffects:
-    """A commit with one edit, after which the values of one eval for each ``flips`` flipped."""
+    """A commit with one edit, after which the values of the evals ``e``, ``f`` and so on flipped."""
     effects = tuple(
-        replace(EFFECTS[0], info=EvalInfo("e", "E"), window=Window(edit=position, before=0, after=1, flips=each))
-        for each in flips
+        replace(
+            EFFECTS[0], info=EvalInfo(name, name.upper()), window=Window(edit=position, before=0, after=1, flips=each)
+        )
+        for name, each in zip("ef", flips, strict=False)
     )
     edit = sample.edit(position)
     return EditEffects(edit.commit, (FileEdit(edit, edit.path),), effects)
@@ -37,9 +39,15 @@ def _edit(position: int, *flips: Flips) -> EditEffects:
 
 def test_of_many_fields_those_that_moved_most_are_shown_and_of_many_edits_the_newest():
     edits = [_edit(number, Flips(broken=((f"f{number}", number),))) for number in range(MOVED_BY + 5, 0, -1)]
-    total, rows, _ = moved_by(edits)
-    assert [field for _, _, field in total] == [f"f{MOVED_BY + 5 - place}" for place in range(MOVED)]
+    total, rows, *_ = moved_by(edits)
+    assert list(total) == [f"f{MOVED_BY + 5 - place}" for place in range(MOVED)]
     assert [edit.commit.position for edit, _ in rows] == [MOVED_BY + 5 - place for place in range(MOVED_BY)]
+
+
+def test_fields_of_one_name_are_counted_together_over_evals():
+    edits = [_edit(2, *(Flips(broken=((f"rooms[].{name}", 2),)) for name in "ab")), _edit(1, Flips(fixed=(("g", 1),)))]
+    total, *_, evals = moved_by(edits)
+    assert (total, evals) == ({"rooms": [0, 4, -4], "g": [1, 0, 1]}, {"rooms": ["E", "F"], "g": ["E"]})
 
 
 def test_a_field_names_the_edits_that_moved_it_most_and_its_doubts():

@@ -8,7 +8,7 @@ from math import ceil, floor, log10
 from typing import Final
 
 from sitegen.history.layout import iteration_number
-from sitegen.model.changes import Ends, Step
+from sitegen.model.changes import LEVELS, Ends, Step
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING
 from sitegen.model.series import Point
@@ -258,7 +258,7 @@ def step_texts(step: Step, view: TrendView) -> tuple[str, str]:
     """``regression: F1 −0.026 at iteration-019``, and ``F1 −0.026 Ask for weights``, with the edit that it followed."""
     moved = step.metrics[0]
     spec = next(spec for spec in view.specs if spec.name == moved.name)
-    change = f"{spec.label} {own_unit(moved.after - moved.before, spec)}"
+    change = f"{'mean ' * (step.status in LEVELS)}{spec.label} {own_unit(moved.after - moved.before, spec)}"
     subject = printable(step.edited.subject) if step.edited and step.status != "blip" else ""
     edit = f" {subject[:_SUBJECT].strip()}{'…' * (len(subject) > _SUBJECT)}" if subject else ""
     return f"{_STEPS[step.status][1]}: {change} at {view.points[step.at].snapshot.label}", f"{change}{edit}"
