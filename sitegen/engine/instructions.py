@@ -262,10 +262,7 @@ def touched_positions(timeline: Timeline, effects: EffectIndex) -> frozenset[int
 
 
 def _touched(evals: Evals, effects: EffectIndex, first_whole: tuple[int, str]) -> list[InstructionHistory]:
-    """Return the files that were edited, or of which an edit has a short page from now on, or other effects.
-
-    A file also counts if a new output is the best one that was made with it.
-    """
+    """Return the files that were edited, with new effects or a new best version, or of which an edit is short now."""
     timeline = evals.build.timeline
     positions = touched_positions(timeline, effects)
     edited = {instruction.path for instruction in timeline.edited}
