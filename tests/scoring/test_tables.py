@@ -21,6 +21,7 @@ import pytest
 from sitegen.config.models import KIND_FILES
 from sitegen.model.scorecards import Result
 from sitegen.scoring.kinds import scorer
+from sitegen.scoring.rules import rules_of
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 
@@ -210,4 +211,6 @@ ALL = [
 @pytest.mark.parametrize("case", ALL)
 def test_the_result_is_what_the_table_says(case: Case) -> None:
     result = scorer("fields").score(case.inputs)
+    wrong_rules = [one.message for one in rules_of(case.inputs).findings if one.about in ("mapping", "settings")]
+    assert wrong_rules == []  # the row would hold what the defaults do
     assert checked(result, case.checks) == case.checks
