@@ -7,7 +7,7 @@ some keys have the same meaning for every kind.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import cache
 from posixpath import normpath
@@ -22,7 +22,6 @@ from sitegen.text.keys import key_path, keys_at, nearest
 
 UNKNOWN: Final = ("unexpected_keyword_argument", "extra_forbidden")
 """pydantic's types of errors for an unknown key."""
-
 
 _WANTED: Final = {
     "dict": "a mapping",
@@ -146,9 +145,8 @@ def unreadable(file: str, error: UnreadableError) -> Finding:
     return Finding("error", f"{file} cannot be read: {error.message}.", error.fix, line=error.line)
 
 
-def unknown_key(location: Location, keys: Iterable[str], line: int | None, prefix: str = "") -> Finding:
+def unknown_key(location: Location, keys: Sequence[str], line: int | None, prefix: str = "") -> Finding:
     """Return the finding for a key that is not among ``keys``, with the nearest of these."""
-    keys = tuple(keys)
     near = nearest(str(location[-1]), keys)
     fix = f"Did you mean {near!r}?" if near else f"Known keys: {', '.join(sorted(keys))}."
     return Finding("error", f"The key {prefix}{key_path(location)!r} is not known.", fix, line=line)
@@ -168,8 +166,6 @@ def describe(value: Any) -> str:
 OUTSIDE: Final = "it leads out of the project"
 FIX: Final = "Write a path inside the project, relative to what the key is relative to."
 
-_NAMES_A_FILE: Final = r"(?!.*://).*[^/\s]\.[A-Za-z0-9]{1,8}"
-
 
 def leads_out(path: str, below: str = "") -> bool:
     """Whether a path is absolute, or leads out of the project from the folder ``below``, which is relative to it.
@@ -183,7 +179,7 @@ def leads_out(path: str, below: str = "") -> bool:
 
 def is_source(value: object) -> bool:
     """Whether the value of ``source`` names files; any other value, such as an address or a remark, is metadata."""
-    return isinstance(value, str) and re.fullmatch(_NAMES_A_FILE, value.strip()) is not None
+    return isinstance(value, str) and re.fullmatch(r"(?!.*://).*[^/\s]\.[A-Za-z0-9]{1,8}", value.strip()) is not None
 
 
 def home_of(entry: EvalConfig, evals_dir: str) -> str:

@@ -21,6 +21,7 @@ from sitegen.config.findings import (
     finding_of,
     leads_out,
     remove,
+    unreadable,
     valid_part,
 )
 from sitegen.config.models import MOST_BASELINES, SiteConfig
@@ -120,14 +121,12 @@ def _toml(name: str, content: bytes) -> dict[str, Any]:
     try:
         return read_toml(content)
     except UnreadableError as error:
-        where = f"{name}:{error.line}" if error.line else name
-        raise ConfigurationError(f"{name} cannot be read: {error.message}.", where=where, fix=error.fix) from None
+        raise error_in(name, unreadable(name, error)) from None
 
 
 def _site(name: str, content: bytes, table: Any) -> Parsed[SiteConfig]:
     prefix = "tool.sitegen." if name == "pyproject.toml" else ""
     line = partial(_toml_line, content.decode("utf-8-sig", "replace"), prefix)
-
     if not isinstance(table, dict):
         what = Finding("error", f"[tool.sitegen] is {describe(table)}, a table is wanted.", "Write [tool.sitegen].")
         return Parsed(SiteConfig(), (what.without_effect(),))

@@ -25,7 +25,7 @@ from sitegen.history.layout import Layout, PathRole, StartOverError, normal
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, file_renames, folder_renames, walk
 from sitegen.history.rules_in_force import ManifestReader, RulesInForce
-from sitegen.model.commits import ChangedPath, Commit, Revision
+from sitegen.model.commits import WORKTREE, ChangedPath, Commit, Revision
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, RenamedEval, last_id
 
@@ -64,6 +64,7 @@ class HistoryFold:
         """The records do not have their snapshots yet, because only the end of history decides which series counts."""
         self.renamed: list[RenamedEval] = []
         """The evals that the commits renamed, oldest first."""
+        self._uncommitted: tuple[ChangedPath, ...] = ()
         self._begun: dict[str, str] = {}
         """The commit of the first output of each eval, unless history begins with it."""
         self._head: Commit | None = None
@@ -87,13 +88,8 @@ class HistoryFold:
 
     def walk(self, head: str) -> None:
         """Fold all commits up to ``head``. Raises StartOverError as ``fold`` does."""
-        place = self.repository.place
-        commits = commits_up_to(place, head, first_parent=self.layout.site.first_parent)
-        self.fold(walk(place, commits, pathspecs=self.layout.pathspecs, irregular=self.irregular))
-        if moved := self._with_earlier_places():
-            entries = {entry.id: entry for entry in self.layout.manifest.evals} | moved
-            manifest = dataclasses.replace(self.layout.manifest, evals=tuple(entries.values()))
-            raise StartOverError(Layout(self.layout.site, manifest, self.layout.watched))
+        commits = commits_up_to(self.repository.place, head, first_parent=self.layout.site.first_parent)
+        self.fold(walk(self.repository.place, commits, pathspecs=self.layout.pathspecs, irregular=self.irregular))
 
     def fold(self, revisions: Iterable[Revision]) -> None:
         """Fold revisions, oldest first.
@@ -103,6 +99,8 @@ class HistoryFold:
         """
         for revision in revisions:
             self._fold_revision(revision)
+            if revision.commit.sha == WORKTREE:
+                self._uncommitted = revision.changes
 
     def irregular(self, commit: Commit, path: str, file_type: str) -> None:
         """Report a symbolic link or a submodule at the path of a file that would be read, or of its folder."""
@@ -199,8 +197,8 @@ class HistoryFold:
             self.problems[:] = [replace(each, eval_id=new) if each.eval_id == old else each for each in self.problems]
             by_eval[new] = by_eval.pop(old) | by_eval[new]
 
-    def _with_earlier_places(self) -> dict[str, EvalConfig]:
-        """Return the entries, by id, of evals that were elsewhere before their first output, with an alias for that.
+    def follow_earlier_places(self) -> None:
+        """Raise StartOverError with an alias for each eval that was elsewhere before its first output.
 
         It is the folder of half of the files that came then, under the same names, or else the path of the output.
         """
@@ -213,7 +211,8 @@ class HistoryFold:
 
         def examine() -> str:
             found: list[tuple[str, str]] = []
-            changes = {each.commit.sha: each.changes for each in walk(self.repository.place, {*self._begun.values()})}
+            committed = walk(self.repository.place, {*self._begun.values()} - {WORKTREE})
+            changes = {WORKTREE: self._uncommitted} | {each.commit.sha: each.changes for each in committed}
             renames = {sha: file_renames(changes[sha], lambda oid: None) for sha in changes}
             for sha, name, start, outputs in places:
                 moved = renames[sha]
@@ -225,7 +224,11 @@ class HistoryFold:
                 found += [(name, path) for path in earlier if splitext(path)[1] == splitext(outputs[0])[1]]
             return json.dumps(found)
 
-        answer = places and self.repository.answers.about(places[-1][0], f"places before {places}", examine)
+        if not places:
+            return
+        # What is uncommitted may be something else in the next build.
+        answers, question = self.repository.answers, f"places before {places}"
+        answer = examine() if self._uncommitted else answers.about(places[-1][0], question, examine)
         owners = {folder: name for name, state in self.evals.items() for folder in state.folders}
         found: dict[str, EvalConfig] = {}
         for name, at in json.loads(answer or "[]"):
@@ -234,7 +237,10 @@ class HistoryFold:
             if at not in owners and at not in entry.aliases and not of_others:
                 unnamed = [folder for folder in folders if folder not in self.layout.folders(name)]
                 found.setdefault(name, dataclasses.replace(entry, aliases=(*entry.aliases, *unnamed, at)))
-        return found
+        if found:
+            entries = {entry.id: entry for entry in self.layout.manifest.evals} | found
+            manifest = dataclasses.replace(self.layout.manifest, evals=tuple(entries.values()))
+            raise StartOverError(Layout(self.layout.site, manifest, self.layout.watched))
 
     def _entry_of(self, eval_id: str) -> EvalConfig:
         """Return the built manifest's entry of an eval, by its final id if the rename is known in advance."""

@@ -118,6 +118,7 @@ def advance(
                 from sitegen.history.worktree import uncommitted
 
                 fold.fold(uncommitted(fold, head, ignored=files == "ignored"))
+            fold.follow_earlier_places()
             break
         except StartOverError as reason:
             layout = reason.layout

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.config.models import Manifest, SiteConfig
+from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import FoldedHistory, advance
@@ -85,6 +85,17 @@ def test_a_snapshot_that_is_scored_again_has_an_address_of_its_own(repo: GitRepo
     write(repo, TRUTH, "corrected")
     _, advanced = look(repo)
     assert [each.slug for each in advanced.evals[0].snapshots] == ["0001", "0001-worktree"]
+
+
+def test_an_output_that_is_renamed_without_a_commit_keeps_its_points(repo: GitRepo) -> None:
+    for number in range(3):
+        repo.commit({"evals/quiz/answers.jsonl": f"{number}" * 50})
+    repo.checkout()
+    (repo.path / "evals/quiz/answers.jsonl").rename(repo.path / "evals/quiz/renamed.jsonl")
+    layout = Layout(SiteConfig(), Manifest(evals=(EvalConfig(id="quiz", kind="judged", outputs="renamed.jsonl"),)))
+    repository = Repository.open(repo.path)
+    found = advance(repository, layout, head=repository.resolve("HEAD"), files="uncommitted")
+    assert [len(history.snapshots) for history in found.evals if history.id == "quiz"] == [3]
 
 
 def test_what_git_ignores_does_not_count(repo: GitRepo) -> None:
