@@ -62,7 +62,9 @@ class OutputEdits(Frozen, gc=True, dict=True):
 
     def _instructions_of(self, snapshot: Snapshot, end: int) -> tuple[Commit, ...]:
         """Return the commits of the edits that one output can have been made with. ``end``: number of edits by then."""
-        if recorded := self._with_prefix(snapshot.made_at or ""):
+        made_at = snapshot.made_at or ""  # fewer than ``_SHORTEST_ID`` digits name no commit
+        candidates = self._by_prefix.get(made_at[:_SHORTEST_ID], ())
+        if recorded := next((commit for commit in candidates if commit.sha.startswith(made_at)), None):
             end = bisect_right(self._positions, recorded.position)
             return (self.edits[end - 1].commit,) if end else ()
         # A commit that neither edited these instructions nor added a point is not indexed. The output may have a time.
@@ -153,11 +155,6 @@ class OutputEdits(Frozen, gc=True, dict=True):
         added = bisect_left(self._outputs, position, key=_POSITION)
         last = [edit.commit for edit in self.edits[max(0, edited - 1) : edited]]
         return max((*last, *self._outputs[max(0, added - 1) : added]), key=_POSITION, default=None)
-
-    def _with_prefix(self, prefix: str) -> Commit | None:
-        """Return the first commit whose id begins with these digits; None for fewer than ``_SHORTEST_ID`` of them."""
-        candidates = self._by_prefix.get(prefix[:_SHORTEST_ID], ())
-        return next((commit for commit in candidates if commit.sha.startswith(prefix)), None)
 
     @cached_property
     def _by_prefix(self) -> dict[str, list[Commit]]:

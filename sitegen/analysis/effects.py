@@ -51,10 +51,11 @@ def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> t
                 before = newest[positions[earlier - 1]]
                 compared = Compared(points[before].scorecard, points[index].scorecard)
                 model, judge = compared.exchanges
+                differences = (compared.difference(metric.name) for metric in compared.after.metrics[:HEADLINES])
                 window = window._replace(
                     before=before,
                     by_rules=_by_rules(point.change for point in points[before + 1 : index + 1]),
-                    over_common=_over_common(compared),
+                    over_common=None if compared.overlap.verdict == "comparable" else tuple(differences),
                     model=model,
                     judge=judge,
                 )
@@ -92,12 +93,6 @@ def _by_rules(deltas: Iterable[Change | None]) -> float | None:
             return None
         total += parts.ground_truth + parts.rules
     return total
-
-
-def _over_common(compared: Compared) -> tuple[float | None, ...] | None:
-    if compared.overlap.verdict == "comparable":
-        return None
-    return tuple(compared.difference(metric.name) for metric in compared.after.metrics[:HEADLINES])
 
 
 class EffectIndex:

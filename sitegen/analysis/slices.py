@@ -13,14 +13,13 @@ from sitegen.analysis.deltas import Compared
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.importers.case import BETWEEN, MOST_NUMBERS
-from sitegen.importers.tool_values import spelled_number
 from sitegen.model.changes import ChangeVerdict, Interval
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
 from sitegen.model.scorecards import ANSWERERS, DocumentScore, Result, Scorecard
 from sitegen.model.series import Series
-from sitegen.model.usage import RunUsage
+from sitegen.model.usage import RunUsage, spelled_number
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.results_file import SliceRow
 from sitegen.scoring.usage import with_usage

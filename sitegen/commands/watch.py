@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from socket import socket
 
@@ -20,11 +20,8 @@ def command(options: Options, *, port: int | None, open_browser: bool) -> None:
     """Build, serve and rebuild until Ctrl-C. Raises RepositoryError if there is no repository."""
     root = open_project(options, "").place.top
     with suppress(KeyboardInterrupt), listen(port) as listening:
-        if sys.stderr.isatty():
-            with stage_progress(bars=True) as progress:
-                first = build_attempt(options, progress=progress)
-        else:
-            first = build_attempt(options)
+        with stage_progress(bars=True) if sys.stderr.isatty() else nullcontext() as progress:
+            first = build_attempt(options, progress=progress)
         address = f"http://{ADDRESS}:{listening.getsockname()[1]}/"
         print_line(f"{address} shows {root}; Ctrl-C ends it")
         sys.stdout.flush()

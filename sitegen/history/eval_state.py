@@ -33,6 +33,7 @@ from sitegen.history.layout import (
 )
 from sitegen.history.repository import Repository
 from sitegen.model.commits import ChangedPath, Commit
+from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.recorded import Recorded, states
 from sitegen.model.timeline import Blob, Cause, Snapshot
@@ -263,12 +264,11 @@ class EvalState(Struct):
         folder = f"{self.active}/{RESULTS}/{name}"
         files = files_of(self.kind)
         outputs = self.files.outputs_in(folder, files.outputs, files.variants)
-        draft = self.draft(name, outputs, self.record_beside(outputs, folder))
-        if name not in self.with_runs:
-            return draft
-        start = f"{folder}/runs"
-        runs = ((_run_number(blob.path[len(start) + 1 :]), blob) for blob in self.files.blobs(start))
-        return replace(draft, runs=tuple(blob for _, blob in sorted(runs)))
+        in_runs = self.files.blobs(f"{folder}/runs") if name in self.with_runs else ()
+        runs = tuple(sorted(in_runs, key=lambda blob: natural_order(blob.path)))
+        if traits_of(self.kind).names_scores:  # answers of other runs to a case are answers to it
+            outputs, runs = (*outputs, *runs), ()
+        return replace(self.draft(name, outputs, self.record_beside(outputs, folder)), runs=runs)
 
     def record_beside(self, outputs: tuple[Blob, ...], folder: str, *, in_own_folder: bool = True) -> Blob | None:
         """Return the record in the folder of an output, which is no output itself."""
@@ -316,12 +316,6 @@ class EvalState(Struct):
                     self.first_with.setdefault(f"output {output}", file.oid),
                 )
         return self.sides[version]
-
-
-def _run_number(path: str) -> int:
-    """Return 7 for ``7/extracted.json``; -1 for a name that is not a number, so that it sorts first."""
-    name = path.partition("/")[0]
-    return int(name) if name.isascii() and name.isdigit() and len(name) < 10 else -1
 
 
 def cause_since(last: Snapshot | None, new: Snapshot, *, waited: bool = False) -> tuple[Cause, ...]:

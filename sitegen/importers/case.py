@@ -12,13 +12,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
+from itertools import islice
 from types import MappingProxyType
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
 from msgspec.structs import replace
 
-from sitegen.importers.tool_values import spelled_number
 from sitegen.model.answers import Turn
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts
@@ -26,7 +26,7 @@ from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
-from sitegen.model.usage import LONGEST, Call
+from sitegen.model.usage import LONGEST, Call, spelled_number
 from sitegen.stats.counts import mean
 from sitegen.text.plain import cut
 from sitegen.text.values import short_digest
@@ -203,6 +203,11 @@ class JudgedCase(Frozen):
             repeats=tuple([repeat.with_fields(grades) for repeat in self.repeats]),
         )
 
+    def counted_as(self, attribute: str) -> list[Counts]:
+        """What judges count under the name of an attribute, with the name of the judge before it or not."""
+        counted = ((opinion.name, field, cells) for opinion in self.opinions for field, cells in opinion.counts)
+        return [cells for judge, field, cells in counted if attribute in (field, f"{judge}: {field}")]
+
     @property
     def opinions(self) -> tuple[Opinion, ...]:
         """All opinions that may hold counts."""
@@ -251,15 +256,18 @@ class JudgedResults(Frozen):
 
         Any other number outside 0 to 1 is left out and reported. ``lines``: that of each case, if they are known.
         """
-        stated = [case.confidence for case in self.cases]
+        answers = [answer for case in self.cases for answer in (case, *case.repeats)]
+        stated = [answer.confidence for answer in answers]
         shares, off = as_shares(stated, "answers")
         if shares == stated:
             return self
-        cases = [replace(case, confidence=share) for case, share in zip(self.cases, shares, strict=True)]
+        shared = (replace(answer, confidence=share) for answer, share in zip(answers, shares, strict=True))
+        cases = [replace(next(shared), repeats=tuple(islice(shared, len(case.repeats)))) for case in self.cases]
         findings = [*self.findings]
         if off:
             place, finding = off
-            said = f"{finding.value}, stated for {self.cases[place].id[:80]!r}"
+            names = [case.id for case in self.cases for _ in (case, *case.repeats)]
+            said = f"{finding.value}, stated for {names[place][:80]!r}"
             findings.append(replace(finding, value=said, line=lines[place] if len(lines) == len(cases) else None))
         return replace(self, cases=tuple(cases), findings=tuple(findings))
 

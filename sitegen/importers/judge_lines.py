@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from sys import intern
 from typing import Final
 
@@ -24,6 +25,7 @@ from sitegen.importers.case import (
     Opinion,
     grade_of,
     grader_name,
+    texts_of,
     with_verdicts_as_fields,
 )
 from sitegen.importers.tool_values import (
@@ -41,15 +43,16 @@ from sitegen.importers.tool_values import (
     transcript,
     truth,
     whole,
+    written,
 )
-from sitegen.importers.usual_names import stated_confidence
+from sitegen.importers.usual_names import PARTS, plain_name, stated_confidence
 from sitegen.model.answers import Turn
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
-from sitegen.model.usage import stated, stated_judge
+from sitegen.model.usage import JUDGES, stated, stated_judge
 from sitegen.text.keys import plain_key
 
 _IDS: Final = ("id", "test_id", "case_id", "eval_id", "case", "test")
@@ -76,6 +79,15 @@ _MESSAGES: Final = ("transcript", "messages", "output_messages", "outputMessages
 """Keys of a line that hold the messages and calls of tools of an agent."""
 _SYSTEM_PROMPT: Final = ("systemPrompt", "system_prompt")
 """Keys of an evaluator's prompt that is the same in every case. The prompt beside it holds the answer."""
+
+
+_OF_ANSWERS: Final = frozenset(
+    (
+        *chain(*PARTS.values(), VERDICTS, JUDGES, map(plain_name, (*_OWN_KEYS, *_MESSAGES, *_SYSTEM_PROMPT))),
+        *("evalpath", "failurestage", "failurereasoncode", "targeterrorkind", "timestamp", "conversationid"),
+    )
+)
+"""Names of what a line says of an answer, in lower case without separators: any other text is one about the case."""
 
 
 def _texts(value: Value) -> tuple[str, ...]:
@@ -112,9 +124,6 @@ class _Stated(ToolObject):
     status = part(text, "execution_status")
     target_error = part(text, "target_error_kind")
     timestamp = part(text, "timestamp")
-    input = part(conversation, "input")
-    expected = part(text, "expected")
-    output = part(last_message, "output")
 
     @property
     def transcript(self) -> tuple[Turn, ...]:
@@ -195,6 +204,12 @@ class _Stated(ToolObject):
         if any(opinion.grader for opinion in opinions):  # the case's score and verdict are computed from the judges'
             overall = replace(overall, grader=overall.grader or Grader())
         findings += (Finding("error", fault.format(repr(name[:80])), _FIX) for fault in faults)
+        named = {plain_name(key): value for key, value in line.members.items() if key != "target"}
+        asked, expected, output = (
+            next((named[name] for name in PARTS[part] if name in named), None)
+            for part in ("input", "expected", "output")
+        )
+        about = {**members(line.members.get("metadata")), **line.members}
         return JudgedCase(
             id=name,
             opinion=overall,
@@ -202,9 +217,10 @@ class _Stated(ToolObject):
             variant=line.variant,
             provider=line.target,
             passed=line.passed,
-            input=intern(line.input),  # many answers share one text
-            expected=intern(line.expected),
-            output=line.output,
+            texts=texts_of({key: value for key, value in about.items() if plain_name(key) not in _OF_ANSWERS}),
+            input=intern(conversation(asked)),  # many answers share one text
+            expected=intern(written(expected)),
+            output=last_message(output),
             error=failure,
             unjudged=unjudged,
             call=stated(line.members),

@@ -8,7 +8,6 @@ If a model grades, its answer is the last ``sampling`` of the sample, and every 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError, json_lines
@@ -77,7 +76,10 @@ def read(content: bytes) -> JudgedResults:
     lines = [members(value) for _, value in json_lines(content, findings, _FIX)]
     spec = members(next((line["spec"] for line in lines if line.get("spec")), None))
     models = list(map(written, items(spec.get("completion_fns"))))
-    grader = _grader(models, members(value_at(spec, "run_config.eval_spec.args")))
+    arguments = members(value_at(spec, "run_config.eval_spec.args"))
+    judge: dict[str, Value] = {key: arguments[key] for key in _JUDGE if arguments.get(key)}
+    is_graded = bool(arguments.get("modelgraded_spec"))  # by the last model of the run
+    grader = Grader(grader_name(models[-1] if models else "", as_json(judge))) if is_graded else None
     samples: dict[str, list[_Event]] = {}
     for event in map(_Event, lines):
         if event.sample:
@@ -90,14 +92,6 @@ def read(content: bytes) -> JudgedResults:
     findings += findings_of_samples(cases, off_scale)
     run = Recorded(timestamp=text(spec.get("created_at")).strip() or None)
     return JudgedResults(tuple(cases), tuple(findings), run)
-
-
-def _grader(models: list[str], arguments: Mapping[str, Value]) -> Grader | None:
-    """The model that grades, by the arguments of the eval: the last one of the run."""
-    if not arguments.get("modelgraded_spec"):
-        return None
-    judge: dict[str, Value] = {key: arguments[key] for key in _JUDGE if arguments.get(key)}
-    return Grader(grader_name(models[-1] if models else "", as_json(judge)))
 
 
 def _case(events: list[_Event], models: list[str], grader: Grader | None, off_scale: Counter[str]) -> JudgedCase:

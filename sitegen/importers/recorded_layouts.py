@@ -24,11 +24,12 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, ending, parse_json, read_json, text_of
 from sitegen.data_files.yaml_reader import read_yaml
-from sitegen.importers.tool_values import as_float, spelled_number
+from sitegen.importers.tool_values import as_float
 from sitegen.model.changes import Ends
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed
+from sitegen.model.usage import spelled_number
 
 LONGEST: Final = 200
 """Characters of a name. Numbers with longer names are left out."""

@@ -19,7 +19,7 @@ from sitegen.importers.case import BASELINES, RIGHT, WRONG, JudgedCase, JudgedRe
 from sitegen.importers.tool_values import ToolObject, list_of, members, number, part, share, text
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
-from sitegen.model.usage import Call, Usage
+from sitegen.model.usage import Call, Usage, stated
 
 GRADING: Final = re.compile(r"(?:(.+)[-_])?grading(?:[-_](.+))?\.json")
 """Matches the name of a grading. Gradings in one folder have the eval or the configuration in their names as well."""
@@ -67,10 +67,7 @@ def with_files_beside(case: JudgedCase, path: str, beside: Mapping[str, Value]) 
     """
     folder = PurePosixPath(path).parent
     folder = folder.parent if folder.name == OUTPUTS else folder
-    timing = members(beside.get(f"{folder}/{BESIDE[0]}"))
-    milliseconds = number(timing.get("duration_ms"))
-    seconds = number(timing.get("total_duration_seconds")) or (milliseconds and milliseconds / 1000)
-    usage = case.call.usage
+    usage, seconds = case.call.usage, stated(beside.get(f"{folder}/{BESIDE[0]}")).usage.latency
     said = tuple(
         Opinion(_PERSON, None, reasoning=comment)
         for above in folder.parents

@@ -40,12 +40,9 @@ from sitegen.importers.tool_values import (
     lone_item,
     members,
     name_of,
-    number,
-    spelled_number,
     text,
     transcript,
     value_at,
-    whole,
 )
 from sitegen.importers.usual_names import (
     GRADES,
@@ -61,13 +58,12 @@ from sitegen.importers.usual_names import (
     stated_confidence,
     usual_columns,
 )
-from sitegen.model.answers import Turn
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
-from sitegen.model.usage import JUDGES, LATENCIES, Call, Usage, stated, stated_judge
+from sitegen.model.usage import JUDGES, LATENCIES, Call, Usage, amount_of, spelled_number, stated, stated_judge
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import cut
 
@@ -361,17 +357,13 @@ class _TableReader:
         failures = [_cell_text(row.get(name)) for name in self._judge_errors]
         cells = map(members, (value_at(row, column) for column in self._scores.values()))
         failures += (_cell_text(cell.get("error")) for cell in cells if all(cell.get(key) is None for key in GRADES))
-        stated = (self.value(row, part) for part in USAGE)
-        tokens_in, tokens_out, cost, latency = (  # which are texts in CSV
-            spelled_number(amount) if isinstance(amount, str) else amount for amount in stated
-        )
-        seconds = number(latency)
-        usage = Usage(
-            tokens_in=whole(tokens_in),
-            tokens_out=whole(tokens_out),
-            cost=number(cost),
-            latency=None if seconds is None else seconds / LATENCIES.get(plain_name(parts["latency"][0]), 1.0),
-        )
+        sample = members(row.get("sample"))
+        messages = next((row[name] for name in self._conversations if row.get(name)), None)
+        divisor = LATENCIES.get(plain_name(parts["latency"][0]), 1.0) if parts.get("latency") else 1.0
+        tokens_in, tokens_out, cost = (amount_of(self.value(row, part)) for part in USAGE[:3])
+        whole_in, whole_out = (None if size is None or size % 1 else int(size) for size in (tokens_in, tokens_out))
+        latency = amount_of(self.value(row, "latency"), divisor)
+        usage = Usage(tokens_in=whole_in, tokens_out=whole_out, cost=cost, latency=latency)
         return JudgedCase(
             id=name,
             opinion=Opinion("", score, reasoning=reasoning, grader=grader),
@@ -385,15 +377,9 @@ class _TableReader:
             unjudged=next(filter(None, failures), ""),
             call=Call(usage, self._text(row, "model")),
             confidence=self._confidence(row),
-            transcript=self._transcript(row),
+            transcript=transcript(sample.get("input"), sample.get("output")) or transcript(messages),
             texts=texts_of({name: row[name] for name in self._others if name in row}),
         )
-
-    def _transcript(self, row: Mapping[str, Value]) -> tuple[Turn, ...]:
-        """The conversation of a row: that of its sample, or in one of the columns that usually hold one."""
-        sample = members(row.get("sample"))
-        stated = map(row.get, self._conversations)
-        return transcript(sample.get("input"), sample.get("output")) or transcript(next(filter(None, stated), None))
 
     def _confidence(self, row: Mapping[str, Value]) -> float | None:
         """How sure the model was. Beside a judge, it is taken for the judge's unless the settings name the column."""

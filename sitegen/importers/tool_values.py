@@ -108,20 +108,6 @@ def as_float(value: Value) -> float | None:
     return number if abs(number) <= LARGEST_NUMBER else None
 
 
-_SPELLED: Final = re.compile(
-    r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+|0,[0-9]+|[0-9]+,(?![0-9]{3}\b)[0-9]+)(?:[eE][-+]?[0-9]{1,3})?"
-)
-_LONGEST_SPELLED: Final = 40  # characters
-
-
-def spelled_number(spelled: str) -> Decimal | None:
-    """The number that a text spells, else None. A comma is that of decimals unless it may be that of thousands."""
-    spelled = spelled.strip()
-    return (
-        Decimal(spelled.replace(",", ".")) if len(spelled) <= _LONGEST_SPELLED and _SPELLED.fullmatch(spelled) else None
-    )
-
-
 def value_at(row: Mapping[str, Value], column: str) -> Value:
     """The value of a column, or of a path into its objects and lists (``arguments.0.0``). None if there is none."""
     if column in row or "." not in column:

@@ -14,9 +14,9 @@ from sitegen.data_files.reading import UnreadableError, parse_json
 from sitegen.importers.case import VERDICTS, WORDS, grade_of, is_no_score
 from sitegen.importers.columns import ColumnMap
 from sitegen.importers.preferences import preference_in
-from sitegen.importers.tool_values import as_float, lone_item, members, name_of, spelled_number
+from sitegen.importers.tool_values import as_float, lone_item, members, name_of
 from sitegen.model.outcomes import Value
-from sitegen.model.usage import LATENCIES, TOKENS_IN, TOKENS_OUT
+from sitegen.model.usage import LATENCIES, TOKENS_IN, TOKENS_OUT, spelled_number
 from sitegen.text.keys import plain_key
 
 TRUE_LABELS: Final = ("ytrue", "truelabel", "goldlabel")
@@ -112,6 +112,10 @@ NO_ANSWERER: Final = re.compile(
     r"(?i)(?:^|[^a-z])(?:(?:judge|annotator|rater|human|reviewer)s?|truth|gold|(?:old|previous)[_ -]label)(?:[^a-z]|$)"
 )
 """Matches a column of what somebody says of an answer or said before, which the expected label sums up."""
+_PERSON: Final = re.compile(
+    r"(?i)(?:human|expert|annotator|reviewer)[_ .-]?(?:[0-9]|verdict|label|grade|judge?ment|pass(?:ed)?|rating|score)?"
+)
+"""Matches a column with the verdict of a person."""
 _STATED_MEASURE: Final = re.compile(
     r"(?:.*similarity|(?:answer|context)?relevan\w+|(?:answer)?correctness|faithfulness|groundedness|helpfulness|coherence|"
     r"bertscore(?:f1)?|bleu\d?|rouge[l\d]?|judge)(?:score)?|score(?!d)[a-z]+"
@@ -416,7 +420,11 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     is_classified = len(sides) == 2 and sides[0] in TRUE_LABELS and sides[1] in PREDICTED_LABELS
     if not (verdict or score or scores or is_classified):
         return None
-    parts |= {part: (column,) for part, column in (("passed", verdict), ("score", score)) if column}
+    of_people = [name for name in by_name.values() if name not in (verdict, score) and _PERSON.fullmatch(name)]
+    of_people = [name for name in of_people if _states_verdicts(name, rows)]
+    person = of_people[0] if len(of_people) == 1 else ""  # of several people, nobody says whose verdict counts
+    stated = (("passed", verdict), ("score", score), ("human", person))
+    parts |= {part: (column,) for part, column in stated if column}
     return ColumnMap(parts, scores=scores)
 
 

@@ -8,6 +8,7 @@ Tools use different names for the same value, so names are compared without case
 
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import lru_cache
@@ -109,9 +110,10 @@ _COST: Final = ("cost", "costusd", "usd")
 _PARAMETERS: Final = ("parameters", "params", "modelparameters", "modelparams")
 _PARAMETER: Final = ("temperature", "maxtokens", "topp", "topk", "seed")
 """Parameters of a call that may be listed beside its model."""
-_UNITS: Final = (("ms", 1000.0), ("milliseconds", 1000.0), ("s", 1.0), ("sec", 1.0), ("secs", 1.0), ("seconds", 1.0))
+_UNITS: Final = {"ms": 1000.0, "milliseconds": 1000.0, **dict.fromkeys(("s", "sec", "secs", "seconds"), 1.0)}
+"""Unit of a time -> how many of these units are a second."""
 LATENCIES, _MEDIAN, _P95 = (
-    {name + ending: divisor for name in names for ending, divisor in (("", 1.0), *_UNITS)}
+    {name + ending: divisor for name in names for ending, divisor in {"": 1.0, **_UNITS}.items()}
     for names in (
         ("latency", "duration", "elapsed", "elapsedtime", "responsetime", "processingtime"),
         ("latencymedian", "medianlatency", "latencyp50", "p50latency"),
@@ -119,6 +121,7 @@ LATENCIES, _MEDIAN, _P95 = (
     )
 )
 """Names of a time with each unit at their end -> how many of these units are a second."""
+_TIMES: Final = {**LATENCIES, **_MEDIAN, **_P95}
 
 
 def stated(*objects: Any) -> Call:
@@ -140,7 +143,7 @@ def stated(*objects: Any) -> Call:
             tokens_in=_first_whole_number(tokens, _SHORT_IN) if tokens_in is None else tokens_in,
             tokens_out=_first_whole_number(tokens, _SHORT_OUT) if tokens_out is None else tokens_out,
             cost=_first_number(both, _COST),
-            latency=_seconds(both, LATENCIES),
+            latency=_first_number(both, LATENCIES),
         ),
     )
 
@@ -151,7 +154,7 @@ def stated_run(*objects: Any) -> RunUsage | None:
     A single latency is taken as the median.
     """
     call, members = stated(*objects), _members(objects)
-    median, judge = _seconds(members, _MEDIAN), _model(members, JUDGES)
+    median, judge = _first_number(members, _MEDIAN), _model(members, JUDGES)
     run_usage = RunUsage(
         models=(call.model,) if call.model else (),
         parameters=call.parameters,
@@ -159,7 +162,7 @@ def stated_run(*objects: Any) -> RunUsage | None:
         tokens_out=call.usage.tokens_out,
         cost=call.usage.cost,
         latency_median=call.usage.latency if median is None else median,
-        latency_p95=_seconds(members, _P95),
+        latency_p95=_first_number(members, _P95),
         judges=(judge,) if judge else (),
     )
     return None if run_usage == RunUsage() else run_usage
@@ -225,19 +228,10 @@ def canonical(parameters: Any) -> str:
         return ""
 
 
-def _seconds(members: dict[str, Any], names: dict[str, float]) -> float | None:
-    """Return the first of these times in seconds; the end of its name gives its unit."""
-    for name, divisor in names.items() if not names.keys().isdisjoint(members) else ():
-        if (number := _usable_number(members.get(name))) is not None:
-            return number / divisor
-    return None
-
-
-def _first_number(members: dict[str, Any], names: tuple[str, ...]) -> float | None:
-    for name in names:
-        if name in members and (number := _usable_number(members[name])) is not None:
-            return number
-    return None
+def _first_number(members: dict[str, Any], names: Iterable[str]) -> float | None:
+    """Return the first of these amounts. A time becomes seconds; the end of its name gives its unit."""
+    stated = (amount_of(members[name], _TIMES.get(name, 1.0)) for name in names if name in members)
+    return next((number for number in stated if number is not None), None)
 
 
 def _first_whole_number(members: dict[str, Any], names: tuple[str, ...]) -> int | None:
@@ -245,12 +239,38 @@ def _first_whole_number(members: dict[str, Any], names: tuple[str, ...]) -> int 
     return int(number) if number is not None and number == int(number) else None
 
 
-def _usable_number(value: Any) -> float | None:
-    """Return a finite number of at least 0; None for anything else."""
-    if value is None or isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+_SPELLED: Final = re.compile(
+    r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+|0,[0-9]+|[0-9]+,(?![0-9]{3}\b)[0-9]+)(?:[eE][-+]?[0-9]{1,3})?"
+)
+_LONGEST_SPELLED: Final = 40  # characters
+
+
+def spelled_number(spelled: str) -> Decimal | None:
+    """The number that a text spells, else None. A comma is that of decimals unless it may be that of thousands."""
+    spelled = spelled.strip()
+    is_one = len(spelled) <= _LONGEST_SPELLED and _SPELLED.fullmatch(spelled)
+    return Decimal(spelled.replace(",", ".")) if is_one else None
+
+
+_AMOUNT: Final = re.compile(rf"(?:US)?\$? *([-+.,0-9e]{{1,40}}?) *({'|'.join(_UNITS)}|USD|\$)?", re.IGNORECASE)
+_CLOCK: Final = re.compile(r"(?:([0-9]{1,4}):)?([0-9]{1,4}):([0-9]{1,2}(?:[.,][0-9]{1,9})?)")
+
+
+def amount_of(value: Any, divisor: float = 1.0) -> float | None:
+    """Return a finite number of at least 0, which may be a text with its unit; None for anything else.
+
+    ``$0.0012`` is an amount of money; ``1380ms``, ``1.38s`` and ``00:01.38`` are times, which become seconds.
+    ``divisor``: how many of the units of a number without one count as 1.
+    """
+    if isinstance(value, str) and (clock := _CLOCK.fullmatch(value.strip())):
+        hours, minutes, seconds = clock.groups()
+        return int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds.replace(",", "."))
+    if isinstance(value, str) and (spelled := _AMOUNT.fullmatch(value.strip())):
+        value, divisor = spelled_number(spelled[1]), _UNITS.get((spelled[2] or "").lower(), divisor)
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     try:
-        number = float(value)
+        number = float(value) / divisor
     except (OverflowError, ValueError):
         return None
     return number if math.isfinite(number) and 0 <= number <= _LARGEST else None

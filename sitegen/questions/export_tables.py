@@ -113,10 +113,6 @@ def _by_cause(role: Role) -> ExportColumn:
     return real(f"by_{role}", lambda at: None if at.part.recorded else getattr(at.delta.parts, role, None))
 
 
-def _now(at: At) -> float | None:
-    return at.point.now.metric(at.part.name) if at.point.now and not at.part.recorded else None
-
-
 def _usage(at: At) -> RunUsage:
     return at.point.scorecard.usage or RunUsage()
 
@@ -192,7 +188,7 @@ TABLES: Final = (
             *_AT,
             ExportColumn("metric", lambda at: at.part.name),
             real("score_then", lambda at: at.point.scorecard.metric(at.part.name)),
-            real("score_now", _now),
+            real("score_now", lambda at: at.point.now and not at.part.recorded and at.point.now.metric(at.part.name)),
             real("change", lambda at: at.delta.change),
             *map(_by_cause, ROLES),
             *_interval(lambda at: at.point.interval if at.part is at.series.specs[0] else None),

@@ -29,7 +29,14 @@ def answered_cases(cases: Sequence[JudgedCase]) -> tuple[AnsweredCase, ...]:
 
     Empty if the file has neither texts nor scores of judges.
     """
-    lengths = [len(text) for case in cases for text in _texts(case)]
+    lengths = [
+        len(text)
+        for case in cases
+        for text in chain(
+            (case.input, case.expected, case.output, case.error, *(turn.text for turn in case.transcript)),
+            *((opinion.reasoning, *opinion.hits, *opinion.misses) for opinion in case.opinions),
+        )
+    ]
     fitting = (bound for bound in _BOUNDS if sum(min(length, bound) for length in lengths) <= _TOGETHER)
     longest = next(fitting, _BOUNDS[-1])
     stated = ((judge.score, judge.details) for case in cases for judge in case.judges)
@@ -58,12 +65,6 @@ def _asked(of_case: Sequence[JudgedCase]) -> Iterator[tuple[str, str]]:
     for name, text in texts.items():
         if all(case.texts is texts or case.texts.get(name) == text for case in of_case):
             yield name, text
-
-
-def _texts(case: JudgedCase) -> Iterator[str]:
-    yield from (case.input, case.expected, case.output, case.error)
-    yield from chain.from_iterable((opinion.reasoning, *opinion.hits, *opinion.misses) for opinion in case.opinions)
-    yield from (turn.text for turn in case.transcript)
 
 
 def _answer(case: JudgedCase, summed: JudgedCase, longest: int) -> CaseAnswer:

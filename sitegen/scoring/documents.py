@@ -188,18 +188,16 @@ class RecordedPart:
     """Of all outputs of the eval, with the headline of its series first; null if this run wrote none of that name."""
 
 
-def _recorded_part(result: Result) -> RecordedPart:
-    card = result.scorecard
-    return RecordedPart(
-        numbers=tuple(NumberRow(spec.name, card.metric(spec.name), spec.higher_is_better) for spec in card.specs)
-    )
-
-
 _PARTS: Final[dict[str, Callable[[Result], Any]]] = {
     "fields": fields_part,
     "highlights": highlights_part,
     "judged": judged_part,
-    "recorded": _recorded_part,
+    "recorded": lambda result: RecordedPart(
+        numbers=tuple(
+            NumberRow(spec.name, result.scorecard.metric(spec.name), spec.higher_is_better)
+            for spec in result.scorecard.specs
+        )
+    ),
 }
 """By kind; ``fields`` has the part of all others."""
 

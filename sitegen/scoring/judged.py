@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from math import comb, inf
+from math import comb, inf, sqrt
 from posixpath import basename, splitext
 from typing import Final
 
@@ -34,6 +34,7 @@ from sitegen.scoring.usage import VERDICTS, missing_usage, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import cohens_kappa
 from sitegen.stats.confidence import AUROC, auroc_metric
+from sitegen.stats.significance import variance
 from sitegen.text.plain import cut
 from sitegen.text.values import COUNT, as_json, short_digest
 
@@ -75,6 +76,13 @@ METRICS: Final = (
         "Flaky cases",
         "Cases of which some answers passed and others did not / cases with two verdicts or more; a case counts once "
         "for each variant and model that answered it.",
+        higher_is_better=False,
+        is_optional=True,
+    ),
+    MetricSpec(
+        "spread",
+        "Spread of repeats",
+        "The standard deviation of the scores of the answers to a case; the mean over cases with two scores or more.",
         higher_is_better=False,
         is_optional=True,
     ),
@@ -162,7 +170,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=54,
+    version=55,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",
@@ -256,7 +264,9 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
     counted = {(field, opinion.name) for case in cases for opinion in case.opinions for field, _ in opinion.counts}
     judges = Counter(field for field, _ in counted if field)
     lifts = _lifts(answers)
-    of_transcripts = _counted_of_transcripts(cases)
+    numbers = [_numbers(case.transcript) for case in cases if case.transcript]
+    # Of a single answer without tools, no metric of transcripts says anything.
+    of_transcripts = OF_TRANSCRIPTS[: 3 if any(each[1] for each in numbers) else any(each[0] > 1 for each in numbers)]
     fewest = min((each for each, _ in map(_verdicts, answers.values()) if each > 1), default=0)
     documents: list[DocumentScore] = []
     judgements: list[Judgement] = []
@@ -416,9 +426,11 @@ def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion
     if wrong and len(answers) > 1:
         note = "; ".join(filter(None, (f"{len(wrong)} of {len(answers)} answers", note)))
     those = {id(case): case for case, *_ in answers}  # several judges may have one attribute
-    wrongs = {id(case) for case, *_ in wrong}
-    sure = [(each.confidence, key not in wrongs) for key, each in those.items() if each.answers == 1]
-    stated = tuple([(share, is_right) for share, is_right in sure if share is not None])
+    stated = tuple(
+        (each.confidence, not any(cells.fp + cells.fn for cells in each.counted_as(attribute)))
+        for each in chain.from_iterable(case.repeats or (case,) for case in those.values())
+        if each.confidence is not None and each.answers == 1
+    )
     expected, actual = cut(case.expected, _ANSWER), cut(case.output, _ANSWER)
     sides: list[tuple[Outcome, str | None, str | None]] = []
     if counts.wrong_value:
@@ -483,14 +495,10 @@ def _optional(repeats: Sequence[JudgedCase], k: int, lift: float | None) -> Iter
     if number >= k > 1:
         ways = comb(number, k)
         values = (1 - comb(number - passed, k) / ways, comb(passed, k) / ways, float(0 < passed < number))
-        yield from map(Metric, VERDICTS[1:], values)
-
-
-def _counted_of_transcripts(cases: Sequence[JudgedCase]) -> tuple[str, ...]:
-    """The metrics of transcripts that say something of an output: of a single answer without tools, none does."""
-    if any(turn.kind == "call" for case in cases for turn in case.transcript):
-        return OF_TRANSCRIPTS
-    return OF_TRANSCRIPTS[:1] if any(_numbers(case.transcript)[0] > 1 for case in cases if case.transcript) else ()
+        yield from map(Metric, VERDICTS[1:4], values)
+    scores = [each.score for case in repeats for each in case.repeats or (case,) if each.score is not None]
+    if len(scores) > 1:
+        yield Metric("spread", sqrt(variance(scores)))
 
 
 def _of_transcripts(repeats: Sequence[JudgedCase], counted: Sequence[str]) -> Iterator[Metric]:

@@ -46,12 +46,8 @@ def corrected_line(
         return None
     lines = (in_folder[file] if file else truth.content).decode().split("\n")  # with a byte order mark
     replacements = _with_other_cell if (file or truth.path).lower().endswith(".csv") else _with_other_text
-    candidates = (
-        (number, line)
-        for number, text in enumerate(lines, 1)
-        if text.strip()
-        for line in dict.fromkeys(replacements(text, suspect))
-    )
+    written = ((number, text) for number, text in enumerate(lines, 1) if text.strip())
+    candidates = ((number, line) for number, text in written for line in dict.fromkeys(replacements(text, suspect)))
     for number, line in islice(candidates, _TRIED):
         changed = "\n".join([*lines[: number - 1], line, *lines[number:]]).encode()
         content = packed({**in_folder, file: changed}.items()) if file else changed

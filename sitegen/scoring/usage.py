@@ -128,8 +128,8 @@ def with_usage(card: Scorecard, usage: RunUsage | None) -> Scorecard:
     return replace(card, metrics=(*of_kind.values(), *of_usage), usage=usage)
 
 
-VERDICTS: Final = ("pass_rate", "pass_any", "pass_all", "flaky")
-"""The metrics of judged cases that follow from their verdicts."""
+VERDICTS: Final = ("pass_rate", "pass_any", "pass_all", "flaky", "spread")
+"""The metrics of judged cases that follow from their verdicts, or from the scores of repeats."""
 
 _GRADED: Final = {"judged": ("score", *(ratio.name for ratio in RATIOS), *VERDICTS), "responses": ("average_quality",)}
 """The metrics of each kind that depend on the grades of a judge."""

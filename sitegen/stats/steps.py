@@ -105,7 +105,8 @@ def levels(values: Sequence[float | None], grain: float = 0.0, unit_variance: Un
     starts = {blip.start for blip in singles}
     sigma_without_blips = noise([value for place, value in enumerate(row) if place not in starts])
     heavy = not grain
-    grain = grain or _finest(row)
+    apart = (after - before for before, after in pairwise(sorted(row)))
+    grain = grain or min((distance for distance in apart if distance > EQUAL), default=0.0)
     beyond = max(FAR, FAR_HEAVY * cbrt(len(row))) if heavy else FAR
     far = max(beyond * sigma_without_blips, FAR_CASES * grain - EQUAL, off)
     singles = [blip._replace(far=blip.distance > far) for blip in singles]
@@ -188,11 +189,6 @@ def _lasting_levels(row: Sequence[float], starts: Sequence[int], furthest: float
         for index in (*range(first, start), *range(end, last)):
             calm[index] = max(mean - furthest, min(row[index], mean + furthest))
     return calm, cuts
-
-
-def _finest(values: Sequence[float]) -> float:
-    """The least difference of two values; 0 if all are equal."""
-    return min((after - before for before, after in pairwise(sorted(values)) if after - before > EQUAL), default=0.0)
 
 
 def noise(values: Sequence[float]) -> float:

@@ -184,7 +184,7 @@ def test_the_model_needs_nothing_but_the_standard_library_and_the_bases_of_value
         if entry.module.startswith("model/") and entry.module not in BASES
         if not entry.imported.startswith("sitegen.model")
     }
-    allowed = "bisect collections.abc dataclasses decimal enum functools json math typing"
+    allowed = "bisect collections.abc dataclasses decimal enum functools json math re typing"
     assert outside <= set(allowed.split())
 
 

@@ -237,9 +237,5 @@ def test_an_iteration_is_named_by_its_number_or_label_as_last_scored_or_by_its_r
 
 
 def test_an_iteration_that_is_not_there_is_answered_with_the_first_and_the_last_one():
-    assert [_first_to_last(numbers) for numbers in ([], [1, 2], [1, 2, 3], [1, 3, 4])] == [
-        "none",
-        "1, 2",
-        "1 to 3",
-        "1, 3, 4",
-    ]
+    stated = [_first_to_last(numbers) for numbers in ([], [1, 2], [1, 2, 3], [1, 3, 4])]
+    assert stated == ["none", "1, 2", "1 to 3", "1, 3, 4"]

@@ -140,6 +140,13 @@ def test_results_of_tools_state_the_confidence_of_answers(path, content, expecte
     assert [case.confidence for case in read_results(path, json.dumps(content).encode()).cases] == expected
 
 
+def test_each_epoch_of_inspect_has_its_confidence_beside_its_own_verdict():
+    second = {"id": "a", "epoch": 2, "scores": {"match": {"value": "I", "metadata": {"logprob": -1}}}}
+    content = json.dumps({"version": 2, "status": "success", "samples": [INSPECT, second]}).encode()
+    (judgement, _) = scorer("judged").score(ScoringInputs(outputs=(File("r.json", content),))).judgements
+    assert [(round(share, 5), right) for share, right in judgement.stated] == [(1.0, RIGHT), (0.36788, WRONG)]
+
+
 @pytest.mark.parametrize(
     ("path", "content"),
     [

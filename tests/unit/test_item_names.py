@@ -69,9 +69,5 @@ def test_a_suspect_label_and_a_row_of_the_gate_are_named_as_their_cell_is():
 
 def test_redaction_takes_the_names_of_items_out_of_paths():
     shown = Redaction(("walls[*].name",)).applied(scored(TRUTH, OUTPUT))
-    assert {one.label for one in shown.judgements} == {
-        "walls[0].name",
-        "walls[0].area",
-        "walls[1].name",
-        "walls[1].area",
-    }
+    paths = {f"walls[{place}].{name}" for place in (0, 1) for name in ("name", "area")}
+    assert {one.label for one in shown.judgements} == paths

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sitegen.data_files.reading import UnreadableError
-from sitegen.importers import IMPORTERS, importer_of, read_results
+from sitegen.importers import read_results
 from sitegen.importers.case import JudgedCase, JudgedResults, Opinion, with_documents
 from sitegen.importers.columns import read_settings
 from sitegen.model.metrics import Counts
@@ -34,11 +34,6 @@ def test_a_number_beyond_every_range_is_no_score_and_stops_no_file() -> None:
 def test_a_file_is_read_alike_wherever_it_lies_as_long_as_its_ending_stays() -> None:
     content = b'{"id": "a", "score": 1}'
     assert read_results("a/results.jsonl", content) == read_results("b/run.JSONL", content)
-
-
-def test_no_two_formats_have_one_name_and_the_last_takes_any_file() -> None:
-    assert len({(each.name, each.ending) for each in IMPORTERS}) == len(IMPORTERS)
-    assert importer_of("", b"\xff") is IMPORTERS[-1]
 
 
 def test_a_test_that_ran_on_several_targets_is_a_case_of_each() -> None:

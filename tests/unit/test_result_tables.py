@@ -94,9 +94,6 @@ def test_a_row_is_a_case_by_what_the_manifest_says_of_its_columns() -> None:
         ),
         JudgedCase(id="c", opinion=Opinion("", None), judges=(Opinion("rating", 0.1),), variant="one"),
     )
-
-
-def test_totals_are_those_of_the_columns() -> None:
     scored = card("r.csv", ANSWERS, columns=COLUMNS)
     assert (scored.metric("score"), scored.metric("pass_rate")) == ((0.75 + 0.1) / 2, 1 / 2)
 
@@ -109,14 +106,6 @@ def test_a_score_that_is_right_or_wrong_in_every_row_is_a_field_and_any_other_is
         (0.4, False, [(("exact", WRONG),), ()]),
     ]
     assert scores(results) == [{"exact": 1.0, "F": 0.5}, {"exact": 0.0, "F": 1.0}]
-
-
-def test_a_verdict_alone_is_a_field() -> None:
-    (case,) = read("r.csv", "id,ok\na,FAILED\n", columns={"id": "id", "passed": "ok"}).cases
-    assert (case.passed, case.judges) == (
-        False,
-        (Opinion("ok", 0.0, misses=("ok",), counts=(FieldScore("ok", WRONG),)),),
-    )
 
 
 def test_expected_and_output_alone_are_held_against_each_other_by_rule_29() -> None:
@@ -257,12 +246,24 @@ def test_a_preset_knows_ragas() -> None:
     assert (old.cases[0].output, scores(old)) == ("so", [{"bleu": 0.5}])
 
 
-@pytest.mark.parametrize(("path", "mark"), [("r.csv", ";"), ("r.tsv", "\t")])
-def test_usage_is_read_from_columns_with_usual_names_and_units_and_commas_may_be_of_decimals(path, mark) -> None:
+@pytest.mark.parametrize(
+    ("path", "mark", "time", "cost"),
+    [("r.csv", ";", "1500", "0,25"), ("r.tsv", "\t", "1500 ms", "$0.25"), ("r.csv", ";", "00:01.5", "0,25 USD")],
+)
+def test_usage_is_read_from_columns_with_usual_names_and_units_and_commas_may_be_of_decimals(path, mark, time, cost):
     head = "id;output;score;latency_ms;prompt_tokens;completion_tokens;cost\n"
-    (case,) = read(path, f"{head}a;1,5;0,9;1500;12;3;0,25\n".replace(";", mark)).cases
+    (case,) = read(path, f"{head}a;1,5;0,9;{time};12;3;{cost}\n".replace(";", mark)).cases
     assert (case.output, case.judges[0].score) == ("1,5", 0.9)
     assert case.call.usage == Usage(tokens_in=12, tokens_out=3, cost=0.25, latency=1.5)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+def test_what_rows_with_a_score_say_of_their_case_are_its_texts(ending) -> None:
+    row = {"id": "a", "question": "Why?", "reference": "So", "answer": "No", "score": "0.5", "topic": "hats"}
+    csv = f"{','.join(row)}\n{','.join(row.values())}\n"
+    (case,) = read(f"r.{ending}", lines({**row, "score": 0.5}) if ending == "jsonl" else csv).cases
+    assert (case.input, case.expected, case.output, case.score) == ("Why?", "So", "No", 0.5)
+    assert dict(case.texts) == {"topic": "hats"}
 
 
 def test_a_preset_knows_langsmith() -> None:

@@ -68,7 +68,10 @@ def split_of(card: Scorecard, *axes: str, before: Scorecard | None = None) -> Sp
 
 
 def test_every_axis_with_several_values_is_one_and_both_answerers_come_first():
-    found = splits(None, scored(answers()), scorer("judged").metrics[0])
+    card = scored(answers())
+    found, interval = splits(None, card, scorer("judged").metrics[0]), interval_of(card)
+    assert interval
+    assert (interval.n, interval.unit) == (8, "cases"), "all answers to a case are one unit"
     assert [split.axes for split in found] == [("variant", "model"), ("variant",), ("model",), ("language",)]
 
 
@@ -77,10 +80,7 @@ def test_the_matrix_has_the_mean_the_cost_and_the_latency_of_each_pair():
     assert (matrix.names(0), matrix.names(1)) == (("short", "long"), ("mini", "large"))
     cell = matrix.at("long", "mini")
     assert cell
-    assert cell.value == pytest.approx(0.535)
-    assert cell.cases == 8
-    assert cell.cost == pytest.approx(0.008)
-    assert cell.latency == pytest.approx(0.1)
+    assert [cell.value, cell.cases, cell.cost, cell.latency] == pytest.approx([0.535, 8, 0.008, 0.1])
     assert matrix.best == {("long", "large")}
 
 
@@ -107,12 +107,6 @@ def test_a_cost_that_not_all_answers_state_is_unknown():
     rows[0]["cost"] = ""
     costs = {each.values[0]: each.cost for each in split_of(scored(rows), "model").slices}
     assert costs == {"mini": None, "large": pytest.approx(0.32)}
-
-
-def test_the_answers_to_one_case_are_one_unit_of_the_interval():
-    interval = interval_of(scored(answers()))
-    assert interval
-    assert (interval.n, interval.unit) == (8, "cases")
 
 
 @pytest.mark.parametrize(
@@ -289,25 +283,40 @@ def test_a_limit_of_an_axis_that_no_answer_has_is_refused(project):
 
 
 @pytest.mark.parametrize(
-    ("passed", "any_of_k", "all_of_k", "flaky"),
+    ("passed", "any_of_k", "all_of_k", "flaky", "spread"),
     [
-        ({"a": "11", "b": "00"}, 0.5, 0.5, 0.0),
-        ({"a": "10", "b": "00"}, 0.5, 0.0, 0.5),
+        ({"a": "11", "b": "00"}, 0.5, 0.5, 0.0, 0.0),
+        # The deviation of 1 and 0 from 0.5 is that root of (0.25 + 0.25) / 1.
+        ({"a": "10", "b": "00"}, 0.5, 0.0, 0.5, 0.5**0.5 / 2),
         # Of three answers of which one passed, two are drawn: in 2 of 3 draws it is among them.
-        ({"a": "100", "b": "11"}, (2 / 3 + 1) / 2, 0.5, 0.5),
-        ({"a": "10", "b": "1"}, 1.0, 0.0, 1.0),
-        ({"a": "1", "b": "0"}, None, None, None),
+        ({"a": "100", "b": "11"}, (2 / 3 + 1) / 2, 0.5, 0.5, (1 / 3) ** 0.5 / 2),
+        ({"a": "10", "b": "1"}, 1.0, 0.0, 1.0, 0.5**0.5),
+        ({"a": "1", "b": "0"}, None, None, None, None),
     ],
     ids=["steady", "one flaky", "unequal numbers", "one without repeats", "no repeats"],
 )
-def test_repeats_show_how_often_any_and_all_answers_to_a_case_pass(passed, any_of_k, all_of_k, flaky):
+def test_repeats_show_how_often_any_and_all_answers_to_a_case_pass(passed, any_of_k, all_of_k, flaky, spread):
     rows = [{"id": case, "passed": sign} for case, signs in passed.items() for sign in signs]
     inputs = ScoringInputs(
         outputs=(File(path="results.csv", content=table(rows)),),
         settings=json.dumps({"columns": {"id": "id", "passed": "passed"}}),
     )
     card = scorer("judged").score(inputs).scorecard
-    wanted = {"pass_any": any_of_k, "pass_all": all_of_k, "flaky": flaky}
+    wanted = {"pass_any": any_of_k, "pass_all": all_of_k, "flaky": flaky, "spread": spread}
     assert {name: card.metric(name) for name in wanted} == pytest.approx(wanted)
     repeated = {name for name, _ in card.metrics} & {*wanted}
     assert repeated == (set() if any_of_k is None else {*wanted}), "a metric that no repeat shows is not listed"
+
+
+def test_the_runs_of_an_iteration_are_answers_to_the_same_cases(repo):
+    def answered(*passed: bool) -> str:
+        return "\n".join(json.dumps({"id": f"c{number}", "passed": each}) for number, each in enumerate(passed))
+
+    folder = "evals/qa/results/iteration-001"
+    runs = {f"{folder}/runs/{number}/results.jsonl": answered(True, number > 1) for number in (1, 2, 3)}
+    repo.commit({"evals/manifest.yaml": "evals: {qa: {kind: judged}}", **runs})
+    repo.commit({f"{folder}/results.jsonl": answered(True, True)})
+    cards = [point.scorecard for point in api.history(repo.path, "qa").points]
+    assert [len(card.documents) for card in cards] == [2, 2]
+    assert [card.metric("pass_rate") for card in cards] == pytest.approx([(1 + 2 / 3) / 2, (1 + 3 / 4) / 2])
+    assert [card.metric("flaky") for card in cards] == [0.5, 0.5]

@@ -52,7 +52,10 @@ def responses(*rows: object, **beside: object) -> Result:
         ({"elapsed_seconds": 2.5, "metrics": {"cost": 9}}, Usage(latency=2.5)),
         ({"tokens": 12}, Usage()),
         ({"input": "a text", "output": "another", "prompt": 3, "completion": 4}, Usage()),
-        ({"cost": -1, "latency": "2", "tokens_in": True, "tokens_out": 1.5}, Usage()),
+        *(({"latency": time}, Usage(latency=1.38)) for time in ("1.38s", "1380 ms", "00:01.38", "0:00:01,38")),
+        *(({"cost": cost}, Usage(cost=0.0012)) for cost in ("$0.0012", "0.0012 USD", "0,0012 $", "US$ 1.2e-3")),
+        *(({"cost": odd, "latency": odd}, Usage()) for odd in ("cheap", "-1s", "-$1", "$", "1.38 parsecs", "1s2", "")),
+        ({"cost": -1, "latency": "soon", "tokens_in": True, "tokens_out": 1.5}, Usage()),
         ({"cost": float("nan"), "latency": float("inf"), "tokens_in": 10**400}, Usage()),
         ([1], Usage()),
     ],
@@ -105,13 +108,9 @@ def test_calls_that_state_nothing_have_no_usage() -> None:
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0.05, 15), (0.3, 20), (0.4, 20), (0.5, 35), (0.95, 50), (1.0, 50)])
-def test_a_percentile_is_the_value_of_its_nearest_rank(share: float, expected: float) -> None:
+def test_a_percentile_is_the_value_of_its_nearest_rank_whatever_is_rounded(share: float, expected: float) -> None:
     assert nearest_rank([40, 15, 50, 35, 20], share) == expected
-
-
-def test_a_percentile_of_a_round_share_is_not_pushed_up_by_rounding() -> None:
-    assert nearest_rank(range(1, 101), 0.95) == 95
-    assert nearest_rank(range(1, 21), 0.95) == 19
+    assert (nearest_rank(range(1, 101), 0.95), nearest_rank(range(1, 21), 0.95)) == (95, 19)
 
 
 def test_responses_state_their_model_and_what_they_took() -> None:
@@ -216,12 +215,17 @@ def agreement(content: str, name: str, settings: str = "{}") -> tuple[int, int, 
     return row and (row["agreed"], row["judged"], row["kappa"])
 
 
-def test_a_table_with_a_column_of_a_persons_verdicts_says_how_far_the_judge_agrees() -> None:
+@pytest.mark.parametrize(
+    ("name", "is_known"), [("human", True), ("Human_Verdict", True), ("needs_human", False), ("human,expert", False)]
+)
+def test_a_table_with_a_column_of_a_persons_verdicts_says_how_far_the_judge_agrees(name, is_known) -> None:
     rows = "id,ok,person\na,yes,yes\nb,no,no\nc,yes,no\nd,no,\ne,no,maybe\n"
     columns = {"id": "id", "passed": "ok", "human": "person"}
     assert agreement(rows, "r.csv", json.dumps({"columns": columns})) == (2, 3, pytest.approx(0.4))
     del columns["human"]
     assert agreement(rows, "r.csv", json.dumps({"columns": columns})) is None
+    named = [f"id,ok,{name}", *(f"{row},{row.rpartition(',')[2]}" for row in rows.split()[1:])]
+    assert (agreement("\n".join(named), "r.csv", "{}") is not None) == is_known
 
 
 def test_results_that_were_saved_in_the_place_of_a_record_state_what_it_did() -> None:

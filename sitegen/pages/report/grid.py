@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, groupby, islice
+from math import sqrt
 from operator import itemgetter
 from typing import Final
 from urllib.parse import urlencode
@@ -24,6 +25,7 @@ from sitegen.pages.data.search import script_file
 from sitegen.pages.html.cells import escape
 from sitegen.pages.html.formats import bounded, printable
 from sitegen.pages.instructions import FileEdit
+from sitegen.stats.significance import variance
 from sitegen.text.plain import counted, cut
 from sitegen.text.values import amount
 from sitegen.text.words import tokens
@@ -400,10 +402,11 @@ def verdict(answers: Sequence[CaseAnswer]) -> str:
         return "no result"
     scores = [answer.score for answer in answers if answer.score is not None]
     score = f"{sum(scores) / len(scores):.3f}" if scores and not {0.0, 1.0}.issuperset(scores) else ""
+    score += f", spread {sqrt(variance(scores)):.3f}" if score and len(scores) > 1 else ""
     said = {0.0: "failed", 1.0: "passed"}.get(sum(shares) / len(shares)) if shares else ""
     if said is None:
         said = f"passed {sum(shares):.3g} of {len(shares)} times" if len(shares) > 1 else f"{shares[0]:.0%} passed"
-    if not shares and scores:
+    if not shares and scores and not score:
         return f"{sum(scores) / len(scores):.3f}"
     return ", ".join(filter(None, (said, score)))
 

@@ -24,7 +24,12 @@ def comparison_markdown(document: ComparisonDocument) -> str:
     evals: dict[str, list[ResultChange]] = {}
     for change in document.changes:
         evals.setdefault(change.eval_id, []).append(change)
-    same = [each for each, changes in evals.items() if len(evals) > 1 and not any(map(_has_moved, changes))]
+    has_moved = {
+        change.eval_id
+        for change in document.changes
+        if change.fixed or change.broken or change.unpaired or any(metric.change for metric in change.metrics)
+    }
+    same = [each for each in evals if len(evals) > 1 and each not in has_moved]
     moved = [changes for each, changes in evals.items() if each not in same]
     variants = (variants_lines(each) for each in document.variants if each.eval_id not in same)
     parts = chain(variants, (change_lines(*each) if len(each) == 1 else sides_lines(each) for each in moved))
@@ -34,11 +39,6 @@ def comparison_markdown(document: ComparisonDocument) -> str:
     if document.passed_over:
         lines += [f"Not all sides have: {', '.join(map(name, document.passed_over))}.", ""]
     return "\n".join(lines)
-
-
-def _has_moved(change: ResultChange) -> bool:
-    """Whether any value or number is another one than before."""
-    return bool(change.fixed or change.broken or change.unpaired or any(metric.change for metric in change.metrics))
 
 
 def variants_lines(comparison: VariantComparison) -> Iterator[str]:

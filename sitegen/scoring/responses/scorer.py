@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from sitegen.data_files.reading import UnreadableError
 from sitegen.importers.case import JudgedCase, with_documents
 from sitegen.model.metrics import Counts, Nouns
-from sitegen.model.outcomes import Judgement, Value
+from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.scorecards import (
     DocumentScore,
@@ -119,7 +119,11 @@ class _ResponsesScoring:
     def result(self) -> Result:
         responses = self._responses
         documents = tuple(self._document(*each) for each in self._documents.items())
-        judgements = tuple(self._judgements())
+        judgements = tuple(
+            judgement_of(name, self._cases[judged[0].answer.id], judged)
+            for name, of_document in self._documents.items()
+            if (judged := [response for response in of_document if response.answer.passed is not None])
+        )
         counts = stats.total(document.counts for document in documents)
         if dropped := [response for response in responses if response.has_unusable_grade]:
             message = f"Grades that are not whole numbers from 1 to 5 and do not count: {len(dropped)}"
@@ -171,11 +175,6 @@ class _ResponsesScoring:
             cost=usage.cost,
             latency=usage.latency_median,
         )
-
-    def _judgements(self) -> Iterator[Judgement]:
-        for name, responses in self._documents.items():
-            if judged := [response for response in responses if response.answer.passed is not None]:
-                yield judgement_of(name, self._cases[judged[0].answer.id], judged)
 
     def _variant(self, variant: VariantResponses, documents: Sequence[DocumentScore]) -> VariantScore:
         own = [response for response in self._responses if response.answer.variant == variant.name]
