@@ -26,6 +26,7 @@ from sitegen.importers.usual_names import (
     INPUTS,
     LEAST_VARIANTS,
     OUTPUT,
+    PARTS,
     nearest_cases,
     states_a_result,
     usual_key,
@@ -41,10 +42,8 @@ from sitegen.scoring.run_statements import newest_run, recorded_in
 from sitegen.scoring.values import plain_number
 from sitegen.text.values import id_text, text_of_value
 
-IDS: Final = (
-    *("id", "case_id", "test_id", "eval_id", "example_id", "sample_id", "question_id", "item_id", "task_id"),
-    *("document_id", "doc_id", "key", "name", "document", "file", "filename", "image"),
-)
+IDS: Final = (*PARTS["id"], "document", "file", "filename", "image")
+_VARIANTS: Final = ("variant", "prompt_id", "prompt_name", "prompt_version", "arm", "condition")
 _CATEGORIES: Final = ("category",)
 RESPONSES: Final = files_of("responses").outputs
 _MAX_NAME: Final = 80  # characters
@@ -76,7 +75,7 @@ class TwoSidedCase(Frozen):
     """The whole case, as in the file."""
     line: int | None
     variant: str = ""
-    """The prompt or model that answered; empty unless the output of each case is an object with an answer of each."""
+    """The prompt or model that answered, if a column says so or each output is an object with an answer of each."""
 
 
 class CaseFile(Frozen):
@@ -233,12 +232,14 @@ def _cases(
     ``sides``: the keys of the expected side and of the output.
     """
     objects = [member for member, _ in members]
-    input_key, id_key = keys.input or usual_key(objects, INPUTS), keys.id or _id_key(objects)
+    of_whom = usual_key(objects, _VARIANTS), usual_key(objects, PARTS["model"])
+    who = [tuple(id_text(member.get(key)) for key in of_whom) for member in objects]
+    input_key, id_key = keys.input or usual_key(objects, INPUTS), keys.id or _id_key(objects, who)
     category = keys.category or usual_key(objects, _CATEGORIES)
     questions = [value_at_key(member, input_key) if input_key else None for member in objects]
     texts = list(map(text_of_value, questions))
-    by_question = all(texts) and len(set(texts)) == len(texts)
-    for number, ((member, line), question) in enumerate(zip(members, questions, strict=True), 1):
+    by_question = all(texts) and len(set(zip(texts, who, strict=True))) == len(texts)
+    for number, ((member, line), question, (variant, _)) in enumerate(zip(members, questions, who, strict=True), 1):
         # The id as written, else the question if all questions differ, else the number of the case.
         name = id_text(value_at_key(member, id_key)) if id_key else ""
         if not name and by_question:
@@ -255,6 +256,7 @@ def _cases(
             error=text_of_value(error) if error else "",
             member=member,
             line=line,
+            variant="" if isinstance(member.get(sides[1]), dict | list) else variant,
         )
 
 
@@ -280,12 +282,12 @@ def _by_variant(cases: Sequence[TwoSidedCase]) -> Sequence[TwoSidedCase]:
     ]
 
 
-def _id_key(cases: Sequence[dict[str, Value]]) -> str:
-    """Return the first usual key that every case has; a key that is not called an id must also be unique."""
+def _id_key(cases: Sequence[dict[str, Value]], who: Sequence[tuple[str, ...]]) -> str:
+    """Return the first usual key that every case has; if it is not called an id, nobody has answered a case twice."""
     for usual_name in IDS:
         key = usual_key(cases, (usual_name,))
         names = [id_text(case.get(key)) for case in cases] if key else []
-        if names and all(names) and (usual_name.endswith("id") or len(set(names)) == len(names)):
+        if names and all(names) and (usual_name.endswith("id") or len({*zip(names, who, strict=True)}) == len(names)):
             return key
     return ""
 

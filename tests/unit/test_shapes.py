@@ -115,6 +115,15 @@ def test_lines_of_a_data_set_are_test_cases_and_lines_of_a_run_their_responses()
     assert (card.metric("accuracy"), card.usage and card.usage.cost) == (0.5, 0.75)
 
 
+def test_columns_say_who_answered_a_case_of_a_table_with_both_sides() -> None:
+    rows = (f"c{n},{who},{n},{given}\n" for n in (1, 2) for who, given in (("a,mini", 1), ("b,mini", n), ("b,opus", 2)))
+    file = {"results.csv": f"case,variant,model,expected,output\n{''.join(rows)}"}
+    card = result("responses", file, file, '{"ground_truth_format":"cases"}').scorecard
+    assert {document.unit for document in card.documents} == {"c1", "c2"}
+    right = [(*document.axes.values(), document.counts.tp) for document in card.documents if document.unit == "c2"]
+    assert right == [("a", "mini", 0), ("b", "mini", 1), ("b", "opus", 1)]
+
+
 def test_columns_of_pairs_are_fields_of_which_both_sides_are_in_one_file() -> None:
     table = (
         "image,vendor_pred,vendor_true,vendor_ok,total_pred,total_true,total_ok,all_ok\n"
