@@ -14,22 +14,22 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_893,
+    "lines of sitegen/": 62_890,
     "modules of sitegen/": 290,
     "classes": 507,
     "classes in pages/": 71,
-    "fields of classes": 2_257,
-    "functions": 3_556,
-    "parameters": 5_048,
+    "fields of classes": 2_256,
+    "functions": 3_538,
+    "parameters": 5_032,
     "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 75,
+    "private functions of at most 6 lines used once": 69,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_488,
+    "lines of templates, styles and scripts": 8_483,
     "template lines over 160 characters": 0,
-    "lines of tests": 46_109,
-    "patches of attributes in tests": 45,
+    "lines of tests": 46_090,
+    "patches of attributes in tests": 44,
     "constructions with over 3 positional values in tests": 11,
 }
 """The most that there may be of each, which is what there was when it was last lowered."""
