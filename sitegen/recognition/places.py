@@ -211,8 +211,8 @@ def skill_evals(search: Search) -> Iterator[EvalConfig]:
             if not match or not is_folder or home in search.homes:
                 continue
             benchmark = next(search.newest_first(home, "iteration-*/benchmark.json"), None)
-            stated = search.answer(
-                "name of a skill", benchmark or "", lambda content: b"".join(_SKILL_NAME.findall(content)[:1]).decode()
+            stated = benchmark and search.answer(
+                "name of a skill", benchmark, lambda content: b"".join(_SKILL_NAME.findall(content)[:1]).decode()
             )
             skill = match[1] or stated or basename(folder) or name
             newest = {

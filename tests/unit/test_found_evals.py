@@ -16,7 +16,7 @@ from sitegen.history.layout import Layout
 from sitegen.project import Options, open_project
 from sitegen.questions.verify import verify
 from sitegen.questions.work_tree import WorktreeProject
-from sitegen.recognition.places import with_found_evals
+from sitegen.recognition.places import skill_evals, with_found_evals
 from tests.gitrepo import GitRepo
 from tests.sites import broken_links, build_site, problems_text
 
@@ -393,3 +393,10 @@ def test_what_a_run_of_a_skill_wrote_is_no_instruction_unless_a_glob_of_the_proj
     assert layout.is_instruction(".claude/skills/totals/SKILL.md")
     assert layout.is_instruction(f"{home}/notes.md")
     assert Layout(SiteConfig(instructions=("**/outputs/*.md",)), evals).is_instruction(report)
+
+
+def test_a_folder_of_evals_without_a_benchmark_costs_no_reading() -> None:
+    read: list[str] = []
+    tree = {"": {"evals": True}, "evals": {"a": True}, "evals/a": {"truth.csv": False}}
+    search = Search(lambda folder: tree.get(folder, {}), lambda path, _: read.append(path), lambda path, content: None)
+    assert (list(skill_evals(search)), read) == ([], [])
