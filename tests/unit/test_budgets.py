@@ -14,7 +14,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_890,
+    "lines of sitegen/": 62_892,
     "modules of sitegen/": 290,
     "classes": 507,
     "classes in pages/": 71,
@@ -28,7 +28,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_483,
     "template lines over 160 characters": 0,
-    "lines of tests": 46_090,
+    "lines of tests": 46_097,
     "patches of attributes in tests": 44,
     "constructions with over 3 positional values in tests": 11,
 }
