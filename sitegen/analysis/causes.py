@@ -56,7 +56,7 @@ def causes_of(problems: Iterable[Problem]) -> tuple[ProblemCause, ...]:
             id=f"{'past' if past else 'cause'}-{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:10]}",
             severity=severity,
             message=_common_message(same),
-            fix=_with_gaps([problem.fix for problem in same]),
+            fix=_with_gaps({problem.fix: None for problem in same}),
             past=past,
             problems=tuple(same),
         )
@@ -110,16 +110,17 @@ def _pattern(text: str) -> str:
 
 
 def _common_message(problems: list[Problem]) -> str:
-    messages = [problem.message for problem in problems]
-    if len({*messages}) > 1 and problems[0].type in PROBLEM_TYPES:
+    messages = {problem.message: None for problem in problems}
+    if len(messages) > 1 and problems[0].type in PROBLEM_TYPES:
         return PROBLEM_TYPES[problems[0].type].summary
     return _with_gaps(messages)
 
 
-def _with_gaps(texts: list[str]) -> str:
+def _with_gaps(texts: Iterable[str]) -> str:
     """Return the text with a gap in place of each name or number that differs; if sentences differ, the first."""
-    if len({*map(_pattern, texts)}) > 1:
-        return texts[0]
-    names = zip(*(re.findall(_NAMES, text) for text in texts), strict=True)
+    first, *others = texts
+    if not others or any(_pattern(text) != _pattern(first) for text in others):
+        return first
+    names = zip(*(re.findall(_NAMES, text) for text in (first, *others)), strict=True)
     common = iter([same[0] if len({*same}) == 1 else _GAP for same in names])
-    return re.sub(_NAMES, lambda _: next(common), texts[0])
+    return re.sub(_NAMES, lambda _: next(common), first)

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.causes import ProblemCause, causes_of, count_causes
+from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.standing import standings
 from sitegen.data_files.reading import Location
 from sitegen.data_files.yaml_reader import read_configuring_yaml
@@ -82,6 +82,7 @@ class SiteWriter:
         self._writer = build.files.writer(OWNER)
         self._search_entries = write_search_log(evals)
         self._problems = self._problems_of(evals.failures)
+        self._causes = causes_of(self._problems)
         self._is_complete = bool(evals.summaries) and not build.timeline.project.options.worktree
         """Whether everything that the overview shows is known at first. If not: sizes of edits, which it shows without
         evals, or the page of uncommitted changes."""
@@ -100,9 +101,8 @@ class SiteWriter:
         ``later``: the pages of the scored evals. Whenever a build is stopped, every link of a page that is there leads
         somewhere. Returns the path of the overview, if it shows everything already.
         """
-        causes = causes_of(self._problems)
-        makers = self.pages(self._problems, causes)
-        self._failures = self._write_other_files(causes)
+        makers = self.pages()
+        self._failures = self._write_other_files()
         navigation = (*makers, links.commits())
         placeholder = cache(lambda root: self._renderer.render(unfinished_page(root)))
         for root, of_root in groupby(chain(navigation, self._later_pages(later)), key=links.up):
@@ -125,17 +125,15 @@ class SiteWriter:
         failures = (*self._evals.failures, *instructions.failures, *failures)
         problems = self._problems_of(failures)
         if self._is_complete and problems == self._problems:
-            make = self.pages(problems, causes_of(problems))[links.instructions()]
-            self._failures += self._write_pages({links.instructions(): make})
+            self._failures += self._write_pages({links.instructions(): self.pages()[links.instructions()]})
         else:
             self._failures = self._write_all(problems)
         if more := (*self._failures, *self._too_large()):
-            problems += more  # pages that list or count problems show these, too
-            self._write_all(problems)
+            self._write_all((*problems, *more))  # pages that list or count problems show these, too
         self._build.files.record(OWNER, self._writer.files)
-        return self._outcome(problems, (*failures, *self._failures))
+        return self._outcome((*failures, *self._failures))
 
-    def pages(self, problems: tuple[Problem, ...], causes: tuple[ProblemCause, ...]) -> dict[str, Callable[[], Page]]:
+    def pages(self) -> dict[str, Callable[[], Page]]:
         """What makes every page, by its path, in the order of the navigation."""
         timeline, summaries, instructions = self._timeline, self._evals.summaries, self._instructions
         head, revision = timeline.head, timeline.project.revision
@@ -144,7 +142,7 @@ class SiteWriter:
             edits=sum(len(file.edits) for file in timeline.instructions),
             raised=instructions.raised,
             lowered=instructions.lowered,
-            problems=count_causes(causes),
+            problems=count_causes(self._causes),
         )
         has_worktree = timeline.project.options.worktree and timeline.project.place.root is not None
         mutes = timeline.config.regressions.mute
@@ -162,7 +160,7 @@ class SiteWriter:
                 latest=self._latest(),
                 newest=newest,
                 uncommitted=self._uncommitted,
-                score_changes=score_changes(problems),
+                score_changes=score_changes(self._problems),
                 files=instructions.files,
                 undo=undo_of(evals, timeline.instructions, self._patch),
                 worktree=has_worktree,
@@ -183,7 +181,7 @@ class SiteWriter:
                 (*((kind, metrics) for kind in BUILTIN_KINDS if (metrics := scorer(kind).metrics)), *self._added),
                 self._kinds,
             ),
-            links.problems(): lambda: problems_page(causes, infos, head, revision),
+            links.problems(): lambda: problems_page(self._causes, infos, head, revision),
             links.not_found(): lambda: not_found_page(timeline.context.site.base_url),
         }
 
@@ -203,7 +201,7 @@ class SiteWriter:
         except RepositoryError:
             return b""
 
-    def other_files(self, causes: tuple[ProblemCause, ...]) -> Iterator[RawFile]:
+    def other_files(self) -> Iterator[RawFile]:
         """Yield the files for programs (index and schemas of the data, summary, feed, badges), and those for search."""
         timeline, summaries = self._timeline, self._evals.summaries
         head, site = timeline.head, timeline.context.site
@@ -212,7 +210,7 @@ class SiteWriter:
             timeline.project.revision,
             tuple(summary.info.id for summary in summaries),
             tuple(file.path for file in timeline.instructions),
-            count_causes(causes).current,
+            count_causes(self._causes).current,
             {summary.info.id: summary.patterns for summary in summaries if summary.patterns},
         )
         yield from schema_files()
@@ -230,16 +228,16 @@ class SiteWriter:
         yield NO_JEKYLL
 
     def _write_all(self, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
-        causes = causes_of(problems)
-        return (*self._write_other_files(causes), *self._write_pages(self.pages(problems, causes)))
+        self._problems, self._causes = problems, causes_of(problems)
+        return (*self._write_other_files(), *self._write_pages(self.pages()))
 
-    def _write_other_files(self, causes: tuple[ProblemCause, ...]) -> tuple[Problem, ...]:
+    def _write_other_files(self) -> tuple[Problem, ...]:
         """Write styles, scripts and pictures, and all files for programs or none. Returns a problem if these fail."""
         key = digest_of_inputs("site", "assets", templates=self._timeline.context.templates)
         if not self._writer.are_fresh(links.asset("app.css"), key):
             for asset in self._renderer.assets():
                 self._writer.write(asset.path, asset.content, key)
-        files = attempt("the files for machines and for search", lambda: tuple(self.other_files(causes)))
+        files = attempt("the files for machines and for search", lambda: tuple(self.other_files()))
         if isinstance(files, Problem):
             return (files,)
         for file in files:
@@ -318,9 +316,9 @@ class SiteWriter:
         for number in range(older_than_page(listed, listed) // COMMITS):
             yield links.older_commits(number + 1)
 
-    def _outcome(self, problems: tuple[Problem, ...], failures: tuple[Problem, ...]) -> Site:
+    def _outcome(self, failures: tuple[Problem, ...]) -> Site:
         """Return what the command line and the API report. ``failures``: parts that sitegen failed to make."""
-        counts = count_causes(causes_of(problems))
+        counts = count_causes(self._causes)
         return Site(
             page=str(self._timeline.project.out / links.overview()),
             head=self._timeline.head.sha,
@@ -331,7 +329,7 @@ class SiteWriter:
             warnings=counts.warning,
             problems_in_words=counts.text,
             failed=sum(POINTER not in problem.message for problem in failures) + self._evals.lost_contents,
-            not_fetched=sum(POINTER in problem.message for problem in problems),
+            not_fetched=sum(POINTER in problem.message for problem in self._problems),
             unmatched_redactions=tuple(glob for glob, _ in unmatched_redactions(self._evals)),
             own_metrics=installed_versions(*(entry.settings for entry in self._timeline.manifest.evals)),
             sentences=(*self._newest_outputs(), *self._perhaps_evals()),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from types import UnionType
 from typing import Any, Final, get_args, get_origin, get_type_hints
@@ -15,6 +15,7 @@ _SHORT: Final = 4
 """The greatest length of words that, if they differ in one letter, are more often two words than a misspelling."""
 _MIDDLE: Final = 6
 """The same for words that differ in two letters."""
+_hints: Final[Callable[[Any], dict[str, Any]]] = cache(get_type_hints)  # of few classes, for many wrong keys
 
 
 def key_path(location: Iterable[str | int]) -> str:
@@ -34,7 +35,7 @@ def keys_at(table: type, location: Sequence[str | int]) -> tuple[str, ...] | Non
     for step in location[:-1]:
         below = None
         if is_dataclass(hint):
-            below = get_type_hints(hint).get(str(step))
+            below = _hints(hint).get(str(step))
         elif get_origin(hint) is dict:
             below = get_args(hint)[1]
         elif get_origin(hint) is tuple:
