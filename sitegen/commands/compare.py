@@ -147,7 +147,7 @@ def _print_or_write(
     picture = plots(document, plot_format, thresholds)
     if picture is None:
         message = "There is no picture of the comparison: matplotlib is not installed."
-        print_error(SitegenError(message, fix="pip install 'sitegen-evals[plots]'"))
+        print_error(SitegenError(message, fix="In a clone of sitegen: pip install '.[plots]'"))
     else:
         files[f"comparison_plots.{plot_format}"] = picture
     top = top_of(request.options.repo)

@@ -288,7 +288,7 @@ def _connected(address: str) -> Any:
         from distributed import Client
     except ImportError as error:
         raise ConfigurationError(
-            "A dask scheduler is named, but dask is not installed.", fix="pip install 'sitegen-evals[dask]'"
+            "A dask scheduler is named, but dask is not installed.", fix="In a clone of sitegen: pip install '.[dask]'"
         ) from error
     try:
         return _within(3 * CONNECT, address, lambda: Client(address, timeout=CONNECT, set_as_default=False))

@@ -95,7 +95,7 @@ class JsonArchive:
         if find_spec(UNPACKER) is None:
             raise UnreadableError(
                 "it is packed by Zstandard, which needs a package that is not installed",
-                "pip install 'sitegen-evals[inspect]'",
+                "In a clone of sitegen: pip install '.[inspect]'",
             )
         from zstandard import ZstdDecompressor, ZstdError
 

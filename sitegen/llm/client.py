@@ -91,7 +91,7 @@ class Client:
             import anthropic
         except ImportError:
             raise ConfigurationError(
-                "The package 'anthropic' is not installed.", fix="pip install 'sitegen-evals[llm]'"
+                "The package 'anthropic' is not installed.", fix="In a clone of sitegen: pip install '.[llm]'"
             ) from None
         key = os.environ.get(KEY, "").strip()
         if not key:

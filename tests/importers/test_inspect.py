@@ -256,7 +256,7 @@ def test_without_the_extra_a_log_that_needs_it_is_a_problem_that_names_it(monkey
     assert installed_for(["logs/a.eval"]) == ""
     with pytest.raises(UnreadableError) as refused:
         read_results("x.eval", EVAL)
-    assert refused.value.fix == "pip install 'sitegen-evals[inspect]'"
+    assert refused.value.fix == "In a clone of sitegen: pip install '.[inspect]'"
 
 
 def graders(**members: Any) -> dict[str, str | None]:

@@ -152,7 +152,7 @@ def test_without_matplotlib_two_files_are_written_and_it_says_what_to_install(pr
     assert done.returncode == 0
     assert done.stderr.startswith(
         "sitegen: There is no picture of the comparison: matplotlib is not installed.\n"
-        "  do: pip install 'sitegen-evals[plots]'\n"
+        "  do: In a clone of sitegen: pip install '.[plots]'\n"
     )
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == WRITTEN[1:]
 

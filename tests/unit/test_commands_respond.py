@@ -553,7 +553,7 @@ def test_without_a_key_nothing_is_asked(commands, monkeypatch):
 
 def test_without_the_package_the_extra_is_named(commands, monkeypatch):
     monkeypatch.setitem(sys.modules, "anthropic", None)
-    assert commands.run("respond", "sums").err.endswith("  do: pip install 'sitegen-evals[llm]'\n")
+    assert commands.run("respond", "sums").err.endswith("  do: In a clone of sitegen: pip install '.[llm]'\n")
 
 
 def test_an_api_that_is_not_there_fails_each_call(commands):

@@ -105,7 +105,7 @@ def test_without_embeddings_and_without_a_model_consistency_is_undefined_and_one
     result = score(file("responses.json", ("sky", "blue"), ("grass", "green"), ("joke", "Ha")))
     assert result.scorecard.metric("consistency_score") is None
     assert [(finding.severity, finding.fix) for finding in result.scorecard.findings] == [
-        ("note", "Record an `embedding` with each response, or pip install 'sitegen-evals[consistency]'.")
+        ("note", "Record an `embedding` with each response, or in a clone of sitegen: pip install '.[consistency]'.")
     ]
 
 

@@ -38,7 +38,7 @@ def response_vectors(responses: Sequence[Response], embedder: Embedder | None) -
         return Parsed((None,) * len(responses))
     if embedder is None:
         message = "Consistency is undefined: the responses have no embeddings, and nothing is installed to make them"
-        fix = "Record an `embedding` with each response, or pip install 'sitegen-evals[consistency]'."
+        fix = "Record an `embedding` with each response, or in a clone of sitegen: pip install '.[consistency]'."
         return Parsed((None,) * len(responses), (Finding("note", message, fix),))
     texts = [text for text in dict.fromkeys(response.answer.output for response in responses) if text.strip()]
     by_text = dict(zip(texts, embedder(texts), strict=True)) if texts else {}
@@ -95,7 +95,7 @@ METRICS: Final = (
         low=-1.0,
         least=0.8,
         when_failed="ask for one format and one tone, and lower the temperature.",
-        when_undefined="record an embedding with each of two or more responses, or install sitegen-evals[consistency].",
+        when_undefined="record an embedding with each of two or more responses, or install sitegen[consistency].",
     ),
     MetricSpec(
         "average_quality",
