@@ -37,10 +37,11 @@ class GitRepo:
     def __init__(self, path: Path, *, object_format: str = "sha1", bare: bool = False) -> None:
         self.path = path
         self._when = START
-        self._branch = ""  # that the last command committed to
         path.mkdir(parents=True, exist_ok=True)
+        is_new = not any(path.iterdir())
         flags = ["--bare"] if bare else []
         self.git("init", "-q", "-b", "main", "--template=", f"--object-format={object_format}", *flags)
+        self._branch: str | None = None if is_new else ""  # that the last command committed to; None: there is none
 
     def git(self, *arguments: str, stdin: bytes | None = None, check: bool = True) -> str:
         """What git prints."""
@@ -68,7 +69,8 @@ class GitRepo:
         """Add a commit that sets (or with None deletes) these files; its id. It follows the branch or ``parent``."""
         self._when = self._when + DAY if when is None else when
         ref = f"refs/heads/{branch}"
-        if branch == self._branch or self.git("rev-parse", "--verify", "-q", ref, check=False):
+        begun = self._branch is not None
+        if begun and (branch == self._branch or self.git("rev-parse", "--verify", "-q", ref, check=False)):
             parent = parent or f"{ref}^0"
         stream = [b"commit %s\nmark :1\n" % ref.encode()]
         person = b"%s <someone@example.org> %d %s\n" % (_bytes(author), self._when, zone.encode())
@@ -88,7 +90,7 @@ class GitRepo:
 
     def commits(self, changes: Iterable[Mapping[str, Content]]) -> list[str]:
         """Many commits at once; their ids, oldest first."""
-        before = self.git("rev-parse", "--verify", "-q", "refs/heads/main", check=False)
+        before = "" if self._branch is None else self.git("rev-parse", "--verify", "-q", "refs/heads/main", check=False)
         stream = []
         for files in changes:
             self._when += DAY

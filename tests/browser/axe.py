@@ -6,9 +6,15 @@ from typing import Final
 import axe_playwright_python
 from playwright.sync_api import Page
 
-_AXE: Final = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf-8")
+AXE: Final = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf-8")
+"""The script of axe-core, which windows that bypass the policy of their pages run in each page."""
 
-_ALIKE: Final = """kept => {
+_PREPARE: Final = """kept => {
+  document.querySelectorAll("details").forEach(one => { one.open = true; });
+  const style = document.createElement("style");
+  // What is laid out only when a reader comes near would otherwise seem to lie over what stands before it.
+  style.textContent = "* { content-visibility: visible !important; }";
+  document.head.append(style);
   for (const parent of document.querySelectorAll("body *")) {
     const seen = {};
     for (const one of [...parent.children].filter(one => !one.matches("td, th"))) {
@@ -35,12 +41,7 @@ def violations_axe_finds(page: Page, *, colours: bool = True, within: str = "htm
     Light and dark differ in colours alone (``tokens.css``), so that dark is asked only for contrast, and for links
     that nothing but colour sets apart.
     """
-    page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
-    page.evaluate(_ALIKE, KEPT)
-    # What is laid out only when a reader comes near would otherwise seem to lie over what stands before it.
-    page.add_style_tag(content="* { content-visibility: visible !important; }")
-    if not page.evaluate("() => 'axe' in window"):
-        page.evaluate(_AXE)
+    page.evaluate(_PREPARE, KEPT)
     found = []
     for scheme, options in _SCHEMES if colours else (_SHAPES,):
         # Without motion: on a busy machine axe would otherwise see colours on their way from light to dark.

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from tests import pages_sample as sample
 from tests.browser import sample_site
+from tests.browser.axe import AXE
 from tests.browser.find import find_chromium
 from tests.browser.fonts import fontconfig_file
 from tests.sites import renderer_of
@@ -90,6 +91,8 @@ def new_context(chromium: Browser, **options: object) -> BrowserContext:
     """A window of an ordinary size, without the state of any other."""
     context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})  # type: ignore[arg-type]
     context.set_default_timeout(PATIENCE)
+    if options.get("bypass_csp"):
+        context.add_init_script(AXE)
     return context
 
 

@@ -3,18 +3,13 @@
 import gc
 import subprocess
 from pathlib import Path
-from random import Random
-from typing import NamedTuple
-
-import pytest
 
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.history.eval_state import EvalState
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import FoldedHistory, FoldEnd, advance
-from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory
-from tests.gitrepo import DAY, START, Content, GitRepo, Link
+from tests.gitrepo import DAY, START, GitRepo, Link
 
 TRUTH = "evals/shop/ground_truth.csv"
 SITE = SiteConfig()
@@ -35,120 +30,6 @@ def go(repo: GitRepo, past: Past, head: str, manifest: Manifest | None = None) -
     advanced = advance(Repository.open(repo.path), layout, head=head, since=past.end)
     past.end = advanced.end
     return advanced
-
-
-class Whole(NamedTuple):
-    """Everything that a site is made from."""
-
-    evals: tuple[EvalHistory, ...]
-    instructions: tuple[InstructionHistory, ...]
-    records: tuple[CommitRecord, ...]
-    problems: tuple[object, ...]
-
-
-class Site:
-    """Puts updates together as a build does."""
-
-    def __init__(self) -> None:
-        self.past = Past()
-        self.evals: dict[str, EvalHistory] = {}
-        self.instructions: dict[str, InstructionHistory] = {}
-        self.records: tuple[CommitRecord, ...] = ()
-
-    def take(self, advanced: FoldedHistory) -> Whole:
-        if advanced.is_complete:
-            self.evals, self.instructions, self.records = {}, {}, ()
-        for eval_id, first_new in advanced.changed.items():
-            known = self.evals[eval_id].snapshots if eval_id in self.evals else ()
-            now = next(each for each in advanced.evals if each.id == eval_id)
-            assert known[:first_new] == now.snapshots[:first_new]
-            self.evals[eval_id] = now
-        for history in advanced.edited:
-            for edit in history.edits:
-                if edit.status == "renamed" and edit.old and edit.commit.position >= advanced.first_new:
-                    self.instructions.pop(edit.old.path, None)
-            self.instructions[history.path] = history
-        self.instructions.update({history.path: history for history in advanced.edited})
-        self.records += advanced.new_records
-        evals = tuple(self.evals[name] for name in sorted(self.evals))
-        files = tuple(self.instructions[path] for path in sorted(self.instructions))
-        assert (advanced.evals, advanced.instructions) == (evals, files)
-        return Whole(evals=evals, instructions=files, records=self.records, problems=advanced.problems)
-
-
-EVALS = ("shop", "bank", "mill")
-
-
-def random_history(repo: GitRepo, seed: int, length: int) -> list[str]:
-    """Commits of every kind that matters to a timeline, drawn from a seed."""
-    random = Random(seed)
-    there: dict[str, str] = {}
-    changes: list[dict[str, Content]] = []
-    for number in range(length):
-        files: dict[str, Content] = {}
-        for _ in range(random.randint(1, 4)):
-            text = f"{number} {random.random()}"
-            files |= random.choice([one_file, one_file, one_file, moved_eval, moved_instruction])(random, text, there)
-        files = {path: content for path, content in files.items() if content is not None or path in there}
-        there |= {path: content for path, content in files.items() if isinstance(content, str)}
-        for path in [path for path, content in files.items() if not isinstance(content, str)]:
-            there.pop(path, None)
-        changes.append(files)
-    return repo.commits(changes)
-
-
-def one_file(random: Random, text: str, there: dict[str, str]) -> dict[str, Content]:
-    name, number = random.choice(EVALS), random.randint(1, 6)
-    entry = random.choice(["settings: {a: 1}", "mapping: own.yaml", "schema: s.json", "name: A", "["])
-    truth = random.choice([text, "same", None])
-    result = random.choice([text, "same", text, None])
-    time = f"2026-01-{random.randint(1, 28):02d}T00:00:00Z"
-    candidates: list[dict[str, Content]] = [
-        {f"evals/{name}/ground_truth.csv": truth},
-        {output(number, name): result},
-        {output(number, name): result, f"evals/{name}/ground_truth.csv": truth},
-        {output(number, name): result, output(number + 1, name): text},
-        {output(number, name).replace("extracted", "eval-results"): f'{{"timestamp": "{time}"}}'},
-        {f"evals/{name}/extracted.json": result},
-        {"schemas/field_mapping.yaml": truth},
-        {"evals/manifest.yaml": f"evals: {{{name}: {{{entry}}}}}"},
-        {random.choice(["own.yaml", "s.json", "src/x"]): text},
-        {f"prompts/{random.choice('abc')}.md": random.choice([None, "line\n" * 9 + text, Link("elsewhere")])},
-        {f"evals/{name}/results/{random.choice(['odd', 'iteration-3'])}/extracted.json": text},
-    ]
-    return random.choice(candidates)
-
-
-def moved_eval(random: Random, text: str, there: dict[str, str]) -> dict[str, Content]:
-    old, new = random.sample(EVALS, 2)
-    if any(path.startswith(f"evals/{new}/") for path in there):
-        # Make room, so that some of the moves go to a name that is free.
-        return dict.fromkeys(path for path in there if path.startswith(f"evals/{new}/"))
-    moving = {path: content for path, content in there.items() if path.startswith(f"evals/{old}/")}
-    added = {path.replace(f"/{old}/", f"/{new}/"): content for path, content in moving.items()}
-    return {**dict.fromkeys(moving), **added}
-
-
-def moved_instruction(random: Random, text: str, there: dict[str, str]) -> dict[str, Content]:
-    old, new = (f"prompts/{letter}.md" for letter in random.sample("abc", 2))
-    return {old: None, new: there[old] + random.choice(["", "more\n"])} if old in there else {}
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_folding_in_steps_gives_what_folding_at_once_gives(repo: GitRepo, seed: int) -> None:
-    base = repo.commits([{TRUTH: "t", output(1): "1", "prompts/a.md": "a\n"}])
-    shas = [*base, *random_history(repo, seed, 60)]
-    at_once = {}
-    for position in (20, 40, 60):
-        site = Site()
-        at_once[position] = site.take(go(repo, site.past, shas[position]))
-    for step in (1, 7):
-        site = Site()
-        positions = sorted({*range(0, 61, step), 20, 40, 60})
-        for position in positions:
-            whole = site.take(go(repo, site.past, shas[position]))
-            if position in at_once:
-                assert whole == at_once[position]
 
 
 def test_an_update_says_what_is_new(repo: GitRepo) -> None:
@@ -217,10 +98,10 @@ def test_nothing_new_is_an_empty_update_with_all_problems(repo: GitRepo) -> None
 
 def test_rewritten_history_is_read_from_the_root(repo: GitRepo) -> None:
     shas = repo.commits([{TRUTH: "t", output(1): "1"}, {output(2): "2"}, {output(3): "3"}])
-    site = Site()
-    site.take(go(repo, site.past, shas[2]))
+    past = Past()
+    go(repo, past, shas[2])
     other = repo.commit({output(4): "4"}, branch="other", parent=shas[0])
-    advanced = go(repo, site.past, other)
+    advanced = go(repo, past, other)
     assert advanced.is_complete
     assert [each.iteration for each in advanced.evals[0].snapshots] == [1, 4]
 
@@ -241,22 +122,21 @@ def test_a_head_that_became_a_side_branch_is_read_from_the_root(repo: GitRepo) -
 def test_a_folder_that_is_renamed_is_read_from_the_root(repo: GitRepo) -> None:
     moved = {TRUTH: None, output(1): None, "evals/store/ground_truth.csv": "t", output(1, "store"): "1"}
     shas = repo.commits([{TRUTH: "t", output(1): "1"}, moved])
-    site = Site()
-    site.take(go(repo, site.past, shas[0]))
-    advanced = go(repo, site.past, shas[1])
+    past = Past()
+    go(repo, past, shas[0])
+    advanced = go(repo, past, shas[1])
     assert advanced.is_complete
-    whole = site.take(advanced)
-    assert [each.id for each in whole.evals] == ["store"]
-    assert [record.snapshots for record in whole.records] == [(("store", "0001"),), ()]
+    assert [each.id for each in advanced.evals] == ["store"]
+    assert [record.snapshots for record in advanced.records] == [(("store", "0001"),), ()]
 
 
 def test_an_eval_that_turns_to_iterations_is_read_from_the_root(repo: GitRepo) -> None:
     shas = repo.commits([{TRUTH: "t", "evals/shop/extracted.json": "1"}, {output(1): "1"}])
-    site = Site()
-    site.take(go(repo, site.past, shas[0]))
-    advanced = go(repo, site.past, shas[1])
+    past = Past()
+    go(repo, past, shas[0])
+    advanced = go(repo, past, shas[1])
     assert advanced.is_complete
-    assert [record.snapshots for record in site.take(advanced).records] == [(), (("shop", "0001"),)]
+    assert [record.snapshots for record in advanced.records] == [(), (("shop", "0001"),)]
 
 
 def test_going_back_to_an_older_commit_is_read_from_the_root(repo: GitRepo) -> None:
