@@ -5,6 +5,7 @@
 
 import ast
 import collections
+import functools
 import re
 from pathlib import Path
 from typing import Final
@@ -41,25 +42,19 @@ Trees = dict[Path, ast.Module]
 
 
 def counts() -> dict[str, int]:
-    package = _parsed(TOP / "sitegen")
-    tests = _parsed(TOP / "tests")
+    package, tests = parsed("sitegen"), parsed("tests")
     return {**_of_package(package, tests), **_of_templates(TOP / "site_templates"), **_of_tests(tests)}
 
 
-def _parsed(folder: Path) -> Trees:
-    return {file: ast.parse(file.read_text(encoding="utf-8")) for file in sorted(folder.rglob("*.py"))}
+@functools.cache
+def parsed(folder: str) -> Trees:
+    return {file: ast.parse(file.read_text(encoding="utf-8")) for file in sorted((TOP / folder).rglob("*.py"))}
 
 
 def _of_package(trees: Trees, tests: Trees) -> dict[str, int]:
-    classes = [
-        (file, node) for file, tree in trees.items() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
-    ]
-    functions = [
-        node
-        for tree in trees.values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
+    nodes = _nodes(trees)
+    classes = [(file, node) for file, node in nodes if isinstance(node, ast.ClassDef)]
+    functions = [node for _, node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     parameters = [_parameters(node) for node in functions]
     texts = [file.read_text(encoding="utf-8") for file in trees]
     words = collections.Counter(word for text in texts for word in re.findall(r"\w+", text))
@@ -75,7 +70,7 @@ def _of_package(trees: Trees, tests: Trees) -> dict[str, int]:
         "private functions of at most 6 lines used once": sum(
             _is_private(node.name) and _length(node) <= 6 and words[node.name] == 2 for node in functions
         ),
-        "kinds of kept values": sum(map(_declares_kept_values, _nodes(trees))),
+        "kinds of kept values": sum(_declares_kept_values(node) for _, node in nodes),
         "modules that write rows as f-strings": sum(len(ROW.findall(text)) >= 3 for text in texts),
         "public constants named in one module only": constants_named_once(trees, tests),
     }
@@ -93,7 +88,7 @@ def _of_templates(folder: Path) -> dict[str, int]:
 
 
 def _of_tests(trees: Trees) -> dict[str, int]:
-    calls = [node for node in _nodes(trees) if isinstance(node, ast.Call)]
+    calls = [node for _, node in _nodes(trees) if isinstance(node, ast.Call)]
     return {
         "lines of tests": lines_in(trees),
         "patches of attributes in tests": sum(
@@ -107,8 +102,8 @@ def _of_tests(trees: Trees) -> dict[str, int]:
     }
 
 
-def _nodes(trees: Trees) -> list[ast.AST]:
-    return [node for tree in trees.values() for node in ast.walk(tree)]
+def _nodes(trees: Trees) -> list[tuple[Path, ast.AST]]:
+    return [(file, node) for file, tree in trees.items() for node in ast.walk(tree)]
 
 
 def lines_in(files: Trees | list[Path]) -> int:
@@ -164,6 +159,30 @@ def test_what_is_counted_is_there(counted: dict[str, int]) -> None:
     assert counted.keys() == REACHED.keys()
     assert counted["classes"] > counted["classes in pages/"] > 0
     assert counted["functions"] > counted["private functions of at most 6 lines used once"] > 0
+
+
+def test_values_with_more_than_three_fields_are_built_by_keyword() -> None:
+    """So that every argument says what it is."""
+    nodes = _nodes(parsed("sitegen"))
+    classes = [node for _, node in nodes if isinstance(node, ast.ClassDef)]
+    values = {"NamedTuple", "Frozen", "FrozenObject"}
+    while more := {node.name for node in classes if _extends(node, values)} - values:
+        values |= more
+    positional = [
+        f"{file.relative_to(TOP)}:{call.lineno} {ast.unparse(call)}"
+        for file, call in nodes
+        if isinstance(call, ast.Call) and len(call.args) > 1
+        if len(call.args) > 3 or any(isinstance(item, ast.Starred) for item in call.args)
+        if ast.unparse(call.func).rpartition(".")[2] in values
+    ]
+    assert len(values) > 300
+    assert positional == []
+
+
+def _extends(node: ast.ClassDef, values: set[str]) -> bool:
+    """Whether a class is a value: it extends one, or is a dataclass."""
+    bases = {ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases}
+    return bool(bases & values) or any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list)
 
 
 if __name__ == "__main__":
