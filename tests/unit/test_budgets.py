@@ -53,8 +53,9 @@ def parsed(folder: str) -> Trees:
 
 def _of_package(trees: Trees, tests: Trees) -> dict[str, int]:
     nodes = _nodes(trees)
-    classes = [(file, node) for file, node in nodes if isinstance(node, ast.ClassDef)]
-    functions = [node for _, node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    of_pages = _nodes({file: tree for file, tree in trees.items() if "pages" in file.relative_to(TOP).parts})
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     parameters = [_parameters(node) for node in functions]
     texts = [file.read_text(encoding="utf-8") for file in trees]
     words = collections.Counter(word for text in texts for word in re.findall(r"\w+", text))
@@ -62,15 +63,15 @@ def _of_package(trees: Trees, tests: Trees) -> dict[str, int]:
         "lines of sitegen/": lines_in(trees),
         "modules of sitegen/": len(trees),
         "classes": len(classes),
-        "classes in pages/": sum("pages" in file.relative_to(TOP).parts for file, _ in classes),
-        "fields of classes": sum(isinstance(item, ast.AnnAssign) for _, node in classes for item in node.body),
+        "classes in pages/": sum(isinstance(node, ast.ClassDef) for node in of_pages),
+        "fields of classes": sum(isinstance(item, ast.AnnAssign) for node in classes for item in node.body),
         "functions": len(functions),
         "parameters": sum(parameters),
         "functions with more than 6 parameters": sum(number > 6 for number in parameters),
         "private functions of at most 6 lines used once": sum(
             _is_private(node.name) and _length(node) <= 6 and words[node.name] == 2 for node in functions
         ),
-        "kinds of kept values": sum(_declares_kept_values(node) for _, node in nodes),
+        "kinds of kept values": sum(map(_declares_kept_values, nodes)),
         "modules that write rows as f-strings": sum(len(ROW.findall(text)) >= 3 for text in texts),
         "public constants named in one module only": constants_named_once(trees, tests),
     }
@@ -88,7 +89,7 @@ def _of_templates(folder: Path) -> dict[str, int]:
 
 
 def _of_tests(trees: Trees) -> dict[str, int]:
-    calls = [node for _, node in _nodes(trees) if isinstance(node, ast.Call)]
+    calls = [node for node in _nodes(trees) if isinstance(node, ast.Call)]
     return {
         "lines of tests": lines_in(trees),
         "patches of attributes in tests": sum(
@@ -102,8 +103,8 @@ def _of_tests(trees: Trees) -> dict[str, int]:
     }
 
 
-def _nodes(trees: Trees) -> list[tuple[Path, ast.AST]]:
-    return [(file, node) for file, tree in trees.items() for node in ast.walk(tree)]
+def _nodes(trees: Trees) -> list[ast.AST]:
+    return [node for tree in trees.values() for node in ast.walk(tree)]
 
 
 def lines_in(files: Trees | list[Path]) -> int:
@@ -163,14 +164,14 @@ def test_what_is_counted_is_there(counted: dict[str, int]) -> None:
 
 def test_values_with_more_than_three_fields_are_built_by_keyword() -> None:
     """So that every argument says what it is."""
-    nodes = _nodes(parsed("sitegen"))
-    classes = [node for _, node in nodes if isinstance(node, ast.ClassDef)]
+    classes = [node for node in _nodes(parsed("sitegen")) if isinstance(node, ast.ClassDef)]
     values = {"NamedTuple", "Frozen", "FrozenObject"}
     while more := {node.name for node in classes if _extends(node, values)} - values:
         values |= more
     positional = [
         f"{file.relative_to(TOP)}:{call.lineno} {ast.unparse(call)}"
-        for file, call in nodes
+        for file, tree in parsed("sitegen").items()
+        for call in ast.walk(tree)
         if isinstance(call, ast.Call) and len(call.args) > 1
         if len(call.args) > 3 or any(isinstance(item, ast.Starred) for item in call.args)
         if ast.unparse(call.func).rpartition(".")[2] in values
