@@ -954,9 +954,9 @@ STATED = {
 def test_what_a_file_states_of_its_cases_is_the_score(name, repo, tmp_path):
     content, score = STATED[name]
     repo.commit({"evals/results.json": json.dumps(content), "CLAUDE.md": "Read."})
-    build_site(repo.path, tmp_path / "site", cache=tmp_path / "memo")
-    (name,) = (path.stem for path in (tmp_path / "site/data/evals").glob("*.json"))
-    (point,) = history(repo.path, name, cache=tmp_path / "memo").points
+    look = _look(repo)
+    (found,) = (*look.existing, *look.proposed)
+    (point,) = history(repo.path, found.id, cache=tmp_path / "memo").points
     label, value, _, cases, _ = score.split()
     specs = {spec.label: spec.name for spec in specs_of("judged", [point.scorecard])}
     assert point.scorecard.metric(specs[label]) == pytest.approx(float(value))
@@ -1098,24 +1098,22 @@ GRADED = json.dumps({"results": [{"id": f"c{n}", "output": "x", "passed": n < 4,
         ("evals/q\ta/run.json", GRADED, "no configuration can name it, because its path holds a control character"),
     ],
 )
-def test_a_file_in_a_place_of_results_that_cannot_be_read_is_named_with_the_reason(
-    repo, tmp_path, path, written, reason
-):
+def test_a_file_in_a_place_of_results_that_cannot_be_read_is_named_with_the_reason(repo, path, written, reason):
     repo.commit({"CLAUDE.md": "# Rules\n", path: written})
     (told,) = _look(repo).rejected
     assert told.why == path
     assert told.lacks.startswith(f"it cannot be read: {reason}")
-    out = tmp_path / "site"
-    build_site(repo.path, out)
-    assert "it cannot be read: " in unescape((out / "problems.html").read_text())
 
 
-def test_links_in_places_of_results_are_named_until_they_are_gone(repo):
-    repo.commit(dict.fromkeys(("evals/qa/run.json", "evals/qa/old.json"), Link("../../real.json")))
+def test_links_in_places_of_results_are_named_until_they_are_gone(repo, tmp_path):
+    links = dict.fromkeys(("evals/qa/run.json", "evals/qa/old.json"), Link("../../real.json"))
+    repo.commit({**links, "CLAUDE.md": "# Rules\n"})
     repo.commit({"evals/qa/old.json": None})
     (told,) = _look(repo).rejected
     assert told.why == "evals/qa/run.json"
     assert told.lacks.startswith("it cannot be read: it is a symbolic link")
+    build_site(repo.path, tmp_path / "site")
+    assert "it cannot be read: it is a symbolic link" in unescape((tmp_path / "site/problems.html").read_text())
 
 
 @pytest.mark.parametrize("broken", [GRADED[:50], "42", ""])
