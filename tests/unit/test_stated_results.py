@@ -359,7 +359,8 @@ def test_the_judge_is_seen_beside_every_output_that_others_graded(repo, tmp_path
         own = stated if place == "rows" else {}
         rows = [{"id": f"c{n}", "output": "x", "score": grade + n / 10, **own} for n in range(3)]
         root: dict[str, Any] = {"results": rows} if "judged" in kind else {"score": grade, "cost_usd": 0.2, "cases": 9}
-        root |= {"config": {place: stated}, "evaluator_model": {place: judge}}.get(place, {})
+        if place in ("config", "evaluator_model"):
+            root[place] = stated if place == "config" else judge
         path = f"evals/s/{outputs.replace('*', str(run_number))}"
         beside = {f"{path.rpartition('/')[0]}/{place}": json.dumps({"config": stated})} if "json" in place else {}
         repo.commit({path: json.dumps(root), **beside}, message=judge)
