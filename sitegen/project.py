@@ -72,7 +72,6 @@ class Project(NamedTuple):
     out: Path
     cache: Path
     templates: str
-    """Digest of the templates."""
     fingerprint: str
     """Digest of everything that affects the bytes of the site, except history and the name of the revision."""
     refs: str

@@ -145,7 +145,6 @@ class CommitsDone(Frozen):
 
     files: WrittenFiles
     rows: tuple[ListedCommit, ...]
-    """One for each commit, for the list of commits."""
     failures: tuple[Problem, ...] = ()
     """One for each commit whose page could not be made, in their order."""
 

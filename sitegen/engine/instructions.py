@@ -44,7 +44,6 @@ class InstructionTask(Frozen):
     context: WorkerContext
     history: InstructionHistory
     effects: tuple[tuple[Effect, ...], ...]
-    """The effects of each edit."""
     counted: tuple[CountedEdit | None, ...]
     """The size and sections of each edit; None if no earlier build counted the edit."""
     short: int

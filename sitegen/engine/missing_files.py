@@ -37,7 +37,6 @@ class MissingFiles(Frozen):
 
     layout: Layout
     folders: Folders
-    """The folders of the revision."""
     summaries: Mapping[str, EvalSummary]
     """Of all evals that ever existed, by id."""
     set_aside: frozenset[str]

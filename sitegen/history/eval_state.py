@@ -70,7 +70,6 @@ class SeriesState(Struct):
     waiting: dict[str, bool] = field(default_factory=dict)
     """Names of iterations that were added or changed while there was no ground truth."""
     slugs: set[str] = field(default_factory=set)
-    """Slugs in use."""
 
     def mark_present(self, name: str, present: bool) -> None:
         """Mark an iteration and all its snapshots as present or as deleted."""
@@ -135,7 +134,6 @@ class EvalState(Struct):
     strangers: set[str] = field(default_factory=set)
     """Names below ``results/`` that were reported because they are not names of iterations."""
     inputs: EvalInputs = EvalInputs()
-    """The inputs in force."""
     inputs_changed: bool = False
     """Whether the commit changed ``inputs``."""
     kind: Kind = "fields"

@@ -233,7 +233,6 @@ class PackedHistory(Frozen):
     """A history in the form in which it is sent."""
 
     head: str
-    """The commit of HEAD."""
     pack: bytes
     shallow: bytes
     """The ids of the commits whose parents are cut off, as git lists them."""

@@ -219,7 +219,6 @@ WORSE: Final[tuple[StepStatus, ...]] = ("fell", "open", "behind", "new")
 """The statuses of an eval that is worse than it was, or may be."""
 
 LEVELS: Final[tuple[StepStatus, ...]] = ("open", "fixed", "better")
-"""The statuses of steps."""
 
 
 class MetricStep(Frozen):

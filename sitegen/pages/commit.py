@@ -167,7 +167,6 @@ class CommitView(Frozen, dict=True, gc=True):
     thickened: tuple[str, ...] = ()
     """Paths of agents' definitions that the commit changed although instructions have separate files."""
     edits: tuple[FileEdit, ...] = ()
-    """Its edits of instruction files."""
     around_edits: tuple[Effect, ...] = ()
     """How evals changed with the edits of a commit that has no new output itself."""
     patches: Mapping[str, RenderedPatch] = {}

@@ -35,7 +35,7 @@ from sitegen.model.scorecards import Result
 from sitegen.model.series import Point, Series
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Blob, Edit
-from sitegen.pages import links
+from sitegen.pages import labels, links
 from sitegen.pages.compare_cells import FEWEST, STATES, CellSource
 from sitegen.pages.effects import verdict_pill
 from sitegen.pages.html.cells import text
@@ -170,7 +170,8 @@ def answer(series: Series, pair: tuple[int, int], verdict: ChangeVerdict | None)
     why = because(verdict, spec, info.nouns, f"{_ROOT}{links.methods()}")
     unsaid = verdict.change is None or grade_word(verdict.decision) == signed(verdict.change, spec)
     change = "" if unsaid else f"{text(spec.label)} {signed(verdict.change, spec)}, "
-    words = f"<p class=answer>From {before} to {after}: {change}{verdict_pill(verdict, spec)}{why}."
+    apart = text(labels.apart_words(verdict, *(series.points[place].scorecard for place in pair), spec=spec))
+    words = f"<p class=answer>From {before} to {after}: {change}{verdict_pill(verdict, spec)}{why}{apart}."
     if abs(verdict.change or 0) < (verdict.detectable or 0) and (least := smallest_change(verdict, spec)):
         words += f" {least[0].upper()}{text(least[1:])}."
     return Markup(f"{words}</p>{_picture(spec, verdict)}")

@@ -113,7 +113,6 @@ class FileRecord(Frozen):
     measured: Commit | None = None
     """The commit of its newest edit with an output before and after; None if there is none."""
     effects: tuple[Effect, ...] = ()
-    """The effects of that edit."""
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from sitegen.analysis.noise.samples import is_counted
+from sitegen.analysis.noise.samples import interval_of, is_counted
 from sitegen.analysis.series import repeats_the_point_before
 from sitegen.importers.case import BETWEEN
 from sitegen.model.changes import ChangeVerdict, DeltaParts, Ends, Interval, MetricDelta, Overlap, StepStatus, Unit
@@ -15,10 +15,11 @@ from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
 from sitegen.model.outcomes import ErrorType, State
-from sitegen.model.scorecards import Status
+from sitegen.model.scorecards import Scorecard, Status
 from sitegen.model.series import Point, Series, VariantSpread
 from sitegen.model.timeline import Cause, Role
 from sitegen.model.usage import Exchange, regraded
+from sitegen.stats.intervals import around_mean
 from sitegen.text.plain import counted, line
 from sitegen.text.values import MINUS, NO_CHANGE, SMALL, metric_text
 
@@ -348,6 +349,20 @@ def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
 def verdict_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
     """What follows the word of a verdict: the reason for it, and what holds beyond these cases."""
     return "; ".join(filter(None, (on_these_cases(verdict, spec, nouns), beyond_them(verdict, spec, nouns))))
+
+
+def apart_words(verdict: ChangeVerdict, *cards: Scorecard, spec: MetricSpec) -> str:
+    """By how much two outputs without a common case differ, each as a sample of cases; empty if they have common ones.
+
+    It follows the reason of the verdict. The difference of two independent numbers is twice the mean of one and the
+    negative of the other.
+    """
+    (first, last), (old, new) = [card.metric(spec.name) for card in cards], map(interval_of, cards)
+    if verdict.why != "nothing to compare" or first is None or last is None or old is None or new is None:
+        return ""
+    half = around_mean([(last, new.low, new.high), (-first, -old.high, -old.low)])
+    ends = span_of_change(Ends(2 * half.low, 2 * half.high), spec) if half else ""
+    return f"; as samples of different cases they differ by {own_unit(last - first, spec)} ({ends})"
 
 
 def doubts_of(flips: Sequence[int]) -> str:

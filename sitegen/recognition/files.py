@@ -180,7 +180,6 @@ LARGEST: Final = 5_000_000
 """The size of the largest file that is parsed, in bytes."""
 
 MOST_READ: Final = 300
-"""The most files that are read."""
 
 _MOST_BYTES: Final = 60_000_000
 """The most bytes that are read from all files together."""

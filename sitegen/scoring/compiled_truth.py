@@ -90,7 +90,6 @@ class ItemList(msgspec.Struct):
     place: ValuePlace
     rule: ListRule
     key_rules: tuple[FieldRule, ...]
-    """The rules of ``rule.keys``."""
     items: tuple[Item, ...]
     paired: PairedItems | None = None
     """The items that were paired last, if only their keys decided the pairs, so that equal keys give the same ones."""

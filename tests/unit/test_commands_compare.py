@@ -1,6 +1,7 @@
 """``sitegen compare`` as a user runs it."""
 
 import json
+from math import hypot
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,18 @@ def test_revisions_whose_cases_differ_are_compared_over_those_in_common(repo, fi
     assert (pair["winner"], found["overall_winner"]) == (winner, winner)
     assert found["recommendation"].startswith("Use ") is bool(winner)
     assert (found["ranking"][0]["rank"] is None) is not bool(common)
+
+
+def test_tags_without_a_common_case_differ_as_samples(repo):
+    """The values are 7 of 8 and 2 of 8; the squares of the distances to the ends of their intervals are added."""
+    rows = [{"id": n, "lang": "de" if n < 8 else "fr", "output": "y", "passed": n < 7 or n > 13} for n in range(16)]
+    repo.commit({"evals/qa/results.json": json.dumps(rows)})
+    repo.checkout()
+    (change,) = compared(repo.path, "qa", "lang=de", "lang=fr")["changes"]
+    before, after = change["interval_before"], change["interval_after"]
+    ends = -hypot(0.25 - after["low"], before["high"] - 0.875), hypot(after["high"] - 0.25, 0.875 - before["low"])
+    words = " to ".join(f"\N{MINUS SIGN}{0.625 - end:.3f}" for end in ends)
+    assert change["words"].endswith(f"as samples of different cases they differ by \N{MINUS SIGN}0.625 ({words})")
 
 
 def test_without_a_folder_the_report_is_printed_and_nothing_written(project):

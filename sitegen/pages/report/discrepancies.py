@@ -111,7 +111,6 @@ def _placed_error(error: Judgement) -> PlacedError:
 
 
 placed_error: Final = RowCache[Judgement, PlacedError](_placed_error)
-"""The error with its place."""
 
 
 class ErrorGroup(Frozen):

@@ -9,12 +9,12 @@ from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.variant_tests import ORDER, PairedFate
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Interval
 from sitegen.model.frozen import FrozenObject
-from sitegen.model.outcomes import ABSENT, CellFlip, Outcome, Period
+from sitegen.model.outcomes import ABSENT, CellFlip, Outcome
 from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import Series
 from sitegen.model.usage import regraded
 from sitegen.pages import labels
-from sitegen.pages.labels import smallest_change, verdict_words
+from sitegen.pages.labels import apart_words, smallest_change, verdict_words
 from sitegen.stats.counts import f1
 from sitegen.stats.intervals import mean
 from sitegen.stats.significance import Significance, paired_t_test
@@ -89,7 +89,6 @@ class ResultChange(FrozenObject):
     too_few: str = ""
     """From which size on a change can be told from chance here, in words; empty unless this one may be chance."""
     interval_before: Interval | None = None
-    """The interval of the headline before."""
     interval_after: Interval | None = None
     warnings: tuple[str, ...] = ()
     """Sentences about a changed judge or model, about documents that only one side has, and about the same output."""
@@ -157,7 +156,7 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
         flips=tuple(map(_listed_flip, listed)),
         origin=parts,
         verdict=verdict,
-        words=verdict_words(verdict, spec, nouns) if verdict else "",
+        words=verdict_words(verdict, spec, nouns) + apart_words(verdict, first, last, spec=spec) if verdict else "",
         too_few=smallest_change(verdict, spec) if verdict else "",
         interval_before=interval_of(first) if verdict else None,
         interval_after=interval_of(last) if verdict else None,
@@ -172,15 +171,11 @@ def _listed_flip(flip: CellFlip) -> Flip:
         document=flip.cell.document,
         path=flip.cell.path,
         change=next(fate for fate in ORDER if fate == flip.fate),
-        before=_outcome(before),
-        after=_outcome(after),
+        before=None if before.state == "absent" else before.state,
+        after=None if after.state == "absent" else after.state,
         value=next((text for value in values if (text := written(value)) is not None), ""),
         named_path=flip.cell.named_path,
     )
-
-
-def _outcome(period: Period) -> Outcome | None:
-    return None if period.state == "absent" else period.state
 
 
 def document_headline(name: str, document: DocumentScore) -> float | None:

@@ -218,8 +218,8 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         for label, test in tests
         if test.p_value is not None
     ]
-    heads = ("Of", "Test", "Statistic", "p", "Remark")
-    yield from (*table(heads, rows, (2, 3)), "")
+    if rows:
+        yield from (*table(("Of", "Test", "Statistic", "p", "Remark"), rows, (2, 3)), "")
     yield f"Right on both sides: {count(change.still_right)}."
     if change.unpaired:
         yield f"On one side only, because documents or ground truth differ: {count(change.unpaired)}."
