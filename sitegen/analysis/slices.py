@@ -91,16 +91,14 @@ class Split(Frozen):
         return next((each for each in self.slices if each.values == values), None)
 
 
-def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> tuple[Split, ...]:
+def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> Iterator[Split]:
     """Split an output along every axis on which its answers differ: by who answered, both axes first, then by tags.
 
     ``before``: the point before it, from which changes are computed. ``spec``: the headline.
     """
-    found = []
     for of in _wanted(after):
         slices = tuple(_slices(before, after, of, spec))
-        found.append(Split(of, slices, frozenset(_best(slices, spec)) if of[0] in ANSWERERS else frozenset()))
-    return tuple(found)
+        yield Split(of, slices, frozenset(_best(slices, spec)) if of[0] in ANSWERERS else frozenset())
 
 
 def slices_of(

@@ -344,7 +344,7 @@ class ReportView(Frozen, dict=True, gc=True):
     @cached_property
     def splits(self) -> tuple[Split, ...]:
         """The output by variant and model, and by each tag of its cases; empty if no answers differ in any of these."""
-        return splits(self.previous.scorecard if self.previous else None, self.card, self.specs[0])
+        return tuple(splits(self.previous.scorecard if self.previous else None, self.card, self.specs[0]))
 
     @cached_property
     def case_pages(self) -> dict[str, str]:

@@ -22,7 +22,7 @@ from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.noise import samples
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
 from sitegen.analysis.series import problems_of_point, variant_spread
-from sitegen.analysis.slices import axes_of, headlines_by
+from sitegen.analysis.slices import Split, axes_of, headlines_by, splits
 from sitegen.importers.case import BETWEEN
 from sitegen.model.changes import Change, Interval, Noise
 from sitegen.model.frozen import Frozen
@@ -145,9 +145,11 @@ class TrendView(Frozen, dict=True, gc=True):
         return ("variant", variants) if variants else ("model", models or (made_by if len(made_by) > 1 else ()))
 
     @property
-    def variants(self) -> tuple[str, ...]:
-        """The variants or models that have lines of their own."""
-        return self.lines[1]
+    def answerers(self) -> Split | None:
+        """The newest answers by variant and model; None if they differ in neither."""
+        before, newest = ([None, None, *(point.scorecard for point in self.points)])[-2:]
+        split = next(splits(before, newest, self.specs[0]), None) if newest else None
+        return split if split and split.axes[0] in ANSWERERS else None
 
     @cached_property
     def others(self) -> list[tuple[str, str]]:
@@ -183,7 +185,7 @@ class TrendView(Frozen, dict=True, gc=True):
     @cached_property
     def values_of_lines(self) -> list[list[float | None]]:
         """The headline of the answers with each value that has a line of its own, at every point."""
-        named = [*((self.lines[0], value) for value in self.variants), *self.others]
+        named = [*((self.lines[0], value) for value in self.lines[1]), *self.others]
         by_axis = {
             axis: [headlines_by(point.scorecard, _AXES.get(axis, (axis,)), self.specs[0].name) for point in self.points]
             for axis, _ in named

@@ -226,7 +226,7 @@ def line_names(view: TrendView) -> list[str]:
     """The names of all lines, as their chips and their ends have them."""
     return [
         *(spec.label for spec in view.specs[: view.drawn]),
-        *map(printable, (*view.variants, *(value for _, value in view.others))),
+        *map(printable, (*view.lines[1], *(value for _, value in view.others))),
     ]
 
 
@@ -291,9 +291,9 @@ def _island(
         ],
         "marks": [
             *(f"m{k}" for k in range(view.drawn)),
-            *map(variant_mark, range(len(view.variants) + len(view.others))),
+            *map(variant_mark, range(len(view.lines[1]) + len(view.others))),
         ],
-        **({"first": view.drawn + len(view.variants)} if view.others else {}),
+        **({"first": view.drawn + len(view.lines[1])} if view.others else {}),
         "better": [1 if spec.higher_is_better else -1 for spec in specs],
         **({"older": older} if older else {}),
         **({} if labelled or not points else {"numbers": [point.snapshot.iteration for point in points]}),

@@ -43,7 +43,7 @@ EDITED = 3
 
 def columns(view: TrendView) -> tuple[Column, ...]:
     """The table of iterations. A row is the index of a point, with the texts that follow its label."""
-    values, specs, heads = view.values, view.specs[: view.drawn], view.values_of_lines[: len(view.variants)]
+    values, specs, heads = view.values, view.specs[: view.drawn], view.values_of_lines[: len(view.lines[1])]
     now = Column(
         name="now",
         head="Today",
@@ -63,7 +63,7 @@ def columns(view: TrendView) -> tuple[Column, ...]:
                 head=spec.label,
                 cell=lambda at, _, k=k, unit=spec.unit: _trend_ratio_cell(values[at][k], unit),
             )
-            for k, spec in enumerate(() if view.variants and view.info.recorded else specs[1:], 1)
+            for k, spec in enumerate(() if view.lines[1] and view.info.recorded else specs[1:], 1)
         ),
         *(
             Column(
@@ -72,7 +72,7 @@ def columns(view: TrendView) -> tuple[Column, ...]:
                 cell=lambda at, _, k=k: _trend_ratio_cell(heads[k][at]),
                 classes="vhead",
             )
-            for k, name in enumerate(view.variants)
+            for k, name in enumerate(view.lines[1])
         ),
         *(counted_columns(view) if view.counted else ()),
     )
