@@ -366,6 +366,8 @@ def test_changes_sort_by_size_and_the_first_point_which_has_none_stands_last(vis
     page = visit(f"{TREND}#by-iteration=change-up")
     changes = _column(page, ".iters", "change")
     assert (changes[:2], changes[-1]) == (["−0.109", "no change"], "")
+    changes = _column(visit(f"{TREND}#by-iteration=change-down"), ".iters", "change")
+    assert (changes[-2], changes[-1]) == ("−0.109", "")
     page = visit("fields.html")
     page.get_by_role("button", name="Right now").first.click()
     right = [int(text.split()[0]) for text in _column(page, ".fields", "right")]

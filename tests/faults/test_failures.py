@@ -251,20 +251,29 @@ def test_an_output_in_git_lfs_that_was_not_fetched_has_no_score_and_is_in_no_mea
         assert "no document in common" not in said
 
 
-@pytest.mark.parametrize("path", ["extracted.json", "ground_truth.csv", "field_mapping.yaml"])
-def test_a_content_in_git_lfs_is_missing_until_it_is_fetched_whatever_file_it_is(project, tmp_path, path):
-    stored = {"extracted.json": output(2), "ground_truth.csv": TRUTH, "field_mapping.yaml": MAPPING}[path].encode()
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("evals/bad/extracted.json", output(2)),
+        ("evals/bad/ground_truth.csv", TRUTH),
+        ("evals/bad/field_mapping.yaml", MAPPING),
+        (".claude/instructions/kept-elsewhere.md", "Read the invoice.\nGive the total.\n"),
+    ],
+)
+def test_a_content_in_git_lfs_is_missing_until_it_is_fetched_whatever_file_it_is(project, tmp_path, path, text):
+    stored = text.encode()
     name, out = hashlib.sha256(stored).hexdigest(), tmp_path / "public"
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{name}\nsize {len(stored)}\n"
-    project.commit({f"evals/bad/{path}": pointer})
+    project.commit({path: pointer})
     for _ in range(2):
         site = build_site(project.path, out, jobs=1)
         assert (site.failed, site.not_fetched, site.errors) == (0, 1, 1)  # a problem of the project, not of sitegen
         assert broken_links(out) == []
         problem = problems_text(out)
-        assert f"evals/bad/{path}" in problem
+        assert path in problem
         assert "Run git lfs fetch --all; then build again." in problem
         assert "Make the output again" not in problem
+        assert not [page for page in out.rglob("*.html") if "git-lfs.github.com" in page.read_text()]
         options = Options(repo=project.path, cache=tmp_path / "memo")
         assert len(read_series(options, "bad").points) > 1
         assert build_site(project.path, tmp_path / "with the memo", jobs=1, cache=tmp_path / "memo").not_fetched == 1
@@ -275,29 +284,7 @@ def test_a_content_in_git_lfs_is_missing_until_it_is_fetched_whatever_file_it_is
     fetched.write_bytes(stored)
     assert build_site(project.path, out, jobs=1).not_fetched == 0
     assert "Git LFS" not in problems_text(out)
-    assert differs_from_cold(out, project.path) == []
-
-
-def test_an_instruction_file_in_git_lfs_is_missing_until_it_is_fetched(project, tmp_path):
-    stored, out = b"Read the invoice.\nGive the total.\n", tmp_path / "public"
-    name = hashlib.sha256(stored).hexdigest()
-    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{name}\nsize {len(stored)}\n"
-    project.commit({".claude/instructions/kept-elsewhere.md": pointer})
-    for _ in range(2):
-        site = build_site(project.path, out, jobs=1)
-        assert (site.failed, site.errors) == (0, site.not_fetched)
-        assert site.not_fetched > 0
-        assert broken_links(out) == []
-        assert "Run git lfs fetch --all; then build again." in problems_text(out)
-    pages = "".join(page.read_text() for page in out.rglob("*.html"))
-    assert "git-lfs.github.com" not in pages
-    fetched = project.path / ".git/lfs/objects" / name[:2] / name[2:4] / name
-    fetched.parent.mkdir(parents=True)
-    fetched.write_bytes(stored)
-    assert build_site(project.path, out, jobs=1).not_fetched == 0
-    pages = "".join(page.read_text() for page in out.rglob("*.html"))
-    assert "Give the total." in pages
-    assert "git-lfs.github.com" not in pages
+    assert ("Give the total." in "".join(page.read_text() for page in out.rglob("*.html"))) == path.endswith(".md")
     assert differs_from_cold(out, project.path) == []
 
 

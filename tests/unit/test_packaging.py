@@ -9,12 +9,11 @@ import sysconfig
 import tarfile
 import tomllib
 import zipfile
-from importlib.metadata import packages_distributions, version
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
-import sitegen
 from sitegen.recognition.initialising import PUBLISHED, wheel
 from sitegen.text.embedding import WEIGHTS
 from tests.golden.repository import write
@@ -121,10 +120,6 @@ def test_the_readme_installs_from_an_index_only_what_is_on_one():
     files = ("README.md", "action.yml", ".github/CONTRIBUTING.md", "Makefile", "evals/README.md")
     found = [name for name in files if from_an_index.search((ROOT / name).read_text(encoding="utf-8"))]
     assert found == (["README.md"] if PUBLISHED else [])
-
-
-def test_the_installed_version_is_the_one_in_the_code():
-    assert version("sitegen-evals") == sitegen.__version__
 
 
 def imported() -> set[str]:
