@@ -161,14 +161,8 @@ class ListedStep(Frozen):
 
     def is_muted_by(self, mute: Mute) -> bool:
         """Whether a mute in the configuration names this step."""
-        step = self.step
-        return (
-            mute.eval == self.summary.info.id
-            and len(mute.commit) >= MUTE_DIGITS
-            and step.commit.sha.startswith(mute.commit.lower())
-            and mute.metric in (None, step.metrics[0].name)
-            and mute.iteration in (None, self.at.label)
-        )
+        is_named = len(mute.commit) >= MUTE_DIGITS and self.step.commit.sha.startswith(mute.commit.lower())
+        return is_named and mute.eval == self.summary.info.id
 
     def mute_in(self, mutes: Iterable[Mute]) -> Mute | None:
         """Return the first mute in the configuration that names this step."""
@@ -392,8 +386,7 @@ def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> 
     return tuple(
         Problem.of_type(
             "unmatched_mute",
-            f"A mute names no step: eval {mute.eval!r}, commit {mute.commit!r}"
-            + (f", metric {mute.metric!r}." if mute.metric else "."),
+            f"A mute names no step: eval {mute.eval!r}, commit {mute.commit!r}.",
             "Correct it, or remove it from [regressions] of the configuration. The page of steps has the "
             f"commits; {MUTE_DIGITS} digits are needed.",
         )

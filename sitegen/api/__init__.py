@@ -153,15 +153,14 @@ def check(
     *,
     rev: str | None = None,
     exact: bool = False,
-    strict_floors: bool = False,
     worktree: bool = False,
     cache: str | Path | None = None,
 ) -> Checked:
     """Check the newest outputs at a revision, by default ``HEAD``, against the limits of the project.
 
     They are compared with the outputs at the commit where the revision branched off ``base``, or with ``exact`` at
-    ``base`` itself. Limits are read from ``sitegen.toml`` and the manifest in the work tree. With ``strict_floors`` a
-    floor that was missed at the base too fails. ``worktree`` checks uncommitted work.
+    ``base`` itself. Limits are read from ``sitegen.toml`` and the manifest in the work tree.
+    ``worktree`` checks uncommitted work.
 
     >>> found = check(".", "HEAD~1", exact=True)
     >>> found.passed, found.verdict, found.evals
@@ -173,7 +172,7 @@ def check(
     '**Evals: pass'
     """
     options = Options(Path(repo), rev=rev, cache=_path(cache), worktree=worktree)
-    return Checked(check_gate(options, base, exact=exact, strict_floors=strict_floors))
+    return Checked(check_gate(options, base, exact=exact))
 
 
 def history(repo: str | Path, eval_id: str, rev: str | None = None, *, cache: str | Path | None = None) -> History:

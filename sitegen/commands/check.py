@@ -37,7 +37,7 @@ def check(request: CheckRequest) -> None:
         return
     try:
         base = request.base or _base_of_workflow()
-        report = compare(request.options, base, exact=request.exact, strict_floors=request.strict_floors)
+        report = compare(request.options, base, exact=request.exact)
     except SitegenError as error:
         _write_forms(request, markdown_of_error(error), junit_of_error(error))
         raise

@@ -223,7 +223,6 @@ class CallRequest:
         str | None, typer.Option(metavar="NAME", help="Use the file responses-NAME.jsonl instead of responses.json.")
     ] = None
     model: Annotated[str | None, typer.Option(help="Name of the model. Overrides the configuration.")] = None
-    concurrency: Annotated[int | None, typer.Option(min=1, help="Number of simultaneous calls.")] = None
     limit: Annotated[int | None, typer.Option(min=1, help="Greatest number of calls for each file.")] = None
     again: bool = False
     config: Annotated[
@@ -343,9 +342,6 @@ class CheckRequest:
         ),
     ] = None
     exact: Annotated[bool, typer.Option("--exact", help="Compare with REV itself.")] = False
-    strict_floors: Annotated[
-        bool, typer.Option("--strict-floors", help="Fail for a floor that was missed at the base too.")
-    ] = False
     as_json: Json = False
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the report to this file.")] = None
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML to this file.")] = None

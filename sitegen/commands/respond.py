@@ -191,7 +191,7 @@ class AskedEval(NamedTuple):
         return [_inside(self.project, path) for path in existing]
 
     def _call_settings(self, model: str | None) -> CallSettings:
-        options = {"model": model, "concurrency": self.request.concurrency, "base_url": self.request.base_url}
+        options = {"model": model, "base_url": self.request.base_url}
         given = {name: value for name, value in options.items() if value is not None}
         return CallSettings(**{**vars(self.project.config.llm), **given})
 

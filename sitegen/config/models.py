@@ -191,10 +191,6 @@ class Mute(ConfigTable):
     commit: str
     """The commit of the first iteration at the new level: at least ``MUTE_DIGITS`` leading digits of its id."""
     why: str
-    metric: str | None = None
-    """Mutes only a step of this metric; None for any metric."""
-    iteration: str | None = None
-    """Mutes only a step at this iteration of the commit, for example ``iteration-012``; None for any iteration."""
 
 
 MUTE_DIGITS: Final = 7

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.data_files.reading import TWO_LINES, UnreadableError, ending
+from sitegen.importers.columns import GROUP, PRESETS, ColumnMap, read_settings, stated_grades
 
 if TYPE_CHECKING:
     from sitegen.importers.case import JudgedResults
@@ -21,10 +22,10 @@ class Importer(NamedTuple):
     """
 
     name: str
-    """The name in messages. A format without a module is a table, whose columns ``REPORTS`` describes."""
-    module: str = ""
-    """The module in this package whose ``read`` turns the content into JudgedResults. It raises UnreadableError if
-    nothing of the file can be read. Any other fault is a finding."""
+    """The name in messages."""
+    read_by: str | ColumnMap
+    """The module in this package whose ``read`` turns the content into JudgedResults, or the columns of a table. It
+    raises UnreadableError if nothing of the file can be read. Any other fault is a finding."""
     ending: str = ""
     """The ending of its files' names, in lower case. Empty for any."""
     beginning: bytes = b""
@@ -35,12 +36,14 @@ class Importer(NamedTuple):
 
 _HEAD: Final = 4096
 """Number of bytes at the beginning of a file by which it is recognised."""
+_EXPECTED: Final = ("expected", "expected_output", "ground_truth", "reference", "target", "label", "answer")
+"""Usual names of the expected text in the data of an eval, whose names its author chose."""
 
 ANY_LINES: Final = Importer("JSON Lines", "judge_lines")
 IMPORTERS: Final = (
     Importer(
         name="promptfoo",
-        module="promptfoo",
+        read_by="promptfoo",
         ending="json",
         beginning=rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:evalId"\s*:|results"\s*:\s*\{\s*"(?:version|timestamp|results|stats|prompts)"|version"\s*:\s*4\s*,\s*"createdAt"\s*:)',
     ),
@@ -49,7 +52,7 @@ IMPORTERS: Final = (
     ),
     Importer(
         name="Inspect",
-        module="inspect_logs",
+        read_by="inspect_logs",
         ending="json",
         beginning=rb'(?:\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"',
         names_scores=True,
@@ -57,24 +60,123 @@ IMPORTERS: Final = (
     Importer("Inspect", "inspect_logs", "eval", names_scores=True),
     Importer("JUnit XML", "junit", "xml"),
     Importer("OpenAI evals", "openai_evals", "jsonl", beginning=rb'\s*\{\s*"spec"\s*:\s*\{', names_scores=True),
-    Importer("lm-eval", ending="jsonl", beginning=rb'\s*\{\s*"doc_id"\s*:\s*\d+\s*,\s*"doc"\s*:'),
-    Importer("agent-skills", ending="json", beginning=rb'(?s)\s*\{.*"runs"\s*:\s*\[\s*\{[^{}]*"configuration"\s*:'),
+    Importer(
+        name="lm-eval",
+        ending="jsonl",
+        beginning=rb'\s*\{\s*"doc_id"\s*:\s*\d+\s*,\s*"doc"\s*:',
+        read_by=PRESETS["lm-eval"],
+    ),
+    Importer(
+        name="agent-skills",
+        ending="json",
+        beginning=rb'(?s)\s*\{.*"runs"\s*:\s*\[\s*\{[^{}]*"configuration"\s*:',
+        read_by=ColumnMap(
+            parts={
+                "id": ("eval_id",),
+                "input": ("eval_name",),
+                "variant": ("configuration",),
+                "score": ("result.pass_rate", "pass_rate"),
+                "latency": ("result.time_seconds", "time_seconds"),
+            },
+            scores=(("checks.*", ""),),
+            list_at=("runs",),
+        ),
+    ),
     Importer(
         name="grading of a skill",
-        module="skill_grading",
+        read_by="skill_grading",
         ending="json",
         # What precedes the expectations names the run: no list.
         beginning=rb'\s*\{(?:[^{}\[\]]|\{[^{}\[\]]*\})*"(?:(?:expectations|assertion_results)"\s*:\s*\[\s*\{|assertions"\s*:\s*\[\s*\{\s*"(?:text|expectation)")',
         names_scores=True,
     ),
-    Importer("evalite", ending="json", beginning=rb'(?s)\s*\{\s*"run"\s*:\s*\{[^{}]*\}\s*,\s*"evals"\s*:\s*\['),
-    Importer("gh-models", ending="json", beginning=rb'(?s)\s*\{.*"testResults"\s*:\s*\[\s*\{\s*"testCase"\s*:'),
-    Importer("openai-evals-api", beginning=rb'(?s)\s*\{.*"object"\s*:\s*"eval\.run\.output_item"'),
-    Importer("pydantic-evals", ending="json", beginning=rb'(?s)\s*\{.*"cases"\s*:\s*\[.*?\{[^{}]*"inputs"\s*:'),
-    Importer("Langfuse", ending="json", beginning=rb'(?s)\s*\{.*"item_?[rR]esults"\s*:\s*\[\s*\{\s*"item"\s*:'),
+    Importer(
+        name="evalite",
+        ending="json",
+        beginning=rb'(?s)\s*\{\s*"run"\s*:\s*\{[^{}]*\}\s*,\s*"evals"\s*:\s*\[',
+        read_by=ColumnMap(
+            parts={
+                "input": ("input",),
+                "expected": ("expected",),
+                "output": ("output",),
+                "error": ("output.stack",),
+                "variant": (GROUP,),
+                "score": ("averageScore",),
+            },
+            scores=(("scores.*", ""),),
+            list_at=("evals.*.results",),
+        ),
+    ),
+    Importer(
+        name="gh-models",
+        ending="json",
+        beginning=rb'(?s)\s*\{.*"testResults"\s*:\s*\[\s*\{\s*"testCase"\s*:',
+        read_by=ColumnMap(
+            parts={
+                "input": ("testCase.input",),
+                "expected": ("testCase.expected",),
+                "output": ("modelResponse",),
+                "model": ("model",),
+            },
+            scores=(("evaluationResults.*", ""),),
+            list_at=("testResults",),
+        ),
+    ),
+    Importer(
+        name="openai-evals-api",
+        beginning=rb'(?s)\s*\{.*"object"\s*:\s*"eval\.run\.output_item"',
+        read_by=ColumnMap(
+            parts={
+                "id": ("datasource_item_id",),
+                "input": ("sample.input",),
+                "expected": tuple(f"datasource_item.{name}" for name in _EXPECTED),
+                "output": ("sample.output.0.content",),
+                "error": ("sample.error.message",),
+                "model": ("sample.model",),
+                "tokens_in": ("sample.usage.prompt_tokens",),
+                "tokens_out": ("sample.usage.completion_tokens",),
+                "confidence": ("sample.metadata.confidence", "datasource_item.confidence"),
+            },
+            scores=(("checks.*", ""),),
+            list_at=("data",),
+        ),
+    ),
+    Importer(
+        name="pydantic-evals",
+        ending="json",
+        beginning=rb'(?s)\s*\{.*"cases"\s*:\s*\[.*?\{[^{}]*"inputs"\s*:',
+        read_by=ColumnMap(
+            parts={
+                "id": ("name",),
+                "input": ("inputs",),
+                "expected": ("expected_output",),
+                "output": ("output",),
+                "error": ("error_message",),
+                "latency": ("task_duration",),
+            },
+            scores=(("scores.*", ""), ("assertions.*", "")),
+            list_at=("cases", "failures"),
+        ),
+    ),
+    Importer(
+        name="Langfuse",
+        ending="json",
+        beginning=rb'(?s)\s*\{.*"item_?[rR]esults"\s*:\s*\[\s*\{\s*"item"\s*:',
+        read_by=ColumnMap(
+            parts={
+                "id": ("item.id",),
+                "input": ("item.input",),
+                "expected": ("item.expected_output", "item.expectedOutput"),
+                "output": ("output",),
+            },
+            scores=(("evaluations.*", ""),),
+            list_at=("item_results", "itemResults"),
+        ),
+    ),
     Importer(
         name="Langfuse's scores",
         beginning=rb'(?:\s*\{\s*"data"\s*:)?\s*(?:\[\s*)?\{?[^{}]*\b(?:traceId|trace_id)\b[^{}]*\b(?:dataType|data_type)\b',
+        read_by=ColumnMap(parts={"id": ("id",)}, scores=(("scores.*", ""),)),
     ),
     ANY_LINES,
 )
@@ -97,15 +199,14 @@ def read_results(path: str, content: bytes, settings: str = "{}", *, without_cas
     ``without_cases``: whether only what the file says of its run and of grades is asked for, so that the cases of a
     table need not be made. Raises UnreadableError.
     """
-    from sitegen.importers.columns import REPORTS, read_settings, stated_grades
     from sitegen.importers.tables import read_table
 
     importer, suffix, stated = importer_of(path, content), ending(path), stated_grades(settings)
     grades = None if without_cases else stated
-    columns = read_settings(settings).value or REPORTS.get(importer.name)
-    if columns is not None:
-        return read_table(suffix, content, columns, grades)
-    module = import_module(f"sitegen.importers.{importer.module}")
+    read_by = read_settings(settings).value or importer.read_by
+    if isinstance(read_by, ColumnMap):
+        return read_table(suffix, content, read_by, grades)
+    module = import_module(f"sitegen.importers.{read_by}")
     if importer is ANY_LINES and suffix in ("csv", "json") and not re.match(TWO_LINES, content[:_HEAD]):
         return read_table(suffix, content, None, grades)
     if importer is ANY_LINES and not module.is_of_a_judge(content):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Iterator
 from itertools import chain
 
@@ -26,11 +25,10 @@ from sitegen.scoring.usage import all_specs
 from sitegen.text.keys import nearest
 
 
-def check(options: Options, base: str, *, exact: bool = False, strict_floors: bool = False) -> GateReport:
+def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
     """Compare a revision, by default ``HEAD``, with the commit at which it branched off from ``base``.
 
-    With ``exact``, and if ``base`` is the name of a baseline, the revision is compared with ``base`` itself. With
-    ``strict_floors``, as with the configuration of that name, a floor that was missed at the base too fails. Limits are
+    With ``exact``, and if ``base`` is the name of a baseline, the revision is compared with ``base`` itself. Limits are
     read from the work tree's configuration. Raises RepositoryError if a revision is unknown, the two have no commit in
     common or history is truncated, and ConfigurationError if the configuration of a side is wrong or a limit names an
     unknown eval or metric.
@@ -62,9 +60,7 @@ def check(options: Options, base: str, *, exact: bool = False, strict_floors: bo
                 earlier = Study.of(before, memo, later.timeline)
             except NothingToReportError:
                 earlier = None
-        gate = later.timeline.config.gate
-        gate = dataclasses.replace(gate, strict_floors=gate.strict_floors or strict_floors)
-        return _gate_report(earlier, later, start, gate)
+        return _gate_report(earlier, later, start)
 
 
 def _base_commit(head: Project, base: str, *, exact: bool) -> str:
@@ -90,7 +86,8 @@ def _gated_evals(study: Study) -> dict[str, GateSide]:
     }
 
 
-def _gate_report(earlier: Study | None, later: Study, start: str, gate: GateSettings) -> GateReport:
+def _gate_report(earlier: Study | None, later: Study, start: str) -> GateReport:
+    gate = later.timeline.config.gate
     at_base, at_head = _gated_evals(earlier) if earlier else {}, _gated_evals(later)
     sides = (*at_base.values(), *at_head.values())
     metrics = {name for side in sides for spec in all_specs(side.specs()) for name in spec.names}

@@ -74,7 +74,7 @@ def _head(path: str, content: bytes, settings: str) -> bytes:
     from sitegen.importers.judge_lines import is_of_a_judge
     from sitegen.importers.promptfoo import ROWS
 
-    if importer_of(path, content).module == "promptfoo":
+    if importer_of(path, content).name == "promptfoo":
         return split_json(content, *ROWS)[0]
     end = -1
     for _ in range(_FIRST):

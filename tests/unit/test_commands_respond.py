@@ -306,8 +306,8 @@ def test_no_more_calls_are_under_way_at_once_than_configured(commands, concurren
             time.sleep(0.1)  # a call too many would come now; none that is allowed is waited for
         return add(message, before)
 
-    with commands.serving(script, concurrency=8) as api:
-        commands.run("respond", "sums", "--concurrency", str(concurrency))
+    with commands.serving(script, concurrency=concurrency) as api:
+        commands.run("respond", "sums")
     assert api.most_at_once == concurrency
 
 
