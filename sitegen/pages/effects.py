@@ -105,7 +105,7 @@ class EffectRow(Frozen):
     def name_cell(self, root: str, _: float, below: str) -> Markup:
         """Its name, further metrics, remarks, and what stands below."""
         further = [
-            f"\n<span>{text(spec.label)} {'—' if by is None else formats.signed(by, spec)}</span>"
+            f"\n<span>{text(spec.label)} {'—' if by is None else formats.signed(by, spec, self.verdict)}</span>"
             for spec, by in self.metrics[1 : METRICS + 1]
         ]
         remarks = [f'<p class="by">{text(remark)}</p>' for remark in self.remarks]
@@ -302,7 +302,7 @@ COLUMNS: Final = (
     Column(
         name="change",
         head="Change",
-        cell=lambda row, *_: "" if row.change is None else formats.signed(row.change, row.spec),
+        cell=lambda row, *_: "" if row.change is None else formats.signed(row.change, row.spec, row.verdict),
         classes="num",
     ),
     Column(name="interval", head="Its 95 % interval, around 0", label="95 %", cell=EffectRow.interval_cell),
@@ -340,21 +340,16 @@ class FlippedFields(Frozen):
         """The address of a passage on its page. ``number``: from 1."""
         return f"p{number}" if len(self.named) == 1 else f"f{list(self.named).index(path) + 1}p{number}"
 
-    def passages(self, field: str) -> list[tuple[str, str]]:
-        """The passages that name a field: the address and the label of each."""
-        found = []
-        for path, passages in self.named.items():
-            # Files of several agents may have the same name.
-            file = "" if len(self.named) == 1 else f"{line('/'.join(path.split('/')[-2:]), 60)} "
-            for number, fields in enumerate(passages, start=1):
-                if field in fields:
-                    found.append((self.passage(path, number), f"{file}{number}"))
-        return found
-
     def passages_cell(self, field: str, *_: str) -> Markup:
-        """Links to the passages that name a field."""
-        linked = [f'<a href="#{anchor}">{text(label)}</a>' for anchor, label in self.passages(field)]
-        return Markup(", ".join(linked)) or formats.NIL
+        """Links to the passages that name a field, by file if there are several."""
+        files = []
+        for path, passages in self.named.items():
+            numbers = [number for number, fields in enumerate(passages, start=1) if field in fields]
+            linked = ", ".join(f'<a href="#{self.passage(path, number)}">{number}</a>' for number in numbers)
+            # Files of several agents may have the same name.
+            file = formats.path(line("/".join(path.split("/")[-2:]), 60)) if len(self.named) > 1 else ""
+            files += [f"{file} {linked}".lstrip()] * bool(numbers)
+        return Markup("<br>".join(files)) or formats.NIL
 
     def evals_cell(self, field: str, root: str) -> Markup:
         """The evals in which a field flipped, with links to its pages."""

@@ -228,7 +228,9 @@ def test_passages_of_several_files_are_told_apart_by_their_folders():
     rows = effect_rows((sample.judged(sample.EFFECTS[0], flips=flips),))
     hunks = drawn(1, sample.V1, sample.V2).hunks
     fields = fields_and_passages(rows, {"a/rules.md": hunks, "b/rules.md": hunks})
-    assert fields.passages("price") == [("f1p2", "a/rules.md 2"), ("f2p2", "b/rules.md 2")]
+    assert fields.passages_cell("price") == (
+        'a/<wbr>rules.<wbr>md <a href="#f1p2">2</a><br>b/<wbr>rules.<wbr>md <a href="#f2p2">2</a>'
+    )
 
 
 def test_an_effect_says_what_besides_the_output_moved_it():

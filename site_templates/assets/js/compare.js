@@ -364,8 +364,9 @@ class Comparison {
   }
 
   summary(found) {
-    const count = fate => grouped(found[fate].length), said = element("p");
-    said.append(`Values: ${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong.`);
+    const count = fate => grouped(found[fate].length), said = element("p"), answer = this.answer();
+    const moved = answer[0].textContent.includes(" fixed, ") ? "" : `${count("fixed")} fixed, ${count("broken")} broken, `; // which is said once
+    said.append(`Values: ${moved}${count("still_wrong")} still wrong.`);
     if (found.byTruth) said.append(` What is expected changed in ${grouped(found.byTruth)} of these values.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length, [a, b] = this.sides.map(({ point }) => point);
     const others = this.sides[0].block.cases ? "answers" : this.data.noun[1], [one] = this.data.noun, noun = this.data.noun[+(found.common > 1)];
@@ -375,7 +376,7 @@ class Comparison {
     if (both || !found.common) said.append(` ${both || "The two hold nothing in common."}`);
     const box = element("div", "card-b verdict");
     if (this.isRecorded) said.textContent = "There are no values here that could be compared one by one.";
-    box.append(...this.answer(), said);
+    box.append(...answer, said);
     this.status.textContent = $$("p", box).map(line => line.textContent).join(" ");
     return box;
   }
@@ -386,7 +387,7 @@ class Comparison {
 
   /** Changes are over the documents that both sides have: the build knows them of the pairs that it judged. */
   rows(found) {
-    const [before, after] = this.sides.map(side => side.point), most = Math.max(1, ...before.errors, ...after.errors), rows = [];
+    const [before, after] = this.sides.map(side => side.point), rows = [];
     const apart = found.held.some(([first, last]) => first !== last);
     const there = this.judged(before, after)?.slice(2), back = this.judged(after, before)?.slice(2).map(change => (change === null ? null : -change));
     const common = there ?? back, rejudged = before.judge && after.judge && before.judge !== after.judge, graded = rejudged ? this.data.graded ?? [] : [];
@@ -405,7 +406,7 @@ class Comparison {
       const type = element("span", "type");
       type.append(element("span", `t ${TYPES[k]}`, this.data.letters[k]), word[0].toUpperCase() + word.slice(1));
       const [first, last] = [before.errors[k], after.errors[k]];
-      rows.push({ metric: type, name: word, ...this.change(first, last, 0, false, "", hasErrors ? last - first + found.apart[k] : null), bars: this.bars(first / most, last / most) });
+      rows.push({ metric: type, name: word, ...this.change(first, last, 0, false, "", hasErrors ? last - first + found.apart[k] : null) });
     });
     return rows;
   }

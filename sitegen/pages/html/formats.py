@@ -10,6 +10,7 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
+from sitegen.model.changes import ChangeVerdict
 from sitegen.model.metrics import MetricSpec
 from sitegen.text.plain import DATE, cut, day, line, visible
 from sitegen.text.values import COUNT, NO_CHANGE, SMALL, metric_text
@@ -50,17 +51,18 @@ def percent(part: int, whole: int, digits: int = 0) -> Markup:
     return NIL if not whole else Markup(f"{100 * part / whole:.{digits}f}\u202f%")
 
 
-def signed(value: float | None, spec: MetricSpec | None = None) -> Markup:
+def signed(value: float | None, spec: MetricSpec | None = None, verdict: ChangeVerdict | None = None) -> Markup:
     """A change of a metric with arrow, colour and a word for screen readers; undefined is an em dash.
 
     Without ``spec`` it is one of a share that should be high. A change that rounds to zero is written ``▲ < 0.001``, to
-    distinguish it from no change.
+    distinguish it from no change. If nobody can tell whether it is more than chance, it has no colour.
     """
     if value is None:
         return NIL
     unit, size = spec.unit if spec else "", abs(value)
     text = "&lt; 0.001" if size < SMALL and unit in ("", COUNT) else escape(metric_text(size, unit))
-    return _moved(value, text, spec is None or spec.higher_is_better)
+    unknown = verdict is not None and verdict.decision == "cannot tell"
+    return _moved(value, text, None if unknown else spec is None or spec.higher_is_better)
 
 
 def signed_errors(value: int) -> Markup:
@@ -68,13 +70,13 @@ def signed_errors(value: int) -> Markup:
     return _moved(value, f"{abs(value):,}", False)
 
 
-def _moved(value: float, size: str, higher_is_better: bool) -> Markup:
+def _moved(value: float, size: str, higher_is_better: bool | None) -> Markup:
     if value == 0:
         return Markup(f'<span class="delta">{NO_CHANGE}</span>')
-    tone = "up" if (value > 0) is higher_is_better else "dn"
+    tone = "" if higher_is_better is None else " up" if (value > 0) is higher_is_better else " dn"
     arrow, word = ("▲", "up") if value > 0 else ("▼", "down")
     mark = f'<span aria-hidden="true">{arrow}</span><span class="vh">{word} </span>'
-    return Markup(f'<span class="delta {tone}">{mark} {size}</span>')
+    return Markup(f'<span class="delta{tone}">{mark} {size}</span>')
 
 
 def date(iso: str | None) -> Markup:

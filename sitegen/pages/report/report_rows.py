@@ -144,7 +144,7 @@ def _value(spec: MetricSpec, view: ReportView) -> Text:
 def _change(spec: MetricSpec, view: ReportView) -> Markup:
     if view.previous is None:
         return Markup("")
-    return signed(view.change_of(spec), spec)
+    return signed(view.change_of(spec), spec, view.point.change.verdict if view.point.change else None)
 
 
 def documents(

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.series import repeats_the_point_before
+from sitegen.model.changes import ChangeVerdict
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Point
@@ -224,13 +225,13 @@ def _edited_names(paths: Sequence[str]) -> list[str]:
     return listed + ([f"{len(paths) - EDITED:,} more"] if len(paths) > EDITED else [])
 
 
-def moved(change: DisplayedChange | None, spec: MetricSpec) -> str:
+def moved(change: DisplayedChange | None, spec: MetricSpec, verdict: ChangeVerdict | None) -> str:
     """The change beside a number, in its unit; a dash with the reason if undefined, empty at the first point."""
     if change is None:
         return ""
     if change.amount is None:
         return Markup('<span class="nil" title="{}">—</span>').format(printable(change.note))
-    return signed(change.amount, spec)
+    return signed(change.amount, spec, verdict)
 
 
 def _trend_ratio_cell(value: float | None, unit: str = "") -> str:
