@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
@@ -79,12 +79,10 @@ def agreement_with_people(notes: Iterable[PlacedNote]) -> Kappa | None:
     return cohens_kappa(pairs) if len(sides) == 2 and all(len(side) == 2 for side in sides) else None
 
 
-def by_code(notes: Iterable[PlacedNote]) -> dict[str, dict[str, int]]:
+def by_code(notes: Iterable[PlacedNote]) -> dict[str, Counter[str]]:
     """Return for each error code, the most frequent first, the number of notes with it by the slug of the snapshot."""
-    counted: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+    counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for one in notes:
         if one.note.code and one.snapshot is not None:
             counted[one.note.code][one.snapshot.slug] += 1
-    return dict(
-        sorted(((code, dict(of)) for code, of in counted.items()), key=lambda row: (-sum(row[1].values()), row[0]))
-    )
+    return dict(sorted(counted.items(), key=lambda row: (-row[1].total(), row[0])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Final, TypeAlias
 
 from sitegen.config.findings import adapter_of, describe, finding_of, unreadable, valid_part
@@ -18,7 +19,10 @@ Notes: TypeAlias = tuple[tuple[int, Note], ...]
 
 
 def read_notes(content: bytes) -> Parsed[Notes]:
-    """Read a list of notes. A note with an unknown key or a wrong value loses that key alone, with a finding."""
+    """Read a list of notes. A note with an unknown key or a wrong value loses that key alone, with a finding.
+
+    A date is the text that it is written as. Of equal notes, the first counts.
+    """
     if not content.strip():
         return Parsed(())  # as a rule: YAML takes time to import
     try:
@@ -29,17 +33,18 @@ def read_notes(content: bytes) -> Parsed[Notes]:
         message = f"The file of notes is {describe(root)}, a list of notes is wanted."
         return Parsed((), (Finding("warning", message, "Begin each note with `- case: ...`.", line=1),))
     findings: list[Finding] = []
-    notes = []
+    notes: dict[Note, int] = {}
     for index, stated in enumerate(root or ()):
+        line = lines.get((index,), 1)
         if not isinstance(stated, dict):
-            line, message = lines.get((index,)), f"A note is {describe(stated)}, a mapping is wanted."
-            finding = Finding("warning", message, "Write it as `case: ...`, `note: ...`.", line=line)
-            findings.append(finding.without_effect("warning"))
+            message = f"A note is {describe(stated)}, a mapping is wanted."
+            findings.append(Finding("warning", message, "Write it as `case: ...`, `note: ...`.", line=line))
             continue
-        entry, misfits = valid_part(Note, stated)
-        for location, misfit in misfits:
-            line = lines.get((index, *location), lines.get((index,)))
-            findings.append(finding_of(misfit, line, Note).without_effect("warning"))
-        if entry:
-            notes.append((lines.get((index,), 1), adapter_of(Note).validate_python(entry)))
-    return Parsed(tuple(notes), tuple(findings))
+        texts = {key: str(value) if isinstance(value, date) else value for key, value in stated.items()}
+        entry, misfits = valid_part(Note, texts)
+        findings += [finding_of(misfit, lines.get((index, *place), line), Note) for place, misfit in misfits]
+        first = notes.setdefault(adapter_of(Note).validate_python(entry), line) if entry else line
+        if first != line:
+            findings.append(Finding("warning", f"A note repeats that of line {first}.", "Remove one.", line=line))
+    placed = tuple((line, note) for note, line in notes.items())
+    return Parsed(placed, tuple(finding.without_effect("warning") for finding in findings))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import count
@@ -161,10 +162,8 @@ class _EvalPages:
         for attribute, cells in self._cells.by_attribute.items():
             beside = tuple(one for one in notes if one.note.field and attribute in one.attributes)
             report = self._keys[last_change(cells)]
-            path, key = (
-                links.field(self._info.id, attribute),
-                digest_of_inputs("eval", "field", report=report, cells=cells, notes=beside),
-            )
+            path = links.field(self._info.id, attribute)
+            key = digest_of_inputs("eval", "field", report=report, cells=cells, notes=beside)
             if not self._writer.is_fresh(path, key):
                 blame = blame or Blame(series.cells, self._history.snapshots, self._cards.result)
                 page = field_page(series, blame, attribute, cells, beside)
@@ -177,11 +176,14 @@ class _EvalPages:
         first = max(0, end - min(ANSWERED, kept))
         last = {document.unit: index for index, card in enumerate(cards) for document in card.documents}
         units = {document.id: document.unit for card in cards for document in card.documents}
+        noted: defaultdict[str, list[PlacedNote]] = defaultdict(list)
+        for one in notes:
+            noted[units.get(one.note.case, one.note.case)].append(one)
         stale: dict[str, tuple[str, int, tuple[PlacedNote, ...]]] = {}
         for name in self._task.record.cases:
             is_answered = last[name] >= first
             at = end - 1 if is_answered else last[name]
-            said = tuple(one for one in notes if units.get(one.note.case, one.note.case) == name)
+            said = tuple(noted.get(name, ()))
             key = digest_of_inputs("eval", "case", report=self._keys[at], is_answered=is_answered, notes=said)
             if not self._writer.is_fresh(links.case(self._info.id, name), key):
                 stale[name] = key, at + 1, said
@@ -189,12 +191,8 @@ class _EvalPages:
             return
         answers: dict[str, dict[int, AnsweredCase]] = {name: {} for name in stale}
         room = _HELD
-        indices = [
-            index
-            for index in range(first, end)
-            if index == 0 or snapshots[index].outputs != snapshots[index - 1].outputs
-        ]
-        indices.reverse()
+        recent = reversed(range(first, end))
+        indices = [at for at in recent if not at or snapshots[at].outputs != snapshots[at - 1].outputs]
         for index, result in zip(indices, self._cards.results(map(snapshots.__getitem__, indices)), strict=True):
             for case in result.cases:
                 if case.id in stale and room > 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from functools import cached_property
 from typing import Final
 
@@ -40,7 +41,7 @@ class NotesView(Frozen, dict=True, gc=True):
         return sorted(self.notes, key=lambda one: -order[one.snapshot.slug] if one.snapshot else 1)[:LISTED]
 
     @cached_property
-    def codes(self) -> dict[str, dict[str, int]]:
+    def codes(self) -> dict[str, Counter[str]]:
         """For each error code the number of notes by the slug of their snapshot."""
         return by_code(self.notes)
 

@@ -170,7 +170,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=55,
+    version=56,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",
@@ -291,7 +291,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
     pooled = stats.total(document.counts for document in documents)
     by_case = [dict(document.metrics) for document in documents]
     scores = [metrics["score"] for metrics in by_case]
-    calls = list(map(_call, cases))
+    calls = _calls(cases)
     notes: list[Panel] = list(_notes(cases, len(answers), len(answers) - len(by_case) + scores.count(None)))
     explained = any(finding.severity == "error" for finding in findings)
     if cases and not explained and not any(case.has_result or case.error or case.unjudged for case in cases):
@@ -340,7 +340,7 @@ def _document_score(repeats: Sequence[JudgedCase], counts: Counts, optional: Ite
     score, pass_rate = stats.mean(case.score for case in repeats), stats.mean(case.passed for case in repeats)
     graders = (opinion.grader for opinion in first.opinions if opinion.grader)
     rubrics: list[Value] = [grader.rubric for grader in graders if grader.rubric]
-    usage = run_usage([_call(case) for case in repeats]) or RunUsage()
+    usage = run_usage(_calls(repeats)) or RunUsage()
     return DocumentScore(
         id=first.document,
         status="scored",
@@ -354,8 +354,9 @@ def _document_score(repeats: Sequence[JudgedCase], counts: Counts, optional: Ite
     )
 
 
-def _call(case: JudgedCase) -> Call:
-    return replace(case.call, failed=True) if case.error else case.call
+def _calls(cases: Iterable[JudgedCase]) -> list[Call]:
+    answers = (answer for case in cases for answer in case.repeats or (case,))
+    return [replace(answer.call, failed=True) if answer.error else answer.call for answer in answers]
 
 
 def _lifts(answers: Mapping[str, Sequence[JudgedCase]]) -> dict[str, float]:

@@ -133,10 +133,14 @@ def test_epochs_are_one_case_with_the_score_that_the_reducer_made_of_them():
         ("Graz", False),
     ]
     epochs = [{**each, "epoch": place} for place in (1, 2, 3) for each in json.loads(JSON)["samples"][:1]]
-    epochs[1]["scores"] = {"match": {"value": "C"}}
-    (alone,) = read_results("x.json", changed(samples=epochs, reductions=None)).cases
+    epochs[1] |= {"scores": {"match": {"value": "C"}}, "total_time": 100.0}
+    alone_log = changed(samples=epochs, reductions=None)
+    (alone,) = read_results("x.json", alone_log).cases
     assert alone.judges[0].score == pytest.approx(1 / 3)
     assert alone.passed == alone.judges[0].score
+    usage = scorer("judged").score(ScoringInputs(outputs=(File("x.json", alone_log),))).scorecard.usage
+    assert usage
+    assert (usage.answers, usage.latency_median, usage.latency_p95, usage.tokens_in) == (3, 0.014, 100.0, 39)
 
 
 def test_an_archive_reads_like_json_however_it_is_packed():

@@ -81,6 +81,7 @@ def test_verdicts_of_people_are_compared_with_what_was_judged_of_values_and_of_c
         ("- case: a\n  field: totla", "A note is about no known case and field", 1),
         ("- case: a\n  iteration: iteration-9", "A note is about no known iteration 'iteration-9'", 1),
         ("- case: a\n- case: b\n  verdict: maybe", "verdict is text ('maybe'), 'right', 'wrong' or '' is wanted", 3),
+        ("- case: a\n- {case: a, field: ''}", "A note repeats that of line 1. It does not count.", 2),
         ("- case: a\n  sort: x", "The key 'sort' is not known", 2),
         ("- case: a\n- total is wrong", "A note is text ('total is wrong'), a mapping is wanted", 2),
         ("case: a", "The file of notes is a mapping", 1),
@@ -112,8 +113,10 @@ def test_a_note_on_a_case_stands_beside_its_first_error_whoever_answered(tmp_pat
     assert [next(name for name in ("q · m", "q · n", "p · m") if name in row) for row in beside] == ["q · m", "q · n"]
 
 
-def test_numbers_are_texts_in_notes():
-    assert [note.case for _, note in read_notes(b"- case: 17\n- case: 'b'\n").value] == ["17", "b"]
+def test_numbers_and_dates_are_texts_in_notes():
+    notes, findings = read_notes(b"- case: 17\n- case: 'b'\n- {case: b, iteration: 2026-03-01}\n")
+    assert [(note.case, note.iteration) for _, note in notes] == [("17", ""), ("b", ""), ("b", "2026-03-01")]
+    assert not findings
 
 
 def test_a_note_quotes_no_value_of_an_eval_that_hides_some(tmp_path):

@@ -6,7 +6,7 @@ The errors of a report: their changes since the point before, and the sections o
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal
 
@@ -219,19 +219,16 @@ class Discrepancies(Frozen):
 
         ``cases``: the case of each document, by which a note may name it.
         """
-        notes = tuple(notes)
-        met: set[str] = set()
+        met, of_case = set[str](), defaultdict[str, list[Note]](list)
+        for note in notes:
+            of_case[note.case].append(note)
 
         def noted(row: Discrepancy) -> Discrepancy:
             error = row.error
-            names = (
-                {error.path, error.named_path, error.attribute}
-                if error.document in met
-                else {"", error.path, error.named_path, error.attribute}
-            )
+            names = {error.path, error.named_path, error.attribute, *([] if error.document in met else [""])}
             met.add(error.document)
-            of_case = (error.document, cases.get(error.document, error.document))
-            about = [note for note in notes if note.case in of_case and note.field in names]
+            cased = dict.fromkeys((error.document, cases.get(error.document, error.document)))
+            about = [note for name in cased for note in of_case.get(name, ()) if note.field in names]
             return replace(row, said="; ".join(map(words_of, about))) if about else row
 
         return replace(self, drawn=tuple(map(noted, self.drawn)), loadable=tuple(map(noted, self.loadable)))
