@@ -33,7 +33,6 @@ from sitegen.model.usage import spelled_number
 
 LONGEST: Final = 200
 """Characters of a name. Numbers with longer names are left out."""
-
 _NAMES: Final = ("name", "metric", "task", "id", "label")
 """Keys that name an item of a list, the best first."""
 _NAMING: Final = re.compile(r"(?:^|[_\-. ])(?:case|id|model|name|skill|test)$|(?:Id|Name)$", re.IGNORECASE)
@@ -158,12 +157,10 @@ def _names_a_row(key: str, value: Value) -> bool:
 
 _SCRIPT: Final = re.compile(r"\s*(?:window\.)?[A-Za-z_$][\w$.]*\s*=\s*(?=[{\[])")
 """The assignment before the data of a ``data.js``."""
-
 _NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?")
 
 _LENGTH: Final = "sample_len"
 """The number of documents of a task, which lm-eval writes among the task's metrics."""
-
 _BIGGER: Final = frozenset(("benchmarkjs", "pytest", "custombiggerisbetter"))
 """Tools of github-action-benchmark whose results are rates. Those of all others are times or sizes."""
 
@@ -335,7 +332,6 @@ _AMOUNTS: Final = _words_of("""
     time times token tokens total usd
 """)
 """Words that name amounts without a natural upper bound."""
-
 _LOWER: Final = (_AMOUNTS - _words_of("count counts number size total")) | _words_of("""
     brier cer ece err error errors fail failed failing failure failures false fn fnr fp fpr hallucinated hallucination
     hallucinations invalid mape missed misses missing omission omissions regression regressions rejected skipped std
@@ -363,7 +359,6 @@ _HEADLINES: Final = (
     *("pass_rate", "pass@1", "success_rate", "average_quality", "score", "mean_score", "overall"),
 )
 """Names that become the headline unless the settings choose one, the best first."""
-
 _NO_MEASURES: Final = _words_of("""
     batch build concurrency date day epoch epochs exit hash id index iteration iterations line month pid port priority
     rank run seed shots step steps temperature threshold timestamp version workers year

@@ -6,7 +6,7 @@ Reads the rows in CSV, JSON Lines or JSON, with bounds. Values keep their types.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain
 from typing import Final
@@ -185,7 +185,6 @@ _CLASSES: Final = (*TRUE_LABELS, "label")
 _NO_CLASS: Final = "no class"
 _EXACT_MATCH: Final = "exact match"
 """The name of sitegen's own judge of tables without scores (rule 29)."""
-
 _REASONS: Final = ("reason", "reasoning", "explanation", "rationale", "comment", "evidence", "details")
 """Members of an object in a column of scores that explain it, in order of precedence."""
 _JUDGE_ERRORS: Final = ("judgeerror", "gradererror", "gradingerror", "evaluatorerror", "evaluationerror")
@@ -219,7 +218,12 @@ class _TableReader:
         self._conversations = [name for name in columns if plain_key(name) in _CONVERSATIONS]
         self._map = column_map
         asks_for_every = any(pattern == EVERY for pattern, _ in column_map.scores)
-        numeric = [name for name in columns if asks_for_every and _is_numeric(row.get(name) for row in rows)]
+        asked = columns if asks_for_every else ()
+        grades = ((name, {grade_of(row.get(name), {}, (-1e300, 1e300)) for row in rows}) for name in asked)
+        # Columns of numbers and truth values, some cells of which may be empty.
+        numeric = [
+            name for name, own in grades if None not in own and any(one and one.score is not None for one in own)
+        ]
         names = self._names_with_members(columns)
         self._parts, self._scores, self._reasons = parts, scores, _ = column_map.in_table(names, numeric)
         self._lists_scores = column_map.names_of_scores in columns
@@ -456,9 +460,3 @@ def _cell_text(value: Value) -> str:
         return as_text(value)
     inner = lone_item(list(value.values()) if isinstance(value, dict) else value)
     return text(inner) if isinstance(inner, str) else conversation(value)
-
-
-def _is_numeric(values: Iterable[Value]) -> bool:
-    """Whether the cells of a column are numbers, truth values or empty, and not all of them are empty."""
-    grades = {grade_of(value, {}, (-1e300, 1e300)) for value in values}
-    return None not in grades and any(grade.score is not None for grade in grades if grade)

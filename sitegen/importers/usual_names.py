@@ -72,6 +72,8 @@ OBJECTS: Final = (
 """Names of objects that hold the scores or verdicts of a case, by the name of their judge, or of lists of these."""
 _ATTEMPTS: Final = frozenset(("attempts", "trials", "tries", "repeats", "repetitions", "runs", "samples"))
 """Names of lists with the answers to one case."""
+_SYSTEMS: Final = frozenset(("pipelines", "systems", "models", "variants", "providers", "arms", "conditions"))
+"""Names of objects with the answer to one case of each system, by its name."""
 _LISTS: Final = frozenset((*OBJECTS, "expectations", "results", "metrics"))
 """Names of lists of such checks. Objects of the last three names hold other things."""
 VERDICTS_OF_CHECKS: Final = ("passed", "pass", "success", "verdict")
@@ -205,8 +207,16 @@ def with_labels_of(column: str, columns: Mapping[str, Sequence[Value]]) -> list[
 
 
 def _attempts(case: Mapping[str, Value]) -> list[dict[str, Value]]:
-    """Return a row for each attempt that a case lists, if these state results and the case has none of its own."""
+    """Return a row for each attempt that a case lists, or for each system of ``{"pipelines": {name: answer}}``.
+
+    The list is empty unless these state results, and the case has none of its own.
+    """
     lists = {name: cell for name, cell in case.items() if isinstance(cell, list) and plain_name(name) in _ATTEMPTS}
+    lists |= {
+        name: [{"variant": system, **members(row)} for system, row in cell.items()]
+        for name, cell in case.items()
+        if isinstance(cell, dict) and plain_name(name) in _SYSTEMS
+    }
     if not lists:
         return []
     rest = {name: cell for name, cell in case.items() if name not in lists}

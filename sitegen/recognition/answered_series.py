@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from posixpath import basename, commonprefix, splitext
 from typing import Final
 
@@ -121,6 +122,13 @@ def _by_folder(parent: str, folders: _BySegment, read: Reader) -> Iterator[Outpu
             parts = [rests[rest] for rests in folders.values() if rest in rests]
             if _answer_together(series := _joined(f"{parent}/{{model}}/{rest}", parts)):
                 yield series
+        by_glob: dict[str, list[OutputSeries]] = {}
+        for rest, series in chain.from_iterable(rests.items() for rests in folders.values()):
+            by_glob.setdefault(next(iter(run_globs_of(rest)), ""), []).append(series)
+        for glob, parts in by_glob.items():  # each answered once, and on a day of its own
+            are_alike = {part.folder for part in parts} == {f"{parent}/{name}" for name in folders}
+            if are_alike and len(parts) == len(folders) and glob.endswith(f"*.{parts[0].newest.ending}"):
+                yield _joined(f"{parent}/{{model}}/{re.sub(r'(?:20)?[*]', '{variant}', glob)}", parts)
 
 
 def _are_cases(folders: _BySegment, shared: Collection[str], read: Reader) -> bool:

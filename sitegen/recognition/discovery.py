@@ -48,7 +48,6 @@ from sitegen.recognition.output_series import (
     data_files,
     informative_part,
     is_result_by_name,
-    is_truth_by_name,
     output_series,
 )
 from sitegen.recognition.places import with_found_evals
@@ -62,10 +61,8 @@ from sitegen.text.values import metric_text
 
 _MOST: Final = 40
 """The most evals that are proposed."""
-
 _MOST_SINGLE: Final = 10
 """The most proposed evals with a single output, whose history shows nothing yet."""
-
 _NOT_IN_AN_ID = re.compile(r"[^\w.-]+")
 _BEFORE_A_NUMBER: Final = r"(?i)[-_. ]+(?:v|r|run|round|iter(?:ation)?|exp)[-_ ]?\*$"
 """Matches the end of the name of runs before their numbers: ``gpt-4o_v*``."""
@@ -133,10 +130,8 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         if series.deleted or series.newest.path in truths:
             continue
         # An output was rewritten, or its path suggests results. Files named like expected values need both.
-        newest, written = series.newest, f"written by {counted(series.versions, 'commit')}"
-        in_truths = is_truth_by_name(newest.path) and not is_result_by_name(newest.name)
-        is_named_as_truth = (in_truths or is_truth_by_name(newest.name)) and not series.is_glob
-        if series.versions < OFTEN and (is_named_as_truth or not series.hinted):
+        written = f"written by {counted(series.versions, 'commit')}"
+        if series.versions < OFTEN and not (series.hinted or series.is_named_as_truth):
             continue
         content, recognition, unread[series.newest.path] = _recognised(series, read, truth_finder, at)
         if recognition is None and series.parts:  # the newest file is no output, but those of others may be
@@ -208,6 +203,9 @@ def _recognised(
         cases = counted(len({each.name for each in series.files}), "case")
         return content, ({"kind": "judged"}, f"{cases} with a verdict or a score, each in a file"), ""
     recognition = recognise(series, content, truths) if content else None
+    if series.is_named_as_truth and series.versions < OFTEN:  # with the labels of a model it may be an output as well
+        columns = recognition[0].get("settings", {}).get("columns", {}) if recognition else {}
+        return (content, recognition, "") if {"expected", "output"} <= columns.keys() else (None, None, "")
     if recognition is not None:
         return content, recognition, ""
     if content:
@@ -295,13 +293,10 @@ def _names(series: OutputSeries) -> tuple[str, ...]:
 _OF_NO_KNOWN_FORM: Final = "list its cases as rows with an id and a verdict or a score, or name a format that is known"
 _MOST_BROKEN: Final = 3
 """The most newest outputs that may be impossible to score if one before them is not."""
-
 _LEAST_ANSWERED: Final = 0.25
 """The least share of expected values for which a structured output must have some value."""
-
 _LEAST_CORRECT: Final = 0.1
 """The least share of these values that must be correct."""
-
 _LEAST_ROUGE: Final = 0.15
 """The least ROUGE-1 of responses of which none is exactly as expected."""
 

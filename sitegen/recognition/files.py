@@ -17,6 +17,7 @@ from sitegen.errors import SitegenError
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, file_renames, walk
 from sitegen.importers import IMPORTERS
+from sitegen.importers.tool_values import as_float
 from sitegen.importers.usual_names import named_rows
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
@@ -24,21 +25,16 @@ from sitegen.project import MARKER
 
 _MOST_COMMITS: Final = 20_000
 """Number of newest commits that are walked. Files that none of them wrote are ignored."""
-
 _MOST_RENAMED: Final = 1_000
 """The most changes of a commit in which renamed files are looked for."""
-
 MOST_FILES: Final = 50_000
 """The most files that are listed; further files are ignored."""
-
 RESULTS: Final = DATA.union(filter(None, (importer.ending for importer in IMPORTERS)))
 """Endings of files that may hold outputs, expected values or results."""
-
 TEXT: Final = frozenset(
     {"md", "mdc", "txt", "prompt", "prompty", "j2", "jinja", "jinja2", "mustache", "hbs", "yaml", "yml", "json", "toml"}
 )
 """Endings of files that may instruct a model."""
-
 _LISTED: Final = RESULTS | TEXT
 
 _LINK: Final = "it is a symbolic link or a submodule, which is not followed. Commit a regular file in its place"
@@ -48,7 +44,6 @@ _FORMATS: Final = {
     **dict.fromkeys(("xlsx", "xls", "ods"), "spreadsheets are not read. Save it as CSV"),
 }
 """Why files that may hold results are not searched, by their suffix."""
-
 _SKIPPED = re.compile(
     r"(?:^|/)(?:node_modules|bower_components|vendor|third_party|site-packages|\.?venv|dist|build|target|__snapshots__|"
     r"__pycache__|\.git|\.yarn|\.next|\.sitegen)/"
@@ -178,15 +173,11 @@ def files_of_history(
 
 LARGEST: Final = 5_000_000
 """The size of the largest file that is parsed, in bytes."""
-
 MOST_READ: Final = 300
-
 _MOST_BYTES: Final = 60_000_000
 """The most bytes that are read from all files together."""
-
 _ROWS: Final = 200
 """Number of rows of a list that determine its columns."""
-
 _DEEPEST: Final = 6  # levels of a document
 _MOST_PATHS: Final = 400  # of a document
 
@@ -236,6 +227,8 @@ def why_malformed(file: TrackedFile, content: bytes) -> str:
         return "promptfoo's XML is not read. Let promptfoo write JSON: -o output.json"
     if value == []:
         return "it has no rows"
+    if isinstance(value, list) and all(as_float(each) is not None for each in value):
+        return "it lists numbers without a name. Write a row for each, with an id and a score"
     return "" if value is None or isinstance(value, dict | list) else "it is a single value"
 
 

@@ -144,7 +144,6 @@ def candidates_below(search: Search, folder: str, inner: Collection[str]) -> Ite
 
 TEST_CASES: Final = "test_cases"
 """The folder of test cases: each file of it, and of the folders in it, that holds a list of cases is an eval."""
-
 _MOST_FOLDERS: Final = 100  # of test cases
 _MOST_FILES: Final = 200  # of test cases in a folder
 

@@ -187,7 +187,6 @@ PACKAGE: Final = "sitegen-evals"
 
 PUBLISHED: Final = False
 """Whether a package index has sitegen. Tests check that the README agrees."""
-
 _PUBLIC: Final = re.compile(r"https://[\w.-]+(/[\w.~-]+)+")
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 

@@ -63,7 +63,6 @@ _PLACES: Final = (
     *((f"**/system[_-]prompt*.{ending}", "system prompts") for ending in ("yaml", "yml", "json")),
 )
 """(glob, meaning of its files), the most specific first. A file belongs to the first glob that matches it."""
-
 _NOT_INSTRUCTIONS = re.compile(
     r"(?:^|/)(?:README|CHANGELOG|HISTORY|CONTRIBUTING|LICEN[CS]E|CODE_OF_CONDUCT|SECURITY|NOTICE|TODO|ROADMAP)[^/]*$|"
     r"(?:^|/)(?:docs?|tests?|test[_-]data|testdata|fixtures?|blog|examples?|results?|runs?|outputs?|reports?|logs?|requirements)/|"
@@ -81,7 +80,6 @@ _ADDRESSED = re.compile(
     r"\byou are (?:a|an|the|now)\b|\byour (?:task|job|role|goal) is\b|\bact as (?:a|an|the)\b", re.IGNORECASE
 )
 """Phrases that rarely occur outside instructions for a model."""
-
 _HOLDS_A_PROMPT = re.compile(
     rb"\b(?:\w{1,60}_)?(?:PROMPT|prompt|\w{1,60}Prompt|SYSTEM|system|INSTRUCTIONS|instructions)(?:_\w{1,60})?"
     rb"\s*(?::[^=\n]{1,40})?=\s*[rf]{0,2}(?:\"{3}|'{3}|`|\(\s*\n\s*[rf]{0,2}[\"']|[\"'][^\n]{80})|"
@@ -90,10 +88,8 @@ _HOLDS_A_PROMPT = re.compile(
 )
 """Matches a text of several lines, or a long one, under a name or key such as ``JUDGE_PROMPT`` or ``system``.
 The parts of names are bounded: a word of megabytes, such as encoded data, would take hours."""
-
 _MOST_CODE: Final = 100
 """The most files of code and data in which prompts are looked for."""
-
 _CERTAIN: Final = 2
 _LEAST_CHARACTERS: Final = 600  # of a text that instructs
 _LARGEST: Final = 200_000  # characters

@@ -26,7 +26,6 @@ _DATED = re.compile(
     r"(?<![0-9])20[0-9]{2}[-_]?[01][0-9](?:[-_]?[0-3][0-9])?(?![0-9])|(?<![0-9])1[5-9][0-9]{8}(?:[0-9]{3})?(?![0-9])"
 )
 """Matches a date, or seconds or milliseconds since 1970."""
-
 _NUMBERED = re.compile(
     r"(?<![a-z0-9])(?:run|round|iteration|iter|exp|experiment|attempt|trial|batch|durchlauf|lauf|results?|outputs?|version|v|r)"
     r"[-_ ]?[0-9]+",
@@ -35,7 +34,6 @@ _NUMBERED = re.compile(
 _DIGEST = re.compile(r"[-_.]*(?:[0-9a-f]{7,40}[-_.]+)?")
 _ORDINAL = re.compile(r"[A-Za-z]{0,4}[-_]?(?=[0-9]{1,6}[-_])")
 """Matches the start of a folder's name with both a counter and a date: ``R003__2025-12-18``."""
-
 MODEL = re.compile(
     r"(?<![a-z0-9])(?:chatgpt|gpt|claude|sonnet|haiku|opus|gemini|gemma|llama|mistral|mixtral|ministral|codestral|qwen|"
     r"deepseek(?:[-.]?[vr][0-9]|chat|coder)?|grok|command-r|phi-?[0-9]|o[1-4]|openai|anthropic|kimi|glm|minimax|devstral|nemotron|"
@@ -52,7 +50,7 @@ _GLOB_SIGNS = re.compile(r"[*?\[\]\\]")
 
 _PLACE = re.compile(
     r"eval|result|output|(?:^|[/_.-])runs?(?:[/_.-]|$)|(?:^|/)logs?/|bench|predict|extract|report|respon|scor|metric|experiment|"
-    r"answer|judg|classif|trace|accura|baseline|regression|(?:^|[/_.-])(?:(?:leader)?board|preds?(?=[/_.-]))",
+    r"answer|judg|classif|trace|accura|baseline|regression|评测|评估|评价|評価|結果|结果|(?:^|[/_.-])(?:(?:leader)?board|preds?(?=[/_.-]))",
     re.IGNORECASE,
 )
 _TRUTH = re.compile(r"truth|gold|expected|answer[_-]?key|(?:^|[/_.-])gt(?:[/_.-]|$)", re.IGNORECASE)
@@ -60,7 +58,6 @@ _TRUTH_NAME = re.compile(r"label|reference|annotat|correct", re.IGNORECASE)
 """Words that suggest expected values in the name of a file, but not in the name of a folder."""
 _DATA_SET = re.compile(r"data[_-]?set|questions|test[_-]?(?:cases|set)", re.IGNORECASE)
 """Words in the name of a file that may hold questions, with what is expected or without."""
-
 _NO_RESULTS = re.compile(
     r"(?:^|/)(?:package(?:-lock)?\.json|tsconfig[^/]*\.json|jsconfig\.json|components\.json|composer\.json|turbo\.json|vercel\.json|"
     r"[^/]*lock[^/]*\.(?:json|ya?ml)|pnpm-workspace\.yaml|mkdocs\.ya?ml|(?:docker-)?compose[^/]*\.ya?ml|[^/]*\.schema\.json|schema\.json|"
@@ -69,11 +66,9 @@ _NO_RESULTS = re.compile(
     re.IGNORECASE,
 )
 """Matches settings of tools, what they say of dependencies, matrices of classes, curves, test data, hidden files."""
-
 _TESTS = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/", re.IGNORECASE)
 _EVALS_OF_TESTS = re.compile(r"/(?:evals?|evaluations?|runs?|prompts?)/", re.IGNORECASE)
 """Matches folders below test folders in which files are results of evals nevertheless."""
-
 _DATA_FOLDERS: Final = frozenset(("data", "dataset", "datasets"))
 _LEAST_RUNS: Final = 2  # runs of a series
 
@@ -149,6 +144,12 @@ class OutputSeries(Frozen):
         # A folder that is named after what is in it, and not after a part of the project, is one of all parts.
         are_of_all = all(top in _DATA_FOLDERS or is_result_by_name(top) or is_truth_by_name(top) for top in tops)
         return not is_output and (below.startswith(above) or tops[0] == tops[1] or are_of_all)
+
+    @property
+    def is_named_as_truth(self) -> bool:
+        """Whether the path suggests expected values."""
+        path, name = self.newest.path, self.newest.name
+        return (is_truth_by_name(name) or is_truth_by_name(path) > is_result_by_name(name)) and not self.is_glob
 
     @property
     def hinted(self) -> bool:
@@ -279,18 +280,14 @@ def is_model_name(name: str) -> bool:
 
 _LEAST_AGREEMENT: Final = 0.5
 """The least share of expected fields that an output must have."""
-
 _BY_NAME: Final = 0.5
 """Added to the agreement of a file whose name suggests expected values."""
-
 _NO_TRUTH = re.compile(
     r"output|extract|predict|result|respon|actual|generat|report|checkpoint|metric|example", re.IGNORECASE
 )
 """Words in the path of a file that does not hold expected values, unless another word says that it does."""
-
 _TRUTHS_TRIED: Final = 12
 """Number of the nearest files that are tried as the expected values of an output."""
-
 _IDS: Final = (*IDS, "doc", "number")
 _NAMES_OF_IDS: Final = ("id", "file", "filename", "document")
 """Ends of names of fields that tell documents apart, and hardly the items of a list in one of them."""

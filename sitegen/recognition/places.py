@@ -124,7 +124,6 @@ def _prompt_glob(text: str, folder: str) -> str | None:
 
 INSPECT_LOGS: Final = "logs"
 """The folder that Inspect writes its logs into."""
-
 _LOG: Final = r"20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[^_/]*_([^_/*?\[\]]+)_[^_/]+\.(eval|json)"
 """Matches the name of a log: time, task, id. In each part Inspect writes ``-`` for ``_``."""
 _LOG_ENDINGS: Final = {("eval",): "eval", ("json",): "json", ("eval", "json"): "[ej][vs][ao][ln]"}
@@ -151,7 +150,6 @@ def inspect_evals(search: Search) -> Iterator[EvalConfig]:
 
 _AGENTV_RESULTS: Final = ".agentv/results"
 """The folder that AgentV writes its runs into."""
-
 _RUN_INDEXES: Final = ("*/.internal/index.jsonl", "*/index.jsonl", "runs/*/index.jsonl")
 """Paths of the index of a run, newest layout first."""
 _BASELINE: Final = ".baseline.jsonl"
@@ -314,7 +312,6 @@ def _settings_of_run(content: bytes) -> str:
 
 _PROMPT_EVALUATIONS: Final = "evaluations/results"
 """The folder in which a framework that evaluates prompts writes a file for each run, which names its prompt."""
-
 _NOT_IN_A_GLOB: Final = r"[*?\[\]\\]"
 _MOST_FILES: Final = 200  # newest files that are read
 

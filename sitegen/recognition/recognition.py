@@ -51,16 +51,12 @@ from sitegen.text.plain import counted
 
 _MOST_NUMBERS: Final = 200
 """The most numbers in a file with the metrics of a run."""
-
 _MOST_ALIKE: Final = 20
 """The most numbers like the headline in a file with more numbers than that. If there are more, each is of one case."""
-
 _HIGHEST: Final = 100
 """The highest value of a metric that is a share, a percentage or a grade; a count or a time may be higher."""
-
 _LARGEST_SUMS: Final = 300_000
 """The size of the largest file that is read as the metrics of a run, in bytes."""
-
 _TABLE_IN: Final = frozenset({"csv", "json", "jsonl"})
 _OUTPUT = re.compile(r"output|extract|predict|result|respon|actual|generat|answer|(?:^|/)runs?(?:/|$)", re.IGNORECASE)
 
@@ -92,17 +88,26 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
 
 
 def states_results(series: OutputSeries, content: bytes) -> bool:
-    """Whether a file that is named like results has a member named like a verdict, a score, a state, or both sides."""
-    if not is_result_by_name(series.newest.name):
-        return False
-    paths = leaf_paths(value_of(series.newest.ending, content))
+    """Whether a file that is named like results has verdicts, or members named like these, scores or both sides."""
+    value = value_of(series.newest.ending, content)
+    table, paths = table_of(value), leaf_paths(value)
+    columns = _values_by_column(table) if table and table.size > 1 else {}
+    given = (values for name, values in columns.items() if series.hinted and not _SIDE_OF.fullmatch(name))
+    of_systems = sum(_states_verdicts(values, 2) for values in given) > 1
+    if of_systems or not is_result_by_name(series.newest.name):
+        return of_systems
     names = {plain_name(path.rpartition(".")[2].removesuffix("[]")) for path in paths}
     # Test cases state what is expected, and no output.
     return not names.isdisjoint(_STATES) or not any(names.isdisjoint(PARTS[side]) for side in ("expected", "output"))
 
 
-_STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS, *SCORES[1:], "state"))
-_EXAMPLES = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|templates?|tutorials?)/", re.IGNORECASE)
+_STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS, *SCORES[1:], "scores", "state"))
+_EXAMPLES = re.compile(
+    r"(?:^|/)(?:examples?|samples?|demos?|templates?|tutorials?)/|"
+    r"^data(?:sets?)?/(?!.*(?:eval|result|output|run|bench|model|prompt)).*metrics[^/]*$",
+    re.IGNORECASE,
+)
+"""Matches places of examples, and of numbers in a folder of data, which may be those of a business."""
 _PEOPLE = re.compile(
     r"(?:^|[^a-z])(?:humans?(?![_-]?eval|[_-]ai(?![a-z]))|annotators?|raters?|labell?ers?)(?:[^a-z]|$)", re.IGNORECASE
 )
@@ -128,7 +133,9 @@ def doubt_about(series: OutputSeries, content: bytes) -> str:
     if readings > _MOST_READINGS:
         return f"each commit that writes one of its files reads all, up to {readings:,} in all"
     if _EXAMPLES.search(series.path) and series.versions < OFTEN:
-        return "it may be an example, as its folder says"
+        return "it may be an example or input, as its folder says"
+    if series.is_named_as_truth and series.versions < OFTEN:
+        return "it may hold expected values alone, as its name says"
     if _OF_ERRORS.search(series.newest.stem):
         return "it may list only the cases that failed, as its name says"
     paths = sorted(leaf_paths(value_of(series.newest.ending, content)))
@@ -159,7 +166,7 @@ def _tool_results(path: str, content: bytes) -> Recognition | None:
 def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
     """Recognise a table with a verdict or a score in each row."""
     table = table_of(value_of(series.newest.ending, content)) if series.newest.ending in _TABLE_IN else None
-    settings = guess_columns(table) if table and series.hinted else None
+    settings = guess_columns(table) if table and (series.hinted or series.is_named_as_truth) else None
     if table is None or settings is None:
         return None
     recorded = _recorded_numbers(series, content) if {"tp", "fp", "fn"} <= {*table.columns} else None
@@ -312,7 +319,9 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         (expected in TRUE_LABELS and (output in PREDICTED_LABELS or output.endswith("label")))
         or (not are_usual and _are_labels(*map(columns.__getitem__, sides)))
     )
-    if not ({"id", "input"} & parts.keys()) or not (verdict or is_classified or (scores and is_judged)):
+    if not ({"id", "input"} & parts.keys() or is_classified) or not (
+        verdict or is_classified or (scores and is_judged)
+    ):
         return None  # a table of only ids and scores may be the result of a search
     # Labels are compared: a verdict on few cases is of a step, and a number of another name describes the text.
     is_stated = verdict and sum(map(is_no_score, columns[verdict])) * 2 <= len(table.rows)
@@ -327,14 +336,15 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
 
 def _parts_of_scores(scores: list[str], verdict: str | None, columns: Mapping[str, list[Value]]) -> dict[str, Any]:
     plain = {plain_name(name): name for name in scores}
+    overall = next((name for name in columns if plain_name(name) in SCORES and _numbers_of_column(columns[name])), "")
     if {"precision", "recall", "f1"} <= plain.keys():
         return {"scores": scores, "score": plain["f1"]}
     by_object = {name.partition(".")[0] for name in scores}
     if not scores or plain_name(min(by_object)) not in OBJECTS or len(by_object) > 1:
         return {"scores": scores} if len(scores) > 1 else {"score": scores[0]} if scores else {}
     parts: dict[str, Any] = {"scores": [f"{min(by_object)}.*"]}  # a judge that is added later counts as well
-    if verdict and all(_states_verdicts(columns[name], 1) for name in scores):
-        parts["score"] = verdict  # not the share of the checks that passed
+    if all(_states_verdicts(columns[name], 1) for name in scores) and (stated := verdict or overall):
+        parts["score"] = stated  # not the share of the checks that passed
     return parts
 
 

@@ -500,7 +500,13 @@ def test_the_terminal_says_what_else_may_be_an_eval_in_five_lines(number, repo):
     [
         ("evals/ratings.json", {"ratings": {"c1": {"human_score": 4}, "c2": {"human_score": 2}}}, "those of people"),
         ("evals/rated.csv", "id,rater,output,score\n1,Ann,a,4\n2,Bob,b,5\n", "those of people, as [].rater says"),
-        ("evals/examples/results.json", {"accuracy": 0.5}, "an example, as its folder says"),
+        ("evals/examples/results.json", {"accuracy": 0.5}, "an example or input, as its folder says"),
+        ("data/churn/usage_metrics.json", {"monthly_churn_rate": 0.5}, "an example or input, as its folder says"),
+        (
+            "data/golden.csv",
+            "n,gold_label,llm_label\n1,a,a\n2,b,a\n3,a,a\n4,b,b\n",
+            "expected values alone, as its name",
+        ),
     ],
 )
 def test_what_may_be_no_output_of_a_model_is_told_with_the_lines_to_write_and_not_taken(
@@ -569,6 +575,7 @@ def test_the_last_of_many_cases_is_no_run(row, is_run, repo):
         ("evals/Prüfung Süd.json", "Prüfung-Süd"),
         ("evals/Pru\u0308fung.json", "Prüfung"),
         ("evals/合同审查/results.json", "合同审查"),
+        ("合同评测/latest.json", "合同评测"),
         ("eval_results/2026-08-01/results.json", "evals"),
         ("evals/results/claude-opus-5.json", "claude-opus-5"),
         ("evals/results/raw/arc.json", "arc"),
@@ -935,6 +942,17 @@ STATED = {
         ],
         "Passed 0.750 over 8 cases",
     ),
+    "answers of each system by name": (
+        [
+            {"id": n, "question": "?", "pipelines": {"base": {"answer": 1, "score": 0.5}, "rag": {"score": n / 3}}}
+            for n in range(4)
+        ],
+        "Score 0.500 over 8 cases",
+    ),
+    "a score of the row beside its checks": (
+        [{"id": n, "score": n / 4, "checks": {"short": True, "polite": n > 1}} for n in range(4)],
+        "Score 0.375 over 4 cases",
+    ),
     "measures of a search in an object": (
         [{"id": n, "question": f"?{n}", "metrics": {"hit_rate@1": 0, "mrr": n / 4, "first_rank": 9}} for n in range(4)],
         "Score 0.1875 over 4 cases",
@@ -1073,10 +1091,15 @@ def test_sums_beside_cases_take_no_place_from_other_evals(repo):
 def test_a_report_that_is_not_known_is_said_to_be_not_known(repo):
     checks = [{"t": "a", "state": "green"}, {"t": "b", "state": "red"}]
     cases = {"evals": [{"id": 1, "prompt": "Add.", "expected_output": "3", "assertions": ["It adds."]}]}
-    files = {"results": {"suites": [{"checks": checks}]}, "notes": {"a": 1}, "evals": cases}
+    files = {"results": {"suites": [{"checks": checks}]}, "notes": {"a": 1}, "evals": cases, "f1": {"f1_scores": [1]}}
+    files |= {"outcomes/systems": [{"id": n, "ours": n, "theirs": 1 - n} for n in (0, 1)], "f1_scores": {"scores": [1]}}
+    files["test_cases/parse"] = [{"id": n, "expected_tax": n == 0, "expected_tip": n > 0} for n in (0, 1)]
     repo.commit({f"evals/{name}.json": json.dumps(value) for name, value in files.items()})
-    (one,) = _look(repo).rejected
-    assert one.why == "evals/results.json, written by 1 commit: verdicts or labels in a form that is not known"
+    told = {
+        one.why.removesuffix(", written by 1 commit: verdicts or labels in a form that is not known")
+        for one in _look(repo).rejected
+    }
+    assert told == {"evals/results.json", "evals/outcomes/systems.json", "evals/f1_scores.json"}
 
 
 LFS_POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'7' * 64}\nsize 12345\n"
@@ -1089,6 +1112,7 @@ GRADED = json.dumps({"results": [{"id": f"c{n}", "output": "x", "passed": n < 4,
         ("evals/qa/run.json", "", "it is empty"),
         ("evals/qa/run.csv", "id,output,passed\n", "it has no rows"),
         ("evals/qa/run.json", "42", "it is a single value"),
+        ("evals/qa/run.json", "[0.5, 1]", "it lists numbers without a name. Write a row for each, with an id"),
         ("evals/qa/run.json", GRADED.encode("utf-16"), "it is not UTF-8 text. Save the file as UTF-8"),
         ("evals/qa/run.yaml", "rows:\n\t- 1\n", "it is not valid YAML: found character that cannot start any token"),
         ("evals/qa/run.json", f'{{"big": "{"x" * 5_000_000}"}}', "larger than 5 MB (5 MB)"),
@@ -1226,6 +1250,11 @@ MODELS_IN: dict[str, tuple[list[str], object, list[str]]] = {
         [f"results/{model}__router__2026-07-29/result.json" for model in ("claude-3", "gpt-4o")],
         CASES,
         ["results/{model}__router__*/result.json"],
+    ),
+    "a file of each model, with its date": (
+        [f"results/{model}/results__2026-0{day}-01.json" for day, model in enumerate(("gpt-4o", "claude-3"), 1)],
+        CASES,
+        ["results/{model}/results__{variant}.json"],
     ),
     "folders of one time": (
         [f"results/20260804T012519Z__n{at}__{way}/x.json" for at, way in enumerate(("short", "long"))],
