@@ -152,7 +152,7 @@ def compare(
 
     >>> first = score(".", "receipts", "evals/receipts/results/iteration-001/extracted.json")
     >>> change = compare(first, score(".", "receipts"))
-    >>> change.fixed, change.broken, change.judgements.p_value
+    >>> change.fixed, change.broken, change.verdict.p_value
     (2, 0, 0.5)
     >>> cases = [{"id": number, "expected": "yes"} for number in range(40)]
     >>> plain = evaluate(cases, [{"case_id": number, "output": "yes" if number < 12 else "no"} for number in range(40)])

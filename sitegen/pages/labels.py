@@ -355,10 +355,12 @@ def apart_words(verdict: ChangeVerdict, *cards: Scorecard, spec: MetricSpec) -> 
     """By how much two outputs without a common case differ, each as a sample of cases; empty if they have common ones.
 
     It follows the reason of the verdict. The difference of two independent numbers is twice the mean of one and the
-    negative of the other.
+    negative of the other. Fields are not independent: both have the same.
     """
     (first, last), (old, new) = [card.metric(spec.name) for card in cards], map(interval_of, cards)
     if verdict.why != "nothing to compare" or first is None or last is None or old is None or new is None:
+        return ""
+    if "fields" in (old.unit, new.unit):
         return ""
     half = around_mean([(last, new.low, new.high), (-first, -old.high, -old.low)])
     ends = span_of_change(Ends(2 * half.low, 2 * half.high), spec) if half else ""

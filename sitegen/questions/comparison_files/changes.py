@@ -12,12 +12,9 @@ from sitegen.model.frozen import FrozenObject
 from sitegen.model.outcomes import ABSENT, CellFlip, Outcome
 from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import Series
-from sitegen.model.usage import regraded
 from sitegen.pages import labels
 from sitegen.pages.labels import apart_words, smallest_change, verdict_words
 from sitegen.stats.counts import f1
-from sitegen.stats.intervals import mean
-from sitegen.stats.significance import Significance, paired_t_test
 from sitegen.text.values import written
 
 
@@ -70,13 +67,8 @@ class ResultChange(FrozenObject):
     still_right: int
     unpaired: int
     """Number of judgements that only one side has, because documents or ground truth differ."""
-    judgements: Significance
-    """The exact sign test of list items and judgements outside of lists that flipped; their numbers are in
-    ``verdict``."""
     documents: tuple[DocumentChange, ...]
     """The documents that both sides have."""
-    by_document: Significance
-    """Paired t-test over the headline metric of the documents, or over its mean in each case that several answer."""
     flips: tuple[Flip, ...]
     """Broken, then fixed, then still wrong; each group sorted by document and path."""
     origin: DeltaParts | None = None
@@ -115,12 +107,6 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
         for document in first.documents
         if document.id in there
     )
-    both: dict[str, list[tuple[float, float]]] = {}
-    for document in () if regraded(change.judge, spec.name) else documents:
-        if document.before is not None and document.after is not None:
-            case = series.cells.cases.get(document.id, document.id)
-            both.setdefault(case, []).append((document.before, document.after))
-    means = [[*map(mean, zip(*answers, strict=True))] for answers in both.values()]
     moved = {delta.name: delta.change for delta in change.metrics}
     parts = None if series.info.recorded else change.headline.parts
     verdict = change.verdict
@@ -150,9 +136,7 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
         still_wrong=number_of_cells(flips.still),
         still_right=right[2],
         unpaired=right[1] + number_of_cells(flips.appeared) + number_of_cells(flips.vanished),
-        judgements=Significance("exact sign test", None, verdict.p_value if verdict else None),
         documents=documents,
-        by_document=paired_t_test([before for before, _ in means], [after for _, after in means]),
         flips=tuple(map(_listed_flip, listed)),
         origin=parts,
         verdict=verdict,

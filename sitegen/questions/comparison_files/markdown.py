@@ -211,15 +211,6 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         yield from (f"Parts of the change of {change.metrics[0].label}, over the common documents: {shares}.", "")
     if change.verdict:
         yield from _verdict_lines(change, change.verdict)
-    unit = "Cases" if change.verdict and change.verdict.unit == "cases" else "Documents"
-    tests = (("Fixed and broken", change.judgements), (f"{unit}, by the first metric", change.by_document))
-    rows = [
-        (label, test.method, number(test.statistic), probability(test.p_value), test.note)
-        for label, test in tests
-        if test.p_value is not None
-    ]
-    if rows:
-        yield from (*table(("Of", "Test", "Statistic", "p", "Remark"), rows, (2, 3)), "")
     yield f"Right on both sides: {count(change.still_right)}."
     if change.unpaired:
         yield f"On one side only, because documents or ground truth differ: {count(change.unpaired)}."
