@@ -118,13 +118,16 @@ def read_table(
 def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Parsed[list[dict[str, Value]]]:
     findings: list[Finding] = []
     rows: list[Value] = []
+    same: dict[str, str] = {}  # of a text in many rows, such as the input of a case, one is kept in memory
     if ending == "csv":
         rows += ({**row} for row in csv_dicts(content, _MOST_CELLS))
         fix = "Write a row for each case below the names of the columns."
     elif ending in LINES:
         for line, value in json_lines(content, findings, "Write valid JSON."):
             if isinstance(value, dict):
-                rows.append(value)
+                rows.append(
+                    {key: same.setdefault(cell, cell) if type(cell) is str else cell for key, cell in value.items()}
+                )
             else:
                 findings.append(Finding(severity="error", message=f"Line {line} is not an object", fix=_FIX, line=line))
         fix = "Write one JSON object a line."
