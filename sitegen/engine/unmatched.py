@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
-from math import inf
 from typing import Final
 
 from msgspec.structs import replace
 
 from sitegen.analysis.standing import unmatched_mutes
-from sitegen.config.models import INSTRUCTIONS
+from sitegen.config.models import INSTRUCTIONS, EvalLimits, GateSettings, SlicedLimits
 from sitegen.engine.evals import Evals
 from sitegen.engine.missing_files import MissingFiles
 from sitegen.engine.timeline import Timeline
@@ -125,7 +124,7 @@ def _names_instructions(timeline: Timeline, glob: str) -> bool:
 
 
 def _unknown_metrics(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
-    """Report thresholds and gate limits for unknown metrics or evals, which are never compared with anything."""
+    """Report thresholds and gate limits that never fail: for unknown metrics or evals, or beyond all values."""
     for entry in timeline.manifest.evals:
         summary = summaries.get(entry.id)
         metrics = list(summary.metrics) if summary else []
@@ -139,28 +138,35 @@ def _unknown_metrics(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -
                     eval_id=entry.id,
                 )
     gate = timeline.config.gate
-    if not (gate.evals or gate.metrics or gate.slices):
+    if gate == GateSettings() and not any(entry.thresholds for entry in timeline.manifest.evals):
         return
-    specs = all_specs([spec for kind in BUILTIN_KINDS for spec in scorer(kind).metrics])
-    metrics = [spec.name for spec in specs]
+    from sitegen.analysis.gate import limits_of
+
+    metrics = [name for kind in BUILTIN_KINDS for spec in all_specs(scorer(kind).metrics) for name in spec.names]
     metrics += [name for summary in summaries.values() for name in summary.metrics]
+    tables: list[EvalLimits] = [gate, *gate.evals.values(), *gate.slices.values()]
+    tables += [part for of_eval in gate.evals.values() for part in of_eval.slices.values()]
     limits = [("eval", name, list(summaries)) for name in gate.evals]
-    limits += [("metric", name, metrics) for name in gate.metrics]
-    limits += [("metric", name, metrics) for limits_of_eval in gate.evals.values() for name in limits_of_eval.metrics]
-    of_slices = [*gate.slices.values(), *(part for of_eval in gate.evals.values() for part in of_eval.slices.values())]
-    limits += [("metric", name, metrics) for part in of_slices for name in part.metrics]
+    limits += [("metric", name, metrics) for table in tables for name in table.metrics]
     for noun, name, names in dict.fromkeys((noun, name, tuple(names)) for noun, name, names in limits):
         if name not in names:
             message = f"[gate] has limits for {name!r}, and no {noun} has that name."
             yield Problem.of_type("unmatched_limit", message, _offer(name, names))
-    highest = {name: spec.high for spec in specs for name in spec.names}
-    floors = {f"gate.metrics.{name}": (limit.floor, name) for name, limit in gate.metrics.items()}
-    for eval_id, own in gate.evals.items():
-        floors |= {f"gate.evals.{eval_id}.metrics.{name}": (limit.floor, name) for name, limit in own.metrics.items()}
-    for table, (floor, name) in floors.items():
-        if floor is not None and floor > (most := highest.get(name, inf)):
-            message = f"[{table}] has the floor {floor:g}, and no value is above {most:g}."
-            yield Problem.of_type("unmatched_limit", message, f"Write a number up to {most:g}.")
+    for eval_id, summary in summaries.items():
+        of_slices = [*gate.slices.values(), *gate.evals.get(eval_id, SlicedLimits()).slices.values()]
+        specs = all_specs(summary.specs)
+        for of_part in (gate, *(GateSettings(floor=part.floor, metrics=part.metrics) for part in of_slices)):
+            floors = limits_of(of_part, summary.info, specs)
+            for spec in specs:
+                best, beyond = (spec.high, "above") if spec.higher_is_better else (spec.low, "below")
+                floor = floors[spec.name].floor
+                if floor is not None and not spec.reaches(best, floor):  # missed at the base too, it would never fail
+                    yield Problem.of_type(
+                        "unmatched_limit",
+                        f"The floor of {spec.name!r} for {eval_id!r} is {floor:g}, and no value is {beyond} {best:g}.",
+                        f"Write one that is not {beyond} {best:g}, in `thresholds` of the manifest or below [gate].",
+                        eval_id=eval_id,
+                    )
 
 
 def _unused_entries(evals: Evals) -> Iterator[Problem]:
@@ -192,9 +198,8 @@ def _unused(entries: Sequence[UnusedEntry], path: str, eval_id: str | None) -> I
             eval_id=eval_id,
         )
     if len(entries) > _MOST_ENTRIES:
-        message = (
-            f"{len(entries) - _MOST_ENTRIES:,} more entries match no field of the ground truth or of the newest output."
-        )
+        more = f"{len(entries) - _MOST_ENTRIES:,} more entries match"
+        message = f"{more} no field of the ground truth or of the newest output."
         fix = "Correct or remove those that are listed first."
         yield Problem.of_type("unused_rule", message, fix, path=path, eval_id=eval_id)
 

@@ -8,6 +8,7 @@ from sitegen.model.frozen import FrozenObject
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Fate
 from sitegen.model.series import VariantSpread
+from sitegen.model.timeline import RoleSet
 from sitegen.model.usage import Exchange
 
 SCHEMA: Final = "sitegen/gate/1"
@@ -175,8 +176,8 @@ class GateEval(FrozenObject):
     made with the newest edit before it."""
     stale: bool = False
     """Whether instructions were edited after the output was made."""
-    same_output: bool = False
-    """Whether both sides have the same output under other ground truth or rules."""
+    changed: RoleSet = ()
+    """Which of outputs, ground truth and rules are others at the head."""
     model: Exchange | None = None
     """Null if the model is the same, or if a side does not state it."""
     judge: Exchange | None = None
@@ -189,6 +190,11 @@ class GateEval(FrozenObject):
     hidden: tuple[tuple[str, float], ...] = ()
     """What the average hides: the slices that got worse by more than chance although the headline did not get worse,
     each with the change of its headline."""
+
+    @property
+    def same_output(self) -> bool:
+        """Whether both sides have the same output under other ground truth or rules."""
+        return bool(self.changed) and "outputs" not in self.changed
 
     @property
     def key(self) -> str:

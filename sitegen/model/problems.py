@@ -39,7 +39,9 @@ PROBLEM_TYPES: Final = {
     "missing_headline": ProblemType("warning", "The newest run lacks the headline of its eval"),
     "newest_without_output": ProblemType("warning", "The newest iteration has no output, and is passed over"),
     "unmatched_redaction": ProblemType("warning", "Nothing matches a glob under `redact`", of_scores=False),
-    "unmatched_limit": ProblemType("warning", "Limits or thresholds name no metric or eval", of_scores=False),
+    "unmatched_limit": ProblemType(
+        "warning", "Limits or thresholds name no metric or eval, or cannot be reached", of_scores=False
+    ),
     "large_site": ProblemType("warning", "The site is larger than its limit", of_scores=False),
     # The scores of the newest output are not affected.
     "unmapped_blanks": ProblemType("note", "Columns of the ground truth without any value are not mapped"),

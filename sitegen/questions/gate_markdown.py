@@ -62,17 +62,22 @@ def gate_markdown(report: GateReport) -> str:
     """The whole report, at most ``LONGEST`` characters, ending with a line feed."""
     moved = [check for check in report.evals if _has_moved(check)]
     unmoved = [check for check in report.evals if not _has_moved(check)]
+    # Labels or rules that a branch has changed may be what makes its own output as good as the one before.
+    rescored = [check for check in unmoved if {"ground_truth", "rules"} & {*check.changed}]
+    same = [check for check in unmoved if check not in rescored]
+    about = "Other ground truth or rules than at the base, by which nothing got better or worse:"
+    end = [f"{about} {_listed_words(rescored, _id_of_eval)}."] if rescored else []
+    end += _still_below(unmoved)
+    verdicts = Counter(check.verdict for check in report.evals)  # worst first, in the order of the report
+    tally = ", ".join(f"{count(number)} {verdict}" for verdict, number in verdicts.items())
+    compared = f"{count(report.matched)} compared{f': {tally}' if len(verdicts) > 1 else ''}"
+    outcome, ids = "pass" if report.passed else "fail", (code(short_id(of)) for of in (report.head, report.base))
+    begin = [f"**Evals: {outcome}.** {' against '.join(ids)}, {compared}."]
     if report.passed and not moved:
-        return _join_blocks(
-            [
-                f"{_summary_line(report)} Nothing changed in {counted(len(unmoved), 'eval')}.",
-                *_still_below(unmoved),
-                *_not_made_again(report.evals),
-            ]
-        )
-    begin = [_summary_line(report), *filter(None, [prose(nothing_compared(report))]), *_changes(moved)]
-    end = _still_below(unmoved)
-    end += [f"Nothing changed in {_listed_words(unmoved, _id_of_eval)}."] if unmoved else []
+        begin[0] += f" Nothing changed in {counted(len(same), 'eval')}." if same else ""
+        return _join_blocks([*begin, *end, *_not_made_again(report.evals)])
+    begin += [*filter(None, [prose(nothing_compared(report))]), *_changes(moved)]
+    end += [f"Nothing changed in {_listed_words(same, _id_of_eval)}."] if same else []
     end += (*_not_made_again(report.evals), *_edit_sentences(report.evals))
     closing = list(_fitting(end, _END))
     # The sections that fit, the worst eval first; tables of cells are added if room remains.
@@ -95,14 +100,6 @@ def gate_markdown(report: GateReport) -> str:
 def markdown_of_error(error: SitegenError) -> str:
     """The text if no report could be made."""
     return _join_blocks(["**Evals: fail.**", _without_mentions(prose(error_sentence(error)))])
-
-
-def _summary_line(report: GateReport) -> str:
-    outcome = "pass" if report.passed else "fail"
-    verdicts = Counter(check.verdict for check in report.evals)  # worst first, in the order of the report
-    tally = ", ".join(f"{count(number)} {verdict}" for verdict, number in verdicts.items())
-    compared = f"{count(report.matched)} compared{f': {tally}' if len(verdicts) > 1 else ''}"
-    return f"**Evals: {outcome}.** {code(short_id(report.head))} against {code(short_id(report.base))}, {compared}."
 
 
 def _has_moved(check: GateEval) -> bool:
@@ -311,9 +308,8 @@ def _broken_cells_table(check: GateEval) -> str:
 
 
 def _broken_cell_row(cell: GateCell) -> tuple[str, ...]:
-    document, *values = (
-        code(value, 60) if value else NIL for value in (cell.document, cell.expected, cell.base, cell.head)
-    )
+    shown = (cell.document, cell.expected, cell.base, cell.head)
+    document, *values = (code(value, 60) if value else NIL for value in shown)
     return (document, code(cell.named_path or cell.path, 80), *values)
 
 

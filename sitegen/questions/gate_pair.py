@@ -146,6 +146,7 @@ class GatedPair:
         self._after = after
         sides = before.snapshot, after.snapshot
         self._roles = sides[0].roles_changed_in(sides[1])
+        self._is_same_output = bool(self._roles) and "outputs" not in self._roles
         study, history = after.study, after.history
         results = [*map(after.judged_alone, study.results(history, sides))] if self._roles else []
         kept = study.scorecards(history, (*sides, *mixtures(*sides)))
@@ -172,7 +173,9 @@ class GatedPair:
         metrics = [*self._metrics(limits), *draft.metrics]
         draft = replace(self._compared(draft), metrics=tuple(metrics))
         check = check_eval(draft, strict_floors=self._gate.strict_floors)
-        if check.metrics[0].verdict == "fail" or not self._may_be_excused:
+        verdict, noise = self._change.verdict, self._series.points[1].noise
+        is_excused = verdict and verdict.is_open and noise and noise.limit is not None  # by repeats, also of the branch
+        if check.metrics[0].verdict == "fail" or not is_excused:
             return check
         by_base = replace(draft, metrics=(replace(metrics[0], noise=self._by_base()),))
         if check_eval(by_base, strict_floors=self._gate.strict_floors).metrics[0].verdict != "fail":
@@ -224,7 +227,7 @@ class GatedPair:
             instructions=tuple(edits),
             or_edit=other.sha if other else None,
             stale=bool(edits) and ("outputs" not in self._roles or made.stale[-1]),
-            same_output=self._is_same_output,
+            changed=self._roles,
             model=self._change.model,
             judge=self._change.judge,
             file=self._changed(),
@@ -283,10 +286,6 @@ class GatedPair:
         blob = {"outputs": outputs, "ground_truth": now.ground_truth, "rules": rules}[(*self._roles, "outputs")[0]]
         return blob.path if blob else None
 
-    @property
-    def _is_same_output(self) -> bool:
-        return bool(self._roles) and "outputs" not in self._roles
-
     def _noise(self, spec: MetricSpec) -> ChangeVerdict | None:
         """Return the verdict on the change of a metric. If chance is no excuse, none that leaves the change open."""
         verdict = self._change.verdict
@@ -294,12 +293,6 @@ class GatedPair:
             same = self._is_same_output
             verdict = None if same else metric_verdict(spec, Compared(*self._cards), self._change.flips)
         return None if verdict and verdict.is_open and not self._gate.noise else verdict
-
-    @property
-    def _may_be_excused(self) -> bool:
-        """Whether the change would be sure if it were not for repeats, some of which the branch may have added."""
-        verdict, noise = self._change.verdict, self._series.points[1].noise
-        return bool(verdict and verdict.is_open and noise and noise.limit is not None)
 
     def _by_base(self) -> ChangeVerdict | None:
         """Return the verdict on the headline by the repeats of the base alone: a branch cannot excuse itself."""

@@ -343,6 +343,16 @@ def test_other_ground_truth_with_the_same_output_is_not_the_models_fault_and_flo
     assert check(repo).returncode == 1
 
 
+def test_labels_that_a_branch_fits_to_its_output_are_named(repo):
+    work(
+        repo, {SECOND: output({0}).replace("Fern", "Moss"), f"{NOTES}/ground_truth.csv": TRUTH.replace("Fern", "Moss")}
+    )
+    done = check(repo)
+    assert done.returncode == 0
+    assert "Nothing changed" not in done.stdout
+    assert "Other ground truth or rules than at the base, by which nothing got better or worse: `notes`." in done.stdout
+
+
 def test_a_field_that_broke_wherever_it_was_right_fails_though_another_one_was_fixed(repo):
     truth = json.loads(output())
     for note in truth["notes"]:
