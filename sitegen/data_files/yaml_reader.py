@@ -118,7 +118,11 @@ def _loader_class() -> Any:
 
 @cache
 def _configuring_loader() -> Any:
-    """PyYAML's safe loader with a bound on whole numbers, since Python refuses to print those of many digits."""
+    """PyYAML's safe loader with a bound on whole numbers, since Python refuses to print those of many digits.
+
+    A key that is a list or a mapping is "?", as in data, so that it is lost alone: PyYAML refuses the file.
+    """
+    import yaml
 
     def whole_number(loader: Any, node: Any) -> Any:
         if len(node.value) > MAX_DIGITS:
@@ -126,7 +130,13 @@ def _configuring_loader() -> Any:
             raise UnreadableError(reason, "Shorten it.", node.start_mark.line + 1)
         return loader.construct_yaml_int(node)
 
-    bounded: Any = type("ConfiguringLoader", (_loader_class(),), {})
+    def mapping(loader: Any, node: Any, deep: bool = False) -> Any:
+        for index, (key, value) in enumerate(node.value):
+            if key.id != "scalar":
+                node.value[index] = yaml.ScalarNode(_TEXT, "?", key.start_mark), value
+        return _loader_class().construct_mapping(loader, node, deep)
+
+    bounded: Any = type("ConfiguringLoader", (_loader_class(),), {"construct_mapping": mapping})
     bounded.add_constructor("tag:yaml.org,2002:int", whole_number)
     return bounded
 

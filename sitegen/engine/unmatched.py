@@ -138,28 +138,23 @@ def _unknown_metrics(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -
                     eval_id=entry.id,
                 )
     gate = timeline.config.gate
-    if gate == GateSettings() and not any(entry.thresholds for entry in timeline.manifest.evals):
-        return
-    from sitegen.analysis.gate import limits_of
-
-    metrics = [name for kind in BUILTIN_KINDS for spec in all_specs(scorer(kind).metrics) for name in spec.names]
-    metrics += [name for summary in summaries.values() for name in summary.metrics]
-    tables: list[EvalLimits] = [gate, *gate.evals.values(), *gate.slices.values()]
-    tables += [part for of_eval in gate.evals.values() for part in of_eval.slices.values()]
-    limits = [("eval", name, list(summaries)) for name in gate.evals]
-    limits += [("metric", name, metrics) for table in tables for name in table.metrics]
-    for noun, name, names in dict.fromkeys((noun, name, tuple(names)) for noun, name, names in limits):
-        if name not in names:
-            message = f"[gate] has limits for {name!r}, and no {noun} has that name."
-            yield Problem.of_type("unmatched_limit", message, _offer(name, names))
+    if gate != GateSettings():
+        metrics = [name for kind in BUILTIN_KINDS for spec in all_specs(scorer(kind).metrics) for name in spec.names]
+        metrics += [name for summary in summaries.values() for name in summary.metrics]
+        tables: list[EvalLimits] = [gate, *gate.evals.values(), *gate.slices.values()]
+        tables += [part for of_eval in gate.evals.values() for part in of_eval.slices.values()]
+        limits = [("eval", name, list(summaries)) for name in gate.evals]
+        limits += [("metric", name, metrics) for table in tables for name in table.metrics]
+        for noun, name, names in dict.fromkeys((noun, name, tuple(names)) for noun, name, names in limits):
+            if name not in names:
+                message = f"[gate] has limits for {name!r}, and no {noun} has that name."
+                yield Problem.of_type("unmatched_limit", message, _offer(name, names))
     for eval_id, summary in summaries.items():
-        of_slices = [*gate.slices.values(), *gate.evals.get(eval_id, SlicedLimits()).slices.values()]
         specs = all_specs(summary.specs)
-        for of_part in (gate, *(GateSettings(floor=part.floor, metrics=part.metrics) for part in of_slices)):
-            floors = limits_of(of_part, summary.info, specs)
+        for floors in _floors(gate, summary):
             for spec in specs:
                 best, beyond = (spec.high, "above") if spec.higher_is_better else (spec.low, "below")
-                floor = floors[spec.name].floor
+                floor = next((floors[name] for name in spec.names if floors.get(name) is not None), None)
                 if floor is not None and not spec.reaches(best, floor):  # missed at the base too, it would never fail
                     yield Problem.of_type(
                         "unmatched_limit",
@@ -167,6 +162,19 @@ def _unknown_metrics(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -
                         f"Write one that is not {beyond} {best:g}, in `thresholds` of the manifest or below [gate].",
                         eval_id=eval_id,
                     )
+
+
+def _floors(gate: GateSettings, summary: EvalSummary) -> Iterator[Mapping[str, float | None]]:
+    """Yield the floors of an eval by metric, then those of its slices; the gate is imported only if it has limits."""
+    if gate == GateSettings():
+        yield summary.info.thresholds
+        return
+    from sitegen.analysis.gate import limits_of
+
+    of_slices = [*gate.slices.values(), *gate.evals.get(summary.info.id, SlicedLimits()).slices.values()]
+    for part in (gate, *(GateSettings(floor=part.floor, metrics=part.metrics) for part in of_slices)):
+        limits = limits_of(part, summary.info, all_specs(summary.specs))
+        yield {name: limit.floor for name, limit in limits.items()}
 
 
 def _unused_entries(evals: Evals) -> Iterator[Problem]:

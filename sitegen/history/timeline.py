@@ -212,7 +212,8 @@ def _shown_problems(fold: HistoryFold, evals: dict[str, EvalHistory], boundary: 
         message, fix = _no_eval(fold.layout)
         yield Problem("note", message, fix)
     if number := fold.backward_dates:
-        message = f"{number:,} {'commit is' if number == 1 else 'commits are'} dated before the commit they follow."
+        are = "commit is dated before its predecessor" if number == 1 else "commits are dated before their predecessors"
+        message = f"{number:,} {are}."
         fix = "Nothing has to be done: commits are in the order of the history, not of their dates."
         yield Problem("note", message, fix)
     if boundary:

@@ -15,21 +15,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_892,
+    "lines of sitegen/": 62_886,
     "modules of sitegen/": 290,
     "classes": 507,
     "classes in pages/": 71,
-    "fields of classes": 2_256,
-    "functions": 3_538,
-    "parameters": 5_032,
-    "functions with more than 6 parameters": 2,
-    "private functions of at most 6 lines used once": 69,
+    "fields of classes": 2_250,
+    "functions": 3_537,
+    "parameters": 5_029,
+    "functions with more than 6 parameters": 1,
+    "private functions of at most 6 lines used once": 67,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_483,
     "template lines over 160 characters": 0,
-    "lines of tests": 46_097,
+    "lines of tests": 45_925,
     "patches of attributes in tests": 44,
     "constructions with over 3 positional values in tests": 11,
 }

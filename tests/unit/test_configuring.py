@@ -248,12 +248,13 @@ def test_a_misspelt_key_for_the_evals_is_named() -> None:
 
 
 def test_a_key_of_the_manifest_that_nothing_depends_on_is_lost_alone_and_remarked_on() -> None:
-    content = b"owner: Kim\nverison: 3\nevals:\n  a: {name: [x], description: 3, dir: b}\n"
+    content = b"owner: Kim\nverison: 3\nevals:\n  a: {name: [x], description: 3, dir: b}\n? [a, b]\n: 1\n"
     manifest, remarks = manifest_in_force(content, PATH, "evals")
     assert manifest == Manifest(evals=(EvalConfig(id="a", dir="b"),))
     assert [(each.severity, each.message, each.fix, each.line) for each in remarks] == [
         ("warning", "The key 'owner' is not known. It does not count.", "Known keys: evals, version.", 1),
         ("warning", "The key 'verison' is not known. It does not count.", "Did you mean 'version'?", 2),
+        ("warning", "The key '?' is not known. It does not count.", "Known keys: evals, version.", 5),
         ("warning", "evals.a.name is a list, text is wanted. It does not count.", "Correct the value.", 4),
         ("warning", "evals.a.description is a number (3), text is wanted. It does not count.", "Correct the value.", 4),
     ]

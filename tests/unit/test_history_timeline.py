@@ -186,7 +186,7 @@ def test_dates_that_run_backwards_are_counted_in_one_note(repo: GitRepo) -> None
     repo.commit({output(3): "3"}, when=START - 2 * DAY)
     advanced = go(repo, Past(), repo.commit({output(4): "4"}, when=START + DAY))
     assert [(each.severity, each.message) for each in advanced.problems] == [
-        ("note", "2 commits are dated before the commit they follow.")
+        ("note", "2 commits are dated before their predecessors.")
     ]
     assert [each.iteration for each in advanced.evals[0].snapshots] == [1, 2, 3, 4]
 
