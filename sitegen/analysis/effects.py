@@ -214,7 +214,6 @@ class EvalThen(Frozen):
 
     info: EvalInfo
     spec: MetricSpec
-    """The headline metric."""
     then: Headline
     """The last output of the eval with these instructions."""
     value: float

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import best_before_newest, changes
 from sitegen.analysis.flips import fate_of
-from sitegen.analysis.noise.samples import interval_of
+from sitegen.analysis.noise.samples import interval_of, is_counted
 from sitegen.analysis.series import series_of, variant_spread
 from sitegen.analysis.slices import answerers, part_of
 from sitegen.importers.case import BETWEEN
@@ -171,7 +171,9 @@ def answer(series: Series, pair: tuple[int, int], verdict: ChangeVerdict | None)
     unsaid = verdict.change is None or grade_word(verdict.decision) == signed(verdict.change, spec)
     change = "" if unsaid else f"{text(spec.label)} {signed(verdict.change, spec)}, "
     apart = text(labels.apart_words(verdict, *(series.points[place].scorecard for place in pair), spec=spec))
-    words = f"<p class=answer>From {before} to {after}: {change}{verdict_pill(verdict, spec)}{why}{apart}."
+    # The page does not repeat what is fixed and broken.
+    moved = " data-moved" * (is_counted(spec.name) and labels.moved_words(verdict, spec, info.nouns) in why)
+    words = f"<p class=answer{moved}>From {before} to {after}: {change}{verdict_pill(verdict, spec)}{why}{apart}."
     if abs(verdict.change or 0) < (verdict.detectable or 0) and (least := smallest_change(verdict, spec)):
         words += f" {least[0].upper()}{text(least[1:])}."
     return Markup(f"{words}</p>{_picture(spec, verdict)}")

@@ -168,11 +168,12 @@ def test_limits_of_sitegen_toml_are_finite(tmp_path, number):
     assert all("a finite number is wanted. It does not count." in finding.message for finding in findings)
 
 
-@pytest.mark.parametrize("threshold", ["1.0e+308", "-1.0e+308"])
-def test_thresholds_beyond_every_chart_are_compared_with_and_not_drawn(tmp_path, threshold):
+@pytest.mark.parametrize(("threshold", "strict"), [("1.0e+308", 3), ("-1.0e+308", 0)])
+def test_thresholds_beyond_every_chart_are_compared_with_and_not_drawn(tmp_path, threshold, strict):
     repo = project(tmp_path, {"evals/manifest.yaml": MANIFEST.format(f"thresholds: {{f1: {threshold}}}")})
-    built = run("build", "-o", tmp_path / "site", cwd=repo.path)
-    assert built.returncode == 0, built.stderr
+    built = run("build", "-o", tmp_path / "site", "--strict", cwd=repo.path)
+    assert built.returncode == strict, built.stderr
+    assert ("The floor of 'f1'" in problems_text(tmp_path / "site")) is bool(strict)
     assert run("verify-all", cwd=repo.path).returncode == 0
 
 

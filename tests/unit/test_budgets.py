@@ -29,7 +29,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_483,
     "template lines over 160 characters": 0,
-    "lines of tests": 45_925,
+    "lines of tests": 45_928,
     "patches of attributes in tests": 44,
     "constructions with over 3 positional values in tests": 11,
 }

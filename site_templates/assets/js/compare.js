@@ -365,7 +365,7 @@ class Comparison {
 
   summary(found) {
     const count = fate => grouped(found[fate].length), said = element("p"), answer = this.answer();
-    const moved = answer[0].textContent.includes(" fixed, ") ? "" : `${count("fixed")} fixed, ${count("broken")} broken, `; // which is said once
+    const moved = "moved" in answer[0].dataset ? "" : `${count("fixed")} fixed, ${count("broken")} broken, `; // which is said once
     said.append(`Values: ${moved}${count("still_wrong")} still wrong.`);
     if (found.byTruth) said.append(` What is expected changed in ${grouped(found.byTruth)} of these values.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length, [a, b] = this.sides.map(({ point }) => point);

@@ -108,7 +108,6 @@ class TrendChart(Frozen):
     """Marks of stale outputs."""
     targets: tuple[tuple[float, float, str, str, bool], ...]
     steps: tuple[Step, ...]
-    """The newest steps."""
     broken: str
     """Marks of points that could not be read or scored."""
     edits: str
