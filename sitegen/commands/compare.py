@@ -83,7 +83,7 @@ def compare(request: CompareRequest) -> None:
 
 def _examples(request: CompareRequest) -> str:
     """Two commands that compare something of this project: of the named eval first, and revisions."""
-    revisions, named = "sitegen compare HEAD~1 HEAD", request.sides or []
+    revisions, named = "sitegen compare HEAD~1 HEAD", {re.split("[:@]", side)[0] for side in request.sides or []}
     histories = WorktreeProject.open(request.options.repo).histories.values()
     for history in sorted(histories, key=lambda history: history.id not in named):
         if history.id in named and traits_of(history.kind).answers_cases:
@@ -172,11 +172,12 @@ def read_sides(sides: list[str], eval_id: str | None) -> tuple[SideKind, str, tu
         and all(map(_ON_AXIS.fullmatch, sides[1:]))
     ):
         eval_id, *sides = sides
+    on_first = _SIDES["iterations"].fullmatch(sides[0]) if sides else None
+    if eval_id is None and on_first and all(re.fullmatch(r"@\w[\w.-]*", side) for side in sides[1:]):
+        eval_id = on_first[1]
     if eval_id is not None:
-        sides = [
-            side if side.startswith(("@", f"{eval_id}:", f"{eval_id}@")) else f"{eval_id}:{side}" for side in sides
-        ]
-        sides = [f"{eval_id}{side}" if side.startswith("@") else side for side in sides]
+        whole = (f"{eval_id}:", f"{eval_id}@")
+        sides = [side if side.startswith(whole) else f"{eval_id}{':' * (side[:1] != '@')}{side}" for side in sides]
         if not sides:
             return "variants", eval_id, ()
     if len(sides) < 2:

@@ -70,7 +70,7 @@ def edits_of_instructions(latest: Iterable[EditEffects]) -> Iterator[str]:
     """The newest commits that edited instructions, each with the evals that moved most."""
     yield "## Latest edits of instructions"
     yield ""
-    yield "Association in time, not causation; changes due to ground truth and rules are left out."
+    yield "Changes after an edit, without those due to ground truth and rules."
     yield ""
     for commit_edits in latest:
         files = first_few(commit_edits.edits, lambda edit: code(edit.edit.path, NAME))

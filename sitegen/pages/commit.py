@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from sitegen.analysis.change import spans_of_commits
 from sitegen.analysis.edits import OutputEdits, other_edit
 from sitegen.analysis.flips import number_of_cells
-from sitegen.model.changes import Change
+from sitegen.model.changes import Change, ChangeVerdict
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
@@ -256,7 +256,7 @@ class CommitView(Frozen, dict=True, gc=True):
             commit=replace(self.commit, body=""),
             changed=self.changed_files,
             grades=grade_counts(row.grade for row in self.moved),
-            largest=(line(largest.info.name, 80), largest.spec, largest.change) if largest else None,
+            largest=(line(largest.info.name, 80), largest.spec, largest.change, largest.verdict) if largest else None,
         )
 
 
@@ -331,9 +331,9 @@ class ListedCommit(Frozen):
     """``CommitView.changed_files``; empty without a page."""
     grades: tuple[tuple[Grade, int], ...] = ()
     """Number of evals with each grade, losses first."""
-    largest: tuple[str, MetricSpec, float | None] | None = None
-    """The eval whose headline metric changed most with the commit, and the change, if there is an earlier iteration;
-    None if no eval has an iteration of this commit."""
+    largest: tuple[str, MetricSpec, float | None, ChangeVerdict | None] | None = None
+    """The eval whose headline metric changed most with the commit, the change if there is an earlier iteration, and the
+    verdict; None if no eval has an iteration of this commit."""
 
     @property
     def parts(self) -> str:

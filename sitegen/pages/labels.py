@@ -49,7 +49,7 @@ STATES: Final[dict[StepStatus, str]] = {
     "fell": "new",
     "open": "open",
     "behind": "behind its best",
-    "new": "too new to tell",
+    "new": "one more run needed",
     "fixed": "fixed",
     "better": "better",
     "blip": "recovered",

@@ -280,7 +280,7 @@ def _edit_sentences(evals: Sequence[GateEval]) -> list[str]:
     for check in evals:
         if check.instructions:
             evals_by_edits.setdefault((check.instructions, check.or_edit), []).append(check)
-    begin = "Instructions edited since the base (association in time, not necessarily the cause)"
+    begin = "Instructions edited since the base"
     return [
         f"{begin}, of {_listed_words(driven, _id_of_eval)}: {_listed_words(edits, _edit_words)}."
         + (f" The newest output may have been made with {code(short_id(other))} instead." if other else "")

@@ -124,6 +124,8 @@ def _hunks(body: str) -> Iterator[Hunk]:
     parts = re.split(_HEAD, "\n" + shown.removesuffix("\n"))[1:]
     for old, old_count, new, new_count, section, text in zip(*[iter(parts)] * 6, strict=True):
         old_start, new_start = old_line, new_line = int(old), int(new)
+        if len(section.encode()) >= 80:  # where git cuts it, within a word too
+            section = f"{section.rpartition(' ')[0] or section}…"
         lines = []
         for line in text.split("\n")[1:]:
             kind = _KINDS.get(line[:1], "context")

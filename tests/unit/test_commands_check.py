@@ -112,10 +112,7 @@ def test_a_regression_fails_and_says_what_broke_and_which_instructions_were_edit
     assert f"{FALL}." in lines
     assert "<details><summary>9 values broken, 0 fixed</summary>" in lines
     assert ["`note-01`", "`total`", "`1`", "`1`", "`1000`"] in rows(lines)
-    assert (
-        "Instructions edited since the base (association in time, not necessarily the cause), "
-        f"of `notes`: `CLAUDE.md` (`{head[:7]}`)." in lines
-    )
+    assert f"Instructions edited since the base, of `notes`: `CLAUDE.md` (`{head[:7]}`)." in lines
 
 
 def test_an_output_that_may_have_been_made_before_the_edit_committed_with_it_is_said_to_be_in_doubt(repo):
@@ -130,7 +127,7 @@ def test_an_output_that_may_have_been_made_before_the_edit_committed_with_it_is_
         },
     )
     assert (
-        "Instructions edited since the base (association in time, not necessarily the cause), "
+        "Instructions edited since the base, "
         f"of `notes`: `CLAUDE.md` (`{head[:7]}`). The newest output may have been made with `{base[:7]}` instead."
         in check(repo).stdout.splitlines()
     )

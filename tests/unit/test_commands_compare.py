@@ -206,7 +206,7 @@ def test_revisions_from_before_the_manifest_point_to_iterations(repo):
     [
         (["a:x", "a:y", "a:z"], None, ("variants", "a", ("x", "y", "z"))),
         (["a:x@2", "a:y"], None, ("variants", "a", ("x@2", "y"))),
-        (["a@1", "a@12"], None, ("iterations", "a", ("1", "12"))),
+        (["a@1", "@12", "@13"], None, ("iterations", "a", ("1", "12", "13"))),
         (["a@iteration-001", "a@0012-3f2a91c07d55"], None, ("iterations", "a", ("iteration-001", "0012-3f2a91c07d55"))),
         (["main", "v1.2", "v1.3"], None, ("revisions", "", ("main", "v1.2", "v1.3"))),
         (["a", "model=x", "model=y"], None, ("variants", "a", ("model=x", "model=y"))),

@@ -7,6 +7,7 @@ from sitegen.pages.html import formats
 from sitegen.text import markdown_cells
 from sitegen.text.plain import day
 
+F1 = MetricSpec("f1", "F1", "")
 UNDEFINED = '<span class="nil" title="undefined">—</span>'
 
 
@@ -62,17 +63,18 @@ def test_pages_and_the_terminal_write_a_metric_alike(value, unit, text):
 @pytest.mark.parametrize(
     ("change", "tone", "arrow", "word", "text"),
     [
-        (formats.signed(0.0421), "up", "▲", "up", "0.042"),
-        (formats.signed(-1e-5), "dn", "▼", "down", "&lt; 0.001"),
+        (formats.signed(0.0421, F1), "up", "▲", "up", "0.042"),
+        (formats.signed(-1e-5, F1), "dn", "▼", "down", "&lt; 0.001"),
+        (formats.signed(0.0421), "", "▲", "up", "0.042"),
         (formats.signed(-2.1, MetricSpec("s", "S", "", higher_is_better=False, unit="s")), "up", "▼", "down", "2.10 s"),
-        (formats.signed(150.0), "up", "▲", "up", "150"),
+        (formats.signed(150.0, F1), "up", "▲", "up", "150"),
         (formats.signed_errors(-7), "up", "▼", "down", "7"),
         (formats.signed_errors(1234), "dn", "▲", "up", "1,234"),
     ],
 )
 def test_a_change_has_an_arrow_a_word_and_the_colour_of_better_or_worse(change, tone, arrow, word, text):
     mark = f'<span aria-hidden="true">{arrow}</span><span class="vh">{word} </span>'
-    assert change == f'<span class="delta {tone}">{mark} {text}</span>'
+    assert change == f'<span class="{f"delta {tone}".strip()}">{mark} {text}</span>'
 
 
 @pytest.mark.parametrize(

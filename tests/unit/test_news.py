@@ -174,7 +174,7 @@ def test_the_overview_lists_what_further_evals_lost_below_the_first_sentence() -
     assert view.news[0].text.endswith("0.400, to 0.500 at iteration-002 and was not regained.")
     assert ["".join(phrase.text for phrase in phrases) for phrases in view.losses] == [
         "Eval b is 0.100 behind its best F1, iteration-001, by more than chance; most of it was lost at iteration-002.",
-        "Eval c: the level of F1 fell by 0.300, to 0.600 at iteration-002, too new to tell from noise.",
+        "Eval c: the level of F1 fell by 0.300, to 0.600 at iteration-002; one more run is needed to tell.",
     ]
     assert sum(len(standing.worse) for standing in view.evals) == 3
 

@@ -56,7 +56,7 @@ def test_pages_link_to_the_next_newer_and_the_next_older_commits():
 def test_the_page_escapes_what_commits_say():
     row = rows(1)[0]
     commit = replace(row.commit, subject="Say <b>", author="<i>")
-    row = replace(row, commit=commit, largest=("<u>", sample.SPECS[0], 0.5))
+    row = replace(row, commit=commit, largest=("<u>", sample.SPECS[0], 0.5, None))
     page = commits_page([row], 1, 1)
     html = renderer_of(sample.SITE).render(page).decode()
     assert all(f"&lt;{tag}&gt;" in html and f"<{tag}>" not in html for tag in "biu")

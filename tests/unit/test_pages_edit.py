@@ -193,7 +193,8 @@ def test_an_edit_without_lines_says_why(view: EditView, note: str, command: str)
 
 
 def test_a_huge_edit_is_cut_and_says_how_to_see_the_rest():
-    view = view_of(b"@@ -0,0 +1,2600 @@\n" + b"+a\n" * 2600)
+    view = view_of(b"@@ -0,0 +1,2600 @@ " + b"Read the page, " * 5 + b"and t\n" + b"+a\n" * 2600)
+    assert (view.patch.rows[0].old or ())[0].text.endswith(" @@ " + "Read the page, " * 5 + "and…")
     assert view.patch.notes == ("The first 2,000 lines of the diff are shown, 600 more are left out.",)
     assert view.patch.command == f"git diff {OLD[:12]} {NEW[:12]}"
     assert view.patch.counts.added == 2600

@@ -414,7 +414,7 @@ def test_a_fall_too_new_to_tell_says_so_on_the_list():
     page = regressions_page([summary("a", *[0.9] * 6, 0.5)], (), {})
     html = renderer_of(sample.SITE).render(page).decode()
     assert '<h2 id="h-worse" class="grow">Worse than it was</h2>' in html
-    assert 'too new to tell</span> <span class="nowrap">for 1 iteration</span>' in " ".join(html.split())
+    assert 'one more run needed</span> <span class="nowrap">for 1 iteration</span>' in " ".join(html.split())
 
 
 def test_hostile_names_are_escaped():

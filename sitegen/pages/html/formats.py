@@ -54,15 +54,15 @@ def percent(part: int, whole: int, digits: int = 0) -> Markup:
 def signed(value: float | None, spec: MetricSpec | None = None, verdict: ChangeVerdict | None = None) -> Markup:
     """A change of a metric with arrow, colour and a word for screen readers; undefined is an em dash.
 
-    Without ``spec`` it is one of a share that should be high. A change that rounds to zero is written ``▲ < 0.001``, to
-    distinguish it from no change. If nobody can tell whether it is more than chance, it has no colour.
+    A change that rounds to zero is written ``▲ < 0.001``, to distinguish it from no change. It has no colour if nobody
+    can tell whether it is more than chance, and without ``spec``: then it is one of a share, on which no verdict is.
     """
     if value is None:
         return NIL
     unit, size = spec.unit if spec else "", abs(value)
     text = "&lt; 0.001" if size < SMALL and unit in ("", COUNT) else escape(metric_text(size, unit))
     unknown = verdict is not None and verdict.decision == "cannot tell"
-    return _moved(value, text, None if unknown else spec is None or spec.higher_is_better)
+    return _moved(value, text, None if unknown or spec is None else spec.higher_is_better)
 
 
 def signed_errors(value: int) -> Markup:

@@ -140,7 +140,7 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     how = (" stayed at ",) if abs(moved) < ROUNDING else (moves, *since, ", to ")
     lost = f"{lost_words(verdict)}; " if verdict and verdict.lost_fields else ""
     now = f"{metric_text(metric.after, spec.unit)} at "
-    end = {"fell": ".", "open": " and was not regained."}.get(step.status, ", too new to tell from noise.")
+    end = {"fell": ".", "open": " and was not regained."}.get(step.status, "; one more run is needed to tell.")
     if verdict and verdict.fixed + verdict.broken and step.status == "fell":
         doubts = [f"of what broke, {doubts}" for doubts in [doubts_of(verdict.doubts)] if doubts]
         end = f": {'; '.join([moved_words(verdict, summary.specs[0], summary.info.nouns), *doubts])}."

@@ -173,13 +173,10 @@ class OverviewView(Frozen, dict=True, gc=True):
 
     @property
     def scale_of(self) -> Ends | None:
-        """The range of the newest headlines of all evals whose headline is a share, so that their charts compare."""
-        values = [
-            headline.values[0]
-            for summary in self.summaries
-            if summary.specs[0].is_share
-            for headline in summary.headlines[-SPARK:]
-        ]
+        """The range of the newest headlines and the targets of all evals whose headline is a share: charts compare."""
+        shares = [summary for summary in self.summaries if summary.specs[0].is_share]
+        values = [headline.values[0] for summary in shares for headline in summary.headlines[-SPARK:]]
+        values += [summary.target[0] for summary in shares]
         defined = [value for value in values if value is not None]
         return Ends(min(defined), max(defined)) if defined else None
 

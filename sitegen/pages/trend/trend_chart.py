@@ -62,7 +62,7 @@ _STEPS: Final = {
     "open": ("worse", "regression"),
     "fixed": ("worse", "regression, fixed since"),
     "better": ("better", "better"),
-    "new": ("new", "lower, too new to tell from noise"),
+    "new": ("new", "lower, one more run needed"),
     "blip": ("blip", "bad run"),
 }
 """The class of the mark of a step, and its name, by its status."""
