@@ -21,8 +21,7 @@ from sitegen.pages import links
 from sitegen.pages.effects import EffectRow, FlippedFields, fields_and_passages
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.formats import count
-from sitegen.text.diff import MOST_LINES, Diff, DiffRow, draw, rendered
-from sitegen.text.patch import Patch, PatchCounts, read_patch
+from sitegen.text.patch import MOST_LINES, Diff, DiffRow, Patch, PatchCounts, draw, read_patch, rendered
 from sitegen.text.plain import counted, line
 from sitegen.text.sections import TextStats
 from sitegen.text.words import Spans

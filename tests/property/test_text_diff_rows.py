@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sitegen.pages.edit import diff_lines
 from sitegen.pages.effects import FlippedFields
-from sitegen.text.diff import DiffRow
+from sitegen.text.patch import DiffRow
 from sitegen.text.words import WordSpan
 
 TEMPLATE = jinja2.Environment(autoescape=True).from_string(

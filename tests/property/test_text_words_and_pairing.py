@@ -3,7 +3,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitegen.text.diff import pair
+from sitegen.text.patch import pair
 from sitegen.text.words import mark, tokens
 
 texts = st.one_of(

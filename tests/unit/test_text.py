@@ -8,8 +8,20 @@ from sitegen.commands.verify import discrepancy
 from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.pages.html.cells import shown_pair, shown_run
-from sitegen.text.diff import MOST_LINES, MOST_PAIRS, DiffRow, draw, pair, rendered
-from sitegen.text.patch import LARGEST, Patch, PatchCounts, VersionStep, read_patch, version_steps
+from sitegen.text.patch import (
+    LARGEST,
+    MOST_LINES,
+    MOST_PAIRS,
+    DiffRow,
+    Patch,
+    PatchCounts,
+    VersionStep,
+    draw,
+    pair,
+    read_patch,
+    rendered,
+    version_steps,
+)
 from sitegen.text.plain import cut, line
 from sitegen.text.sections import TextStats, count_words, stated_version, text_stats
 from sitegen.text.values import texts_with_types
