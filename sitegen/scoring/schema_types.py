@@ -6,18 +6,17 @@ Outputs are not validated against the schema.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
+from sitegen.config.findings import adapter_of, valid_part
 from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding
 from sitegen.scoring.mapping import FieldType, Tolerance
 from sitegen.scoring.paths import ANY, PathStep, Pattern, follow, path_text
-from sitegen.scoring.values import is_number
 
 _Statement: TypeAlias = tuple[tuple[PathStep, ...], str | Tolerance | Finding]
 """A path and the statement of the schema there: a type, ``list`` for a list of objects, a tolerance, or an error."""
@@ -115,10 +114,9 @@ def _statements(schema: Any, root: Any, steps: tuple[PathStep, ...], refs: tuple
 
 def _stated_tolerance(written: Any, steps: tuple[PathStep, ...]) -> Tolerance | Finding:
     """The tolerance of a property; a finding if it is invalid."""
-    if isinstance(written, dict) and written and {*written} <= {"percent", "absolute"}:
-        numbers = {key: Decimal(number) for key, number in written.items() if is_number(number) and number >= 0}
-        if len(numbers) == len(written):
-            return Tolerance(**numbers)
+    valid, misfits = valid_part(Tolerance, written)
+    if valid and not misfits:
+        return adapter_of(Tolerance).validate_python(valid)  # type: ignore[no-any-return]
     message = f"The {_TOLERANCE_KEY} of {path_text(steps)!r} is not a tolerance"
     return _schema_error(message, 'Write {"percent": 1} or {"absolute": 0.5}, or both, from 0 up.')
 
