@@ -90,16 +90,14 @@ def test_lines_are_what_git_counts_and_words_are_without_marks():
 
 
 FIRST = PatchCounts(added=9, removed=0, version_before=None, version_after="1.0")
+VERSION_ALONE = FIRST._replace(version_before="1.0", version_after="1.1", only_version=True)
 
 
 @pytest.mark.parametrize(
     ("edit", "step"),
     [
         (PatchCounts(added=2, removed=2, version_before="1.0", version_after="1.1"), VersionStep("1.1")),
-        (
-            PatchCounts(added=1, removed=1, version_before="1.0", version_after="1.1", only_version=True),
-            VersionStep("1.1", "version alone"),
-        ),
+        (VERSION_ALONE, VersionStep("1.1", "version alone")),
         (PatchCounts(1, 1), VersionStep("1.0", "text alone")),
         (PatchCounts(added=2, removed=2, version_before="1.0", version_after="1.0"), VersionStep("1.0", "text alone")),
         (PatchCounts(added=1, removed=1, version_before="1.0", version_after=None), VersionStep(None, "text alone")),
@@ -113,11 +111,8 @@ def test_an_edit_of_a_file_that_states_a_version(edit: PatchCounts | None, step:
 
 
 def test_a_file_without_a_version_forgets_none():
-    assert version_steps((PatchCounts(9, 0), PatchCounts(1, 1), FIRST)) == (
-        VersionStep(None),
-        VersionStep(None),
-        VersionStep("1.0"),
-    )
+    unknown = VersionStep(None)
+    assert version_steps((PatchCounts(9, 0), PatchCounts(1, 1), FIRST)) == (unknown, unknown, VersionStep("1.0"))
 
 
 def bracketed(spans: tuple[WordSpan, ...]) -> str:
@@ -159,9 +154,8 @@ def test_a_small_island_between_two_changes_becomes_part_of_them():
 
 def test_of_texts_beyond_the_bound_only_start_and_end_are_kept():
     middle = "a b " * LONGEST
-    old, new = mark(f"start {middle} end", f"start x{middle}y end")
-    assert bracketed(new) == f"start [x{middle}y] end"
-    assert bracketed(old) == f"start [{middle.rstrip()}]  end"
+    marked = map(bracketed, mark(f"start {middle} end", f"start x{middle}y end"))
+    assert [*marked] == [f"start [{middle.rstrip()}]  end", f"start [x{middle}y] end"]
 
 
 def test_a_token_is_a_word_with_its_inner_punctuation_or_spaces_or_one_mark():
@@ -174,19 +168,15 @@ def test_lines_that_are_alike_share_a_row_and_the_rest_fills_up_between_them():
     assert pair(removed, added) == [(0, 0, True), (1, 1, False), (2, None, False), (3, 2, True)]
 
 
-def test_blank_lines_are_like_nothing():
-    assert pair([""], [""]) == [(0, 0, False)]
-
-
 def test_a_passage_written_anew_is_not_compared():
     side = ["same line"] * (int(MOST_PAIRS**0.5) + 1)
     assert pair(side, side) == [(index, index, False) for index in range(len(side))]
 
 
-def test_one_side_alone_has_rows_of_its_own():
+def test_one_side_alone_has_rows_of_its_own_and_blank_lines_are_like_nothing():
     assert pair([], ["a", "b"]) == [(None, 0, False), (None, 1, False)]
     assert pair(["a"], []) == [(0, None, False)]
-    assert pair([], []) == []
+    assert (pair([], []), pair([""], [""])) == ([], [(0, 0, False)])
 
 
 HEADER = b"diff --git a/x b/x\nindex 1111111..2222222 100644\n--- a/x\n+++ b/x\n"
@@ -238,17 +228,17 @@ def test_lines_that_differ_only_in_their_end_are_context_and_counted_apart():
 
 
 @pytest.mark.parametrize(
-    "patch", [HEADER + b"Binary files a/x and b/x differ\n", HEADER + b"@@ -1 +1 @@\n-a\n+\x00\x01\n"]
+    ("patch", "binary"),
+    [
+        (HEADER + b"Binary files a/x and b/x differ\n", True),
+        (HEADER + b"@@ -1 +1 @@\n-a\n+\x00\x01\n", True),
+        (b"", False),
+        (b"diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", False),
+        (b"diff --git a/x b/y\nrename from x\n", False),
+    ],
 )
-def test_a_binary_file_has_no_lines(patch: bytes):
-    assert read_patch(patch) == Patch(PatchCounts(), (), binary=True)
-
-
-@pytest.mark.parametrize(
-    "patch", [b"", b"diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", b"diff --git a/x b/y\nrename from x\n"]
-)
-def test_a_patch_without_hunks_is_empty(patch: bytes):
-    assert read_patch(patch) == Patch(PatchCounts(), ())
+def test_a_patch_of_a_binary_file_or_without_hunks_has_no_lines(patch: bytes, binary: bool):
+    assert read_patch(patch) == Patch(PatchCounts(), (), binary=binary)
 
 
 def test_a_patch_that_is_cut_off_says_so_and_counts_what_is_there():
@@ -279,9 +269,8 @@ def test_words_added_less_words_removed_are_those_of_the_texts():
 
 
 def test_a_patch_becomes_rows_with_changed_words_marked():
-    drawn = draw(
-        read_patch(b"@@ -1,3 +1,3 @@ # T\n a\n-use the red one\n+use the blue one\n b\n\\ No newline at end of file\n")
-    )
+    patch = b"@@ -1,3 +1,3 @@ # T\n a\n-use the red one\n+use the blue one\n b\n\\ No newline at end of file\n"
+    drawn = draw(read_patch(patch))
     assert drawn.rows == (
         DiffRow("hunk", old=(WordSpan("@@ −1,3 +1,3 @@ # T", False),)),
         DiffRow(kind="context", old_line=1, new_line=1, old=(WordSpan("a", False),)),
@@ -296,8 +285,7 @@ def test_a_patch_becomes_rows_with_changed_words_marked():
         DiffRow("remark", old=(WordSpan("No newline at end of file", False),)),
     )
     html = '<p class="gone"><del>use the red one</del></p>\n<p class="chg">a\nuse the blue one\nb</p>\n'
-    assert list(map(rendered, drawn.hunks)) == [html]
-    assert drawn.left_out == 0
+    assert (list(map(rendered, drawn.hunks)), drawn.left_out) == ([html], 0)
 
 
 def test_the_first_lines_of_a_long_patch_are_drawn():
