@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from sitegen.analysis.deltas import judged_documents
 from sitegen.model.outcomes import BLANK, WRONG, Cell, CellKey, CellMap, Judgement, Period, Value, changed_judgements
 from sitegen.model.scorecards import Result
 from sitegen.text.values import bounded_json
@@ -95,7 +96,7 @@ class CellTracker:
 
     def follow_result(self, result: Result) -> None:
         """Add the result of the next point."""
-        documents = result.scorecard.documents
+        documents = judged_documents(result.scorecard)
         self._cases |= {document.id: document.case for document in documents if document.case}
         self.follow(result.judgements, [document.id for document in documents])
 

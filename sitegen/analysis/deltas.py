@@ -24,7 +24,7 @@ from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import ROLES, Role, RoleSet, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, exchanged, regraded
 from sitegen.scoring.kinds import scorer
-from sitegen.stats.counts import total
+from sitegen.stats.counts import judged, total
 from sitegen.text.values import short_digest
 
 NO_COUNTS: Final = Counts()
@@ -43,10 +43,11 @@ class Compared(Frozen, dict=True, gc=True):
 
     @cached_property
     def overlap(self) -> Overlap:
-        """Which documents both have, and how many cases these answer."""
-        shared = overlap_of([each.id for each in self.before.documents], [each.id for each in self.after.documents])
+        """Which documents both judge, and how many cases these answer."""
+        earlier, later = map(judged_documents, (self.before, self.after))
+        shared = overlap_of([each.id for each in earlier], [each.id for each in later])
         alone = frozenset(shared.only_after)
-        return shared._replace(common=len({each.unit for each in self.after.documents if each.id not in alone}))
+        return shared._replace(common=len({each.unit for each in later if each.id not in alone}))
 
     @cached_property
     def exchanges(self) -> tuple[Exchange | None, Exchange | None]:
@@ -129,6 +130,13 @@ class Compared(Frozen, dict=True, gc=True):
         first = {field.attribute: field.counts for field in earlier}
         last = {field.attribute: field.counts for field in later}
         return Counter((first.get(name, NO_COUNTS), last.get(name, NO_COUNTS)) for name in first | last)
+
+
+def judged_documents(card: Scorecard) -> Sequence[DocumentScore]:
+    """The documents of a scorecard without the test cases that nothing is expected of, and that have no grade."""
+    if not card.traits.answers_cases:
+        return card.documents
+    return [each for each in card.documents if each.metrics or judged(each.counts)]
 
 
 def value_in_common(card: Scorecard, name: str, shared: Overlap) -> float | None:

@@ -10,7 +10,7 @@ from sitegen.analysis.deltas import Compared
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.metrics import metric_verdict
 from sitegen.analysis.noise.samples import interval_of, interval_of_runs
-from sitegen.model.changes import ChangeVerdict, Ends, FlipRate, Interval, Noise
+from sitegen.model.changes import ChangeVerdict, Ends, FlipRate, Interval, Noise, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Flips, State
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
@@ -421,6 +421,20 @@ def test_cases_that_only_one_side_answers_change_nothing():
     before, after = answers("+", "-", "+"), answers("+", "-")
     found = change_verdict(Compared(before, after), Flips())
     assert (found.decision, found.change) == ("same", 0.0)
+
+
+def test_a_case_that_only_one_side_judges_changes_nothing():
+    """A label was taken away from a case that was wrong."""
+
+    def labelled(label: str | None) -> Scorecard:
+        cases = [{"id": name, "expected": label if name == "b" else "yes"} for name in "abc"]
+        return scored("responses", cases, [{"case_id": name, "output": "no" if name == "b" else "yes"} for name in "abc"])
+
+    compared = Compared(labelled("yes"), labelled(None))
+    for turned in (compared, Compared(compared.after, compared.before)):
+        found = change_verdict(turned, Flips())
+        assert (found.decision, found.change, turned.difference("accuracy")) == ("same", 0.0, 0.0)
+    assert compared.overlap == Overlap(2, only_before=("b",))
 
 
 def test_the_least_change_is_at_least_eight_cells_and_grows_with_the_scatter():

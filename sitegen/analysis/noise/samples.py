@@ -68,7 +68,9 @@ def case_pairs(compared: Compared, metric: str) -> dict[str, Paired]:
     if is_counted(metric):
         earlier, later = map(counts_by_unit, compared.documents)
         counted = ((case, _pair(metric, earlier[case], later[case])) for case in earlier if case in later)
-        return {case: Paired(*(Share(part / whole, 1.0) for part, whole in pair)) for case, pair in counted if pair}
+        # A case without an expected text on one side is not judged there, and has no value to compare.
+        judged_twice = ((case, pair) for case, pair in counted if pair and all(share.whole for share in pair))
+        return {case: Paired(*(Share(part / whole, 1.0) for part, whole in pair)) for case, pair in judged_twice}
     first, last = (
         {document.id: document for document in card.documents if _value(document, metric) is not None}
         for card in (compared.before, compared.after)
