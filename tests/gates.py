@@ -53,4 +53,4 @@ def check_metric(
 
 def overlap(verdict: Comparability, common: int, *alone: tuple[str, ...]) -> GateOverlap:
     """Documents in common, and those of the base and of the head alone."""
-    return GateOverlap(verdict, "document", "documents", common, *alone)
+    return GateOverlap(verdict, common, *alone)

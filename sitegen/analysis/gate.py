@@ -69,6 +69,7 @@ def gate_metric(spec: MetricSpec, limits: Limit) -> GateMetric:
         change=None,
         points=None,
         parts=None,
+        by_base=None,
         floor=limits.floor,
         drop=limits.drop,
         verdict="pass",
@@ -126,7 +127,8 @@ def _checked_metric(metric: GateMetric, draft: GateEval, *, strict_floors: bool)
     noise = None
     reasons = _floor_reasons(metric, strict=strict_floors)
     if draft.overlap and metric.change is not None:
-        dropped = metric.drop is not None and _worse_by(metric) > metric.drop + ROUNDING
+        worse = _worse_by(metric)
+        dropped = metric.drop is not None and worse > metric.drop + ROUNDING
         if dropped or metric.name == draft.metrics[0].name:
             noise = metric.noise
         if dropped and draft.same_output:
@@ -135,6 +137,11 @@ def _checked_metric(metric: GateMetric, draft: GateEval, *, strict_floors: bool)
             reasons += ("may be chance" if noise and noise.is_open else "dropped",)
         elif metric.drop is not None and metric.drop < OFF and noise and _hides_loss(metric, noise):
             reasons += ("worse on these cases",)
+        elif (
+            metric.drop is not None
+            and _worse_by(replace(metric, change=metric.by_base)) > max(0.0, metric.drop, worse) + ROUNDING
+        ):
+            reasons += ("worse by what the base expects",)
     elif draft.overlap and metric.drop is not None:
         if regraded(draft.judge, metric.name):
             reasons += ("another judge",)
@@ -208,7 +215,8 @@ def _worse_by(metric: GateMetric) -> float:
     """Return by how many points a metric got worse; negative if better."""
     if metric.change is None:
         return 0.0
-    points = copysign(inf, metric.change) if metric.points is None else metric.points
+    points = _points(metric)
+    points = copysign(inf, metric.change) if points is None else points
     return -points if metric.higher_is_better else points
 
 

@@ -14,7 +14,7 @@ from sitegen.model.usage import Exchange
 SCHEMA: Final = "sitegen/gate/1"
 
 GateVerdict: TypeAlias = Literal["pass", "inconclusive", "not comparable", "fail"]
-"""inconclusive: worse by more than the limit, but perhaps by chance, or with the same output."""
+"""inconclusive: worse by more than the limit, but perhaps by chance, with the same output, or by the old labels."""
 
 Failure: TypeAlias = Literal[
     "below the floor",
@@ -27,8 +27,9 @@ Failure: TypeAlias = Literal[
 ]
 """*worse by the repeats of the base*: only repeats that the branch added make it seem a matter of chance."""
 
-Doubt: TypeAlias = Literal["may be chance", "same output"]
-"""*same output*: only ground truth or rules changed, so that it is not the model that got worse."""
+Doubt: TypeAlias = Literal["may be chance", "same output", "worse by what the base expects"]
+"""*same output*: only ground truth or rules changed, so that it is not the model that got worse. *worse by what the
+base expects*: they changed together with the output, which is no worse by the new ones, and worse by the old ones."""
 
 Incomparable: TypeAlias = Literal[
     "undefined", "no such metric", "nothing in common", "not fetched", "another kind", "another judge"
@@ -53,6 +54,8 @@ class GateMetric(FrozenObject):
     points: float | None
     """The change in hundredths of the metric's range; for an amount, in percent of the value at the base."""
     parts: DeltaParts | None
+    by_base: float | None
+    """The change by the ground truth and the rules of the base; `change` itself if these are the same at the head."""
     floor: float | None
     drop: float | None
     """How far the metric may get worse, in hundredths of its range; for an amount, in percent."""
@@ -101,12 +104,11 @@ class GateOverlap(FrozenObject):
     """The documents, or test cases if the kind has these, that base and head have in common."""
 
     verdict: Comparability
-    unit: str
-    """What is counted: `document`, `case` and so on; `units` in the plural."""
-    units: str
     common: int
     only_base: tuple[str, ...] = ()
     only_head: tuple[str, ...] = ()
+    lost_fields: tuple[str, ...] = ()
+    """Fields of which the base expects values, and the head judges none."""
 
 
 class GateCell(FrozenObject):
@@ -157,8 +159,6 @@ class GateEval(FrozenObject):
     """Reasons that concern the eval as a whole."""
     matched: bool = False
     """Whether the eval was compared or, without anything to compare with, checked against a floor."""
-    file: str | None = None
-    """The changed file: the output, else ground truth or rules; the output if none changed."""
     metrics: tuple[GateMetric, ...] = ()
     """Every metric of the kind, the headline first, then metrics with a limit that the kind does not have."""
     overlap: GateOverlap | None = None

@@ -185,6 +185,5 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
         )
         for spec in held_specs(own, [card], limits)
     ]
-    file = after.snapshot.outputs[0].path if after.snapshot.outputs else None
     reasons: tuple[Reason, ...] = ("another kind",) if before else ()
-    return check_eval(replace(draft, metrics=(*alone, *strangers), file=file, reasons=reasons))
+    return check_eval(replace(draft, metrics=(*alone, *strangers), reasons=reasons))

@@ -14,8 +14,8 @@ from sitegen.questions.gate_report import (
     metric_sentences,
     nothing_compared,
     spread_sentences,
+    uncovered,
 )
-from sitegen.text.markdown_cells import signed
 from sitegen.text.plain import encodable, line
 
 _ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -44,10 +44,8 @@ def gate_junit(report: GateReport) -> bytes:
                 message = " ".join((*(list(metric_sentences(metric, check)) or whole), *spread_sentences(metric)))
                 verdict = "inconclusive" if metric.reasons and metric.verdict == "pass" else metric.verdict
                 _add_case(suite, eval_id, metric.label, verdict, message)
-        if check.hidden:
-            unit = check.metrics[0].unit if check.metrics else ""
-            worse = ", ".join(f"{name} {signed(change, unit)}" for name, change in check.hidden)
-            _add_case(suite, eval_id, "hidden by the average", "inconclusive", f"Worse by more than chance: {worse}.")
+        if unseen := "; ".join(uncovered(check)):
+            _add_case(suite, eval_id, "not covered", "inconclusive", f"{unseen}.")
     if nothing := nothing_compared(report):
         _add_case(SubElement(root, "testsuite", name="sitegen check"), "sitegen", "something matched", "fail", nothing)
     if report.passed:

@@ -24,6 +24,7 @@ from sitegen.questions.gate_report import (
     missed_floor,
     nothing_compared,
     spread_sentences,
+    uncovered,
 )
 from sitegen.text.markdown_cells import NIL, code, count, name, number, prose, signed, table
 from sitegen.text.plain import counted
@@ -45,6 +46,9 @@ NAMED: Final = 20
 _BROKEN: Final = 10_000
 """Largest number of characters of the list of broken values below the first table."""
 
+_UNCOVERED: Final = 5_000
+"""Largest number of characters of the list of what the verdict does not cover."""
+
 _INDEX: Final = re.compile(r"\[[^\]]*\]")
 """The index of a list item in a path."""
 
@@ -62,23 +66,18 @@ def gate_markdown(report: GateReport) -> str:
     """The whole report, at most ``LONGEST`` characters, ending with a line feed."""
     moved = [check for check in report.evals if _has_moved(check)]
     unmoved = [check for check in report.evals if not _has_moved(check)]
-    # Labels or rules that a branch has changed may be what makes its own output as good as the one before.
-    rescored = [check for check in unmoved if {"ground_truth", "rules"} & {*check.changed}]
-    same = [check for check in unmoved if check not in rescored]
-    about = "Other ground truth or rules than at the base, by which nothing got better or worse:"
-    end = [f"{about} {_listed_words(rescored, _id_of_eval)}."] if rescored else []
-    end += _still_below(unmoved)
+    end = _still_below(unmoved)
     verdicts = Counter(check.verdict for check in report.evals)  # worst first, in the order of the report
     tally = ", ".join(f"{count(number)} {verdict}" for verdict, number in verdicts.items())
     compared = f"{count(report.matched)} compared{f': {tally}' if len(verdicts) > 1 else ''}"
     outcome, ids = "pass" if report.passed else "fail", (code(short_id(of)) for of in (report.head, report.base))
-    begin = [f"**Evals: {outcome}.** {' against '.join(ids)}, {compared}."]
+    begin = [f"**Evals: {outcome}.** {' against '.join(ids)}, {compared}.", *_uncovered_list(report.evals)]
     if report.passed and not moved:
-        begin[0] += f" Nothing changed in {counted(len(same), 'eval')}." if same else ""
-        return _join_blocks([*begin, *end, *_not_made_again(report.evals)])
+        begin[0] += f" Nothing changed in {counted(len(unmoved), 'eval')}." if unmoved else ""
+        return _join_blocks([*begin, *end])
     begin += [*filter(None, [prose(nothing_compared(report))]), *_changes(moved)]
-    end += [f"Nothing changed in {_listed_words(same, _id_of_eval)}."] if same else []
-    end += (*_not_made_again(report.evals), *_edit_sentences(report.evals))
+    end += [f"Nothing changed in {_listed_words(unmoved, _id_of_eval)}."] if unmoved else []
+    end += _edit_sentences(report.evals)
     closing = list(_fitting(end, _END))
     # The sections that fit, the worst eval first; tables of cells are added if room remains.
     characters = LONGEST - len(_join_blocks([*begin, *closing])) - _CLOSING
@@ -119,18 +118,8 @@ def _changes(moved: Sequence[GateEval]) -> Iterator[str]:
     if len(moved) > NAMED:
         yield f"{count(len(moved) - NAMED)} more changed."
     worst = (f"- {_id_of_eval(check)}: {words}" for check in moved[:NAMED] if (words := _worst_broken(check)))
-    hidden = (f"- {_id_of_eval(check)}: {words}" for check in moved[:NAMED] if (words := _hidden_words(check)))
-    if broken := list(_fitting(chain(hidden, worst), _BROKEN)):
+    if broken := list(_fitting(worst, _BROKEN)):
         yield "\n".join(broken)
-
-
-def _hidden_words(check: GateEval) -> str:
-    """The slices that got worse although the eval did not."""
-    if not check.hidden:
-        return ""
-    unit = check.metrics[0].unit if check.metrics else ""
-    worse = _listed_words(check.hidden, lambda part: f"{code(part[0], 60)} {signed(part[1], unit)}")
-    return f"hidden by the average, worse by more than chance: {worse}."
 
 
 def _change_row(check: GateEval) -> tuple[str, ...]:
@@ -266,12 +255,6 @@ def _circumstances(check: GateEval) -> Iterator[str]:
                 ", ".join(code(model, 60) for model in models[:4]) for models in (exchange.before, exchange.after)
             )
             yield f"The {who} changed from {before} to {after}: {_EXCHANGED[who]}."
-    overlap = check.overlap
-    if overlap and overlap.verdict == "bridged":
-        unmatched = (("base", len(overlap.only_base)), ("head", len(overlap.only_head)))
-        alone = "; ".join(f"{count(number)} only at the {side}" for side, number in unmatched if number)
-        unit = overlap.unit if overlap.common == 1 else overlap.units
-        yield f"{count(overlap.common)} {unit} in common; not matched: {alone}."
 
 
 def _edit_sentences(evals: Sequence[GateEval]) -> list[str]:
@@ -313,12 +296,21 @@ def _broken_cell_row(cell: GateCell) -> tuple[str, ...]:
     return (document, code(cell.named_path or cell.path, 80), *values)
 
 
-def _not_made_again(evals: Iterable[GateEval]) -> list[str]:
-    stale = [check for check in evals if check.stale]
-    if not stale:
-        return []
-    names = _listed_words(stale, _id_of_eval)
-    return [f"Not measured: instructions were edited, and no new output was made with them, for {names}."]
+def _uncovered_list(evals: Iterable[GateEval]) -> Iterator[str]:
+    """A list of what the verdict does not cover, each sentence once with the evals that it is about."""
+    by_sentence: dict[str, list[GateEval]] = {}
+    for check in evals:
+        for sentence in uncovered(check):
+            by_sentence.setdefault(sentence, []).append(check)
+    every = (
+        f"- {_listed_words(several, _id_of_eval)}: {_without_mentions(prose(sentence))}."
+        for sentence, several in by_sentence.items()
+    )
+    lines = [*_fitting(every, _UNCOVERED)]
+    if (more := len(by_sentence) - len(lines)) > 0:
+        lines.append(f"- {count(more)} more of these are in the JSON.")
+    if lines:
+        yield "\n".join(lines)
 
 
 def _listed_words(items: Sequence[T], words: Callable[[T], str], most: int = NAMED) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.change import change
-from sitegen.analysis.deltas import Compared, mixtures
+from sitegen.analysis.deltas import Compared, mixtures, value_in_common
 from sitegen.analysis.edits import OutputEdits, changed_files, other_edit
 from sitegen.analysis.flips import flipped_cells
 from sitegen.analysis.gate import check_eval, gate_metric
@@ -164,6 +164,9 @@ class GatedPair:
         self._change = change(self._series, 0, 1, card_of)
         first, last = self._series.points
         self._cards = first.scorecard, last.scorecard
+        self._by_base = self._cards[not self._is_same_output]
+        if "outputs" in self._roles and len(self._roles) > 1:
+            self._by_base = card_of(sides[0].with_roles_of(sides[1], ("outputs",)))
 
     def checked(self, draft: GateEval, limits: Mapping[str, Limit]) -> GateEval:
         """Compare the eval, and check it and each of its metrics against their limits.
@@ -177,7 +180,7 @@ class GatedPair:
         is_excused = verdict and verdict.is_open and noise and noise.limit is not None  # by repeats, also of the branch
         if check.metrics[0].verdict == "fail" or not is_excused:
             return check
-        by_base = replace(draft, metrics=(replace(metrics[0], noise=self._by_base()),))
+        by_base = replace(draft, metrics=(replace(metrics[0], noise=self._verdict_by_base()),))
         if check_eval(by_base, strict_floors=self._gate.strict_floors).metrics[0].verdict != "fail":
             return check
         metrics[0] = replace(metrics[0], reasons=("worse by the repeats of the base",))
@@ -185,17 +188,19 @@ class GatedPair:
 
     def _metrics(self, limits: Mapping[str, Limit]) -> Iterator[GateMetric]:
         before, after = self._cards
-        changes = {moved.name: moved for moved in self._change.metrics}
+        changes, by_base = {moved.name: moved for moved in self._change.metrics}, (before, self._by_base)
         for spec in held_specs(self._specs, self._cards, limits):
             moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
             if regraded(self._change.judge, spec.name) or self._change.overlap.verdict == "refused":
                 moved = MetricDelta(spec.name, None, None)
+            first, mixed = (value_in_common(card, spec.name, self._change.overlap) for card in by_base)
             yield replace(
                 gate_metric(spec, limits[spec.name]),
                 base=before.metric(spec.name),
                 head=after.metric(spec.name),
                 change=moved.change,
                 parts=None if spec.recorded else moved.parts,
+                by_base=None if moved.change is None or first is None or mixed is None else mixed - first,
                 noise=None if moved.change is None else self._noise(spec),
                 base_variants=variant_spread(spec, before),
                 head_variants=variant_spread(spec, after),
@@ -207,7 +212,8 @@ class GatedPair:
         edits = changed_files(*(side.study.timeline.drivers(side.history.id) for side in (self._before, self._after)))
         made = self._after.edits()
         other = other_edit(made.made_with[-1]) if edits else None
-        nouns, overlap = scorer(self._after.history.kind).nouns, self._change.overlap
+        overlap, (before, after) = self._change.overlap, self._cards
+        kept = {name for name, counts in after.fields if judged(counts)}
         findings = chain.from_iterable(card.findings for card in self._cards)
         lacks = any(POINTER in finding.message for finding in findings)
         return replace(
@@ -215,22 +221,20 @@ class GatedPair:
             reasons=("not fetched",) if lacks else (),
             overlap=GateOverlap(
                 verdict=overlap.verdict,
-                unit=nouns.document,
-                units=nouns.documents,
                 common=overlap.common,
                 only_base=overlap.only_before,
                 only_head=overlap.only_after,
+                lost_fields=tuple(name for name, counts in before.fields if counts.tp + counts.fn and name not in kept),
             ),
             fixed=len(fixed),
             broken=len(broken),
             cells=(*broken[:LISTED], *fixed[:LISTED]),
             instructions=tuple(edits),
             or_edit=other.sha if other else None,
-            stale=bool(edits) and ("outputs" not in self._roles or made.stale[-1]),
+            stale=bool(edits) and made.stale[-1],
             changed=self._roles,
             model=self._change.model,
             judge=self._change.judge,
-            file=self._changed(),
             hidden=tuple(self._hidden()),
         )
 
@@ -278,14 +282,6 @@ class GatedPair:
                 listed[fate].append(first.get((case, fate), score))
         return listed["fixed"], listed["broken"]
 
-    def _changed(self) -> str | None:
-        """Return the path of the first changed file of output, ground truth, mapping and schema; else of the output."""
-        now, then = self._after.snapshot, self._before.snapshot
-        outputs = now.outputs[0] if now.outputs else None
-        rules = next((new for new, old in ((now.mapping, then.mapping), (now.schema, then.schema)) if new != old), None)
-        blob = {"outputs": outputs, "ground_truth": now.ground_truth, "rules": rules}[(*self._roles, "outputs")[0]]
-        return blob.path if blob else None
-
     def _noise(self, spec: MetricSpec) -> ChangeVerdict | None:
         """Return the verdict on the change of a metric. If chance is no excuse, none that leaves the change open."""
         verdict = self._change.verdict
@@ -294,7 +290,7 @@ class GatedPair:
             verdict = None if same else metric_verdict(spec, Compared(*self._cards), self._change.flips)
         return None if verdict and verdict.is_open and not self._gate.noise else verdict
 
-    def _by_base(self) -> ChangeVerdict | None:
+    def _verdict_by_base(self) -> ChangeVerdict | None:
         """Return the verdict on the headline by the repeats of the base alone: a branch cannot excuse itself."""
         before, after = self._series.points
         value = after.scorecard.metrics[0].value

@@ -27,7 +27,7 @@ from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.usage import all_specs
 from sitegen.text.markdown_cells import number, signed
 from sitegen.text.plain import counted, line
-from sitegen.text.values import MINUS
+from sitegen.text.values import MINUS, first_names
 
 LARGEST: Final = 20_000_000
 """Bytes of the largest document that is read."""
@@ -91,11 +91,7 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
         raise ValueError("there is no such kind of eval")
     # A kind of an installed package may be missing on the machine that reads.
     own = scorer(gate_eval.kind) if gate_eval.kind in BUILTIN_KINDS else None
-    nouns, specs = (own.nouns, own.metrics) if own else (Nouns(), ())
-    by_name = {spec.name: spec for spec in all_specs(specs)}
-    overlap = gate_eval.overlap
-    if overlap:
-        overlap = replace(overlap, unit=nouns.document, units=nouns.documents)
+    by_name = {spec.name: spec for spec in all_specs(own.metrics if own else ())}
 
     def derived(metric: GateMetric) -> GateMetric:
         limits = Limit(floor=metric.floor, drop=metric.drop)
@@ -113,8 +109,9 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
             gate_metric(spec, limits),
             base=metric.base,
             head=metric.head,
-            change=metric.change if overlap else None,
-            parts=metric.parts if overlap and not spec.recorded else None,
+            change=metric.change if gate_eval.overlap else None,
+            parts=metric.parts if gate_eval.overlap and not spec.recorded else None,
+            by_base=metric.by_base,
             reasons=tuple(reason for reason in metric.reasons if reason in GIVEN),
             noise=metric.noise and replace(metric.noise, change=metric.change),
             base_variants=metric.base_variants,
@@ -124,7 +121,6 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
     return check_eval(
         replace(
             gate_eval,
-            overlap=overlap,
             reasons=tuple(reason for reason in gate_eval.reasons if reason not in _DERIVED),
             metrics=tuple(map(derived, gate_eval.metrics)),
         ),
@@ -175,11 +171,11 @@ def eval_sentence(check: GateEval, reason: Reason) -> str:
                 "Its ground truth or its outputs are gone. If this is intended, name the eval under removed in [gate]."
             )
         case "nothing in common":
-            return f"Base and head have no {_counted_units(check)[0]} in common."
+            return f"Base and head have no {nouns_of(check).document} in common."
         case "too many broken":
             return f"{count_of_broken(check)} broke, and at most {check.max_broken:,} may."
         case "too few cases":
-            one, several = _counted_units(check)
+            one, several = nouns_of(check).document, nouns_of(check).documents
             judged = f"{check.cases or 0:,} {f'{one} is' if check.cases == 1 else f'{several} are'} judged at the head"
             return f"{judged}, and at least {check.min_cases:,} have to be."
         case "not fetched":
@@ -196,6 +192,27 @@ def eval_sentence(check: GateEval, reason: Reason) -> str:
             )
 
 
+def uncovered(check: GateEval) -> Iterator[str]:
+    """What the verdict on an eval does not cover: what one side alone judged, lost parts, edits without new output."""
+    nouns, overlap = nouns_of(check), check.overlap
+    if overlap and overlap.verdict == "bridged":
+        sides = (("base", overlap.only_base), ("head", overlap.only_head))
+        alone = (f"{len(names):,} only at the {side} ({first_names(names, 5)})" for side, names in sides if names)
+        units = nouns.document if overlap.common == 1 else nouns.documents
+        yield f"{overlap.common:,} {units} in common; not matched: {', '.join(alone)}"
+    if overlap and overlap.lost_fields:
+        yield f"{nouns.attributes} of the base that are not judged at the head: {first_names(overlap.lost_fields)}"
+    for metric in check.metrics:
+        if check.presence == "both" and metric.head is None and metric.base is not None and not metric.reasons:
+            yield f"{metric.label} has no value at the head; it was {number(metric.base, metric.unit)} at the base"
+    if check.hidden:
+        unit = check.metrics[0].unit if check.metrics else ""
+        worse = first_names([f"{name} {signed(change, unit)}" for name, change in check.hidden])
+        yield f"hidden by the average, worse by more than chance: {worse}"
+    if check.stale:
+        yield "not measured: instructions were edited, and no new output was made with them"
+
+
 def count_of_broken(check: GateEval) -> str:
     """How much broke, with its unit: ``3 values``, ``1 case``."""
     are_cases = traits_of(check.kind).answers_cases or not check.cells or check.cells[0].is_score
@@ -205,12 +222,6 @@ def count_of_broken(check: GateEval) -> str:
 def nouns_of(check: GateEval) -> Nouns:
     """The words of the kind of an eval. Kinds of installed packages have the usual ones: a reader may lack them."""
     return scorer(check.kind).nouns if check.kind in BUILTIN_KINDS else Nouns()
-
-
-def _counted_units(check: GateEval) -> tuple[str, str]:
-    """What an overlap and ``cases`` count, in the singular and in the plural."""
-    nouns = nouns_of(check)
-    return (check.overlap.unit, check.overlap.units) if check.overlap else (nouns.document, nouns.documents)
 
 
 def nothing_compared(report: GateReport) -> str:
@@ -224,6 +235,13 @@ def error_sentence(error: SitegenError) -> str:
     """The reason why there is no report."""
     where = f" At: {error.where}." if error.where else ""
     return f"The gate cannot compare. {error.message}{where} {error.fix or ''}".rstrip()
+
+
+_PREDICATES: Final = {
+    "another judge": "comes from grades by another judge than at the base",
+    "no such metric": "has a limit, but this kind has no such metric",
+    "undefined": "is undefined at the head",
+}
 
 
 def _metric_predicate(metric: GateMetric, reason: Reason, check: GateEval) -> str:
@@ -252,6 +270,10 @@ def _metric_predicate(metric: GateMetric, reason: Reason, check: GateEval) -> st
                 f"{loss}, which is more than {allowed_drop(metric)}, by other ground truth or rules alone: "
                 "the output is the same"
             )
+        case "worse by what the base expects":
+            size = signed(metric.by_base, metric.unit).lstrip(f"+{MINUS}")
+            rules = "by the ground truth and rules of the base, and not by those of the head"
+            return f"got worse by {size} {rules}: see which of them are right"
         case "worse by the repeats of the base":
             return (
                 f"{'is worse' if metric.noise is None else f'is {metric.noise.decision}'} with the repeats that the "
@@ -260,10 +282,6 @@ def _metric_predicate(metric: GateMetric, reason: Reason, check: GateEval) -> st
         case "worse on these cases":
             return f"is worse on these cases, however its value changed: {words}"
         case "nothing in common":
-            return f"cannot be compared: base and head judge no {_counted_units(check)[0]} in common"
-        case "another judge":
-            return "comes from grades by another judge than at the base"
-        case "no such metric":
-            return "has a limit, but this kind has no such metric"
+            return f"cannot be compared: base and head judge no {nouns_of(check).document} in common"
         case _:
-            return "is undefined at the head"
+            return _PREDICATES[reason]

@@ -254,7 +254,6 @@ def hostile(number: int) -> GateEval:
         cells=(cell,) * 50,
         instructions=(edit,) * 30,
         stale=True,
-        file=name,
     )
 
 

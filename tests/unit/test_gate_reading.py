@@ -74,7 +74,6 @@ def report(
             cells=(broken, replace(broken, fate="fixed")),
             instructions=(GateInstruction(path, ("c" * 40,)),),
             stale=True,
-            file="evals/a/extracted.json",
             cases=2,
             max_broken=0,
             min_cases=3,

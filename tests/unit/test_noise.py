@@ -428,7 +428,9 @@ def test_a_case_that_only_one_side_judges_changes_nothing():
 
     def labelled(label: str | None) -> Scorecard:
         cases = [{"id": name, "expected": label if name == "b" else "yes"} for name in "abc"]
-        return scored("responses", cases, [{"case_id": name, "output": "no" if name == "b" else "yes"} for name in "abc"])
+        return scored(
+            "responses", cases, [{"case_id": name, "output": "no" if name == "b" else "yes"} for name in "abc"]
+        )
 
     compared = Compared(labelled("yes"), labelled(None))
     for turned in (compared, Compared(compared.after, compared.before)):
