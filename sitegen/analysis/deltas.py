@@ -136,9 +136,7 @@ def judged_documents(card: Scorecard) -> Sequence[DocumentScore]:
     """The documents of a scorecard without the test cases that nothing is expected of, and that have no grade."""
     if not card.traits.answers_cases:
         return card.documents
-    return [
-        each for each in card.documents if judged(each.counts) or any(value is not None for _, value in each.metrics)
-    ]
+    return [of for of in card.documents if judged(of.counts) or any(value is not None for _, value in of.metrics)]
 
 
 def value_in_common(card: Scorecard, name: str, shared: Overlap) -> float | None:

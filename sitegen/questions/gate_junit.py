@@ -9,12 +9,12 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from sitegen.errors import SitegenError
 from sitegen.model.gate import GateReport, GateVerdict
 from sitegen.questions.gate_report import (
+    caveats,
     error_sentence,
     eval_sentence,
     metric_sentences,
     nothing_compared,
     spread_sentences,
-    uncovered,
 )
 from sitegen.text.plain import encodable, line
 
@@ -27,8 +27,7 @@ _OUTCOMES: Final[dict[GateVerdict, str]] = {"fail": "failure", "not comparable":
 def gate_junit(report: GateReport) -> bytes:
     """Return UTF-8 XML.
 
-    A drop that may be chance is a skipped case, as are a floor that was missed at the base too, and an eval that may be
-    incomparable.
+    A drop that may be chance is a skipped case, as are the caveats of an eval, and an eval that may be incomparable.
     """
     root = Element("testsuites", name="sitegen check")
     for check in report.evals:
@@ -42,10 +41,9 @@ def gate_junit(report: GateReport) -> bytes:
             if metric.reasons or metric.has_limit:
                 whole = [eval_sentence(check, reason) for reason in metric.reasons if reason in check.reasons]
                 message = " ".join((*(list(metric_sentences(metric, check)) or whole), *spread_sentences(metric)))
-                verdict = "inconclusive" if metric.reasons and metric.verdict == "pass" else metric.verdict
-                _add_case(suite, eval_id, metric.label, verdict, message)
-        if unseen := "; ".join(uncovered(check)):
-            _add_case(suite, eval_id, "not covered", "inconclusive", f"{unseen}.")
+                _add_case(suite, eval_id, metric.label, metric.verdict, message)
+        if known := "; ".join(caveats(check)):
+            _add_case(suite, eval_id, "caveats", "inconclusive", f"{known}.")
     if nothing := nothing_compared(report):
         _add_case(SubElement(root, "testsuite", name="sitegen check"), "sitegen", "something matched", "fail", nothing)
     if report.passed:

@@ -16,15 +16,14 @@ from sitegen.model.metrics import traits_of
 from sitegen.pages.labels import split, verdict_word
 from sitegen.questions.gate_report import (
     allowed_drop,
+    caveats,
     change_text,
     count_of_broken,
     error_sentence,
     eval_sentence,
     metric_sentences,
-    missed_floor,
     nothing_compared,
     spread_sentences,
-    uncovered,
 )
 from sitegen.text.markdown_cells import NIL, code, count, name, number, prose, signed, table
 from sitegen.text.plain import counted
@@ -46,8 +45,8 @@ NAMED: Final = 20
 _BROKEN: Final = 10_000
 """Largest number of characters of the list of broken values below the first table."""
 
-_UNCOVERED: Final = 5_000
-"""Largest number of characters of the list of what the verdict does not cover."""
+_CAVEATS: Final = 5_000
+"""Largest number of characters of the list of caveats."""
 
 _INDEX: Final = re.compile(r"\[[^\]]*\]")
 """The index of a list item in a path."""
@@ -66,17 +65,16 @@ def gate_markdown(report: GateReport) -> str:
     """The whole report, at most ``LONGEST`` characters, ending with a line feed."""
     moved = [check for check in report.evals if _has_moved(check)]
     unmoved = [check for check in report.evals if not _has_moved(check)]
-    end = _still_below(unmoved)
     verdicts = Counter(check.verdict for check in report.evals)  # worst first, in the order of the report
     tally = ", ".join(f"{count(number)} {verdict}" for verdict, number in verdicts.items())
     compared = f"{count(report.matched)} compared{f': {tally}' if len(verdicts) > 1 else ''}"
     outcome, ids = "pass" if report.passed else "fail", (code(short_id(of)) for of in (report.head, report.base))
-    begin = [f"**Evals: {outcome}.** {' against '.join(ids)}, {compared}.", *_uncovered_list(report.evals)]
+    begin = [f"**Evals: {outcome}.** {' against '.join(ids)}, {compared}.", *_caveats(report.evals)]
     if report.passed and not moved:
         begin[0] += f" Nothing changed in {counted(len(unmoved), 'eval')}." if unmoved else ""
-        return _join_blocks([*begin, *end])
+        return _join_blocks(begin)
     begin += [*filter(None, [prose(nothing_compared(report))]), *_changes(moved)]
-    end += [f"Nothing changed in {_listed_words(unmoved, _id_of_eval)}."] if unmoved else []
+    end = [f"Nothing changed in {_listed_words(unmoved, _id_of_eval)}."] if unmoved else []
     end += _edit_sentences(report.evals)
     closing = list(_fitting(end, _END))
     # The sections that fit, the worst eval first; tables of cells are added if room remains.
@@ -169,24 +167,6 @@ def _broken_words(cell: GateCell, *, is_judged: bool = False) -> str:
         lost = f"{code(cell.document, 50)} lost {code(cell.named_path or cell.path, 50)}"
         return f"{lost} with {found or 'no output'}{expected and f', expected {expected}'}"
     return f"{where} {f'is {found}' if found else 'is missing'}, expected {expected or 'nothing'}"
-
-
-def _still_below(unmoved: Sequence[GateEval]) -> list[str]:
-    """A sentence on the floors that evals without a change miss, as they did at the base."""
-    still = [
-        (check, metric)
-        for check in unmoved
-        for metric in check.metrics
-        if "still below the floor" in metric.reasons and metric.verdict == "pass"
-    ]
-    if not still:
-        return []
-
-    def words(missed: tuple[GateEval, GateMetric]) -> str:
-        label = _without_mentions(name(missed[1].label, 40))
-        return f"{_id_of_eval(missed[0])} ({label} {missed_floor(missed[1])})"
-
-    return [f"Still below its floor, as at the base, which does not fail: {_listed_words(still, words)}."]
 
 
 def _fitting(blocks: Iterable[str], characters: int) -> Iterator[str]:
@@ -296,17 +276,17 @@ def _broken_cell_row(cell: GateCell) -> tuple[str, ...]:
     return (document, code(cell.named_path or cell.path, 80), *values)
 
 
-def _uncovered_list(evals: Iterable[GateEval]) -> Iterator[str]:
-    """A list of what the verdict does not cover, each sentence once with the evals that it is about."""
+def _caveats(evals: Iterable[GateEval]) -> Iterator[str]:
+    """A list of the caveats, each once, with the evals that it is about."""
     by_sentence: dict[str, list[GateEval]] = {}
     for check in evals:
-        for sentence in uncovered(check):
+        for sentence in caveats(check):
             by_sentence.setdefault(sentence, []).append(check)
     every = (
         f"- {_listed_words(several, _id_of_eval)}: {_without_mentions(prose(sentence))}."
         for sentence, several in by_sentence.items()
     )
-    lines = [*_fitting(every, _UNCOVERED)]
+    lines = [*_fitting(every, _CAVEATS)]
     if (more := len(by_sentence) - len(lines)) > 0:
         lines.append(f"- {count(more)} more of these are in the JSON.")
     if lines:

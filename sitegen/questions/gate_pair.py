@@ -164,9 +164,8 @@ class GatedPair:
         self._change = change(self._series, 0, 1, card_of)
         first, last = self._series.points
         self._cards = first.scorecard, last.scorecard
-        self._by_base = self._cards[not self._is_same_output]
-        if "outputs" in self._roles and len(self._roles) > 1:
-            self._by_base = card_of(sides[0].with_roles_of(sides[1], ("outputs",)))
+        mixed = sides[0].with_roles_of(sides[1], ("outputs",))
+        self._by_base = card_of(mixed) if mixed in mixtures(*sides) else self._cards[not self._is_same_output]
 
     def checked(self, draft: GateEval, limits: Mapping[str, Limit]) -> GateEval:
         """Compare the eval, and check it and each of its metrics against their limits.

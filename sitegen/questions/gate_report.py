@@ -142,13 +142,13 @@ def allowed_drop(metric: GateMetric) -> str:
 
 
 def metric_sentences(metric: GateMetric, check: GateEval) -> Iterator[str]:
-    """One sentence for each reason; none for *nothing in common* if that is a reason of the whole eval."""
+    """One sentence for each reason, unless it is a caveat, or *nothing in common* and a reason of the whole eval."""
     for reason in metric.reasons:
-        if reason != "nothing in common" or reason not in check.reasons:
+        if reason != "still below the floor" and (reason != "nothing in common" or reason not in check.reasons):
             yield f"{metric.label} {_metric_predicate(metric, reason, check)}."
 
 
-def missed_floor(metric: GateMetric) -> str:
+def _missed_floor(metric: GateMetric) -> str:
     """The value at the head and the floor that it misses: ``0.604, below the floor of 0.8``."""
     side = "below the floor" if metric.higher_is_better else "above the ceiling"
     return f"{number(metric.head, metric.unit)}, {side} of {metric.floor:g}"
@@ -192,8 +192,8 @@ def eval_sentence(check: GateEval, reason: Reason) -> str:
             )
 
 
-def uncovered(check: GateEval) -> Iterator[str]:
-    """What the verdict on an eval does not cover: what one side alone judged, lost parts, edits without new output."""
+def caveats(check: GateEval) -> Iterator[str]:
+    """What to know of an eval before its verdict is believed: what this does not cover, and what it forgives."""
     nouns, overlap = nouns_of(check), check.overlap
     if overlap and overlap.verdict == "bridged":
         sides = (("base", overlap.only_base), ("head", overlap.only_head))
@@ -203,7 +203,9 @@ def uncovered(check: GateEval) -> Iterator[str]:
     if overlap and overlap.lost_fields:
         yield f"{nouns.attributes} of the base that are not judged at the head: {first_names(overlap.lost_fields)}"
     for metric in check.metrics:
-        if check.presence == "both" and metric.head is None and metric.base is not None and not metric.reasons:
+        if "still below the floor" in metric.reasons:
+            yield f"{metric.label} is still {_missed_floor(metric)}, as it was at the base, which does not fail"
+        elif check.presence == "both" and metric.head is None and metric.base is not None and not metric.reasons:
             yield f"{metric.label} has no value at the head; it was {number(metric.base, metric.unit)} at the base"
     if check.hidden:
         unit = check.metrics[0].unit if check.metrics else ""
@@ -253,9 +255,7 @@ def _metric_predicate(metric: GateMetric, reason: Reason, check: GateEval) -> st
         case "below the floor":
             floor, before = metric.floor or 0.0, metric.base
             already = before is not None and not metric.spec.reaches(before, floor)
-            return f"is {missed_floor(metric)}{', as it was at the base' if already else ''}"
-        case "still below the floor":
-            return f"is still {missed_floor(metric)}, as it was at the base, which does not fail"
+            return f"is {_missed_floor(metric)}{', as it was at the base' if already else ''}"
         case "dropped":
             return f"{loss}, and at most {allowed_drop(metric)} is allowed{words and f': {words}'}"
         case "may be chance":
