@@ -14,9 +14,9 @@ from sitegen.importers.case import BASELINES
 from sitegen.importers.tool_values import name_of, number
 from sitegen.model.outcomes import Value
 
-OVER: Final = " over "
-"""Stands in the name of such a judge between the two sides."""
-_WINNERS: Final = ("winner", "preferred", "preference")
+WINS: Final = "win rate of "
+"""Begins the name of such a judge, whose scores are shares of a win and no verdicts."""
+WINNERS: Final = ("winner", "preferred", "preference")
 _SIDES: Final = re.compile(
     r"(?P<kind>model|generator|variant|prompt|system|agent|skill|candidate|framework|fw|method|name)_?(?P<side>[abAB12])"
 )
@@ -27,7 +27,7 @@ _SECOND: Final = frozenset(("b", "2", "second", "right"))
 
 def preference_in(row: Mapping[str, Value]) -> dict[str, Value]:
     """Return the share of a win that a row states, by the name of its judge; empty if it compares no two answers."""
-    stated = next((row[name] for name in _WINNERS if row.get(name) not in (None, "")), None)
+    stated = next((row[name] for name in WINNERS if row.get(name) not in (None, "")), None)
     if stated is None:
         return {}
     named = [(match["side"].lower(), name_of(row[name])) for name in row if (match := _SIDES.fullmatch(name))]
@@ -49,4 +49,4 @@ def preference_in(row: Mapping[str, Value]) -> dict[str, Value]:
         return {}
     if BASELINES.fullmatch(second):
         first, second, share = second, first, 1 - share
-    return {f"{second}{OVER}{first}": str(share)}
+    return {f"{WINS}{second} over {first}": str(share)}

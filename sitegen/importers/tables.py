@@ -32,6 +32,7 @@ from sitegen.importers.case import (
     with_verdicts_as_fields,
 )
 from sitegen.importers.columns import EVERY, GROUP, PRESETS, ColumnMap
+from sitegen.importers.preferences import WINS
 from sitegen.importers.tool_values import (
     as_text,
     conversation,
@@ -324,7 +325,8 @@ class _TableReader:
                 check = members(cell)
                 judge = check and (stated_judge(cell) or name_of(value_at(check, _JUDGE_OF_CHECK)))
                 of_check = Grader(grader_name(judge, "")) if judge else grader
-                opinions.append(graded(name, (self._grade(column, cell),), reasoning=reason, grader=of_check))
+                opinion = graded(name, (self._grade(column, cell),), reasoning=reason, grader=of_check)
+                opinions.append(replace(opinion, counts=()) if name.startswith(WINS) else opinion)
             return tuple(opinions)
         expected, output = self._text(row, "expected"), self._text(row, "output")
         if not self._has_answers or not expected.strip() or self._text(row, "error"):

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Final
 
 from sitegen.importers.case import JudgedCase
-from sitegen.importers.preferences import OVER
+from sitegen.importers.preferences import WINS
 from sitegen.model.outcomes import Value
 from sitegen.model.scorecards import Kappa, NotePanel, Panel, PanelColumn, TablePanel
 from sitegen.stats.intervals import ROUNDING, around, mean_of
@@ -121,7 +121,7 @@ def preference_notes(cases: Sequence[JudgedCase]) -> Iterator[NotePanel]:
     shares: dict[str, list[float]] = {}
     for case in cases:
         for judge in case.judges:
-            if OVER in judge.name and judge.score is not None:
+            if judge.name.startswith(WINS) and judge.score is not None:
                 shares.setdefault(judge.name, []).append(judge.score)
     for name, of_pair in shares.items():
         won, tied = sum(share > 0.5 for share in of_pair), sum(share == 0.5 for share in of_pair)

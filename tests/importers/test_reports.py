@@ -10,6 +10,7 @@ from sitegen.analysis.noise.samples import interval_of
 from sitegen.importers import read_results
 from sitegen.importers.case import Grader, JudgedResults, with_documents
 from sitegen.importers.preferences import preference_in
+from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import NotePanel
 from sitegen.model.usage import Usage
 from sitegen.scoring.kinds import scorer
@@ -238,7 +239,7 @@ def test_a_run_of_evalite_has_the_averages_of_its_evals():
                 {"question_id": place, "question": f"q{place}", "model_a": "m-1", "model_b": "m-2", "winner": winner}
                 for place, winner in enumerate(["model_b", "model_a", "tie", "tie (bothbad)", "model_b"])
             ],
-            "m-2 over m-1",
+            "win rate of m-2 over m-1",
             [1.0, 0.0, 0.5, 0.5, 1.0],
         ),
         (
@@ -246,12 +247,12 @@ def test_a_run_of_evalite_has_the_averages_of_its_evals():
                 {"question": f"q{place}", "framework_a": "m-1", "framework_b": "m-2", "winner": winner}
                 for place, winner in enumerate(["m-1", "m-2", "m-1"])
             ],
-            "m-2 over m-1",
+            "win rate of m-2 over m-1",
             [0.0, 1.0, 0.0],
         ),
         (
             [{"id": place, "prompt": f"q{place}", "winner": winner} for place, winner in enumerate("ABBA")],
-            "B over A",
+            "win rate of B over A",
             [0.0, 1.0, 1.0, 0.0],
         ),
         (
@@ -259,7 +260,7 @@ def test_a_run_of_evalite_has_the_averages_of_its_evals():
                 {"instruction": f"q{place}", "generator_1": "m-1", "generator_2": "m-2", "preference": preference}
                 for place, preference in enumerate([2.0, 1.0, 1.5])
             ],
-            "m-2 over m-1",
+            "win rate of m-2 over m-1",
             [1.0, 0.0, 0.5],
         ),
         (
@@ -267,7 +268,7 @@ def test_a_run_of_evalite_has_the_averages_of_its_evals():
                 {"id": place, "input": f"q{place}", "variant_a": "new", "variant_b": "baseline", "preferred": preferred}
                 for place, preferred in enumerate(["new", "baseline", "new"])
             ],
-            "new over baseline",
+            "win rate of new over baseline",
             [1.0, 0.0, 1.0],
         ),
     ],
@@ -280,6 +281,7 @@ def test_pairwise_preferences_are_the_share_of_wins_of_the_side_that_is_compared
     assert [[(each.name, each.score) for each in case.judges] for case in cases] == [[(judge, one)] for one in shares]
     result = scorer("judged").score(ScoringInputs(outputs=(File(f"r.{ending}", content),)))
     assert result.scorecard.metric("score") == pytest.approx(sum(shares) / len(shares))
+    assert (result.scorecard.metric("pass_rate"), result.scorecard.counts) == (None, Counts())
     won, tied = shares.count(1.0), shares.count(0.5)
     assert NotePanel(f"{judge}: {won} won, {tied} tied, {shares.count(0.0)} lost.") in result.panels
 
