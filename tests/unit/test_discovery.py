@@ -600,12 +600,14 @@ def test_evals_that_would_share_a_name_are_all_named_longer(repo):
     assert found == paths
 
 
-def test_a_summary_in_a_folder_of_results_hides_no_eval_beside_it_and_neither_does_a_tool(repo, tmp_path):
+def test_a_summary_hides_no_eval_beside_it_and_neither_does_a_tool_or_a_ground_truth_alone(repo, tmp_path):
     quizzes = {f"evals/results/{name}.json": _board(True, name == "full") for name in ("baseline", "full")}
     repo.commit(quizzes | {"evals/results/summary.json": '{"accuracy": 1}'})
     assert build_site(repo.path, tmp_path / "out").evals == 2
     repo.commit({"promptfooconfig.yaml": "prompts: [a.txt]", "output.json": '{"accuracy": 1}'})
     assert build_site(repo.path, tmp_path / "with").evals == 3
+    repo.commit({"evals/gold/ground_truth.json": '{"total": 1}'})
+    assert build_site(repo.path, tmp_path / "beside").evals == 4
 
 
 LONG = "Read the lease, and write each party with its address and the date on which it signed; leave out witnesses."
