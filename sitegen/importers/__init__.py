@@ -175,7 +175,7 @@ IMPORTERS: Final = (
     ),
     Importer(
         name="Langfuse's scores",
-        beginning=rb'(?:\s*\{\s*"data"\s*:)?\s*(?:\[\s*)?\{?[^{}]*\b(?:traceId|trace_id)\b[^{}]*\b(?:dataType|data_type)\b',
+        beginning=rb'(?:\s*\{\s*"data"\s*:)?\s*(?:\[\s*)?\{?(?=[^{}]*\b(?:traceId|trace_id)\b)[^{}]*\b(?:dataType|data_type)\b',
         read_by=ColumnMap(parts={"id": ("id",)}, scores=(("scores.*", ""),)),
     ),
     ANY_LINES,

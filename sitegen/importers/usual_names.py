@@ -72,7 +72,7 @@ OBJECTS: Final = (
 """Names of objects that hold the scores or verdicts of a case, by the name of their judge, or of lists of these."""
 _ATTEMPTS: Final = frozenset(("attempts", "trials", "tries", "repeats", "repetitions", "runs", "samples"))
 """Names of lists with the answers to one case."""
-_SYSTEMS: Final = frozenset(("pipelines", "systems", "models", "variants", "providers", "arms", "conditions"))
+SYSTEMS: Final = frozenset(("pipelines", "systems", "models", "variants", "providers", "arms", "conditions"))
 """Names of objects with the answer to one case of each system, by its name."""
 _LISTS: Final = frozenset((*OBJECTS, "expectations", "results", "metrics"))
 """Names of lists of such checks. Objects of the last three names hold other things."""
@@ -217,7 +217,7 @@ def _attempts(case: Mapping[str, Value]) -> list[dict[str, Value]]:
     lists |= {
         name: [{"variant": system, **members(row)} for system, row in cell.items()]
         for name, cell in case.items()
-        if isinstance(cell, dict) and plain_name(name) in _SYSTEMS
+        if isinstance(cell, dict) and plain_name(name) in SYSTEMS
     }
     if not lists:
         return []

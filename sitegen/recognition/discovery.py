@@ -138,7 +138,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
             remaining.extendleft(reversed(series.parts))
             continue
         if not content or recognition is None:
-            why = f"{series.path}, {written}: verdicts or labels in a form that is not known"
+            why = f"{series.path}, {written}: results in no form that is known"
             lost = Proposal(id=series.path, why=why, lacks=_OF_NO_KNOWN_FORM)
             unknown += [lost] if content and states_results(series, content) else []
             continue
@@ -260,7 +260,7 @@ def _ids(all_series: Sequence[OutputSeries], used_ids: Iterable[str]) -> list[st
     ids: dict[int, str] = {}
     used = set(used_ids)
     for level in range(len(wanted[0]) if wanted else 0):
-        waiting = {number: names[level] for number, names in enumerate(wanted) if number not in ids}
+        waiting = {number: names[level] for number, names in enumerate(wanted) if number not in ids and names[level]}
         times = Counter(waiting.values())
         ids |= {number: name for number, name in waiting.items() if times[name] == 1 and name not in used}
         used.update(ids.values())
@@ -274,20 +274,20 @@ def _ids(all_series: Sequence[OutputSeries], used_ids: Iterable[str]) -> list[st
 
 
 def _names(series: OutputSeries) -> tuple[str, ...]:
-    """Return names for outputs, the shortest first."""
+    """Return names for outputs, the shortest first, in words of their path; an empty one says too little."""
     outputs = without_answerers(series.outputs)
     file = basename(outputs.rstrip("/"))
     stem = file if outputs.endswith("/") else re.sub(_BEFORE_A_NUMBER, "", file.rpartition(".")[0])
     stem = stem.removesuffix(".baseline").removesuffix(".eval").replace("20*", "").replace("*", "")
     folders = [*filter(None, series.folder.split("/"))]
     informative = next((name for name in reversed(folders) if informative_part(name)), "")
-    of_evals = next((name for name in folders if name.casefold() in OF_EVALS), "evals")
+    of_evals = next((name for name in folders if name.casefold() in OF_EVALS), "")
     parts = (informative, informative_part(stem), stem, of_evals, "-".join((*folders[-2:], stem)))
     folder, plain, whole, above, longest = (
         _NOT_IN_AN_ID.sub("-", normalize("NFC", part)).strip("-._ ") for part in parts
     )
     longer = ("-".join(filter(None, (folder or above, part))) for part in (plain, whole))
-    return (folder or plain or above, *longer, longest)
+    return (folder or plain or above or "evals", *longer, longest)
 
 
 _OF_NO_KNOWN_FORM: Final = "list its cases as rows with an id and a verdict or a score, or name a format that is known"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Collection, Iterator
+from fnmatch import fnmatchcase
 from itertools import islice
 from posixpath import basename, dirname, join, normpath, splitext
 from typing import Final
@@ -130,7 +131,8 @@ def candidates_below(search: Search, folder: str, inner: Collection[str]) -> Ite
         if name not in _NOT_CASES and name[0] != ".":
             by_outputs.setdefault(next(iter(run_globs_of(name)), name), []).append(name)
     for outputs, files in by_outputs.items():
-        yield outputs, max(files, key=natural_order)
+        if not any("*" in glob and glob != outputs and fnmatchcase(outputs, glob) for glob in by_outputs):
+            yield outputs, max(files, key=natural_order)
     for below in filter(names.get, inner):
         for outputs, newest in candidates_below(search, join(folder, below), ()):
             yield f"{below}/{outputs}", f"{below}/{newest}"

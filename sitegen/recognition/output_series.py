@@ -82,7 +82,7 @@ _NO_PART_OF_A_NAME = re.compile(
 OF_EVALS: Final = frozenset(("evals", "eval", "evaluation", "evaluations", "experiments"))
 _UNINFORMATIVE: Final = OF_EVALS | {
     *("runs", "run", "iterations", "iteration", "läufe", "baselines", "raw", "v"),
-    *("src", "apps", "app", "web", "public", "static", "lib", "packages", "files", "logs"),
+    *("src", "apps", "app", "web", "public", "static", "lib", "packages", "files", "logs", "export", "exports"),
 }
 """Names that do not describe what is in a file or a folder."""
 

@@ -34,6 +34,7 @@ from sitegen.importers.usual_names import (
     PARTS,
     PREDICTED_LABELS,
     SCORES,
+    SYSTEMS,
     TRUE_LABELS,
     WEAK_VERDICTS,
     case_rows,
@@ -88,12 +89,14 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
 
 
 def states_results(series: OutputSeries, content: bytes) -> bool:
-    """Whether a file that is named like results has verdicts, or members named like these, scores or both sides."""
+    """Whether a file has what several systems answered, or is named like results and states verdicts or both sides."""
     value = value_of(series.newest.ending, content)
     table, paths = table_of(value), leaf_paths(value)
     columns = _values_by_column(table) if table and table.size > 1 else {}
     given = (values for name, values in columns.items() if series.hinted and not _SIDE_OF.fullmatch(name))
-    of_systems = sum(_states_verdicts(values, 2) for values in given) > 1
+    of_systems = sum(_states_verdicts(values, 2) for values in given) > 1 or (
+        series.hinted and any(plain_name(name.partition(".")[0]) in SYSTEMS for name in columns if "." in name)
+    )
     if of_systems or not is_result_by_name(series.newest.name):
         return of_systems
     names = {plain_name(path.rpartition(".")[2].removesuffix("[]")) for path in paths}

@@ -197,12 +197,12 @@ def test_a_list_of_scores_of_langfuse_has_a_case_for_each_trace(ending: str) -> 
     scores = [
         {
             "id": f"{place}-{score['name']}",
-            "traceId": f"trace-{place}",
             "name": score["name"],
             "dataType": "BOOLEAN" if isinstance(score["value"], bool) else "NUMERIC",
             "value": float(score["value"]),
             "stringValue": str(score["value"]) if isinstance(score["value"], bool) else None,
             "comment": score["comment"],
+            "traceId": f"trace-{place}",  # which the API writes before the type of the score
         }
         for score, place in ((score, place) for place, item in enumerate(stated) for score in item["evaluations"])
     ]

@@ -232,49 +232,39 @@ def test_a_run_of_evalite_has_the_averages_of_its_evals():
 
 
 @pytest.mark.parametrize(
-    ("rows", "judge", "shares"),
+    ("sides", "column", "words", "judge", "shares"),
     [
         (
-            [
-                {"question_id": place, "question": f"q{place}", "model_a": "m-1", "model_b": "m-2", "winner": winner}
-                for place, winner in enumerate(["model_b", "model_a", "tie", "tie (bothbad)", "model_b"])
-            ],
-            "win rate of m-2 over m-1",
+            {"model_a": "m-1", "model_b": "m-2"},
+            "winner",
+            ["model_b", "model_a", "tie", "tie (bothbad)", "model_b"],
+            "m-2 over m-1",
             [1.0, 0.0, 0.5, 0.5, 1.0],
         ),
         (
-            [
-                {"question": f"q{place}", "framework_a": "m-1", "framework_b": "m-2", "winner": winner}
-                for place, winner in enumerate(["m-1", "m-2", "m-1"])
-            ],
-            "win rate of m-2 over m-1",
+            {"framework_a": "m-1", "framework_b": "m-2"},
+            "winner",
+            ["m-1", "m-2", "m-1"],
+            "m-2 over m-1",
             [0.0, 1.0, 0.0],
         ),
+        ({}, "winner", ["A", "B", "B", "A"], "B over A", [0.0, 1.0, 1.0, 0.0]),
+        ({"generator_1": "m-1", "generator_2": "m-2"}, "preference", [2.0, 1.0, 1.5], "m-2 over m-1", [1.0, 0.0, 0.5]),
         (
-            [{"id": place, "prompt": f"q{place}", "winner": winner} for place, winner in enumerate("ABBA")],
-            "win rate of B over A",
-            [0.0, 1.0, 1.0, 0.0],
-        ),
-        (
-            [
-                {"instruction": f"q{place}", "generator_1": "m-1", "generator_2": "m-2", "preference": preference}
-                for place, preference in enumerate([2.0, 1.0, 1.5])
-            ],
-            "win rate of m-2 over m-1",
-            [1.0, 0.0, 0.5],
-        ),
-        (
-            [
-                {"id": place, "input": f"q{place}", "variant_a": "new", "variant_b": "baseline", "preferred": preferred}
-                for place, preferred in enumerate(["new", "baseline", "new"])
-            ],
-            "win rate of new over baseline",
-            [1.0, 0.0, 1.0],
+            {"variant_a": "new", "variant_b": "baseline"},
+            "preferred",
+            ["new", "baseline"],
+            "new over baseline",
+            [1.0, 0.0],
         ),
     ],
 )
 @pytest.mark.parametrize("ending", ["csv", "json"])
-def test_pairwise_preferences_are_the_share_of_wins_of_the_side_that_is_compared(rows, judge, shares, ending):
+def test_pairwise_preferences_are_the_share_of_wins_of_the_side_that_is_compared(
+    sides, column, words, judge, shares, ending
+):
+    judge = f"win rate of {judge}"
+    rows = [{"id": place, "prompt": f"q{place}", **sides, column: word} for place, word in enumerate(words)]
     lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
     content = ("\n".join(lines) if ending == "csv" else json.dumps(rows)).encode()
     cases = read_results(f"r.{ending}", content).cases

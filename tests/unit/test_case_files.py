@@ -326,6 +326,12 @@ def test_runs_have_their_own_expected_values_and_share_those_that_are_the_same(p
     assert told(project, "top")[1][-1] == ("iteration-003", ["outputs", "ground_truth"], 0.0)
 
 
+def test_a_first_run_without_a_number_is_one_of_those_with_numbers(repo, tmp_path):
+    repo.commit({f"evals/eval_{name}.json": as_json(QUESTIONS) for name in ("results", "results1", "results2")})
+    assert build_site(repo.path, tmp_path / "public").evals == 1
+    assert [label for label, *_ in told(tmp_path, "evals")[1]] == ["eval_results", "eval_results1", "eval_results2"]
+
+
 def test_evals_by_convention_beside_a_file_at_the_top_stay_what_they_are(project):
     assert told(project, "plain") == ("fields", [])
 

@@ -580,6 +580,8 @@ def test_the_last_of_many_cases_is_no_run(row, is_run, repo):
         ("evals/results/claude-opus-5.json", "claude-opus-5"),
         ("evals/results/raw/arc.json", "arc"),
         ("apps/web/src/data/eval-results.json", "evals"),
+        ("exports/langfuse_scores.json", "langfuse"),
+        ("exports/eval_20260408.json", "evals"),
     ],
 )
 def test_an_eval_has_the_name_that_tells_it_from_others(path, name, repo):
@@ -593,6 +595,7 @@ def test_evals_that_would_share_a_name_are_all_named_longer(repo):
         "evals/results/baseline.json": "baseline",
         "speed/results/north-4.json": "speed-north-4",
         "speed/results/south-5.json": "speed-south-5",
+        "results/summary.json": "summary",
     }
     for accuracy in (0.5, 0.6):
         repo.commit({path: json.dumps({"accuracy": accuracy, "path": path}) for path in paths})
@@ -794,14 +797,7 @@ STATED = {
         "Passed 0.750 over 4 cases",
     ),
     "metrics in a list": (
-        [
-            {
-                "input": "?",
-                "expected": "yes",
-                "output": "Yes!",
-                "metrics": [{"name": "tone", "score": 0.5, "passed": True}],
-            }
-        ],
+        [{"input": "?", "output": "Yes!", "metrics": [{"name": "tone", "score": 0.5, "passed": True}]}],
         "Score 0.500 over 1 cases",
     ),
     "scores named after what they grade": (
@@ -1095,13 +1091,13 @@ def test_a_report_that_is_not_known_is_said_to_be_not_known(repo):
     cases = {"evals": [{"id": 1, "prompt": "Add.", "expected_output": "3", "assertions": ["It adds."]}]}
     files = {"results": {"suites": [{"checks": checks}]}, "notes": {"a": 1}, "evals": cases, "f1": {"f1_scores": [1]}}
     files |= {"outcomes/systems": [{"id": n, "ours": n, "theirs": 1 - n} for n in (0, 1)], "f1_scores": {"scores": [1]}}
+    files["arms"] = {"results": [{"case_id": n, "arms": {"a": {"found": n}, "b": {"found": 1}}} for n in range(2)]}
     files["test_cases/parse"] = [{"id": n, "expected_tax": n == 0, "expected_tip": n > 0} for n in (0, 1)]
     repo.commit({f"evals/{name}.json": json.dumps(value) for name, value in files.items()})
     told = {
-        one.why.removesuffix(", written by 1 commit: verdicts or labels in a form that is not known")
-        for one in _look(repo).rejected
+        one.why.removesuffix(", written by 1 commit: results in no form that is known") for one in _look(repo).rejected
     }
-    assert told == {"evals/results.json", "evals/outcomes/systems.json", "evals/f1_scores.json"}
+    assert told == {f"evals/{name}.json" for name in ("results", "outcomes/systems", "f1_scores", "arms")}
 
 
 LFS_POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'7' * 64}\nsize 12345\n"
