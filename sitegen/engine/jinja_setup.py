@@ -114,7 +114,7 @@ _FILTERS: Final[dict[str, Callable[..., str]]] = {
     "counted": counted,
     "percent": formats.percent,
     "signed": formats.signed,
-    "signed_errors": formats.signed_errors,
+    "signed_errors": lambda errors, verdict: formats.signed(errors, formats.ERRORS, verdict),
     "subject": labels.subject_of,
     "day": day,
     "date": formats.date,

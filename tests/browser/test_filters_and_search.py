@@ -185,7 +185,7 @@ def test_words_match_in_any_order_and_in_parts_across_what_an_entry_says_and_mar
         ("ruiz TOMAS 017 way", "evals/waybills/0017.html"),
         ("compare waybills", "evals/waybills/compare.html"),
         ("noise methods", "methods.html#noise"),
-        ("regressions", "regressions.html"),
+        ("regresions", "regressions.html"),
         ("route.vessel waybills", "evals/waybills/fields/route.vessel.html"),
     ):
         box.fill(query)

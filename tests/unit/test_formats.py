@@ -68,8 +68,8 @@ def test_pages_and_the_terminal_write_a_metric_alike(value, unit, text):
         (formats.signed(0.0421), "", "▲", "up", "0.042"),
         (formats.signed(-2.1, MetricSpec("s", "S", "", higher_is_better=False, unit="s")), "up", "▼", "down", "2.10 s"),
         (formats.signed(150.0, F1), "up", "▲", "up", "150"),
-        (formats.signed_errors(-7), "up", "▼", "down", "7"),
-        (formats.signed_errors(1234), "dn", "▲", "up", "1,234"),
+        (formats.signed(-7, formats.ERRORS), "up", "▼", "down", "7"),
+        (formats.signed(1234, formats.ERRORS), "dn", "▲", "up", "1,234"),
     ],
 )
 def test_a_change_has_an_arrow_a_word_and_the_colour_of_better_or_worse(change, tone, arrow, word, text):

@@ -107,7 +107,7 @@ if (searchButton) {
   };
   const near = word => {
     const exact = matcher(word);
-    return entry => exact(entry) || Number(word.length > 3 && entry.text.split(/[^\p{L}\p{N}]+/u).some(other => isTypo(word, other)));
+    return entry => Math.max(exact(entry), 2 * (word.length > 3 && entry.text.split(/[^\p{L}\p{N}]+/u).some(other => isTypo(word, other))));
   };
   const ranked = (matchers, phrase) => entries.map(entry => [rank(entry, matchers, phrase), entry]).filter(hit => hit[0] > 0)
     .sort((a, b) => b[0] - a[0]).map(hit => hit[1]);
@@ -115,9 +115,8 @@ if (searchButton) {
   function find() {
     const words = plain(input.value).split(/[\s,]+/).filter(Boolean);
     if (words.length && unread) loadValues();
-    let hits = words.length ? ranked(words.map(matcher), words.join(" ")) : entries;
-    const isTyped = hits.length || !words.length;
-    if (!isTyped) hits = ranked(words.map(near), words.join(" "));
+    const exact = words.map(matcher), isTyped = entries.some(entry => exact.every(match => match(entry) > 1)); // not only inside other words
+    const hits = words.length ? ranked(isTyped ? exact : words.map(near), words.join(" ")) : entries;
     list.replaceChildren(...hits.slice(0, words.length ? 40 : 8).map(entry => {
       const item = element("li"), link = element("a");
       link.href = root + entry.address;

@@ -26,6 +26,8 @@ RECORDED: Final = Markup(
 )
 """Stands beside the name of an eval whose numbers cannot be computed again."""
 
+ERRORS: Final = MetricSpec("errors", "Errors", "", higher_is_better=False, unit=COUNT)
+
 _CODE: Final = "`([^`]+)`"
 
 
@@ -59,24 +61,15 @@ def signed(value: float | None, spec: MetricSpec | None = None, verdict: ChangeV
     """
     if value is None:
         return NIL
-    unit, size = spec.unit if spec else "", abs(value)
-    text = "&lt; 0.001" if size < SMALL and unit in ("", COUNT) else escape(metric_text(size, unit))
-    unknown = verdict is not None and verdict.decision == "cannot tell"
-    return _moved(value, text, None if unknown or spec is None else spec.higher_is_better)
-
-
-def signed_errors(value: int) -> Markup:
-    """A change of a number of errors, as ``signed`` writes one of a metric."""
-    return _moved(value, f"{abs(value):,}", False)
-
-
-def _moved(value: float, size: str, higher_is_better: bool | None) -> Markup:
     if value == 0:
         return Markup(f'<span class="delta">{NO_CHANGE}</span>')
-    tone = "" if higher_is_better is None else " up" if (value > 0) is higher_is_better else " dn"
+    unit, size, tone = spec.unit if spec else "", abs(value), ""
+    text = "&lt; 0.001" if size < SMALL and unit in ("", COUNT) else escape(metric_text(size, unit))
+    if spec is not None and (verdict is None or verdict.decision != "cannot tell"):
+        tone = " up" if (value > 0) is spec.higher_is_better else " dn"
     arrow, word = ("▲", "up") if value > 0 else ("▼", "down")
     mark = f'<span aria-hidden="true">{arrow}</span><span class="vh">{word} </span>'
-    return Markup(f'<span class="delta{tone}">{mark} {size}</span>')
+    return Markup(f'<span class="delta{tone}">{mark} {text}</span>')
 
 
 def date(iso: str | None) -> Markup:

@@ -57,7 +57,7 @@ def columns(view: TrendView) -> tuple[Column, ...]:
             name="headline", head=specs[0].label, cell=lambda at, _: _trend_ratio_cell(values[at][0], specs[0].unit)
         ),
         *([now] if view.now else ()),
-        Column(name="change", head="Change", cell=lambda at, _: _change_cell(view.changes[at][:1], specs[0])),
+        Column(name="change", head="Change", cell=lambda at, _: _change_cell(view, at)),
         *(
             Column(
                 name=class_name(spec.label),
@@ -91,8 +91,8 @@ def counted_columns(view: TrendView) -> Iterable[Column]:
             return str(number or "")
         return Markup(f"<a href={_file(points[at])}>{number:,}</a>") if at >= linked else f"{number:,}"
 
-    for fate, title in _FATES.items():
-        yield Column(name=fate, head=fate.capitalize(), cell=lambda at, _, fate=fate: flips(at, fate), title=title)
+    for fate, (head, title) in _FATES.items():
+        yield Column(name=fate, head=head, cell=lambda at, _, fate=fate: flips(at, fate), title=title)
     yield Column(name="errors", head="Errors", cell=lambda at, _: sum(wrong[at]))
     for k, kind in enumerate(ERROR_TYPES):
         if nouns.errors[k]:
@@ -105,9 +105,9 @@ def counted_columns(view: TrendView) -> Iterable[Column]:
 
 
 _FATES: Final = {
-    "fixed": "Values that were wrong in the iteration before and are right",
-    "broken": "Values that were right in the iteration before and are wrong",
-    "still": "Values that are wrong in both",
+    "fixed": ("Fixed", "Values that were wrong in the iteration before and are right"),
+    "broken": ("Broken", "Values that were right in the iteration before and are wrong"),
+    "still": ("Still wrong", "Values that are wrong in both"),
 }
 
 
@@ -185,16 +185,17 @@ def _name_cell(view: TrendView, index: int, words: str) -> Markup:
     )
 
 
-def _change_cell(changes: Sequence[DisplayedChange], spec: MetricSpec) -> str:
-    """A signed change, to which the style sheet adds a colour; empty at the first point."""
-    if not changes:
+def _change_cell(view: TrendView, index: int) -> str:
+    """A signed change, to which the style sheet adds a colour if it is no mere chance; empty at the first point."""
+    if not view.changes[index]:
         return ""
-    amount = changes[0].amount
+    amount, change, spec = view.changes[index][0].amount, view.points[index].change, view.specs[0]
     if amount is None:
         return NIL
     if amount == 0:
         return NO_CHANGE
-    tone = "up" if (amount > 0) is spec.higher_is_better else "dn"
+    unknown = change is not None and change.verdict is not None and change.verdict.decision == "cannot tell"
+    tone = "unknown" if unknown else "up" if (amount > 0) is spec.higher_is_better else "dn"
     return Markup(f"<b class={tone}>{own_unit(amount, spec)}</b>")
 
 
