@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,14 +10,21 @@ from sitegen import api
 from tests.gitrepo import Content, GitRepo
 from tests.sites import broken_links, build_site, problems_text, run
 
-Files = Mapping[str, Any]
+Files = Mapping[str, Content]
 
 
-def documents(folder: str, **totals: object) -> dict[str, Content]:
-    """A file for each document, with its vendor and its total."""
-    return {
-        f"{folder}/{name}.json": json.dumps({"vendor": f"v-{name}", "total": total}) for name, total in totals.items()
-    }
+def documents(text: str) -> dict[str, Content]:
+    """Files such as ``gold c1=1 c2=2; out c1=1``: folders, and in each a file for every document with its total."""
+    files: dict[str, Content] = {}
+    for folder, *totals in map(str.split, text.split(";")):
+        for name, _, total in (each.partition("=") for each in totals):
+            files[f"{folder}/{name}.json"] = json.dumps({"vendor": f"v-{name}", "total": json.loads(total)})
+    return files
+
+
+def in_eval(text: str) -> dict[str, Content]:
+    """Such files below the folder of the eval."""
+    return {f"evals/inv/{path}": content for path, content in documents(text).items()}
 
 
 def manifest(**entry: str) -> dict[str, Content]:
@@ -26,137 +32,104 @@ def manifest(**entry: str) -> dict[str, Content]:
     return {"evals/manifest.yaml": f'version: "2.0"\nevals: {{inv: {{{keys}}}}}\n'}
 
 
-GOLD = documents("evals/inv/gold", c1=1, c2=2, c3=3)
-RIGHT = documents("evals/inv/results/iteration-001", c1=1, c2=2, c3=3)
+def cases(**totals: int) -> str:
+    """A file with both sides of cases."""
+    return json.dumps(
+        [{"id": name, "expected": {"total": int(name[1:])}, "output": {"total": n}} for name, n in totals.items()]
+    )
+
+
+GOLD = in_eval("gold c1=1 c2=2 c3=3")
+RIGHT = in_eval("results/iteration-001 c1=1 c2=2 c3=3")
 RUNS = manifest(ground_truth="gold/", outputs="results/*/*.json")
 IN_PLACE = manifest(dir=".", ground_truth="golden", outputs="outputs/")
+ONE_FILE = manifest(ground_truth="gold", outputs="extracted.json")
+LINES = manifest(ground_truth="gold", outputs="runs/*.jsonl")
+DEEP = manifest(ground_truth="gold", outputs="results/*/**/*.*")
+BESIDE = manifest(ground_truth="../../labels/inv", outputs="results/*/*.json")
+MODELS = manifest(ground_truth="gold", outputs="results/{model}/")
+CASES = manifest(outputs="{model}.json", ground_truth_format="cases", kind="fields")
+BOTH = manifest(dir=".", ground_truth="golden", outputs="runs/*/{model}_{variant}.json")
+BY_NAME = json.dumps({f"c{n}": {"vendor": f"v-c{n}", "total": 1} for n in (1, 2, 3)})
+BY_ID = "".join(json.dumps({"id": f"c{n}", "vendor": f"v-c{n}", "total": n}) + "\n" for n in (3, 2, 1))
+OTHER_FORMATS = {
+    "evals/inv/gold/north/a.expected.yaml": "total: 1\n",
+    "evals/inv/gold/south/a.expected.csv": "total\n2\n",
+    "evals/inv/gold/south/b.1.json": '{"total": 3}',
+    "evals/inv/gold/south/b.2.json": '{"total": 4}',
+    "evals/inv/results/r1/north/a.expected.json": '{"total": 1}',
+    "evals/inv/results/r1/south/a.expected.csv": "total\n2\n",
+    "evals/inv/results/r1/south/b.1.json": '{"total": 3}',
+    "evals/inv/results/r1/south/b.2.json": '{"total": 5}',
+}
+OUTPUTS, TRUTH = ("outputs",), ("ground_truth",)
 
-SHAPES: dict[str, tuple[list[Files], list[tuple[tuple[str, ...], float | None]]]] = {
+SHAPES: dict[str, tuple[list[Files], list[tuple[tuple[str, ...], float]]]] = {
     "a run is a folder of documents": (
         [
-            RUNS | GOLD | documents("evals/inv/results/iteration-001", c1=1, c2=3, c3=3),
-            documents("evals/inv/results/iteration-002", c1=1, c2=2, c3=3),
+            RUNS | GOLD | in_eval("results/iteration-001 c1=1 c2=3 c3=3"),
+            in_eval("results/iteration-002 c1=1 c2=2 c3=3"),
         ],
-        [(("outputs",), 5 / 6), (("outputs",), 1.0)],
+        [(OUTPUTS, 5 / 6), (OUTPUTS, 1.0)],
     ),
     "outputs that are overwritten, some in each commit": (
-        [
-            IN_PLACE | documents("golden", c1=1, c2=2) | documents("outputs", c1=1, c2=3),
-            documents("outputs", c2=2),
-            {"README.md": "nothing"},
-        ],
-        [(("outputs",), 3 / 4), (("outputs",), 1.0)],
+        [IN_PLACE | documents("golden c1=1 c2=2; outputs c1=1 c2=3"), documents("outputs c2=2"), {"README.md": "a"}],
+        [(OUTPUTS, 3 / 4), (OUTPUTS, 1.0)],
     ),
     "a file that is added to the truth changes it": (
         [
-            RUNS | GOLD | documents("evals/inv/results/iteration-001", c1=1, c2=2, c3=3, c4=4),
-            documents("evals/inv/gold", c4=5),
+            RUNS | GOLD | in_eval("results/iteration-001 c1=1 c2=2 c3=3 c4=4"),
+            in_eval("gold c4=5"),
             {"evals/inv/gold/README.md": "how it was labelled", "evals/inv/gold/.c5.json": "{}"},
         ],
-        [(("outputs",), 1.0), (("ground_truth",), 7 / 8)],
+        [(OUTPUTS, 1.0), (TRUTH, 7 / 8)],
     ),
     "a file that is removed from the truth changes it": (
-        [
-            RUNS | GOLD | documents("evals/inv/results/iteration-001", c1=1, c2=2, c3=4),
-            {"evals/inv/gold/c3.json": None},
-        ],
-        [(("outputs",), 5 / 6), (("ground_truth",), 1.0)],
+        [RUNS | GOLD | in_eval("results/iteration-001 c1=1 c2=2 c3=4"), {"evals/inv/gold/c3.json": None}],
+        [(OUTPUTS, 5 / 6), (TRUTH, 1.0)],
     ),
     "a document without output is omitted": (
-        [RUNS | GOLD | documents("evals/inv/results/iteration-001", c1=1, c2=2)],
-        [(("outputs",), 2 * 4 / (2 * 4 + 2))],
+        [RUNS | GOLD | in_eval("results/iteration-001 c1=1 c2=2")],
+        [(OUTPUTS, 2 * 4 / (2 * 4 + 2))],
     ),
-    "a single document": (
-        [RUNS | documents("evals/inv/gold", c1=1) | documents("evals/inv/results/iteration-001", c1=2)],
-        [(("outputs",), 1 / 2)],
-    ),
-    "outputs are all in one file": (
-        [
-            manifest(ground_truth="gold", outputs="extracted.json")
-            | GOLD
-            | {"evals/inv/extracted.json": json.dumps({f"c{n}": {"vendor": f"v-c{n}", "total": 1} for n in (1, 2, 3)})}
-        ],
-        [(("outputs",), 4 / 6)],
-    ),
-    "outputs are lines with ids": (
-        [
-            manifest(ground_truth="gold", outputs="runs/*.jsonl")
-            | GOLD
-            | {
-                "evals/inv/runs/1.jsonl": "".join(
-                    json.dumps({"id": f"c{n}", "vendor": f"v-c{n}", "total": n}) + "\n" for n in (3, 2, 1)
-                )
-            }
-        ],
-        [(("outputs",), 1.0)],
-    ),
-    "in folders, in other formats, with names of several parts": (
-        [
-            manifest(ground_truth="gold", outputs="results/*/**/*.*")
-            | {
-                "evals/inv/gold/north/a.expected.yaml": "total: 1\n",
-                "evals/inv/gold/south/a.expected.csv": "total\n2\n",
-                "evals/inv/gold/south/b.1.json": '{"total": 3}',
-                "evals/inv/gold/south/b.2.json": '{"total": 4}',
-                "evals/inv/results/r1/north/a.expected.json": '{"total": 1}',
-                "evals/inv/results/r1/south/a.expected.csv": "total\n2\n",
-                "evals/inv/results/r1/south/b.1.json": '{"total": 3}',
-                "evals/inv/results/r1/south/b.2.json": '{"total": 5}',
-            }
-        ],
-        [(("outputs",), 3 / 4)],
-    ),
+    "a single document": ([RUNS | in_eval("gold c1=1; results/iteration-001 c1=2")], [(OUTPUTS, 1 / 2)]),
+    "outputs are all in one file": ([ONE_FILE | GOLD | {"evals/inv/extracted.json": BY_NAME}], [(OUTPUTS, 4 / 6)]),
+    "outputs are lines with ids": ([LINES | GOLD | {"evals/inv/runs/1.jsonl": BY_ID}], [(OUTPUTS, 1.0)]),
+    "in folders, in other formats, with names of several parts": ([DEEP | OTHER_FORMATS], [(OUTPUTS, 3 / 4)]),
     "the truth is beside the eval's folder": (
-        [
-            manifest(ground_truth="../../labels/inv", outputs="results/*/*.json")
-            | documents("labels/inv", c1=1, c2=2)
-            | documents("evals/inv/results/r1", c1=1, c2=3),
-            documents("labels/inv", c2=3),
-        ],
-        [(("outputs",), 3 / 4), (("ground_truth",), 1.0)],
+        [BESIDE | documents("labels/inv c1=1 c2=2; evals/inv/results/r1 c1=1 c2=3"), documents("labels/inv c2=3")],
+        [(OUTPUTS, 3 / 4), (TRUTH, 1.0)],
     ),
     "a folder for each model": (
         [
-            manifest(ground_truth="gold", outputs="results/{model}/")
-            | GOLD
-            | documents("evals/inv/results/gpt-4o", c1=1, c2=3, c3=3),
-            documents("evals/inv/results/claude-3", c1=1, c2=2) | {"evals/inv/results/summary.json": '{"c4": 1}'},
-            documents("evals/inv/gold", c2=3),
+            MODELS | GOLD | in_eval("results/gpt-4o c1=1 c2=3 c3=3"),
+            in_eval("results/claude-3 c1=1 c2=2") | {"evals/inv/results/summary.json": '{"c4": 1}'},
+            in_eval("gold c2=3"),
         ],
-        [(("outputs",), 5 / 6), (("outputs",), 2 * 9 / (2 * 12 - 2)), (("ground_truth",), 2 * 9 / (2 * 12 - 2))],
+        [(OUTPUTS, 5 / 6), (OUTPUTS, 2 * 9 / (2 * 12 - 2)), (TRUTH, 2 * 9 / (2 * 12 - 2))],
     ),
     "a file with both sides of the cases for each model": (
         [
-            manifest(outputs="{model}.json", ground_truth_format="cases", kind="fields")
-            | {
-                f"evals/inv/{model}.json": json.dumps(
-                    [{"id": f"c{n}", "expected": {"total": n}, "output": {"total": given}} for n in (1, 2)]
-                )
-                for model, given in (("gpt-4o", 1), ("claude-3", 2))
-            },
-            {
-                "evals/inv/gpt-4o.json": json.dumps(
-                    [{"id": f"c{n}", "expected": {"total": n}, "output": {"total": n}} for n in (1, 2)]
-                )
-            },
+            CASES | {"evals/inv/gpt-4o.json": cases(c1=1, c2=1), "evals/inv/claude-3.json": cases(c1=2, c2=2)},
+            {"evals/inv/gpt-4o.json": cases(c1=1, c2=2)},
         ],
-        [(("outputs",), 1 / 2), (("outputs",), 3 / 4)],
+        [(OUTPUTS, 1 / 2), (OUTPUTS, 3 / 4)],
     ),
     "runs with a file for each variant of each model": (
         [
-            manifest(dir=".", ground_truth="golden", outputs="runs/*/{model}_{variant}.json")
-            | documents("golden", c1=1)
+            BOTH
+            | documents("golden c1=1")
             | {
                 f"runs/{run}/gpt-4o_{variant}.json": json.dumps({"vendor": "v-c1", "total": int(run == 2)})
                 for run in (1, 2)
                 for variant in ("short", "long")
             }
         ],
-        [(("outputs",), 1 / 2), (("outputs",), 1.0)],
+        [(OUTPUTS, 1 / 2), (OUTPUTS, 1.0)],
     ),
     "a record of the run is no document": (
         [RUNS | GOLD | RIGHT | {"evals/inv/results/iteration-001/run.json": '{"model": "m-1", "cost_usd": 0.5}'}],
-        [(("outputs",), 1.0)],
+        [(OUTPUTS, 1.0)],
     ),
 }
 
@@ -178,7 +151,7 @@ def test_documents_in_folders_are_paired_by_the_names_of_their_files(repo: GitRe
 
 def test_a_document_without_an_output_is_named(repo: GitRepo) -> None:
     odd = {f"evals/inv/{at}/c\udcff.json": '{"total": 1}' for at in ("gold", "results/iteration-001")}
-    repo.commit(RUNS | GOLD | odd | documents("evals/inv/results/iteration-001", c1=1, c2=2, c4=4))
+    repo.commit(RUNS | GOLD | odd | in_eval("results/iteration-001 c1=1 c2=2 c4=4"))
     (point,) = api.history(repo.path, "inv").points
     assert [(each.id, each.status, each.counts.fn) for each in point.scorecard.documents] == [
         ("c1", "scored", 0),
@@ -193,8 +166,8 @@ def test_a_document_without_an_output_is_named(repo: GitRepo) -> None:
 
 
 def test_the_answers_of_models_to_a_document_are_one_sample(repo: GitRepo) -> None:
-    models = documents("evals/inv/results/b", c1=1, c2=9) | documents("evals/inv/results/a", c1=1)
-    repo.commit(manifest(ground_truth="gold/", outputs="results/{model}/") | documents("evals/inv/gold", c1=1, c2=2))
+    models = in_eval("results/b c1=1 c2=9; results/a c1=1")
+    repo.commit(manifest(ground_truth="gold/", outputs="results/{model}/") | in_eval("gold c1=1 c2=2"))
     repo.commit(models)
     repo.checkout()
     (point,) = api.history(repo.path, "inv").points
@@ -268,7 +241,7 @@ def test_a_folder_of_a_model_that_is_renamed_makes_another_output(repo: GitRepo,
 
 
 def test_the_files_of_a_truth_are_bounded_together(repo: GitRepo) -> None:
-    long = documents("evals/inv/gold", c1="x" * 150, c2="x" * 150)
+    long = in_eval(f"gold c1={10**150} c2={10**150}")
     repo.commit(RUNS | long | RIGHT | {"sitegen.toml": "[limits]\nmax_blob_bytes = 300\n"})
     repo.checkout()
     (point,) = api.history(repo.path, "inv").points
@@ -299,98 +272,86 @@ def test_one_output_is_verified_in_the_work_tree(repo: GitRepo) -> None:
 
 def test_the_gate_sees_a_document_that_broke(repo: GitRepo) -> None:
     repo.commit(RUNS | GOLD | RIGHT)
-    repo.commit(documents("evals/inv/results/iteration-002", c1=1, c2=2, c3=4), branch="try", parent="main")
+    repo.commit(in_eval("results/iteration-002 c1=1 c2=2 c3=4"), branch="try", parent="main")
     (checked,) = api.check(repo.path, "main", rev="try").report.evals
     assert (checked.fixed, checked.broken) == (0, 1)
 
 
-FOUND: dict[str, tuple[list[Files], dict[str, list[float]]]] = {
+INPUTS = {"cases/inputs/c1.json": '{"text": "one"}', "cases/inputs/c2.json": '{"text": "two"}'}
+FOUND: dict[str, tuple[str, list[float], list[Files]]] = {
     "outputs that are overwritten": (
+        "evals",
+        [5 / 6, 1.0],
         [
-            documents("golden", c1=1, c2=2, c3=3),
-            documents("outputs", c1=1, c2=3, c3=3),
-            documents("outputs", c2=2) | {"prompts/a.md": "Extract.\n"},
+            documents("golden c1=1 c2=2 c3=3"),
+            documents("outputs c1=1 c2=3 c3=3"),
+            documents("outputs c2=2") | {"prompts/a.md": "Extract.\n"},
         ],
-        {"evals": [5 / 6, 1.0]},
     ),
     "runs with numbers": (
+        "inv",
+        [5 / 6, 1.0],
         [
-            documents("evals/inv/ground_truth", c1=1, c2=2, c3=3)
-            | documents("evals/inv/results/iteration-001", c1=1, c2=3, c3=3),
-            documents("evals/inv/results/iteration-002", c1=1, c2=2, c3=3),
+            in_eval("ground_truth c1=1 c2=2 c3=3; results/iteration-001 c1=1 c2=3 c3=3"),
+            in_eval("results/iteration-002 c1=1 c2=2 c3=3"),
         ],
-        {"inv": [5 / 6, 1.0]},
     ),
     "runs with dates, of documents in folders": (
+        "evals",
+        [5 / 6, 1.0],
         [
-            documents("data/expected/north", a=1, b=2)
-            | documents("data/expected/south", a=3)
-            | documents("data/runs/2025-01-01/north", a=1, b=2)
-            | documents("data/runs/2025-01-01/south", a=4),
-            documents("data/runs/2025-02-01/north", a=1, b=2) | documents("data/runs/2025-02-01/south", a=3),
+            documents("data/expected/north a=1 b=2; data/expected/south a=3")
+            | documents("data/runs/2025-01-01/north a=1 b=2; data/runs/2025-01-01/south a=4"),
+            documents("data/runs/2025-02-01/north a=1 b=2; data/runs/2025-02-01/south a=3"),
         ],
-        {"evals": [5 / 6, 1.0]},
     ),
     "folders of models": (
+        "inv",
+        [7 / 8, 1.0],
         [
-            documents("evals/inv/gold", c1=1, c2=2)
-            | documents("evals/inv/results/gpt-4o-2024-08-06", c1=1, c2=3)
-            | documents("evals/inv/results/deepseek-v3", c1=1, c2=2),
-            documents("evals/inv/results/gpt-4o-2024-08-06", c2=2),
+            in_eval("gold c1=1 c2=2; results/gpt-4o-2024-08-06 c1=1 c2=3; results/deepseek-v3 c1=1 c2=2"),
+            in_eval("results/gpt-4o-2024-08-06 c2=2"),
         ],
-        {"inv": [7 / 8, 1.0]},
     ),
     "folders of models, with runs in them": (
+        "evals",
+        [7 / 8, 12 / 14],
         [
-            documents("golden", c1=1, c2=2)
-            | documents("out/gpt-4o/run-1", c1=1, c2=3)
-            | documents("out/gpt-4o/run-2", c1=1, c2=2)
-            | documents("out/claude-3/run-1", c1=1, c2=2)
-            | documents("out/claude-3/run-2", c1=1)
+            documents("golden c1=1 c2=2; out/gpt-4o/run-1 c1=1 c2=3; out/gpt-4o/run-2 c1=1 c2=2")
+            | documents("out/claude-3/run-1 c1=1 c2=2; out/claude-3/run-2 c1=1")
         ],
-        {"evals": [7 / 8, 12 / 14]},
     ),
     "folders of models in runs": (
+        "evals",
+        [7 / 8, 1.0],
         [
-            documents("golden", c1=1, c2=2)
-            | documents("runs/2025-01-01/gpt-4o", c1=1, c2=3)
-            | documents("runs/2025-01-01/claude-3", c1=1, c2=2),
-            documents("runs/2025-01-02/gpt-4o", c1=1, c2=2) | documents("runs/2025-01-02/claude-3", c1=1, c2=2),
+            documents("golden c1=1 c2=2; runs/2025-01-01/gpt-4o c1=1 c2=3; runs/2025-01-01/claude-3 c1=1 c2=2"),
+            documents("runs/2025-01-02/gpt-4o c1=1 c2=2; runs/2025-01-02/claude-3 c1=1 c2=2"),
         ],
-        {"evals": [7 / 8, 1.0]},
     ),
     "folders of variants": (
-        [
-            documents("golden", c1=1, c2=2) | documents("out/short", c1=1, c2=3) | documents("out/long", c1=1, c2=2),
-            documents("out/short", c2=2),
-        ],
-        {"out": [7 / 8, 1.0]},
+        "out",
+        [7 / 8, 1.0],
+        [documents("golden c1=1 c2=2; out/short c1=1 c2=3; out/long c1=1 c2=2"), documents("out/short c2=2")],
     ),
     "inputs of the same names are no outputs": (
-        [
-            documents("cases/labels", c1=1, c2=2)
-            | {"cases/inputs/c1.json": '{"text": "one"}', "cases/inputs/c2.json": '{"text": "two"}'}
-            | documents("cases/predictions", c1=1, c2=3)
-        ],
-        {"cases": [3 / 4]},
+        "cases",
+        [3 / 4],
+        [documents("cases/labels c1=1 c2=2; cases/predictions c1=1 c2=3") | INPUTS],
     ),
 }
 
 
 @pytest.mark.parametrize("shape", FOUND)
 def test_folders_of_documents_are_found_without_configuration(repo: GitRepo, shape: str) -> None:
-    commits, evals = FOUND[shape]
+    eval_id, f1, commits = FOUND[shape]
     for files in commits:
         repo.commit(files)
     repo.checkout()
-    for eval_id, f1 in evals.items():
-        points = api.history(repo.path, eval_id).points
-        assert [point.scorecard.metric("f1") for point in points] == [pytest.approx(value) for value in f1]
+    points = api.history(repo.path, eval_id).points
+    assert [point.scorecard.metric("f1") for point in points] == [pytest.approx(value) for value in f1]
     verified = json.loads(run("verify-all", "--json", cwd=repo.path).stdout)["evals"]
-    assert {each["eval_id"]: each["metrics"]["f1"] for each in verified} == {
-        eval_id: pytest.approx(f1[-1]) for eval_id, f1 in evals.items()
-    }
+    assert {each["eval_id"]: each["metrics"]["f1"] for each in verified} == {eval_id: pytest.approx(f1[-1])}
     run("init", cwd=repo.path)
     repo.commit({"evals/manifest.yaml": (repo.path / "evals/manifest.yaml").read_text()})
-    for eval_id, f1 in evals.items():
-        assert len(api.history(repo.path, eval_id).points) == len(f1)
+    assert len(api.history(repo.path, eval_id).points) == len(f1)
