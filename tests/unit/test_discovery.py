@@ -1,5 +1,6 @@
 """What ``sitegen init`` finds in a project that was made without sitegen in mind."""
 
+import itertools
 import json
 import re
 import tomllib
@@ -1164,111 +1165,32 @@ def test_labels_in_a_folder_beside_the_predictions_of_several_models_are_their_g
     assert found == [("predictions", "{model}_v*.csv", "F1 1.000 over 12 documents", "../data/labels.csv")]
 
 
-CASE, CASES, SUMS = {"passed": True}, [{"id": "q1", "passed": True}, {"id": "q2", "passed": False}], {"accuracy": 0.5}
-MODELS_IN: dict[str, tuple[list[str], object, list[str]]] = {
-    "a case in a file, by model": (
-        [f"results/{model}/q{n}.json" for model in ("gpt-4o", "claude-3") for n in (1, 2)],
-        CASE,
-        ["results/{model}/"],
-    ),
-    "a case in a file, by variant": (
-        [f"results/{way}/q{n}.json" for way in ("short", "long") for n in (1, 2)],
-        CASE,
-        ["results/{variant}/"],
-    ),
-    "a file of each model": (
-        [f"results/eval_{model}.json" for model in ("gpt-4o", "llama_3_8b")],
-        CASES,
-        ["results/eval_{model}.json"],
-    ),
-    "by model and its provider": (
-        [f"results/{name}.json" for name in ("openai_gpt-4o", "anthropic_claude-3", "local_llama")],
-        [{"id": f"q{n}", "expected": {"total": n}, "output": {"total": n}} for n in (1, 2)],
-        ["results/{model}.json"],
-    ),
-    "tasks in folders of models": (
-        [f"out/{model}/{task}_results.json" for model in ("gpt-4o", "claude-3") for task in ("math", "sql")],
-        CASES,
-        ["out/{model}/math_results.json", "out/{model}/sql_results.json"],
-    ),
-    "runs of each model": (
-        [f"runs/2026-01-0{day}_{model}.json" for model in ("gpt-4o", "claude-3") for day in (1, 2)],
-        CASES,
-        ["runs/20*_{model}.json"],
-    ),
-    "versions of models, of which one has no name that is known": (
-        [f"runs/v{n}_{model}.json" for n in (1, 2) for model in ("gpt-4o", "ours")],
-        CASES,
-        ["runs/v*.json"],
-    ),
-    "files of a tool under a name of one's own, and what a search found": (
-        ["logs/first.json", "paper_search_results/first.json"],
-        CASES,
-        ["logs/first.json"],
-    ),
-    "models that answered on different days": (
-        [f"runs/2026-01-0{day}_{'gpt-4o' if day < 3 else 'claude-3'}.json" for day in (1, 2, 3, 4)],
-        CASES,
-        ["runs/20*_claude-3.json", "runs/20*_gpt-4o.json"],
-    ),
-    "beside something else of the same cases": (
-        [f"results/{name}.json" for name in ("gpt-4o", "claude-3", "baseline")],
-        CASES,
-        ["results/{variant}.json"],
-    ),
-    "variants with names of their own": (
-        [f"results/{name}.json" for name in ("ask_plain", "ask_guided", "golden", "latest")],
-        CASES,
-        ["results/ask_{variant}.json"],
-    ),
-    "numbers of each model": (
-        [f"results/{name}.json" for name in ("gpt-4o", "claude-3")],
-        SUMS,
-        ["results/{model}.json"],
-    ),
-    "numbers of many models, some with names of their own": (
-        [
-            f"results/{name}_may.json"
-            for name in ("gpt-4o", "gpt_5", "claude_3_haiku", "opus", "qwen_3", "north", "ours")
-        ],
-        SUMS,
-        ["results/{model}.json"],
-    ),
-    "numbers of each configuration over the same cases": (
-        [f"results/{name}.json" for name in ("baseline", "hybrid", "rerank-top5")],
-        {"config": {"retriever": "dense"}, "all": {"samples": 51, "metrics": {"faithfulness": 0.9, "recall": 0.5}}},
-        ["results/{variant}.json"],
-    ),
-    "numbers of tasks": (
-        [f"results/{name}.json" for name in ("sql", "sums")],
-        {"n": 9, **SUMS},
-        ["results/sql.json", "results/sums.json"],
-    ),
-    "models and dates in the names of folders": (
-        [f"results/{model}__router__2026-07-29/result.json" for model in ("claude-3", "gpt-4o")],
-        CASES,
-        ["results/{model}__router__*/result.json"],
-    ),
-    "a file of each model, with its date": (
-        [f"results/{model}/results__2026-0{day}-01.json" for day, model in enumerate(("gpt-4o", "claude-3"), 1)],
-        CASES,
-        ["results/{model}/results__{variant}.json"],
-    ),
-    "folders of one time": (
-        [f"results/20260804T012519Z__n{at}__{way}/x.json" for at, way in enumerate(("short", "long"))],
-        CASES,
-        ["results/20260804T012519Z__{variant}/x.json"],
-    ),
-    "iterations": ([f"results/run-{n}/results.json" for n in (1, 2)], CASES, ["results/run-*/results.json"]),
+CASES = [{"id": "q1", "passed": True}, {"id": "q2", "passed": False}]
+HOLD: dict[str, object] = {
+    "a verdict": {"passed": True},
+    "cases": CASES,
+    "values": [{"id": f"q{n}", "expected": {"total": n}, "output": {"total": n}} for n in (1, 2)],
+    "a number": {"accuracy": 0.5},
+    "a count": {"n": 9, "accuracy": 0.5},
+    "numbers": {
+        "config": {"retriever": "dense"},
+        "all": {"samples": 51, "metrics": {"faithfulness": 0.9, "recall": 0.5}},
+    },
 }
+MODELS = tables(Path(__file__).with_name("found_models.md").read_text(encoding="utf-8"))[0]
 
 
-@pytest.mark.parametrize("layout", MODELS_IN)
-def test_the_outputs_of_several_models_are_one_eval(repo, layout):
-    paths, value, outputs = MODELS_IN[layout]
-    repo.commit(dict.fromkeys(paths, json.dumps(value)))
+def _expanded(text: str) -> list[str]:
+    """The paths that a shell makes of braces."""
+    choices = (part.split(",") for part in re.split(r"[{}]", text))
+    return list(map("".join, itertools.product(*choices)))
+
+
+@pytest.mark.parametrize("row", MODELS, ids=[row["case"] for row in MODELS])
+def test_the_outputs_of_several_models_are_one_eval(repo, row):
+    repo.commit(dict.fromkeys(_expanded(row["files"]), json.dumps(HOLD[row["hold"]])))
     found = _look(repo).proposed
-    assert sorted(f"{one.entry['dir']}/{one.entry['outputs']}" for one in found) == outputs
+    assert sorted(f"{one.entry['dir']}/{one.entry['outputs']}" for one in found) == row["outputs"].split()
 
 
 def test_a_build_without_any_eval_shows_the_prompts_that_init_would_name(repo, tmp_path):
