@@ -14,7 +14,8 @@ from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.timeline import InstructionHistory
 from sitegen.recognition.initialising import SKELETONS
 from sitegen.text.globs import literal_prefix, matches
-from tests.gitrepo import GitRepo, Link
+from tests.gitrepo import Content, GitRepo, Link
+from tests.scoring.test_tables import tables
 
 EXTRACTOR = ".claude/instructions/extractors/instructions.md"
 TEXT = "".join(f"{number}. A rule of some length\n" for number in range(10))
@@ -55,72 +56,18 @@ def test_what_init_writes_is_nobodys_edit_until_somebody_changes_it(tmp_path, ob
     assert stated(history) == f"2 modified {EXTRACTOR}, 3 modified {EXTRACTOR}"
 
 
-HALF = "".join(TEXT.splitlines(keepends=True)[:5]) + "x\n" * 5
+CONTENTS: dict[str, Content] = {"T": TEXT, "aT": f"a{TEXT}", "bT": f"b{TEXT}", "link": Link("b.md")}
+CONTENTS |= {"half": TEXT[: len(TEXT) // 2] + "x\n" * 5, "other": "Something else\n" * 9}
+FOLLOWED = tables(Path(__file__).with_name("followed_files.md").read_text(encoding="utf-8"))[0]
 
 
-@pytest.mark.parametrize(
-    ("commits", "expected"),
-    [
-        pytest.param(
-            [{"a.md": "1"}, {"a.md": None}, {"a.md": "3"}],
-            ["1 added a.md, 2 deleted a.md, 3 added a.md"],
-            id="a file that is added again continues its history",
-        ),
-        pytest.param(
-            [{"a.md": TEXT, "b.md": "b"}, {"a.md": None, "new/c.md": TEXT}],
-            ["1 added b.md", "1 added a.md, 2 renamed new/c.md"],
-            id="a rename is followed by equal contents",
-        ),
-        pytest.param(
-            [{"a.md": TEXT}, {"a.md": None, "b.md": HALF}],
-            ["1 added a.md, 2 renamed b.md"],
-            id="a rename with an edit is followed if half of the file stayed",
-        ),
-        pytest.param(
-            [{"a.md": TEXT}, {"a.md": None, "b.md": "Something else\n" * 9}],
-            ["deleted: 1 added a.md, 2 deleted a.md", "2 added b.md"],
-            id="another file in place of a deleted one is no rename",
-        ),
-        pytest.param(
-            [
-                {"a.md": "a" + TEXT, "b.md": "b" + TEXT},
-                {"a.md": None, "b.md": None, "c/a.md": "a" + TEXT, "c/b.md": "b" + TEXT},
-            ],
-            ["1 added a.md, 2 renamed c/a.md", "1 added b.md, 2 renamed c/b.md"],
-            id="two files that move at once keep their own histories",
-        ),
-        pytest.param(
-            [{"a.md": "", "b.md": ""}, {"a.md": None, "b.md": None, "x/b.md": "", "x/a.md": ""}],
-            ["1 added a.md, 2 renamed x/a.md", "1 added b.md, 2 renamed x/b.md"],
-            id="equal files are paired by their names first",
-        ),
-        pytest.param(
-            [{"a.md": "a" + TEXT, "b.md": "b" + TEXT}, {"a.md": "b" + TEXT, "b.md": "a" + TEXT}],
-            ["1 added a.md, 2 modified a.md", "1 added b.md, 2 modified b.md"],
-            id="files that swap their names are both edited",
-        ),
-        pytest.param(
-            [{"a.md": "a"}, {"b.md": TEXT}, {"a.md": None}, {"b.md": None, "a.md": TEXT}],
-            ["1 added a.md, 2 added b.md, 3 deleted a.md, 4 renamed a.md"],
-            id="a file that takes a name of the past has both histories",
-        ),
-        pytest.param(
-            [{"a.md": TEXT}, {"a.md": None, "b.md": TEXT}, {"a.md": "new"}],
-            ["3 added a.md", "1 added a.md, 2 renamed b.md"],
-            id="a name that is used again after a rename is another file",
-        ),
-        pytest.param(
-            [{"a.md": "1"}, {"a.md": Link("b.md")}],
-            ["deleted: 1 added a.md, 2 deleted a.md"],
-            id="a file that becomes a link is deleted",
-        ),
-    ],
-)
-def test_files_are_followed_through_commits(repo, commits, expected):
-    for changes in commits:
-        repo.commit({f"prompts/{name}": content for name, content in changes.items()})
+@pytest.mark.parametrize("row", FOLLOWED, ids=lambda row: row["case"])
+def test_files_are_followed_through_commits(repo, row):
+    for commit in row["commits"].split(" / "):
+        written = (each.removeprefix("-").partition("=") for each in commit.split())
+        repo.commit({f"prompts/{name}": CONTENTS.get(word, word) if sign else None for name, sign, word in written})
     found = files(repo)
-    assert [stated(history) for history in found] == expected
+    assert "; ".join(map(stated, found)) == row["histories"]
     for history in found:
         renamed = [edit.old for edit in history.edits if edit.status == "renamed"]
         assert {*renamed} <= {edit.new for edit in history.edits}
