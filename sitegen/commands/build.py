@@ -119,7 +119,7 @@ def closing_line(site: Site) -> str:
     """The last lines: counts, the newest verdicts, what else may be an eval, how to see the site and its address."""
     removed = f", {site.removed} removed" if site.removed else ""
     sizes = ((site.commits, "commit"), (site.evals, "eval"), (site.iterations, "iteration"))
-    failed = f"; sitegen failed to make {counted(site.failed, 'part')} of the site" if site.failed else ""
+    failed = f"; {counted(site.failed, 'part')} of the site could not be made" if site.failed else ""
     sentences = "".join(f"{sentence}\n" for sentence in site.sentences)
     return (
         f"{', '.join(counted(count, noun) for count, noun in sizes)}; "

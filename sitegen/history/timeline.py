@@ -207,7 +207,11 @@ def _shown_problems(fold: HistoryFold, evals: dict[str, EvalHistory], boundary: 
     first: dict[Problem, Problem] = {}  # of each, that of the first commit that has it
     for problem in fold.problems:
         first.setdefault(replace(problem, commit=None), problem)
-    yield from (problem for problem in first.values() if problem.eval_id is None or problem.eval_id in evals)
+    for problem in first.values():
+        if problem.eval_id is None or problem.eval_id in evals:
+            yield problem
+        elif problem.path and any(of.role == "ground_truth" for of in fold.layout.places(problem.path)):
+            yield replace(problem, eval_id=None)  # a link in its place may be why there is no such eval
     if not evals:
         message, fix = _no_eval(fold.layout)
         yield Problem("note", message, fix)

@@ -172,7 +172,7 @@ def test_the_command_says_how_many_parts_failed_and_exits_with_3(project, tmp_pa
     with pytest.raises(SystemExit) as ended:
         command(Options(repo=project.path, out=tmp_path / "public", cache=tmp_path / "memo", jobs=1))
     assert ended.value.code == 3
-    assert "; sitegen failed to make 1 part of the site\n" in capsys.readouterr().out
+    assert "; 1 part of the site could not be made\n" in capsys.readouterr().out
 
 
 def clone_of(project: GitRepo, folder: Path, kind: str) -> Path:

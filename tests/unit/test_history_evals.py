@@ -322,6 +322,7 @@ def test_links_and_submodules_where_files_are_read_are_problems(repo):
         "CLAUDE.md": Link("AGENTS.md"),
         "src/link": Link("x"),
         "evals/shop/notes": Link("x"),
+        "evals/stall/ground_truth.csv": Link("../shop/ground_truth.csv"),
     }
     sha = repo.commit(files)
     advanced = fold(repo)
@@ -331,6 +332,7 @@ def test_links_and_submodules_where_files_are_read_are_problems(repo):
         ("warning", "This is a submodule, which is not followed.", "evals/other", sha),
         ("warning", "This is a symbolic link, which is not followed.", output(2), sha),
         ("warning", "This is a submodule, which is not followed.", f"{RESULTS}/iteration-003", sha),
+        ("warning", "This is a symbolic link, which is not followed.", "evals/stall/ground_truth.csv", sha),
     ]
 
 
