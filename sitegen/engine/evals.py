@@ -216,9 +216,11 @@ def _outdated(timeline: Timeline, records: Mapping[str, EvalRecord]) -> Iterator
     edited = {file.path for file in timeline.edited}
     for history in timeline.evals:
         record = records.get(history.id)
-        if history.id in timeline.changed:
+        notes = digest(timeline.notes.get(history.id, b""))
+        may_be_stale = edited and record and record.summary.headlines and not record.summary.stale
+        if (
+            history.id in timeline.changed
+            or (record and record.notes != notes)
+            or (may_be_stale and any(file.path in edited for file in timeline.drivers(history.id)))
+        ):
             yield history
-        elif record and record.summary.headlines:
-            is_edited = edited and any(file.path in edited for file in timeline.drivers(history.id))
-            if (is_edited and not record.summary.stale) or record.notes != digest(timeline.notes.get(history.id, b"")):
-                yield history

@@ -426,13 +426,9 @@ def test_cases_that_only_one_side_answers_change_nothing():
 def test_a_case_that_only_one_side_judges_changes_nothing():
     """A label was taken away from a case that was wrong."""
 
-    def labelled(label: str | None) -> Scorecard:
-        cases = [{"id": name, "expected": label if name == "b" else "yes"} for name in "abc"]
-        return scored(
-            "responses", cases, [{"case_id": name, "output": "no" if name == "b" else "yes"} for name in "abc"]
-        )
-
-    compared = Compared(labelled("yes"), labelled(None))
+    answered = [{"case_id": name, "output": "no" if name == "b" else "yes"} for name in "abc"]
+    sides = ([{"id": name, "expected": label if name == "b" else "yes"} for name in "abc"] for label in ("yes", None))
+    compared = Compared(*(scored("responses", cases, answered) for cases in sides))
     for turned in (compared, Compared(compared.after, compared.before)):
         found = change_verdict(turned, Flips())
         assert (found.decision, found.change, turned.difference("accuracy")) == ("same", 0.0, 0.0)

@@ -29,6 +29,7 @@ def _words(page: Path) -> str:
 
 def test_the_lines_that_a_report_gives_are_a_note_when_a_person_adds_them(tmp_path):
     repo, out = _project(tmp_path)
+    repo.commit({"evals/rent/ground_truth.json": json.dumps(TRUTH)})
     build_site(repo.path, out)
     report = out / "evals/bills/0003.html"
     found = re.search(r"<pre data-note>(.*?)</pre>", report.read_text(), re.DOTALL)
@@ -49,7 +50,7 @@ def test_the_lines_that_a_report_gives_are_a_note_when_a_person_adds_them(tmp_pa
     assert "Error code All iteration-003 rounding 1 1" in _words(out / "evals/bills/notes.html")
     assert "1 note" in _words(out / "evals/bills/index.html")
     assert differs_from_cold(out, repo.path) == []
-    repo.commit({"evals/bills/notes.yaml": None})
+    repo.commit({"evals/bills/notes.yaml": None, "evals/rent/notes.yaml": "- case: z\n"})  # and rent has no output
     build_site(repo.path, out)
     assert not (out / "evals/bills/notes.html").exists()
     assert beside not in _words(report)
