@@ -44,6 +44,8 @@ class Tick(Frozen):
     """Place along the axis, in percent."""
     text: str
     anchor: str = "end"
+    level: float = 0.0
+    """y of its line across the chart."""
 
 
 class ChartLine(Frozen):
@@ -155,8 +157,9 @@ class Plot(Frozen):
                 path.append("M" + "L".join([f"{index} {_y_text(value, self.scale)}" for index, value in run]))
         return ChartLine("".join(path), "".join(lone))
 
-    def dots(self, values: Sequence[float | None]) -> str:
-        """Each defined value as a segment of length zero: with round caps that is a circle which does not stretch."""
+    def dots(self, values: Sequence[float | None], where: Iterable[bool]) -> str:
+        """Each marked value as a segment of length zero: with round caps that is a circle which does not stretch."""
+        values = [value if is_marked else None for value, is_marked in zip(values, where, strict=True)]
         runs = _defined_stretches(values, self._drawn(values))
         return "".join([f"M{index} {_y_text(value, self.scale)}h0" for run in runs for index, value in run])
 

@@ -35,7 +35,7 @@ from sitegen.pages.variants import TONES, tone
 from sitegen.stats.counts import error_numbers
 from sitegen.stats.intervals import mean
 from sitegen.text.plain import day
-from sitegen.text.values import COUNT, SMALL, metric_text
+from sitegen.text.values import COUNT, SMALL
 
 COLUMNS: Final = ("values", "now", "changes", "by_outputs", "spans", "numbers")
 """Parts of the island that have a value for each iteration that is drawn individually."""
@@ -83,7 +83,6 @@ class TrendChart(Frozen):
     """y of the upper edge, in chart units."""
     height: float
     ticks: tuple[Tick, ...]
-    grid: tuple[float, ...]
     lines: tuple[ChartLine, ...]
     """Lines of the drawn metrics, the headline first."""
     now: tuple[ChartLine, ...]
@@ -122,7 +121,6 @@ class TrendChart(Frozen):
     heat: tuple[str, ...]
     """The cells of the heat map, a path for each of ``HEAT``."""
     error_ticks: tuple[Tick, ...]
-    error_grid: tuple[float, ...]
     days: tuple[Tick, ...]
     linked: dict[int, float]
     """y of each dot that links to its report, by the index of its point."""
@@ -153,31 +151,22 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     bottom, top = axis
     wrong = [error_numbers(point.scorecard.counts) for point in points]
     most = max(1, *map(sum, wrong)) * 1.06
-    ticks = tuple(tick for tick in nice_ticks(bottom, top) if spec.unit != COUNT or tick == int(tick))
-    error_ticks = tuple(tick for tick in nice_ticks(0, most, 2) if tick == int(tick))
-
-    def tick_text(tick: float) -> str:
-        """Two decimals, more or fewer depending on the range of the axis; none for a count."""
-        if spec.unit == COUNT:
-            return metric_text(tick, COUNT)
-        span = top - bottom
-        digits = 2 if 0.05 <= span < 20 else max(0, min(8, 1 - floor(log10(span / 5)))) if span > 0 else 2
-        return f"{tick:,.{digits}f}"
-
-    def dots_where(marked: Iterable[bool]) -> str:
-        """The headline of the marked points."""
-        heads = [value if mark else None for value, mark in zip(head, marked, strict=True)]
-        return plot.dots(heads)
-
-    def ticks_where(marked: Iterable[bool]) -> str:
-        return "".join(f"M{index} 1v8" for index in plot.firsts(marked))
-
+    is_count, span = spec.unit == COUNT, top - bottom
+    # Two decimals, more or fewer depending on the range of the axis; none for a count.
+    digits = 0 if is_count else 2 if 0.05 <= span < 20 or not span else max(0, min(8, 1 - floor(log10(span / 5))))
+    edits, rescored = (
+        "".join([f"M{index} 1v8" for index in plot.firsts(marked)])
+        for marked in (map(bool, view.edited), ("outputs" not in point.snapshot.cause for point in points))
+    )
     return TrendChart(
         size=len(points),
         top=y(top, scale),
         height=round(y(bottom, scale) - y(top, scale), 1),
-        ticks=tuple(Tick(percent(top - tick, top - bottom), tick_text(tick)) for tick in ticks),
-        grid=tuple(y(tick, scale) for tick in ticks),
+        ticks=tuple(
+            Tick(at=percent(top - tick, span), text=f"{tick:,.{digits}f}", level=y(tick, scale))
+            for tick in nice_ticks(bottom, top)
+            if not is_count or tick == int(tick)
+        ),
         lines=tuple(map(plot.line, metrics)),
         now=tuple(map(plot.line, now)),
         band=plot.band([Ends(around.low, around.high) if (around := point.interval) else None for point in points]),
@@ -186,24 +175,27 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         recorded=plot.line(recorded),
         variants=tuple(map(plot.line, variants)),
         ends=_ends([*metrics, *variants], line_names(view), axis),
-        dots=dots_where(not point.is_copy for point in points),
-        copies=dots_where(point.is_copy for point in points),
-        stale=dots_where(point.stale for point in points),
+        dots=plot.dots(head, (not point.is_copy for point in points)),
+        copies=plot.dots(head, (point.is_copy for point in points)),
+        stale=plot.dots(head, (point.stale for point in points)),
         targets=_targets(targets, scale, axis),
         steps=tuple([step for step in view.summary.steps if step.status in _STEPS][-MARKED:]),
         broken="".join(
             f"M{index} {y(bottom if (value := head[index]) is None else value, scale):g}h0"
             for index in plot.firsts(point.scorecard.status != "scored" for point in points)
         ),
-        edits=ticks_where(map(bool, view.edited)),
-        rescored=ticks_where("outputs" not in point.snapshot.cause for point in points),
+        edits=edits,
+        rescored=rescored,
         errors=stack(wrong[older:], most, range(older, len(points))),
         bar=bar_width(len(points)),
         grouped_errors=_grouped_errors(wrong[:older], size, most),
         grouped_bar=size / 2,
         heat=painted((_grouped_shares(row, older) for _, row in view.heat), older),
-        error_ticks=tuple(Tick(percent(most - tick, most), f"{tick:g}") for tick in error_ticks),
-        error_grid=tuple(round(1000 - 1000 * tick / most, 1) for tick in error_ticks),
+        error_ticks=tuple(
+            Tick(at=percent(most - tick, most), text=f"{tick:g}", level=y(tick, Ends(0.0, most)))
+            for tick in nice_ticks(0, most, 2)
+            if tick == int(tick)
+        ),
         days=_days(points),
         linked={
             index: y(value, scale)
