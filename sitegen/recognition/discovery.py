@@ -98,107 +98,115 @@ class Proposal(Frozen):
 
 
 def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterable[str], at: FilesAt) -> list[Proposal]:
-    """Return the evals that the files could hold, the most likely first.
+    """Return the evals that the files could hold, the most likely first, and what is told of other files.
 
     Recorded metrics are left out if the cases of the same runs are proposed: sitegen computes them from the cases.
     """
-    unread: dict[str, str] = {}
+    refused = (file for file in files if file.refused and not file.deleted and is_result_by_name(file.path))
+    # A link that was deleted is missing.
+    unread = {file.path: file.refused for file in refused if file.oid or at.refusal(file.path) != MISSING}
     candidates = data_files(file for file in files if not file.refused)
     folders = folders_of_documents(candidates, read)
     in_folders = frozenset[str]().union(*(found.used for found in folders))
-    candidates = tuple(file for file in candidates if file.path not in in_folders)
-    truth_finder = TruthFinder(candidates, read)
-    truths, forms = set[str](), set[tuple[frozenset[str], Any]]()
-    proposals_in = Counter[str]()
+    found: list[tuple[OutputSeries, Proposal]] = []
+    for one in folders:
+        entry = {"dir": one.series.folder or ".", "outputs": one.series.outputs, **one.entry}
+        found.append((one.series, Proposal(id="", entry=entry, why=one.why, doubt=one.doubt)))
+    forms, proposals_in = set[tuple[frozenset[str], Any]](), Counter[str]()
     single, unknown = 0, list[Proposal]()
-    found: list[tuple[OutputSeries, Proposal]] = [
+    examined = _examined(tuple(file for file in candidates if file.path not in in_folders), read, at)
+    for series, content, recognition, reason in examined:
+        if len(found) >= _MOST:
+            break
+        proposal, path = _proposal(series, recognition), series.newest.path
+        if recognition is None or not content:
+            unread[path] = reason
+            unknown += [proposal] if content and states_results(series, content) else []
+            continue
+        unread.pop(path, None)
+        folder, is_recorded = series.path.rpartition("/")[0], traits_of(proposal.entry.get("kind")).is_recorded
+        form = (frozenset(splitext(file.path)[0] for file in series.files), proposal.entry.get("kind"))
+        is_again = form in forms  # the same results in another form: ``results.csv`` beside ``results.json``
+        forms.add(form)
+        # The sums beside cases take no place from other evals.
+        single += series.versions == 1 and not (is_again or (is_recorded and folder in proposals_in))
+        if is_again or (series.versions == 1 and single > _MOST_SINGLE):
+            continue
+        proposals_in[folder] += 1
+        if proposals_in[folder] <= MOST_BESIDE:
+            found.append((series, replace(proposal, doubt=doubt_about(series, content))))
+    found, left_out = _without_crowds(found, proposals_in)
+    if single > _MOST_SINGLE:
+        why = f"{counted(single - _MOST_SINGLE, 'file')} more that one commit wrote"
+        left_out.append(Proposal(id="", why=why, lacks=f"only the first {_MOST_SINGLE} of these are looked at"))
+    # Of each the folder of the output, or of the glob of runs, and of what it is by its name.
+    names = [
         (
-            one.series,
-            Proposal(
-                id="",
-                entry={"dir": one.series.folder or ".", "outputs": one.series.outputs, **one.entry},
-                why=one.why,
-                doubt=one.doubt,
-            ),
+            series.path.rpartition("/")[0],
+            informative_part(splitext(without_answerers(series.outputs))[0]).partition(".")[0],
         )
-        for one in folders
+        for series, _ in found
     ]
+    recorded = [traits_of(one.entry.get("kind")).is_recorded for _, one in found]
+    of_cases = {name for name, is_recorded in zip(names, recorded, strict=True) if not is_recorded}
+    ids = _ids([series for series, _ in found], existing_ids)
+    kept = (
+        replace(one, id=name)
+        for (_, one), name, (folder, word), is_recorded in zip(found, ids, names, recorded, strict=True)
+        # Two names that say of what are of two runs: ``baseline.json`` has cases, ``redteam.json`` other numbers.
+        if not is_recorded
+        or not any(place == folder and (not (own and word) or own == word) for place, own in of_cases)
+    )
+    return [*kept, *left_out, *unknown[:MOST_BESIDE], *_refused(unread)]
+
+
+def _examined(
+    candidates: tuple[TrackedFile, ...], read: Reader, at: FilesAt
+) -> Iterator[tuple[OutputSeries, bytes | None, Recognition | None, str]]:
+    """Yield each series that may be outputs, and what ``_recognised`` says of it."""
+    truth_finder, truths = TruthFinder(candidates, read), set[str]()
     remaining = deque(joined_series(output_series(candidates), read))
-    while remaining and len(found) < _MOST:
+    while remaining:
         series = remaining.popleft()
         # A deleted output was moved, and is proposed under its new name, or is no eval any more.
         if series.deleted or series.newest.path in truths:
             continue
         # An output was rewritten, or its path suggests results. Files named like expected values need both.
-        written = f"written by {counted(series.versions, 'commit')}"
         if series.versions < OFTEN and not (series.hinted or series.is_named_as_truth):
             continue
-        content, recognition, unread[series.newest.path] = _recognised(series, read, truth_finder, at)
-        if recognition is None and series.parts:  # the newest file is no output, but those of others may be
+        content, recognition, reason = _recognised(series, truth_finder, at)
+        if recognition:
+            truths.add(recognition[0].get("ground_truth", ""))
+        elif series.parts:  # the newest file is no output, but those of others may be
             remaining.extendleft(reversed(series.parts))
-            continue
-        if not content or recognition is None:
-            why = f"{series.path}, {written}: results in no form that is known"
-            lost = Proposal(id=series.path, why=why, lacks=_OF_NO_KNOWN_FORM)
-            unknown += [lost] if content and states_results(series, content) else []
-            continue
-        del unread[series.newest.path]
-        folder = series.path.rpartition("/")[0]
-        # The sums beside cases take no place from other evals.
-        is_sum = folder in proposals_in and traits_of(recognition[0].get("kind")).is_recorded
-        form = (frozenset(splitext(file.path)[0] for file in series.files), recognition[0].get("kind"))
-        is_again = form in forms  # the same results in another form: ``results.csv`` beside ``results.json``
-        forms.add(form)
-        single += series.versions == 1 and not (is_sum or is_again)
-        if is_again or (series.versions == 1 and single > _MOST_SINGLE):
-            continue
-        proposals_in[folder] += 1
-        if proposals_in[folder] > MOST_BESIDE:
-            continue
-        keys, why = recognition
-        truth = keys.pop("ground_truth", "")
-        entry = {**keys, "dir": series.folder or ".", "outputs": series.outputs}
-        if series.newest.earlier and not (series.is_glob or series.parts):
-            entry["aliases"] = [*series.newest.earlier]
-        if truth:
-            truths.add(truth)
-            entry["ground_truth"] = relpath(truth, entry["dir"])
-        runs = f"{len(series.files):,} runs" if series.is_glob else written
-        if series.parts:
-            runs = f"{len(series.files):,} files of {len(series.parts):,} who answered"
-        why, doubt = f"{series.path}, {runs}: {why}", doubt_about(series, content)
-        found.append((series, Proposal(id="", entry=entry, why=why, doubt=doubt)))
-    found, left_out = _without_crowds(found, proposals_in)
-    if single > _MOST_SINGLE:
-        why = f"{counted(single - _MOST_SINGLE, 'file')} more that one commit wrote"
-        left_out.append(Proposal(id="", why=why, lacks=f"only the first {_MOST_SINGLE} of these are looked at"))
-    names = _ids([series for series, _ in found], existing_ids)
-    # With the folder of the output, or of the glob of runs.
-    proposed = [
-        (series.path.rpartition("/")[0], replace(one, id=name))
-        for (series, one), name in zip(found, names, strict=True)
-    ]
-    recorded = {one.id for _, one in proposed if traits_of(one.entry.get("kind")).is_recorded}
-    words = {
-        one.id: informative_part(splitext(without_answerers(one.entry["outputs"]))[0]).partition(".")[0]
-        for _, one in proposed
-    }
-    computed = {(folder, words[one.id]) for folder, one in proposed if one.id not in recorded}
-    # Two names that say of what are of two runs: ``baseline.json`` has cases, ``redteam.json`` other numbers.
-    sums = {(folder, word) for folder, own in computed for word in words.values() if not (own and word) or own == word}
-    kept = (one for folder, one in proposed if one.id not in recorded or (folder, words[one.id]) not in sums)
-    return [*kept, *left_out, *unknown[:MOST_BESIDE], *_refused(files, unread, at)]
+            content = None
+        yield series, content, recognition, reason
 
 
-def _recognised(
-    series: OutputSeries, read: Reader, truths: TruthFinder, at: FilesAt
-) -> tuple[bytes | None, Recognition | None, str]:
+def _proposal(series: OutputSeries, recognition: Recognition | None) -> Proposal:
+    """Return the eval that a series of outputs could be, without an id; one that lacks a form if it is none."""
+    runs = f"{len(series.files):,} runs" if series.is_glob else f"written by {counted(series.versions, 'commit')}"
+    if series.parts:
+        runs = f"{len(series.files):,} files of {len(series.parts):,} who answered"
+    if recognition is None:
+        why = f"{series.path}, {runs}: results in no form that is known"
+        return Proposal(id=series.path, why=why, lacks=_OF_NO_KNOWN_FORM)
+    folder, (keys, why) = series.folder or ".", recognition
+    entry = {**keys, "dir": folder, "outputs": series.outputs}
+    if series.newest.earlier and not (series.is_glob or series.parts):
+        entry["aliases"] = [*series.newest.earlier]
+    if truth := entry.pop("ground_truth", ""):
+        entry["ground_truth"] = relpath(truth, folder)
+    return Proposal(id="", entry=entry, why=f"{series.path}, {runs}: {why}")
+
+
+def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple[bytes | None, Recognition | None, str]:
     """Return the content by which an output is recognised, as what, and why it is not if it cannot be read.
 
     One broken output does not hide all that were written before it.
     """
     file = series.newest
-    content = read(file.path)
+    content = truths.read(file.path)
     if series.is_of_cases:
         cases = counted(len({each.name for each in series.files}), "case")
         return content, ({"kind": "judged"}, f"{cases} with a verdict or a score, each in a file"), ""
@@ -218,14 +226,10 @@ def _recognised(
     return content, recognition, reason if series.hinted else ""
 
 
-def _refused(files: Iterable[TrackedFile], unread: Mapping[str, str], at: FilesAt) -> Iterator[Proposal]:
+def _refused(reasons: Mapping[str, str]) -> Iterator[Proposal]:
     """Yield what is told of files in places of results that cannot be read: the first one of each folder."""
-    refused = (file for file in files if file.refused and not file.deleted and is_result_by_name(file.path))
-    # A link that was deleted is missing.
-    reasons = {file.path: file.refused for file in refused if file.oid or at.refusal(file.path) != MISSING}
-    reasons |= {path: reason for path, reason in unread.items() if reason}
     by_folder: dict[str, list[str]] = {}
-    for path in reasons:
+    for path in filter(reasons.get, reasons):
         by_folder.setdefault(dirname(path), []).append(path)
     for first, *others in by_folder.values():
         more = f", and {counted(len(others), 'other file')} in its folder" if others else ""

@@ -366,7 +366,7 @@ class TruthFinder:
     """Finds expected values among the data files of a history. Each file is read and parsed at most once."""
 
     def __init__(self, files: Iterable[TrackedFile], read: Reader) -> None:
-        self._read = read
+        self.read = read
         self._shapes: dict[str, Shape | None] = {}
         self._candidates = [file for file in files if not file.deleted and file.ending in DATA]
 
@@ -418,7 +418,7 @@ class TruthFinder:
 
     def _shape(self, file: TrackedFile) -> Shape | None:
         if file.path not in self._shapes:
-            content = self._read(file.path)
+            content = self.read(file.path)
             value = None if content is None else value_of(file.ending, content)
             table = table_of(value)
             whole = leaf_paths(value) if isinstance(value, dict) and not named_rows(value) else frozenset[str]()

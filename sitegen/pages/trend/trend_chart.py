@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, groupby
-from math import ceil, floor, log10
+from math import ceil, floor, inf, log10
 from typing import Final
 
 from sitegen.history.layout import iteration_number
@@ -354,26 +354,25 @@ def _shown_range(columns: Iterable[Iterable[float | None]], scale: Ends) -> Ends
 
 
 def _targets(
-    targets: Iterable[tuple[float, str]], scale: Ends, axis: Ends
+    targets: Sequence[tuple[float, str]], scale: Ends, axis: Ends
 ) -> tuple[tuple[float, float, str, str, bool], ...]:
     """The lines of thresholds across the chart, of each threshold with the label of its metric, highest first.
 
     Each has its value, its y coordinate, the place of its label and the label, and whether the label is below the line,
     because another label is close above.
     """
-    bottom, top = axis
-    lines: list[tuple[float, float, str, str, bool]] = []
-    for target, label in targets:
-        lines.append(
-            (
-                target,
-                y(target, scale),
-                percent(top - target, top - bottom),
-                f"{label} {target:g}",
-                bool(lines) and lines[-1][0] - target < (top - bottom) / 12,
-            )
+    span = axis.high - axis.low
+    above = (inf, *(target for target, _ in targets))
+    return tuple(
+        (
+            target,
+            y(target, scale),
+            percent(axis.high - target, span),
+            f"{label} {target:g}",
+            higher - target < span / 12,
         )
-    return tuple(lines)
+        for higher, (target, label) in zip(above, targets, strict=False)
+    )
 
 
 def _days(points: Sequence[Point]) -> tuple[Tick, ...]:
