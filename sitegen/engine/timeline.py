@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from operator import attrgetter
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from msgspec.structs import asdict, replace
@@ -18,7 +17,6 @@ from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig,
 from sitegen.config.notes import NOTES_FILE
 from sitegen.config.searched_files import Search, work_tree_search
 from sitegen.config.site import missing_baseline, read_rules, read_site
-from sitegen.data_files.reading import MAX_CONFIGURING_BYTES
 from sitegen.engine.cached_kinds import CONFIGURATION, END_OF_WALK, CacheStore, Configuration, forget_earlier_walk
 from sitegen.engine.failures import attempt
 from sitegen.engine.memo import Memo, within
@@ -32,7 +30,7 @@ from sitegen.history.blobs import Answers
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
-from sitegen.history.repository import Repository
+from sitegen.history.repository import LARGEST_BLOB, Repository
 from sitegen.history.timeline import VERSION, FoldedHistory, FoldEnd, advance, shallow_history
 from sitegen.model.changes import EditedFile
 from sitegen.model.commits import WORKTREE
@@ -186,8 +184,7 @@ def fold(
     configuration and manifest apply instead of those of the project's own.
     """
     root = project.place.root
-    repository = Repository(project.place)
-    head = project.head or repository.resolve(project.revision)
+    head = project.head or Repository(project.place).resolve(project.revision)
     files = FilesAt(project.place, head)
     config, of_site = read_site(root, read=files.read_rules)
     manifest, of_manifest = kept_manifest(files, config, memo, worktree=project.options.worktree)
@@ -207,19 +204,16 @@ def fold(
         evals_dir=folder_path(config.evals_dir),
         stated=manifest.evals,
     )
-    evaluation = Parsed[EvaluationConfig | None](None)
-    on_disk = work_tree_search(root, kind_of_case_file) if project.options.worktree and root is not None else None
-    if on_disk:  # uncommitted files take precedence
-        on_disk = replace(on_disk, earlier=files.versions)
-        config, manifest = with_found_evals(config, manifest, on_disk)
-        evaluation = project_evaluation(on_disk)
-    if evaluation == Parsed(None):
-        evaluation = project_evaluation(searched)
-    config, manifest = with_found_evals(config, manifest, searched)
+    searches = [searched]
+    if project.options.worktree and root is not None:  # uncommitted files take precedence
+        searches.insert(0, replace(work_tree_search(root, kind_of_case_file), earlier=files.versions))
+    evaluations = [project_evaluation(search) for search in searches]
+    for search in searches:
+        config, manifest = with_found_evals(config, manifest, search)
     if configured_as:
         config, manifest = configured_as.config, configured_as.manifest
     repository = Repository(project.place, max_blob_bytes=limits.max_blob_bytes, answers=answers)
-    commits, problems = _baseline_commits(repository, config, root, files)
+    commits, problems = _baseline_commits(repository, config, files)
     remarks += problems
     config = dataclasses.replace(config, baselines=commits)  # one that moved is another configuration
     redaction(config.redact)  # reports an invalid field path before any work
@@ -231,14 +225,13 @@ def fold(
     if not configured_as:
         layout, of_search = _with_searched_evals(layout, repository, searched, head, memo)
         remarks += of_search
-    reader = partial(manifest_of, memo)
     try:
         folded = advance(
             repository,
             layout,
             head=head,
-            manifests=reader,
-            files="uncommitted" if on_disk else "committed",
+            manifests=partial(manifest_of, memo),
+            files="committed" if searches[0] is searched else "uncommitted",
             since=since,
         )
         if answers.given != earlier.answers:
@@ -249,14 +242,12 @@ def fold(
         hints += [f"{problem.message} {problem.fix}" for problem in missing.problems()]
         fix = " ".join(hints[:_HINTS]) or error.fix
         raise NothingToReportError(error.message, where=error.where, fix=fix) from None
-    notes = {history.id: files.read(notes_file(layout, history.id)) for history in folded.evals}
-    if on_disk:
-        notes = {name: on_disk.read(notes_file(layout, name), MAX_CONFIGURING_BYTES) for name in notes}
+    notes = {one.id: searches[0].read(notes_file(layout, one.id), LARGEST_BLOB) for one in folded.evals}
     # A wrong key of an old manifest that the built one still has is listed once, as one that can be corrected.
     standing = {(remark.path, remark.message) for remark in remarks}
     of_history = (each for each in folded.problems if (each.path, each.message) not in standing)
     return Timeline(
-        **asdict(replace(folded, problems=(*of_history, *_unread(evaluation)))),
+        **asdict(replace(folded, problems=(*of_history, *_unread(evaluations)))),
         project=project,
         config=layout.site,
         manifest=layout.manifest,
@@ -291,7 +282,7 @@ def notes_file(layout: Layout, eval_id: str) -> str:
 
 
 def _baseline_commits(
-    repository: Repository, config: SiteConfig, root: Path | None, files: FilesAt
+    repository: Repository, config: SiteConfig, files: FilesAt
 ) -> tuple[dict[str, str], list[Problem]]:
     """Return the id of the commit of each baseline, and a problem for each that this clone does not have."""
     commits: dict[str, str] = {}
@@ -300,12 +291,16 @@ def _baseline_commits(
         try:
             commits[name] = repository.resolve(revision)
         except SitegenError:
-            missing.append(missing_baseline(root, name, revision, read=files.read_rules))
+            missing.append(missing_baseline(files.place.root, name, revision, read=files.read_rules))
     return commits, missing
 
 
-def _unread(evaluation: Parsed[EvaluationConfig | None]) -> Iterator[Problem]:
-    """Yield a problem for each key of the configuration of evaluations that does not count, or for the whole file."""
+def _unread(evaluations: Sequence[Parsed[EvaluationConfig | None]]) -> Iterator[Problem]:
+    """Yield a problem for each key of the configuration of evaluations that does not count, or for the whole file.
+
+    ``evaluations``: the file in the work tree, and in the commit; the first that is there counts.
+    """
+    evaluation = next((one for one in evaluations if one != Parsed(None)), evaluations[0])
     for finding in evaluation.findings:
         all_lost = " Nothing of the file counts." if evaluation.value is None else ""
         message = f"{finding.message}{all_lost}"
