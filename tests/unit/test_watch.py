@@ -59,6 +59,7 @@ def follows(repo: GitRepo) -> Followed:
             {
                 "sitegen.toml": 'evals_dir = "checks"\ninstructions = ["rules/*.txt"]\nmapping = []\n',
                 "checks/a/ground_truth.csv": "id,total\n",
+                "checks/a/extracted.json": "[]",
             },
             "checks/a/extracted.json rules/a.txt sitegen.toml",
             f"CLAUDE.md {NEWEST}",
