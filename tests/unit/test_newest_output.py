@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 
@@ -11,10 +12,13 @@ from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.questions.work_tree import WorktreeProject
 from tests.gitrepo import GitRepo
+from tests.scoring.test_tables import tables
 from tests.sites import build_site, run
 
 TRUTH = {"evals/e/ground_truth.json": '{"a": 1, "b": 2}'}
 RUNS = {"evals/manifest.yaml": "evals: {e: {outputs: 'runs/*.json'}}"}
+HERE = {"evals/e/extracted.json": '{"a": 1, "b": 2}'}
+NEWEST = tables(Path(__file__).with_name("newest_outputs.md").read_text(encoding="utf-8"))[0]
 
 
 def iteration(number: int, b: int = 2, *, at: str = "") -> dict[str, str]:
@@ -43,61 +47,30 @@ def newest_files(repo: GitRepo, uncommitted: Mapping[str, str] = MappingProxyTyp
     return files
 
 
-@pytest.mark.parametrize(
-    ("commits", "uncommitted", "newest"),
-    [
-        pytest.param([TRUTH | iteration(1, 0) | iteration(2)], {}, "iteration-002", id="by number"),
-        pytest.param([TRUTH | iteration(1, 0) | iteration(2), iteration(1, 1)], {}, "iteration-001", id="by commit"),
-        pytest.param(
-            [TRUTH | iteration(1, 0, at="2026-02-02T10:00:00Z") | iteration(2, at="2026-02-01T10:00:00Z")],
-            {},
-            "iteration-001",
-            id="by recorded time within one commit",
-        ),
-        pytest.param(
-            [TRUTH | iteration(2, at="2026-02-01T10:00:00Z"), iteration(3, 1, at="2026-01-01T10:00:00Z")],
-            {},
-            "iteration-003",
-            id="by commit, whatever times are recorded",
-        ),
-        pytest.param(
-            [TRUTH | iteration(1, 0) | iteration(2)], iteration(1, 1), "iteration-001", id="made again, uncommitted"
-        ),
-        pytest.param(
-            [TRUTH | iteration(1, 0) | iteration(3), iteration(1, 1)],
-            iteration(2, 5),
-            "iteration-002",
-            id="new, uncommitted",
-        ),
-        pytest.param(
-            [RUNS | TRUTH | one_run("run-1", 0) | one_run("run-2"), one_run("run-1", 1)],
-            {},
-            "run-1.json",
-            id="runs of a glob",
-        ),
-        pytest.param(
-            [RUNS | TRUTH | one_run("run-9", 0) | one_run("run-10")], {}, "run-10.json", id="runs of a glob, by number"
-        ),
-        pytest.param(
-            [TRUTH | iteration(1, 0), iteration(2), dict.fromkeys(iteration(2))], {}, "iteration-001", id="deleted"
-        ),
-        pytest.param([TRUTH | iteration(1, 0), failed(2)], {}, None, id="a run that made none"),
-        pytest.param(
-            [TRUTH | iteration(1, 0) | failed(2), iteration(3)], {}, "iteration-003", id="after a run that made none"
-        ),
-        pytest.param(
-            [TRUTH | {"evals/e/extracted.json": "{}"}, {"evals/e/extracted.json": None}], {}, None, id="removed"
-        ),
-    ],
-)
-def test_work_tree_and_site_have_one_newest_output(repo, commits, uncommitted, newest):
-    repo.commits(commits)
+def state(text: str) -> dict[str, Any]:
+    """The files that the words of a commit in the table name."""
+    found: dict[str, Any] = {}
+    for word in text.split():
+        rest, _, day = word.removeprefix("-").partition("@")
+        name, _, value = rest.partition("=")
+        named = {"truth": TRUTH, "runs": RUNS, "here": HERE, "failed-2": failed(2)}
+        if name not in named:
+            at = day and f"2026-{day}T10:00:00Z"
+            b = int(value or 2)
+            named[name] = one_run(name, b) if name.startswith("run-") else iteration(int(name), b, at=at)
+        found |= dict.fromkeys(named[name]) if word.startswith("-") else named[name]
+    return found
+
+
+@pytest.mark.parametrize("row", NEWEST, ids=lambda row: row["case"])
+def test_work_tree_and_site_have_one_newest_output(repo, row):
+    repo.commits(map(state, row["commits"].split(" / ")))
     repo.checkout()
-    found = newest_files(repo, uncommitted)
-    assert [newest in path.parts for path in found if newest] == [True] * (newest is not None)
+    found = newest_files(repo, state(row["uncommitted"]))
+    assert [row["newest"] in path.parts for path in found] == [True] * bool(row["newest"])
     history = read_series(Options(repo=repo.path, worktree=True), "e").history
-    assert history.without_output is (newest is None)
-    if newest:
+    assert history.without_output is not bool(row["newest"])
+    if row["newest"]:
         shown = [snapshot for snapshot in history.snapshots if not snapshot.deleted][-1]
         assert found == tuple(repo.path / blob.path for blob in shown.outputs)
 
@@ -128,12 +101,12 @@ def test_site_and_terminal_leave_evals_without_an_output_out_of_one_mean(repo):
     def of(eval_id: str, files: Mapping[str, str | None]) -> dict[str, str | None]:
         return {path.replace("evals/e/", f"evals/{eval_id}/"): text for path, text in files.items()}
 
-    half, whole, made = iteration(1, 0), iteration(1), {"evals/e/extracted.json": '{"a": 1, "b": 2}'}
+    half, whole = iteration(1, 0), iteration(1)
     repo.commits(
         [
             of("half", TRUTH | half) | of("whole", TRUTH | whole) | of("never", TRUTH),
-            of("failed", TRUTH | whole) | of("removed", TRUTH | made),
-            of("failed", failed(2)) | of("removed", dict.fromkeys(made)),
+            of("failed", TRUTH | whole) | of("removed", TRUTH | HERE),
+            of("failed", failed(2)) | of("removed", dict.fromkeys(HERE)),
             of("broken", TRUTH | {"evals/e/extracted.json": "{"}),
         ]
     )
@@ -150,8 +123,7 @@ def test_site_and_terminal_leave_evals_without_an_output_out_of_one_mean(repo):
 
 
 def test_an_eval_that_lost_its_output_is_named_among_what_got_worse(repo):
-    made = {"evals/e/extracted.json": '{"a": 1, "b": 2}'}
-    repo.commits([TRUTH | made, dict.fromkeys(made)])
+    repo.commits([TRUTH | HERE, dict.fromkeys(HERE)])
     build_site(repo.path, repo.path / "public")
     overview = " ".join((repo.path / "public" / "index.html").read_text().split())
     assert "</a>: its newest output is missing.</p>" in overview
