@@ -5,7 +5,6 @@ import importlib
 import json
 import pickle
 import shutil
-import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -127,21 +126,3 @@ def test_vectors_of_another_model_are_not_taken(model: Path, monkeypatch: pytest
     second(["one"])
     assert asked() == ["one", "one"]
     assert {key for _, key, _ in by_one.new}.isdisjoint(key for _, key, _ in by_another.new)
-
-
-def test_vectors_of_an_eval_that_is_no_more_are_forgotten(model: Path, repo: GitRepo, tmp_path: Path):
-    memo = tmp_path / "memo"
-
-    def kept() -> int:
-        with sqlite3.connect(memo / "memo.sqlite3") as connection:
-            query = "SELECT count(*) FROM parts WHERE kind = 'vector' AND key LIKE 'talk%'"
-            (count,) = connection.execute(query).fetchone()
-        connection.close()
-        return int(count)
-
-    build_site(repo.path, tmp_path / "site", jobs=1, cache=memo)
-    before = kept()
-    other = GitRepo(tmp_path / "other")
-    other.commit({"evals/new/ground_truth.json": "{}", "evals/new/extracted.json": "{}"})
-    build_site(other.path, tmp_path / "site", jobs=1, cache=memo, force=True)
-    assert (before, kept()) == (3, 0)
