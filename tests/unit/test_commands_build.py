@@ -18,6 +18,7 @@ from sitegen.errors import file_system_error
 from sitegen.project import Options
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING, TRUTH, output
+from tests.refusals import refusals
 from tests.sites import content, problems_text, run
 
 STAGES = (
@@ -164,48 +165,14 @@ def test_a_folder_outside_of_the_project_is_the_users_to_ignore(project, tmp_pat
     assert not (tmp_path / "elsewhere" / ".gitignore").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said", "at", "fix"),
-    [
-        ("project -o file", "The output is a file, not a folder.", "/file", "Choose another -o."),
-        (
-            "project -o file/site",
-            "The system says: Not a directory.",
-            "/file/site",
-            "Name another place to write to, with -o, --cache or the option that named this one.",
-        ),
-        (".", "There is no git repository here.", "", "Run sitegen inside a git repository, or name one."),
-        ("nowhere", "There is no such folder.", "/nowhere", "Name a folder of a git repository."),
-        ("empty", "The repository has no commits yet.", "/empty", "Commit something first."),
-        (
-            "plain",
-            "There is no eval: no folder in evals/ ever had a ground truth (ground_truth.csv, ground_truth.json, "
-            "ground_truth.jsonl, ground_truth.yaml, ground_truth.yml, gold-standard.json, expected-highlights.json, "
-            "test_cases.json), and no committed evals/manifest.yaml names another: what is not committed "
-            "is not read. There is no instruction file either.",
-            "/plain",
-            "If evals/manifest.yaml is written but not committed, commit it, or run sitegen build --worktree. Else "
-            "commit evals/NAME/ground_truth.csv and evals/NAME/results/iteration-001/extracted.json. To look for "
-            "files of other names, run: sitegen init",
-        ),
-        *(
-            (
-                f"project --rev={rev}",
-                f"There is no revision {rev!r}.",
-                "/project",
-                "Name a branch, a tag or a commit that git rev-parse knows; in a clone of CI, fetch it first.",
-            )
-            for rev in ("nope", "--all", "HEAD:CLAUDE.md", "HEAD^{tree}")
-        ),
-    ],
-)
-def test_what_cannot_be_built_is_refused_with_what_to_do(project, tmp_path, arguments, said, at, fix):
+@refusals(2)
+def test_what_cannot_be_built_is_refused_with_what_to_do(project, tmp_path, arguments, printed):
     (tmp_path / "file").write_text("mine")
     GitRepo(tmp_path / "empty")
     GitRepo(tmp_path / "plain").commit({"a.txt": "a"})
     place, *options = arguments.split()
     found = refusal(tmp_path / place, *options, cwd=tmp_path)
-    assert found == f"sitegen: {said}\n  at: {tmp_path}{at}\n  do: {fix}\n"
+    assert found == printed.replace("{}", str(tmp_path))
 
 
 def test_a_misspelt_key_that_may_hide_values_names_its_file_its_line_and_the_nearest_key(project):

@@ -10,6 +10,7 @@ import pytest
 from sitegen import __version__
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING
+from tests.refusals import refusals
 from tests.sites import content, run
 
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"
@@ -270,37 +271,13 @@ def test_what_was_saved_is_one_more_point_of_the_site(repo):
     ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ("verify-one name", "There is no eval 'name'.\n  do: The evals of this project: blank, names.\n"),
-        (
-            "verify-one other",
-            "The eval 'other' was deleted.\n  do: sitegen history other lists its outputs, "
-            "git log -1 -- evals/other says who did it.\n",
-        ),
-        ("history name", "There is no eval 'name'.\n  do: The evals of this project: blank, names, other.\n"),
-        (
-            "verify-one names nowhere.json",
-            "There is no such output.\n  at: {}/nowhere.json\n  do: Name a file that is there.\n",
-        ),
-        (
-            "verify-one blank",
-            "The eval 'blank' has no output to score.\n  at: {}/evals/blank\n"
-            "  do: Write results/iteration-001/extracted.json or extracted.json, or name the file.\n",
-        ),
-        (
-            "verify-all --repo bare.git",
-            "A bare repository has no work tree to score.\n  at: {}/bare.git\n  do: Clone it.\n",
-        ),
-    ],
-)
-def test_what_cannot_be_scored_is_refused_with_what_to_do(repo, arguments, said):
+@refusals(0)
+def test_what_cannot_be_scored_is_refused_with_what_to_do(repo, arguments, printed):
     repo.commit({"evals/other/ground_truth.json": None, "evals/blank/ground_truth.json": "{}"})
     repo.checkout()
     repo.git("clone", "-q", "--bare", ".", "bare.git")
     done = run(*arguments.split(), cwd=repo.path)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"sitegen: {said.format(repo.path)}")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", printed.replace("{}", str(repo.path)))
 
 
 def test_an_output_that_cannot_be_read_is_scored_as_all_omissions(repo):
