@@ -21,6 +21,7 @@ from sitegen.scoring.redaction import redaction
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text.values import schema_first
 from tests.gitrepo import GitRepo
+from tests.scoring.test_tables import tables
 from tests.sites import build_site, run, text_of
 from tests.unit.test_schemas import complaints
 
@@ -205,56 +206,22 @@ def test_slices_are_data(project, tmp_path):
         assert database.execute(tags).fetchall() == [(8, '{"language": "de"}'), (8, '{"language": "en"}')]
 
 
-GERMAN_FLOOR = '[gate.evals.support.slices."language=de"]\nfloor = 0.9\n'
+LIMITS = tables(Path(__file__).with_name("slice_limits.md").read_text(encoding="utf-8"))[0]
 
 
-@pytest.mark.parametrize(
-    ("limits", "without", "verdicts", "said"),
-    [
-        ("", "", {"support": "pass"}, "worse by more than chance: variant=long −0.018, model=mini −0.100."),
-        (
-            "[gate.slices.model]\nfloor = 0.4\ndrop = 100.0\n",
-            "",
-            {"support": "pass", "support model=large": "pass", "support model=mini": "fail"},
-            "### `support` `model=mini`: fail",
-        ),
-        (
-            '[gate.slices.model]\nfloor = 0.8\n[gate.evals.support.slices."model=mini"]\nfloor = 0.3\nmin_cases = 9\n',
-            "",
-            {"support": "pass", "support model=large": "pass", "support model=mini": "fail"},
-            "8 cases are judged at the head, and at least 9 have to be.",
-        ),
-        (
-            "[gate.evals.support.slices.model]\ndrop = 5.0\n",
-            "",
-            {"support": "pass", "support model=large": "pass", "support model=mini": "fail"},
-            "Score got worse by 0.100, and at most 0.05 is allowed",
-        ),
-        (
-            '[gate.slices."variant=long,model=mini"]\ndrop = 5.0\n',
-            "",
-            {"support": "pass", "support variant=long,model=mini": "fail"},
-            "### `support` `variant=long,model=mini`: fail",
-        ),
-        (
-            GERMAN_FLOOR,
-            "",
-            {"support": "pass", "support language=de": "pass"},
-            "is still 0.645, below the floor of 0.9",
-        ),
-        (GERMAN_FLOOR, "de", {"support": "pass", "support language=de": "fail"}, "No case of it is left at the head."),
-    ],
-)
-def test_slices_with_limits_are_judged_as_evals_are(repo, limits, without, verdicts, said):
-    better = [{**row, "score": 0.9} if row["model"] == "large" else row for row in answers(mini=0.3)]
+@pytest.mark.parametrize("row", LIMITS, ids=lambda row: row["case"])
+def test_slices_with_limits_are_judged_as_evals_are(repo, row):
+    better = [{**each, "score": 0.9} if each["model"] == "large" else each for each in answers(mini=0.3)]
     manifest = 'version: "2.0"\nevals: {support: {kind: judged, outputs: results.csv}}\n'
-    before = [row for row in answers() if row["model"] == "large" and row["language"] == "en"]  # some slices are newer
-    for rows in (before, answers(mini=0.4), [row for row in better if row["language"] != without]):
-        repo.commit({"evals/manifest.yaml": manifest, "evals/support/results.csv": table(rows), "sitegen.toml": limits})
+    before = [each for each in answers() if each["model"] == "large" and each["language"] == "en"]  # some are newer
+    files = {"evals/manifest.yaml": manifest, "sitegen.toml": row["limits"].replace(" / ", "\n")}
+    for rows in (before, answers(mini=0.4), [each for each in better if each["language"] != row["without"]]):
+        repo.commit({**files, "evals/support/results.csv": table(rows)})
     repo.checkout()
     found = api.check(repo.path, "HEAD~1", exact=True)
-    assert found.evals == verdicts
-    assert said in found.markdown()
+    verdicts = ", ".join(sorted(f"{name} {verdict}" for name, verdict in found.evals.items()))
+    assert verdicts.replace("support ", "") == row["verdicts"]
+    assert row["said"] in found.markdown()
     forms = found.markdown(), gate_junit(found.report).decode("utf-8")
     assert len({form.count("hidden by the average, worse by more than chance: ") for form in forms}) == 1
     assert complaints("gate", json.loads(schema_first(found.report))) == []
