@@ -498,17 +498,17 @@ def view_of(page: Page) -> Any:
 
 def trend(one: Series, **parts: Any) -> Page:
     """Its trend page, with these parts of the summary."""
-    return trend_page(one, EvalSummary(info=one.info, specs=one.specs, headlines=(), **parts))
+    best = best_points(one.points, one.specs[0])
+    return trend_page(one, EvalSummary(info=one.info, specs=one.specs, headlines=(), best=best, **parts))
 
 
 def summary(one: Series) -> EvalSummary:
     """A series in a few numbers."""
-    heads = tuple(headline(p) for p in one.points)
     best = best_output(one, [(commit(0),)] * len(one.points))
     return EvalSummary(
         info=one.info,
         specs=one.specs[:3],
-        headlines=heads,
+        headlines=tuple(map(headline, one.points)),
         deleted=one.history.deleted,
         steps=steps_of(one),
         best_output=best,

@@ -238,7 +238,7 @@ class TrendView(Frozen, dict=True, gc=True):
     def best_so_far(self) -> list[float | None]:
         """For each point the best headline so far, by the newest ground truth and rules."""
         values = values_now(self.points, self.specs[0].name)
-        return [None if best is None else values[best] for best in best_points(self.points, self.specs[0])]
+        return [None if best is None else values[best] for best in self.summary.best]
 
     @property
     def since_baselines(self) -> list[tuple[str, int, Change | None]]:
