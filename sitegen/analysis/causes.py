@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sitegen.model.frozen import Frozen
@@ -105,6 +106,7 @@ def count_causes(causes: Iterable[ProblemCause]) -> ProblemCounts:
     )
 
 
+@lru_cache(maxsize=1024)  # most problems of a project say the same as others
 def _pattern(text: str) -> str:
     return re.sub(_NAMES, _GAP, text)
 

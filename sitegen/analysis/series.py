@@ -100,7 +100,8 @@ def problems_of_points(points: Sequence[tuple[Problem, ...]], *, deleted: bool) 
     first: dict[Problem, Problem] = {}
     for problem in chain.from_iterable(points):
         bare = _bare(problem)
-        first.setdefault(bare, replace(newest.get(bare, problem), commit=problem.commit, past=bare not in newest))
+        if bare not in first:
+            first[bare] = replace(newest.get(bare, problem), commit=problem.commit, past=bare not in newest)
     return tuple(first.values())
 
 

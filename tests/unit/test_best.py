@@ -61,7 +61,7 @@ def test_every_page_and_file_names_the_same_output(then, now, best):
     stored = summary(one)
     label, slug, value = one.points[best].snapshot.label, one.points[best].snapshot.slug, (now or then)[best]
     trend = sample.view_of(sample.trend(one))
-    of_trend, best_value, _ = trend.best_of(0)
+    of_trend, best_value, _ = trend.bests[0]
     assert of_trend is not None
     assert (of_trend.snapshot.label, best_value, trend.best_so_far[-1]) == (label, value, value)
     (at,) = sample.view_of(regressions_page([stored], (), {})).standings
@@ -76,8 +76,8 @@ def test_every_page_and_file_names_the_same_output(then, now, best):
 
 def test_the_best_by_other_rules_than_those_of_its_time_says_so():
     moved = sample.view_of(sample.trend(series(0.9, 0.8, 0.7, now=(0.95, 0.8, 0.7))))
-    assert moved.best_of(0)[1:] == (0.95, "as judged today")
-    assert sample.view_of(sample.trend(series(0.9, 0.8, 0.7))).best_of(0)[2] == ""
+    assert moved.bests[0][1:] == (0.95, "as judged today")
+    assert sample.view_of(sample.trend(series(0.9, 0.8, 0.7))).bests[0][2] == ""
 
 
 @pytest.mark.parametrize(

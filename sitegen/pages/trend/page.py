@@ -255,22 +255,25 @@ class TrendView(Frozen, dict=True, gc=True):
         since = comparable_since([point.scorecard for point in self.points], self.specs[0].name)
         return tuple(sorted({*since} - {0}))
 
-    def best_of(self, metric: int) -> tuple[Point | None, float | None, str]:
-        """The earliest point with the best value of a metric, and this value, by the newest ground truth and rules.
+    @cached_property
+    def bests(self) -> list[tuple[Point | None, float | None, str]]:
+        """For each metric the earliest point with the best value, and this value, by the newest ground truth and rules.
 
         The words say which points were compared, if not all, and why the value differs from the report.
         """
-        spec = self.specs[metric]
-        best = best_points(self.points, spec)[-1]
-        words = (
-            "among comparable outputs" if comparable_since([it.scorecard for it in self.points], spec.name)[-1] else ""
-        )
-        if best is None:
-            return None, None, words
-        value = (self.points[best].now or self.points[best].scorecard).metric(spec.name)
-        if value != self.values[best][metric]:
-            words = f"{words} as judged today".strip()
-        return self.points[best], value, words
+        found: list[tuple[Point | None, float | None, str]] = []
+        cards = [point.scorecard for point in self.points]
+        for k, spec in enumerate(self.specs):
+            best = self.summary.best[-1] if k == 0 else best_points(self.points, spec)[-1]
+            words = "among comparable outputs" if comparable_since(cards, spec.name)[-1] else ""
+            if best is None:
+                found.append((None, None, words))
+                continue
+            value = (self.points[best].now or cards[best]).metric(spec.name)
+            if value != self.values[best][k]:
+                words = f"{words} as judged today".strip()
+            found.append((self.points[best], value, words))
+        return found
 
     def interval_of(self, metric: int) -> Interval | None:
         """The interval of one of the first metrics at the newest point."""
