@@ -1,6 +1,6 @@
 """Folds revisions into the state of history, oldest first.
 
-``HistoryFold._fold_revision`` shows how one commit is folded: its paths are sorted by role, the manifest and the shared
+``HistoryFold.fold`` shows how one commit is folded: its paths are sorted by role, the manifest and the shared
 files are updated, evals whose folders moved continue under their new ids, and then instruction files and evals are
 folded.
 """
@@ -10,8 +10,10 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
+from itertools import chain
 from posixpath import splitext
 from typing import Final
 
@@ -31,6 +33,12 @@ from sitegen.model.timeline import CommitRecord, EvalHistory, RenamedEval, last_
 
 OTHERS: Final = 50
 """The most changed paths in the record of a commit that sitegen does not read."""
+_WALKED: Final = 10_000_000
+"""The most characters of messages, paths and ids of the commits that the next build need not read again."""
+_IDS: Final = 80
+"""Number of characters of two ids."""
+_PATHS: Final = 4_096
+"""Number of paths whose roles are remembered: most commits change a few files that others change too."""
 _MOST_ALIASES: Final = 20
 """The most earlier places of an eval that are looked for; for each, history is read once more."""
 
@@ -64,49 +72,59 @@ class HistoryFold:
         """The records do not have their snapshots yet, because only the end of history decides which series counts."""
         self.renamed: list[RenamedEval] = []
         """The evals that the commits renamed, oldest first."""
-        self._uncommitted: tuple[ChangedPath, ...] = ()
         self._begun: dict[str, str] = {}
         """The commit of the first output of each eval, unless history begins with it."""
-        self._head: Commit | None = None
+        self._last: Revision | None = None
         self._since = since
         self.repository = repository
         self._known_renames = sorted(renamed, key=lambda rename: rename.position)  # they are found in any order
         # No bound method of this object is passed on: the cycle would keep all states until garbage collection.
         read = repository.read_blob
         self.instructions = InstructionHistories(lambda oid: read(oid).content)
+        self._roles = lru_cache(_PATHS)(
+            lambda path: (
+                layout.places(path),
+                layout.is_instruction(path),
+                layout.is_shared(path) or path == layout.manifest_path,
+            )
+        )
+        """The role of a path in evals, and whether it is an instruction file, or one of the rules of scoring."""
         self._rules = RulesInForce(layout, repository, self.problems.append, read_manifest)
 
     @property
     def head(self) -> Commit:
         """The last commit that was folded."""
-        assert self._head is not None
-        return self._head
+        assert self._last is not None
+        return self._last.commit
 
     def histories(self) -> dict[str, EvalHistory]:
         """Return the history of every eval, by id."""
         return {eval_id: history_of(state) for eval_id, state in sorted(self.evals.items())}
 
-    def walk(self, head: str) -> None:
-        """Fold all commits up to ``head``. Raises StartOverError as ``fold`` does."""
-        commits = commits_up_to(self.repository.place, head, first_parent=self.layout.site.first_parent)
-        self.fold(walk(self.repository.place, commits, pathspecs=self.layout.pathspecs, irregular=self.irregular))
+    def walk(self, head: str, known: Sequence[Revision] = ()) -> tuple[Revision, ...]:
+        """Fold all commits up to ``head``, and return the first of them. Raises StartOverError as ``fold`` does.
 
-    def fold(self, revisions: Iterable[Revision]) -> None:
-        """Fold revisions, oldest first.
-
-        Raises StartOverError if a manifest names files that were not followed, or if an eval is renamed whose entry
-        under the new id states other outputs.
+        ``known``: those of an earlier build, which are not read again if history still begins with them.
         """
-        for revision in revisions:
-            self._fold_revision(revision)
-            if revision.commit.sha == WORKTREE:
-                self._uncommitted = revision.changes
+        place, pathspecs = self.repository.place, self.layout.pathspecs
+        commits = [*commits_up_to(place, head, first_parent=self.layout.site.first_parent)]
+        if [revision.commit.sha for revision in known] != commits[: len(known)]:
+            known = ()
+        first, room = [], _WALKED
+        new = walk(place, commits[len(known) :], pathspecs=pathspecs, position=len(known))
+        for revision in chain(known, new):
+            for path, file_type in revision.irregular:
+                self.report_irregular(revision.commit, path, file_type)
+            self.fold(revision)
+            room -= len(revision.commit.body) + sum(len(change.path) + _IDS for change in revision.changes)
+            if room >= 0:
+                first.append(revision)
+        return tuple(first)
 
-    def irregular(self, commit: Commit, path: str, file_type: str) -> None:
+    def report_irregular(self, commit: Commit, path: str, file_type: str) -> None:
         """Report a symbolic link or a submodule at the path of a file that would be read, or of its folder."""
-        places, instruction = self.layout.places(path), self.layout.is_instruction(path)
-        is_read = places or instruction or self.layout.is_shared(path) or path == self.layout.manifest_path
-        if is_read or self.layout.hides(path):
+        places, instruction, is_rule = self._roles(path)
+        if places or instruction or is_rule or self.layout.hides(path):
             problem = Problem(
                 severity="note" if instruction else "warning",
                 message=f"This is {file_type}, which is not followed.",
@@ -117,21 +135,27 @@ class HistoryFold:
             )
             self.problems.append(problem)
 
-    def _fold_revision(self, revision: Revision) -> None:
-        commit = revision.commit
+    def fold(self, revision: Revision) -> None:
+        """Fold the next revision.
+
+        Raises StartOverError if a manifest names files that were not followed, or if an eval is renamed whose entry
+        under the new id states other outputs.
+        """
+        commit, changes = revision.commit, revision.changes
         # By eval, including strangers: folders beside iterations without such a name.
         by_eval: dict[str, dict[ChangedPath, PathRole]] = {}
-        for change in revision.changes:
-            for place in self.layout.places(change.path):
+        instructions, rules = [], []
+        for change in changes:
+            places, is_instruction, is_rule = self._roles(change.path)
+            for place in places:
                 by_eval.setdefault(place.eval_id, {})[change] = place
-        if self._head is not None:
-            before, now = (datetime.fromisoformat(each.committed_at) for each in (self._head, commit))
+            instructions += [change] * is_instruction
+            rules += [change] * is_rule
+        if self._last is not None:
+            before, now = (datetime.fromisoformat(each.committed_at) for each in (self.head, commit))
             self.backward_dates += now < before
-        self._head = commit
-        layout, changes = self.layout, revision.changes
+        self._last = revision
         of_evals = {change for own in by_eval.values() for change, place in own.items() if place.role != "stranger"}
-        instructions = [change for change in changes if layout.is_instruction(change.path)]
-        rules = [change for change in changes if layout.is_shared(change.path) or change.path == layout.manifest_path]
         if rules:
             for eval_id in self._rules.update(commit, rules, self.evals):
                 by_eval.setdefault(eval_id, {})
@@ -209,10 +233,12 @@ class HistoryFold:
             for folder in self.evals[name].folders
         ]
 
+        uncommitted = self._last.changes if self._last and self._last.commit.sha == WORKTREE else ()
+
         def examine() -> str:
             found: list[tuple[str, str]] = []
             committed = walk(self.repository.place, {*self._begun.values()} - {WORKTREE})
-            changes = {WORKTREE: self._uncommitted} | {each.commit.sha: each.changes for each in committed}
+            changes = {WORKTREE: uncommitted} | {each.commit.sha: each.changes for each in committed}
             renames = {sha: file_renames(changes[sha], lambda oid: None) for sha in changes}
             for sha, name, start, outputs in places:
                 moved = renames[sha]
@@ -228,7 +254,7 @@ class HistoryFold:
             return
         # What is uncommitted may be something else in the next build.
         answers, question = self.repository.answers, f"places before {places}"
-        answer = examine() if self._uncommitted else answers.about(places[-1][0], question, examine)
+        answer = examine() if uncommitted else answers.about(places[-1][0], question, examine)
         owners = {folder: name for name, state in self.evals.items() for folder in state.folders}
         found: dict[str, EvalConfig] = {}
         for name, at in json.loads(answer or "[]"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container, Iterator, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from posixpath import join, normpath
 from typing import Any, Final, Literal, TypeAlias
 
@@ -128,8 +128,6 @@ RECORDED: Final = "eval-results.json"
 _OTHER_RECORDS: Final = ("run.json", "summary.json", "metadata.json", "meta.json")
 REPORT: Final = "eval-report.html"
 """The report for people that ``verify-one --save`` writes beside them."""
-_PATHS: Final = 4096
-"""Number of paths whose roles are remembered."""
 LONE: Final[Kind] = "highlights"
 """The kind, which is also the id, of an eval whose files are directly in the folder of evals."""
 
@@ -225,10 +223,6 @@ class Layout:
         inside = [join(home, glob) for home, glob in homes if glob]
         self._inside_runs = compiled(tuple(inside))
         self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths})
-        # Few paths are changed by many commits: a fold asks the same again and again.
-        self.places = lru_cache(_PATHS)(self._places)
-        self.is_instruction = lru_cache(_PATHS)(self._is_instruction)
-        self.is_shared = lru_cache(_PATHS)(self._is_shared)
 
     def entry(self, eval_id: str) -> EvalConfig:
         """Return the built manifest's entry of an eval, or the defaults."""
@@ -260,7 +254,7 @@ class Layout:
                 truths.add(rules.ground_truth)
         return Watched(frozenset(shared), frozenset(truths))
 
-    def _places(self, path: str) -> tuple[PathRole, ...]:
+    def places(self, path: str) -> tuple[PathRole, ...]:
         """Return a path's role in each eval that it belongs to: several only if the manifest gives them one folder."""
         if self._evals and path in _LONE_AT_ROOT:
             return (PathRole(eval_id=LONE, folder=self._evals_dir, role="overwritten"),)
@@ -306,13 +300,13 @@ class Layout:
             return None, ""  # no folder among the results is an iteration, if one output is stated
         return _role_in_results(inside, records)
 
-    def _is_instruction(self, path: str) -> bool:
+    def is_instruction(self, path: str) -> bool:
         """Whether the path is an instruction file's. No file of a run is one, unless a glob of the project names it."""
         if self._instructions.fullmatch(path) is not None:
             return True
         return self._usual_instructions.fullmatch(path) is not None and self._inside_runs.fullmatch(path) is None
 
-    def _is_shared(self, path: str) -> bool:
+    def is_shared(self, path: str) -> bool:
         """Whether the path may be a mapping, a schema, or a ground truth outside its eval's folder."""
         if _is_at(path, self._shared):
             return True

@@ -20,9 +20,6 @@ from sitegen.history.process import Process
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.model.commits import ChangedPath, Commit, Revision
 
-Irregular = Callable[[Commit, str, str], None]
-"""Called with (commit, path, file type) of each path that becomes ``a symbolic link`` or ``a submodule``."""
-
 _FORMAT: Final = "--format=%H%x00%an%x00%cd%x00%s%x00%b"
 _FIELDS: Final = 5  # fields of a commit in git's output
 _PIECE: Final = 1 << 16  # bytes that are read at once
@@ -48,16 +45,12 @@ def commits_up_to(
 
 
 def walk(
-    repository: RepositoryPlace,
-    commits: Iterable[str],
-    *,
-    pathspecs: Sequence[str] = (),
-    irregular: Irregular | None = None,
+    repository: RepositoryPlace, commits: Iterable[str], *, pathspecs: Sequence[str] = (), position: int = 0
 ) -> Iterator[Revision]:
-    """Yield the revisions of commits, in their order.
+    """Yield the revisions of commits, in their order; ``position`` is that of the first.
 
-    Only regular files count; a path that becomes a symbolic link or a submodule is a deletion, and ``irregular`` is
-    called with it. ``pathspecs`` are literal files or folders; a commit that touches none of them is still yielded.
+    Only regular files count; a path that becomes a symbolic link or a submodule is a deletion as well. ``pathspecs``
+    are literal files or folders; a commit that touches none of them is still yielded.
     """
     command = [
         "diff-tree",
@@ -77,7 +70,7 @@ def walk(
         *(["--", *pathspecs] if pathspecs else []),
     ]
     with Process(repository, command, (f"{commit}\n".encode() for commit in commits)) as trees:
-        yield from _revisions(tokens(trees.stdout), irregular)
+        yield from _revisions(tokens(trees.stdout), position)
         try:
             trees.finish()
         except RepositoryError as error:
@@ -94,8 +87,7 @@ def tokens(stream: IO[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def _revisions(parts: Iterator[bytes], irregular: Irregular | None) -> Iterator[Revision]:
-    position = 0
+def _revisions(parts: Iterator[bytes], position: int) -> Iterator[Revision]:
     # Under -z the message ends with NUL and a line feed stands before the first record: "\n:100644 ...".
     # Records start with a colon, ids of commits never do, and a message cannot hold a NUL.
     for first in parts:
@@ -111,30 +103,22 @@ def _revisions(parts: Iterator[bytes], irregular: Irregular | None) -> Iterator[
                 body=_decoded_text(body, _LONGEST_BODY),
             )
             position += 1
-            changes = []
+            changes, irregular = [], []
             head = b""
             for token in parts:
                 record = token.lstrip(b"\n")
                 if not record.startswith(b":"):
                     head = token
                     break
-                change = _changed_path(record, next(parts), commit, irregular)
-                if change is not None:
+                # Interned, because most occur in several commits, snapshots and edits that are all in memory.
+                old_mode, new_mode, old, new, _ = raw_record_fields(record)
+                path = intern(os.fsdecode(next(parts)))
+                if new_mode in _KINDS:
+                    irregular.append((path, _KINDS[new_mode]))
+                change = ChangedPath(path, old if old_mode in REGULAR else None, new if new_mode in REGULAR else None)
+                if change.old != change.new:  # a regular file on one side, and not its mode alone
                     changes.append(change)
-            yield Revision(commit, tuple(changes))
-
-
-def _changed_path(record: bytes, raw_path: bytes, commit: Commit, irregular: Irregular | None) -> ChangedPath | None:
-    """Parse a raw record, ``:mode mode id id status``; None if neither side is a regular file or only the mode changed.
-
-    Paths and ids are interned, because most occur in several commits, snapshots and edits that are all in memory.
-    """
-    old_mode, new_mode, old, new, _ = raw_record_fields(record)
-    path = intern(os.fsdecode(raw_path))
-    if irregular is not None and new_mode in _KINDS:
-        irregular(commit, path, _KINDS[new_mode])
-    change = ChangedPath(path, old if old_mode in REGULAR else None, new if new_mode in REGULAR else None)
-    return change if change.old != change.new else None
+            yield Revision(commit, tuple(changes), tuple(irregular))
 
 
 def raw_record_fields(record: bytes) -> tuple[str, ...]:

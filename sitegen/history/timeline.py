@@ -1,7 +1,8 @@
 """The timeline: a fold over revisions, oldest first.
 
-History is always read from its root, which takes a third of a second for 2,000 commits. What is new since the previous
-build is what differs from the state at the commit that it had reached.
+History is always folded from its root, which takes a fifth of a second for 2,000 commits; the commits and their changed
+paths are kept, so git is asked for the new ones alone. What is new since the previous build is what differs from the
+state at the commit that it had reached.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from sitegen.history.layout import Layout, StartOverError
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.rules_in_force import ManifestReader
-from sitegen.model.commits import WORKTREE, Commit
+from sitegen.model.commits import WORKTREE, Commit, Revision
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory, RenamedEval
@@ -42,6 +43,8 @@ class FoldEnd(Frozen):
     head: str
     structure: str
     """A digest of the configuration, the paths that were followed, the renames, and the boundary of the history."""
+    revisions: tuple[Revision, ...]
+    """The first commits, with their changes of the paths that were followed."""
 
 
 class FoldedHistory(Frozen):
@@ -105,19 +108,23 @@ def advance(
     Raises NothingToReportError if no eval ever had ground truth and there never was an instruction file.
     """
     renamed = tuple[RenamedEval, ...]()
-    # Without the first-parent line, the commits before another one are not the same at any head. What was uncommitted
-    # may be something else now.
-    known = since.head if since and layout.site.first_parent and since.head != WORKTREE else None
+    revisions = tuple[Revision, ...]()
     repository = repository.overlaid({})  # its overlay becomes that of the history
     while True:
-        fold = HistoryFold(repository, layout, renamed, manifests, known)
+        structure = _structure(repository, layout, renamed)
+        known = since if since and since.structure == structure else None
+        # Without the first-parent line, the commits before another one are not the same at any head. What was
+        # uncommitted may be something else now.
+        is_on_line = known and layout.site.first_parent and known.head != WORKTREE
+        fold = HistoryFold(repository, layout, renamed, manifests, known.head if known and is_on_line else None)
         try:
             if head is not None:
-                fold.walk(head)
+                revisions = fold.walk(head, known.revisions if known else ())
             if files != "committed":
                 from sitegen.history.worktree import uncommitted
 
-                fold.fold(uncommitted(fold, head, ignored=files == "ignored"))
+                for revision in uncommitted(fold, head, ignored=files == "ignored"):
+                    fold.fold(revision)
             fold.follow_earlier_places()
             break
         except StartOverError as reason:
@@ -129,17 +136,7 @@ def advance(
         message, fix = _no_eval(layout)
         where = str(repository.place.top)
         raise NothingToReportError(f"{message} There is no instruction file either.", where=where, fix=fix)
-    boundary, watched = repository.shallow_boundary, layout.watched
-    decided = (layout.site, layout.manifest, sorted(watched.shared), sorted(watched.ground_truths), renamed, boundary)
-    configuration = repr(decided).encode("utf-8", "surrogateescape")
-    stated = layout.manifest.evals
-    # The fold reads the metadata of runs, so it depends on which packages are installed to read it.
-    installed = (
-        installed_for(entry.outputs for entry in stated),
-        installed_versions(*(entry.settings for entry in stated)),
-    )
-    structure = f"{VERSION} {blake2b(configuration, digest_size=16).hexdigest()} {installed}"
-    before = fold.before if since and since.structure == structure else None
+    before = fold.before
     first_new = _first_new(fold, evals, instructions, before)
     before = before if before and first_new else {}
     changed = {eval_id: history for eval_id, history in evals.items() if history != before.get(eval_id)}
@@ -155,10 +152,23 @@ def advance(
         evals=tuple(evals.values()),
         instructions=instructions,
         head=fold.head,
-        problems=tuple(_shown_problems(fold, evals, boundary)),
-        end=FoldEnd(fold.head.sha, structure),
+        problems=tuple(_shown_problems(fold, evals, repository.shallow_boundary)),
+        end=FoldEnd(fold.head.sha, structure, revisions),
         overlay=repository.overlay,
     )
+
+
+def _structure(repository: Repository, layout: Layout, renamed: tuple[RenamedEval, ...]) -> str:
+    boundary, watched = repository.shallow_boundary, layout.watched
+    decided = (layout.site, layout.manifest, sorted(watched.shared), sorted(watched.ground_truths), renamed, boundary)
+    stated = layout.manifest.evals
+    # The fold reads the metadata of runs, so it depends on which packages are installed to read it.
+    installed = (
+        installed_for(entry.outputs for entry in stated),
+        installed_versions(*(entry.settings for entry in stated)),
+    )
+    configuration = repr(decided).encode("utf-8", "surrogateescape")
+    return f"{VERSION} {blake2b(configuration, digest_size=16).hexdigest()} {installed}"
 
 
 def _first_new(

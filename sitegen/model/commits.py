@@ -56,3 +56,5 @@ class Revision(Frozen):
 
     commit: Commit
     changes: tuple[ChangedPath, ...]
+    irregular: tuple[tuple[str, str], ...] = ()
+    """Each path that becomes no regular file, and what it becomes: ``a symbolic link`` or ``a submodule``."""

@@ -145,7 +145,8 @@ def files_of_history(
     files = {file.path: file for file in before.met} if before else {}
     links = set(before.links) if before else set[str]()
     number = before.commits if before else 0
-    for revision in walk(repository.place, commits, irregular=lambda commit, path, kind: links.add(path)):
+    for revision in walk(repository.place, commits):
+        links |= {path for path, _ in revision.irregular}
         number += 1
         several = len(revision.changes) > _MOST_RENAMED
         renames = {} if several else file_renames(revision.changes, lambda oid: None)  # without a change of content

@@ -58,7 +58,7 @@ def test_the_values_of_an_eval_are_those_within_it(tmp_path: Path):
 
 def test_another_walk_forgets_the_last_one_and_what_belongs_to_no_eval_or_file(tmp_path: Path):
     with Memo.open(tmp_path) as memo:
-        END_OF_WALK.keep(memo, "", EndOfWalk(head="1", structure="s", listed=()))
+        END_OF_WALK.keep(memo, "", EndOfWalk(head="1", structure="s", revisions=(), listed=()))
         COUNTED_EDITS.keep(memo, "old.md", {})
         COUNTED_EDITS.keep(memo, "new.md", {})
         rows = [
