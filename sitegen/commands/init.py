@@ -90,7 +90,7 @@ def _discover(place: RepositoryPlace, head: str) -> tuple[Discovery, Mapping[str
     from sitegen.recognition.files import files_of_history
 
     config, repository = read_site(place.top).value, Repository(place)
-    history = files_of_history(repository, head, first_parent=config.first_parent)
+    history = files_of_history(repository, head)
     discovery = discover(repository, Layout(config, worktree_manifest(place.top, config).value), history)
     files = {f"{config.evals_dir}/manifest.yaml": discovery.manifest, SITE: discovery.site}
     return discovery, {path: text for path, text in files.items() if text is not None}

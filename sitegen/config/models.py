@@ -298,7 +298,6 @@ class SiteConfig(ConfigTable):
     noindex: bool = False
     """Whether every page asks search engines not to index it."""
     rev: str = "HEAD"
-    first_parent: bool = True
     instructions: tuple[str, ...] = INSTRUCTIONS
     evals_dir: str = "evals"
     mapping: tuple[str, ...] = MAPPINGS

@@ -34,11 +34,7 @@ from sitegen.model.timeline import CommitRecord, EvalHistory, RenamedEval, last_
 OTHERS: Final = 50
 """The most changed paths in the record of a commit that sitegen does not read."""
 _WALKED: Final = 10_000_000
-"""The most characters of messages, paths and ids of the commits that the next build need not read again."""
-_IDS: Final = 80
-"""Number of characters of two ids."""
-_PATHS: Final = 4_096
-"""Number of paths whose roles are remembered: most commits change a few files that others change too."""
+"""About the most bytes of commits that the next build need not read again."""
 _MOST_ALIASES: Final = 20
 """The most earlier places of an eval that are looked for; for each, history is read once more."""
 
@@ -81,7 +77,7 @@ class HistoryFold:
         # No bound method of this object is passed on: the cycle would keep all states until garbage collection.
         read = repository.read_blob
         self.instructions = InstructionHistories(lambda oid: read(oid).content)
-        self._roles = lru_cache(_PATHS)(
+        self._roles = lru_cache(maxsize=4_096)(  # most commits change a few files that others change too
             lambda path: (
                 layout.places(path),
                 layout.is_instruction(path),
@@ -107,7 +103,7 @@ class HistoryFold:
         ``known``: those of an earlier build, which are not read again if history still begins with them.
         """
         place, pathspecs = self.repository.place, self.layout.pathspecs
-        commits = [*commits_up_to(place, head, first_parent=self.layout.site.first_parent)]
+        commits = [*commits_up_to(place, head)]
         if [revision.commit.sha for revision in known] != commits[: len(known)]:
             known = ()
         first, room = [], _WALKED
@@ -116,7 +112,7 @@ class HistoryFold:
             for path, file_type in revision.irregular:
                 self.report_irregular(revision.commit, path, file_type)
             self.fold(revision)
-            room -= len(revision.commit.body) + sum(len(change.path) + _IDS for change in revision.changes)
+            room -= len(revision.commit.body) + 150 * len(revision.changes)  # of a path and two ids
             if room >= 0:
                 first.append(revision)
         return tuple(first)

@@ -29,15 +29,9 @@ REGULAR: Final = ("100644", "100755", "100664")
 _KINDS: Final = {"120000": "a symbolic link", "160000": "a submodule"}
 
 
-def commits_up_to(
-    repository: RepositoryPlace, new: str, *, since: str | None = None, first_parent: bool = True
-) -> Iterator[str]:
-    """Yield the ids of the commits after ``since`` (a commit on the same line) up to ``new``, oldest first.
-
-    Without ``first_parent``, commits of side branches are included, parents first.
-    """
-    order = "--first-parent" if first_parent else "--topo-order"
-    arguments = ["rev-list", order, "--reverse", new, *([f"^{since}"] if since else []), "--"]
+def commits_up_to(repository: RepositoryPlace, new: str, *, since: str | None = None) -> Iterator[str]:
+    """Yield the ids of the first-parent line after ``since`` (a commit on it) up to ``new``, oldest first."""
+    arguments = ["rev-list", "--first-parent", "--reverse", new, *([f"^{since}"] if since else []), "--"]
     with Process(repository, arguments, ()) as listing:
         for line in listing.stdout:
             yield line.decode("ascii").strip()
@@ -53,20 +47,8 @@ def walk(
     are literal files or folders; a commit that touches none of them is still yielded.
     """
     command = [
-        "diff-tree",
-        "--stdin",
-        "-r",
-        "--raw",
-        "-z",
-        "--root",
-        "--no-renames",
-        "--diff-merges=first-parent",
-        "--no-abbrev",
-        "--always",
-        "--ignore-submodules=none",
-        "--encoding=UTF-8",
-        "--date=raw",
-        _FORMAT,
+        *("diff-tree", "--stdin", "-r", "--raw", "-z", "--root", "--no-renames", "--diff-merges=first-parent"),
+        *("--no-abbrev", "--always", "--ignore-submodules=none", "--encoding=UTF-8", "--date=raw", _FORMAT),
         *(["--", *pathspecs] if pathspecs else []),
     ]
     with Process(repository, command, (f"{commit}\n".encode() for commit in commits)) as trees:

@@ -1,8 +1,7 @@
 """The timeline: a fold over revisions, oldest first.
 
-History is always folded from its root, which takes a fifth of a second for 2,000 commits; the commits and their changed
-paths are kept, so git is asked for the new ones alone. What is new since the previous build is what differs from the
-state at the commit that it had reached.
+History is always folded from its root; its commits are kept, so git is asked for the new ones alone. What is new since
+the previous build is what differs from the state at the commit that it had reached.
 """
 
 from __future__ import annotations
@@ -113,10 +112,9 @@ def advance(
     while True:
         structure = _structure(repository, layout, renamed)
         known = since if since and since.structure == structure else None
-        # Without the first-parent line, the commits before another one are not the same at any head. What was
-        # uncommitted may be something else now.
-        is_on_line = known and layout.site.first_parent and known.head != WORKTREE
-        fold = HistoryFold(repository, layout, renamed, manifests, known.head if known and is_on_line else None)
+        # What was uncommitted may be something else now.
+        reached = known.head if known and known.head != WORKTREE else None
+        fold = HistoryFold(repository, layout, renamed, manifests, reached)
         try:
             if head is not None:
                 revisions = fold.walk(head, known.revisions if known else ())
@@ -136,9 +134,8 @@ def advance(
         message, fix = _no_eval(layout)
         where = str(repository.place.top)
         raise NothingToReportError(f"{message} There is no instruction file either.", where=where, fix=fix)
-    before = fold.before
-    first_new = _first_new(fold, evals, instructions, before)
-    before = before if before and first_new else {}
+    first_new = _first_new(fold, evals, instructions)
+    before = fold.before if fold.before and first_new else {}
     changed = {eval_id: history for eval_id, history in evals.items() if history != before.get(eval_id)}
     started: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for history in evals.values():
@@ -171,14 +168,9 @@ def _structure(repository: Repository, layout: Layout, renamed: tuple[RenamedEva
     return f"{VERSION} {blake2b(configuration, digest_size=16).hexdigest()} {installed}"
 
 
-def _first_new(
-    fold: HistoryFold,
-    evals: dict[str, EvalHistory],
-    instructions: tuple[InstructionHistory, ...],
-    before: dict[str, EvalHistory] | None,
-) -> int:
-    """Return the position of the first commit after ``before``; 0 if later ones change what earlier pages show."""
-    first = fold.first_new
+def _first_new(fold: HistoryFold, evals: dict[str, EvalHistory], instructions: tuple[InstructionHistory, ...]) -> int:
+    """Return the position of the first new commit; 0 if it or later ones change what earlier pages show."""
+    first, before = fold.first_new, fold.before
     edits = (edit for file in instructions for edit in file.edits)
     shows_otherwise = (
         before is None

@@ -78,8 +78,7 @@ def search_history(
     names_some = config.instructions != SiteConfig().instructions or any(name in search.names(at) for at, name in usual)
     if head is None or (has_evals and names_some):
         return None
-    earlier = before.history if before else None
-    history = files_of_history(repository, head, first_parent=config.first_parent, before=earlier)
+    history = files_of_history(repository, head, before.history if before else None)
     rules = (__version__, has_evals, config, configured.manifest, history.boundary)
     decided_by = blake2b(repr(rules).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
     if before and before.decided_by == decided_by and before.history.files == history.files and before.is_whole:

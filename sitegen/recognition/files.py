@@ -120,16 +120,14 @@ class FilesOfHistory(Frozen):
         return tuple(files[path] for path in sorted(files) if not path.startswith(sites))
 
 
-def files_of_history(
-    repository: Repository, head: str, *, first_parent: bool, before: FilesOfHistory | None = None
-) -> FilesOfHistory:
+def files_of_history(repository: Repository, head: str, before: FilesOfHistory | None = None) -> FilesOfHistory:
     """Walk history up to a commit.
 
     ``before``: what was met up to an earlier commit, after which the walk begins if that is on the same line.
     """
     boundary = repository.shallow_boundary
     commits: Iterable[str] = ()
-    if before is not None and first_parent and before.boundary == boundary:
+    if before is not None and before.boundary == boundary:
         with suppress(SitegenError):  # the earlier commit does not exist any more
             commits = tuple(commits_up_to(repository.place, head, since=before.head))
             is_continued = repository.resolve(f"{head}~{len(commits)}") == before.head
@@ -141,7 +139,7 @@ def files_of_history(
             since = repository.resolve(f"{head}~{_MOST_COMMITS}")
         except SitegenError:  # the history has fewer commits
             since = None
-        commits = commits_up_to(repository.place, head, since=since, first_parent=first_parent)
+        commits = commits_up_to(repository.place, head, since=since)
     files = {file.path: file for file in before.met} if before else {}
     links = set(before.links) if before else set[str]()
     number = before.commits if before else 0

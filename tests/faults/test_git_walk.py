@@ -14,9 +14,9 @@ from sitegen.model.commits import ChangedPath, Commit, Revision
 from tests.gitrepo import START, Executable, GitRepo, Link, Submodule
 
 
-def walk(repo: GitRepo, *, first_parent: bool = True, **options: object) -> list[Revision]:
+def walk(repo: GitRepo, **options: object) -> list[Revision]:
     repository = Repository.open(repo.path)
-    commits = commits_up_to(repository.place, repository.resolve("HEAD"), first_parent=first_parent)
+    commits = commits_up_to(repository.place, repository.resolve("HEAD"))
     return list(history_revisions.walk(repository.place, commits, **options))  # type: ignore[arg-type]
 
 
@@ -100,15 +100,6 @@ def test_a_merge_counts_against_its_first_parent_with_the_edits_of_its_side_bran
     revisions = walk(repo)
     assert [each.commit.sha for each in revisions] == [base, main, merge]
     assert paths(revisions) == [["a", "b"], ["a"], ["b", "c"]]
-
-
-def test_without_first_parent_commits_of_side_branches_come_before_their_merge(repo: GitRepo) -> None:
-    base = repo.commit({"a": "1"})
-    main = repo.commit({"a": "2"})
-    side = repo.commit({"b": "1"}, branch="side", parent=base)
-    merge = repo.commit({"b": "1"}, merge=side)
-    shas = [each.commit.sha for each in walk(repo, first_parent=False)]
-    assert (shas[0], {*shas[1:3]}, shas[3]) == (base, {main, side}, merge)
 
 
 def test_messages_and_names_of_any_characters_encoding_and_length_are_read_and_do_not_lose_step(repo: GitRepo) -> None:

@@ -68,7 +68,7 @@ def test_without_any_file_the_defaults_hold(tmp_path: Path) -> None:
 
 def test_every_key_of_the_site_is_read(tmp_path: Path) -> None:
     (tmp_path / "sitegen.toml").write_text(
-        'title = " Mine "\nbase_url = "https://example.org"\nfirst_parent = false\ninstructions = ["a/*.md"]\n'
+        'title = " Mine "\nbase_url = "https://example.org"\ninstructions = ["a/*.md"]\n'
         "[limits]\ndiscrepancies_per_type = 7\n[engine]\njobs = 2\n"
         '[[regressions.mute]]\neval = "a"\ncommit = "1a2b3c4"\nwhy = "known"\n'
         '[gate]\nfloor = 0.5\nnoise = false\nremoved = ["old"]\nmetrics.recall = {drop = 1}\n'
@@ -77,7 +77,6 @@ def test_every_key_of_the_site_is_read(tmp_path: Path) -> None:
     assert read_site(tmp_path).value == SiteConfig(
         title="Mine",
         base_url="https://example.org",
-        first_parent=False,
         instructions=("a/*.md",),
         limits=BuildLimits(discrepancies_per_type=7),
         engine=Engine(jobs=2),

@@ -120,7 +120,7 @@ def found(project) -> Discovery:
 
 def _look(repo: GitRepo, manifest: Manifest | None = None) -> Discovery:
     repository = Repository.open(repo.path)
-    history = files_of_history(repository, repository.resolve("HEAD"), first_parent=True)
+    history = files_of_history(repository, repository.resolve("HEAD"))
     return discover(repository, Layout(SiteConfig(), manifest or Manifest()), history)
 
 
