@@ -108,7 +108,7 @@ class GateOverlap(FrozenObject):
     only_base: tuple[str, ...] = ()
     only_head: tuple[str, ...] = ()
     lost_fields: tuple[str, ...] = ()
-    """Fields of which the base expects values, and the head judges none."""
+    """Fields of which the base expects values, and judges that give it scores, of which the head has none."""
 
 
 class GateCell(FrozenObject):

@@ -34,9 +34,8 @@ def gate_junit(report: GateReport) -> bytes:
         eval_id = _xml_text(check.key)
         suite = SubElement(root, "testsuite", name=eval_id)
         message = " ".join(eval_sentence(check, reason) for reason in check.reasons)
-        verdict: GateVerdict = "fail" if check.reasons else "pass"
         presence = {"both": "compared", "new": "new", "gone": "removed"}[check.presence]
-        _add_case(suite, eval_id, presence, verdict, message)
+        _add_case(suite, eval_id, presence, "fail" if check.reasons else "pass", message)
         for metric in check.metrics:
             if metric.reasons or metric.has_limit:
                 whole = [eval_sentence(check, reason) for reason in metric.reasons if reason in check.reasons]

@@ -162,8 +162,10 @@ class GatedPair:
             (before.noise(), after.noise()) if "outputs" in self._roles else (None, None),
         )
         self._change = change(self._series, 0, 1, card_of)
-        first, last = self._series.points
-        self._cards = first.scorecard, last.scorecard
+        self._cards = self._series.points[0].scorecard, self._series.points[1].scorecard
+        answers = (chain.from_iterable(case.answers for case in result.cases) for result in results)
+        judges = ([judge for answer in side for judge in answer.judges if judge.name] for side in answers)
+        self._judges = [{judge.name for judge in side if judge.score is not None} for side in judges] or [set(), set()]
         mixed = sides[0].with_roles_of(sides[1], ("outputs",))
         self._by_base = card_of(mixed) if mixed in mixtures(*sides) else self._cards[not self._is_same_output]
 
@@ -212,9 +214,9 @@ class GatedPair:
         made = self._after.edits()
         other = other_edit(made.made_with[-1]) if edits else None
         overlap, (before, after) = self._change.overlap, self._cards
-        kept = {name for name, counts in after.fields if judged(counts)}
-        findings = chain.from_iterable(card.findings for card in self._cards)
-        lacks = any(POINTER in finding.message for finding in findings)
+        fields = [name for name, counts in before.fields if counts.tp + counts.fn]
+        kept = {name for name, counts in after.fields if judged(counts)} | self._judges[1]
+        lacks = any(POINTER in finding.message for card in self._cards for finding in card.findings)
         return replace(
             draft,
             reasons=("not fetched",) if lacks else (),
@@ -223,7 +225,9 @@ class GatedPair:
                 common=overlap.common,
                 only_base=overlap.only_before,
                 only_head=overlap.only_after,
-                lost_fields=tuple(name for name, counts in before.fields if counts.tp + counts.fn and name not in kept),
+                lost_fields=tuple(
+                    name for name in dict.fromkeys((*fields, *sorted(self._judges[0]))) if name not in kept
+                ),
             ),
             fixed=len(fixed),
             broken=len(broken),

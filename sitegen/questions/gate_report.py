@@ -201,7 +201,7 @@ def caveats(check: GateEval) -> Iterator[str]:
         units = nouns.document if overlap.common == 1 else nouns.documents
         yield f"{overlap.common:,} {units} in common; not matched: {', '.join(alone)}"
     if overlap and overlap.lost_fields:
-        yield f"{nouns.attributes} of the base that are not judged at the head: {first_names(overlap.lost_fields)}"
+        yield f"judged at the base and not at the head: {first_names(overlap.lost_fields)}"
     for metric in check.metrics:
         if "still below the floor" in metric.reasons:
             yield f"{metric.label} is still {_missed_floor(metric)}, as it was at the base, which does not fail"

@@ -230,6 +230,15 @@ def test_of_cases_with_scores_alone_those_that_got_worse_count_as_broken(tmp_pat
     )
 
 
+def test_a_judge_whose_scores_are_gone_is_a_caveat_however_the_mean_moved(tmp_path):
+    repo = GitRepo(tmp_path / "project")
+    judges = [{"name": "tone", "score": 1.0}, {"name": "facts", "score": 0.5}]
+    both, one = (json.dumps({"case_id": "a", "evaluator_results": side}) for side in (judges, judges[:1]))
+    repo.commit({"evals/tone/results.jsonl": both})
+    work(repo, {"evals/tone/results.jsonl": one})
+    assert "- `tone`: judged at the base and not at the head: facts." in check(repo).stdout.splitlines()
+
+
 def test_scores_that_moved_in_opposite_directions_are_told_of_though_their_mean_is_the_same(tmp_path):
     repo = GitRepo(tmp_path / "project")
     scores = [{"id": f"c-{at}", "score": 0.5} for at in range(8)]
@@ -339,7 +348,7 @@ def test_labels_that_a_branch_fits_to_its_output_are_named(repo):
         ),
         (
             {f"{NOTES}/field_mapping.yaml": MAPPING + "ignore: [total]\n", SECOND: output(range(20))},
-            ["fields of the base that are not judged at the head: total"],
+            ["judged at the base and not at the head: total"],
         ),
     ],
 )
