@@ -295,7 +295,8 @@ def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> st
     escape.
     """
     moved, (fixed, broken) = moved_words(verdict, spec, nouns), verdict.counted
-    if is_counted(spec.name) and verdict.p_value is not None and verdict.counted != (verdict.fixed, verdict.broken):
+    flips = verdict.fixed, verdict.broken
+    if is_counted(spec.name) and verdict.p_value is not None and verdict.counted != flips != (0, 0):
         once = "all answers to a case count" if verdict.unit == "cases" else "each list item counts"
         moved += f" ({fixed:,} and {broken:,} if {once} once)"
     if verdict.p_value is not None and verdict.why != "a field was lost":
@@ -385,11 +386,15 @@ def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:
 
 
 def moved_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
-    """What moved, with its unit: ``3 values fixed, 5 broken``; for a mean over cases ``3 cases better, 5 worse``."""
-    if is_counted(spec.name):
+    """What moved, with its unit: ``3 values fixed, 5 broken``; for a mean over cases ``3 cases better, 5 worse``.
+
+    So it is for two slices of one output, whose values are not compared one by one.
+    """
+    if is_counted(spec.name) and (verdict.fixed + verdict.broken > 0 or verdict.counted == (0, 0)):
         return f"{counted(verdict.fixed, 'value')} fixed, {verdict.broken:,} broken"
+    better, worse = verdict.counted if is_counted(spec.name) else (verdict.fixed, verdict.broken)
     one, several = ("case", "cases") if verdict.unit == "cases" else (nouns.document, nouns.documents)
-    return f"{verdict.fixed:,} {one if verdict.fixed == 1 else several} better, {verdict.broken:,} worse"
+    return f"{better:,} {one if better == 1 else several} better, {worse:,} worse"
 
 
 def lost_words(verdict: ChangeVerdict) -> str:

@@ -172,6 +172,8 @@ def test_a_verdict_says_what_counts_of_the_items_of_lists():
     assert on_these_cases(lists, F1, Nouns()) == on_these_cases(replace(lists, decision="worse"), F1, Nouns()) == said
     answers = replace(lists, unit="cases")
     assert on_these_cases(answers, F1, Nouns()) == said.replace("each list item counts", "all answers to a case count")
+    slices = replace(answers, fixed=0, broken=0)  # of one output: values are not compared one by one
+    assert on_these_cases(slices, F1, Nouns()) == "4 cases better, 9 worse, p < 0.001"
 
 
 def test_a_verdict_of_a_mean_counts_cases():
