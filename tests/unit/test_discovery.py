@@ -785,196 +785,139 @@ def test_two_tables_are_joined_by_their_ids(name, repo, tmp_path):
 
 
 STATED = {
-    "a score beside lists": (
-        [{"id": n, "expected": ["a", "b"], "parsed_answer": ["b"], "response": "b", "score": n / 4} for n in range(4)],
-        "Score 0.375 over 4 cases",
-    ),
-    "whether it matches": (
-        [{"file": f"{n}.pdf", "predicted": f"{n}.", "expected": f"{n}", "match": n > 0} for n in range(4)],
-        "Passed 0.750 over 4 cases",
-    ),
-    "attempts at cases by name": (
-        {"results": {f"case {n}": {"attempts": [{"passed": True}, {"passed": n > 1}]} for n in range(4)}},
-        "Passed 0.750 over 4 cases",
-    ),
-    "metrics in a list": (
-        [{"input": "?", "output": "Yes!", "metrics": [{"name": "tone", "score": 0.5, "passed": True}]}],
-        "Score 0.500 over 1 cases",
-    ),
-    "scores named after what they grade": (
-        [
-            {
-                "title": n,
-                "expected_output": "x",
-                "llm_response": "y",
-                "score_form": n / 2,
-                "score_logic": 1,
-                "n_count": 1,
-            }
-            for n in range(2)
-        ],
-        "Score 0.625 over 2 cases",
-    ),
-    "whether a query ran, and what it found": (
-        {"records": [{"id": n, "sql_execution_status": "passed", "result_match": n > 0} for n in range(4)]},
-        "Passed 0.750 over 4 cases",
-    ),
-    "F1 of all documents beside that of each": (
-        {"docs": [{"doc_id": n, "tp": n, "fp": 1, "fn": 0, "f1": 0.5} for n in "ab"], "aggregate": {"f1": 0.8}},
-        "aggregate.f1 0.800 over 1 run",
-    ),
-    "percentages as texts": (
-        {"results": [{"eval_name": n, "pass_rate": "80%"} for n in "ab"], "overall_pass_rate": "75%"},
-        "overall_pass_rate 75.0 over 1 run",
-    ),
-    "a verdict that is called a grade": (
-        [{"id": n, "expected": "yes", "output": "no", "grade": "correct" if n else "incorrect"} for n in range(4)],
-        "Passed 0.750 over 4 cases",
-    ),
-    "a verdict that is called a judgement": (
-        {"runs": [{"id": n, "expected": "yes", "actual": "Yes!", "judgement": "PASS"} for n in range(2)]},
-        "Passed 1.000 over 2 cases",
-    ),
-    "a measure beside what was expected": (
-        [{"id": n, "expected": "yes", "output": "Yes!", "semantic_similarity": n / 4} for n in range(4)],
-        "Score 0.375 over 4 cases",
-    ),
-    "verdicts on fields": (
-        [{"id": n, "a_true": 1, "a_pred": 2, "a_ok": True, "b_true": 1, "b_pred": 1, "b_ok": n > 0} for n in range(2)],
-        "Score 0.750 over 2 cases",
-    ),
-    "cases by name": (
-        {"results": {name: {"passed": name != "c", "tokens": 90} for name in "abcd"}, "n_pass": 3},
-        "Passed 0.750 over 4 cases",
-    ),
-    "cases by name alone": (
-        {name: {"score": score, "question": name} for name, score in (("a", 0.5), ("b", 1))},
-        "Score 0.750 over 2 cases",
-    ),
-    "groups of cases by name": (
-        {"agents": {name: {"pass": 1, "fail": 0, "total": 1} for name in "ab"}, "accuracy": 0.5},
-        "accuracy 0.500 over 1 run",
-    ),
-    "a column that is crossed with the cases": (
-        [
-            {"question_id": f"q{n}", "architecture": kind, "question": f"Which {n}?", "recall": score}
-            for n in range(3)
-            for kind, score in (("naive", 0.5), ("hybrid", 1))
-        ],
-        "Score 0.750 over 6 cases",
-    ),
-    "a grade beside a variant": (
-        [
-            {"task_id": f"t{n}", "config": kind, "model": "m", "quality": 0.5, "cost_usd": 0.1, "run": run}
-            for n in range(3)
-            for kind in ("small", "large")
-            for run in (1, 2)
-        ],
-        "Score 0.500 over 6 cases",
-    ),
-    "a name for each case of several judges": (
-        {"scores": {n: {"outcome_pass": True, "tool_recall": 0.5, "safety_pass": n != "a", "time": 4} for n in "abcd"}},
-        "Score 0.750 over 4 cases",
-    ),
-    "a grade beside one verdict by its name": (
-        [{"id": n, "question": f"?{n}", "recall": 0.5, "refusal_correct": True} for n in range(4)],
-        "Score 0.500 over 4 cases",
-    ),
-    "rows that no judge saw": (
-        [{"id": n, "question": f"?{n}", "judged": n < 3, "faithfulness": int(n < 3), "safety": 0} for n in range(4)],
-        "Score 0.500 over 3 cases",
-    ),
-    "a verdict beside the checks behind it": (
-        [{"id": n, "input": f"?{n}", "passed": n > 1, "checks": {"cited": True, "short": n > 1}} for n in range(4)],
-        "Score 0.500 over 4 cases",
-    ),
-    "a list of cases with a score each": (
-        {"cases": [{"name": f"c{n}", "score": n, "runs": [{"score": n}]} for n in (0, 1)], "cost_usd": 0.2},
-        "Passed 0.500 over 2 cases",
-    ),
-    "dimensions with a grade each": (
-        {"dimensions": [{"id": f"d{n}", "score": score} for n, score in enumerate((8.5, 9.5))], "issues": []},
-        "Score 0.900 over 2 cases",
-    ),
-    "verdicts by the names of what they judge": (
-        {"tests": [{"id": n, "query": f"?{n}", "retrievalStatus": "pass", "answer_ok": n > 0} for n in range(4)]},
-        "Score 0.875 over 4 cases",
-    ),
-    "a grade of each dimension by variant": (
-        {"runs": [{"run_id": n, "scores": {d: {"plain": 2, "guided": 4.5} for d in ("tone", "wit")}} for n in (1, 2)]},
-        "Score 0.650 over 4 cases",
-    ),
-    "grades of a case by dimension and variant": (
-        [{"id": n, "scores": {"tone": {"plain": 0.5, "guided": 1}, "facts": {"plain": 0, "guided": 1}}} for n in "ab"],
-        "Score 0.625 over 4 cases",
-    ),
-    "several measures of a case": (
-        [{"id": f"q{n}", "sector": "trade", "recall": n / 2, "faithfulness": 1} for n in range(3)],
-        "Score 0.750 over 3 cases",
-    ),
-    "cases that all passed": (
-        {"score": {"earned": 9}, "checks": [{"id": f"setup.{n}", "status": "passed", "points": 3} for n in range(3)]},
-        "Passed 1.000 over 3 cases",
-    ),
-    "a verdict in an object beside that of a call": (
-        {"runs": [{"case": x, "ok": True, "scoring": {"passed": x}} for x in ("pass", "partial", "fail", "correct")]},
-        "Passed 0.500 over 4 cases",
-    ),
-    "a label of each system": (
-        [
-            {"claim_id": n, "truth": x, "full": x, "base": "a" if n else "", "topic": x, "old_truth": "a", "cost": 1}
-            for n, x in enumerate("abab")
-        ],
-        "Score 0.625 over 8 cases",
-    ),
-    "answers and verdicts of each system": (
-        [
-            {
-                "id": n,
-                "expected": f"It is {n}.",
-                "response_a": "1",
-                "a_pass": True,
-                "b-1_answer": "2",
-                "b-1_pass": n > 1,
-            }
-            for n in range(4)
-        ],
-        "Passed 0.750 over 8 cases",
-    ),
-    "answers of each system by name": (
-        [
-            {"id": n, "question": "?", "pipelines": {"base": {"answer": 1, "score": 0.5}, "rag": {"score": n / 3}}}
-            for n in range(4)
-        ],
-        "Score 0.500 over 8 cases",
-    ),
-    "a score of the row beside its checks": (
-        [{"id": n, "score": n / 4, "checks": {"short": True, "polite": n > 1}} for n in range(4)],
-        "Score 0.375 over 4 cases",
-    ),
-    "measures of a search in an object": (
-        [{"id": n, "question": f"?{n}", "metrics": {"hit_rate@1": 0, "mrr": n / 4, "first_rank": 9}} for n in range(4)],
-        "Score 0.1875 over 4 cases",
-    ),
-    "a classification as right or wrong": (
-        [
-            {"sample_id": f"s{n}", "classification": word, "category": "benign"}
-            for n, word in enumerate(("true_positive", "true_negative", "false_negative", "true_negative"))
-        ],
-        "Passed 0.750 over 4 cases",
-    ),
+    "a score beside lists: Score 0.375 over 4 cases": [
+        {"id": n, "expected": ["a", "b"], "parsed_answer": ["b"], "response": "b", "score": n / 4} for n in range(4)
+    ],
+    "whether it matches: Passed 0.750 over 4 cases": [
+        {"file": f"{n}.pdf", "predicted": f"{n}.", "expected": f"{n}", "match": n > 0} for n in range(4)
+    ],
+    "attempts at cases by name: Passed 0.750 over 4 cases": {
+        "results": {f"case {n}": {"attempts": [{"passed": True}, {"passed": n > 1}]} for n in range(4)}
+    },
+    "metrics in a list: Score 0.500 over 1 cases": [
+        {"input": "?", "output": "Yes!", "metrics": [{"name": "tone", "score": 0.5, "passed": True}]}
+    ],
+    "scores named after what they grade: Score 0.625 over 2 cases": [
+        {"title": n, "expected_output": "x", "llm_response": "y", "score_form": n / 2, "score_logic": 1, "n_count": 1}
+        for n in range(2)
+    ],
+    "whether a query ran, and what it found: Passed 0.750 over 4 cases": {
+        "records": [{"id": n, "sql_execution_status": "passed", "result_match": n > 0} for n in range(4)]
+    },
+    "F1 of all documents beside that of each: aggregate.f1 0.800 over 1 run": {
+        "docs": [{"doc_id": n, "tp": n, "fp": 1, "fn": 0, "f1": 0.5} for n in "ab"],
+        "aggregate": {"f1": 0.8},
+    },
+    "percentages as texts: overall_pass_rate 75.0 over 1 run": {
+        "results": [{"eval_name": n, "pass_rate": "80%"} for n in "ab"],
+        "overall_pass_rate": "75%",
+    },
+    "a verdict that is called a grade: Passed 0.750 over 4 cases": [
+        {"id": n, "expected": "yes", "output": "no", "grade": "correct" if n else "incorrect"} for n in range(4)
+    ],
+    "a verdict that is called a judgement: Passed 1.000 over 2 cases": {
+        "runs": [{"id": n, "expected": "yes", "actual": "Yes!", "judgement": "PASS"} for n in range(2)]
+    },
+    "a measure beside what was expected: Score 0.375 over 4 cases": [
+        {"id": n, "expected": "yes", "output": "Yes!", "semantic_similarity": n / 4} for n in range(4)
+    ],
+    "verdicts on fields: Score 0.750 over 2 cases": [
+        {"id": n, "a_true": 1, "a_pred": 2, "a_ok": True, "b_true": 1, "b_pred": 1, "b_ok": n > 0} for n in range(2)
+    ],
+    "cases by name: Passed 0.750 over 4 cases": {
+        "results": {name: {"passed": name != "c", "tokens": 90} for name in "abcd"},
+        "n_pass": 3,
+    },
+    "cases by name alone: Score 0.750 over 2 cases": {
+        name: {"score": score, "question": name} for name, score in (("a", 0.5), ("b", 1))
+    },
+    "groups of cases by name: accuracy 0.500 over 1 run": {
+        "agents": {name: {"pass": 1, "fail": 0, "total": 1} for name in "ab"},
+        "accuracy": 0.5,
+    },
+    "a column that is crossed with the cases: Score 0.750 over 6 cases": [
+        {"question_id": f"q{n}", "architecture": kind, "question": f"Which {n}?", "recall": score}
+        for n in range(3)
+        for kind, score in (("naive", 0.5), ("hybrid", 1))
+    ],
+    "a grade beside a variant: Score 0.500 over 6 cases": [
+        {"task_id": f"t{n}", "config": kind, "model": "m", "quality": 0.5, "cost_usd": 0.1, "run": run}
+        for n in range(3)
+        for kind in ("small", "large")
+        for run in (1, 2)
+    ],
+    "a name for each case of several judges: Score 0.750 over 4 cases": {
+        "scores": {n: {"outcome_pass": True, "tool_recall": 0.5, "safety_pass": n != "a", "time": 4} for n in "abcd"}
+    },
+    "a grade beside one verdict by its name: Score 0.500 over 4 cases": [
+        {"id": n, "question": f"?{n}", "recall": 0.5, "refusal_correct": True} for n in range(4)
+    ],
+    "rows that no judge saw: Score 0.500 over 3 cases": [
+        {"id": n, "question": f"?{n}", "judged": n < 3, "faithfulness": int(n < 3), "safety": 0} for n in range(4)
+    ],
+    "a verdict beside the checks behind it: Score 0.500 over 4 cases": [
+        {"id": n, "input": f"?{n}", "passed": n > 1, "checks": {"cited": True, "short": n > 1}} for n in range(4)
+    ],
+    "a list of cases with a score each: Passed 0.500 over 2 cases": {
+        "cases": [{"name": f"c{n}", "score": n, "runs": [{"score": n}]} for n in (0, 1)],
+        "cost_usd": 0.2,
+    },
+    "dimensions with a grade each: Score 0.900 over 2 cases": {
+        "dimensions": [{"id": f"d{n}", "score": score} for n, score in enumerate((8.5, 9.5))],
+        "issues": [],
+    },
+    "verdicts by the names of what they judge: Score 0.875 over 4 cases": {
+        "tests": [{"id": n, "query": f"?{n}", "retrievalStatus": "pass", "answer_ok": n > 0} for n in range(4)]
+    },
+    "a grade of each dimension by variant: Score 0.650 over 4 cases": {
+        "runs": [{"run_id": n, "scores": {d: {"plain": 2, "guided": 4.5} for d in ("tone", "wit")}} for n in (1, 2)]
+    },
+    "grades of a case by dimension and variant: Score 0.625 over 4 cases": [
+        {"id": n, "scores": {"tone": {"plain": 0.5, "guided": 1}, "facts": {"plain": 0, "guided": 1}}} for n in "ab"
+    ],
+    "several measures of a case: Score 0.750 over 3 cases": [
+        {"id": f"q{n}", "sector": "trade", "recall": n / 2, "faithfulness": 1} for n in range(3)
+    ],
+    "cases that all passed: Passed 1.000 over 3 cases": {
+        "score": {"earned": 9},
+        "checks": [{"id": f"setup.{n}", "status": "passed", "points": 3} for n in range(3)],
+    },
+    "a verdict in an object beside that of a call: Passed 0.500 over 4 cases": {
+        "runs": [{"case": x, "ok": True, "scoring": {"passed": x}} for x in ("pass", "partial", "fail", "correct")]
+    },
+    "a label of each system: Score 0.625 over 8 cases": [
+        {"claim_id": n, "truth": x, "full": x, "base": "a" if n else "", "topic": x, "old_truth": "a", "cost": 1}
+        for n, x in enumerate("abab")
+    ],
+    "answers and verdicts of each system: Passed 0.750 over 8 cases": [
+        {"id": n, "expected": f"It is {n}.", "response_a": "1", "a_pass": True, "b-1_answer": "2", "b-1_pass": n > 1}
+        for n in range(4)
+    ],
+    "answers of each system by name: Score 0.500 over 8 cases": [
+        {"id": n, "question": "?", "pipelines": {"base": {"answer": 1, "score": 0.5}, "rag": {"score": n / 3}}}
+        for n in range(4)
+    ],
+    "a score of the row beside its checks: Score 0.375 over 4 cases": [
+        {"id": n, "score": n / 4, "checks": {"short": True, "polite": n > 1}} for n in range(4)
+    ],
+    "measures of a search in an object: Score 0.1875 over 4 cases": [
+        {"id": n, "question": f"?{n}", "metrics": {"hit_rate@1": 0, "mrr": n / 4, "first_rank": 9}} for n in range(4)
+    ],
+    "a classification as right or wrong: Passed 0.750 over 4 cases": [
+        {"sample_id": f"s{n}", "classification": word, "category": "benign"}
+        for n, word in enumerate(("true_positive", "true_negative", "false_negative", "true_negative"))
+    ],
 }
-"""Contents of a file of results -> the newest score, which the file states or which its rows make."""
+"""What a file of results is like, and the newest score, which it states or its rows make: its contents."""
 
 
 @pytest.mark.parametrize("name", STATED)
 def test_what_a_file_states_of_its_cases_is_the_score(name, repo, tmp_path):
-    content, score = STATED[name]
-    repo.commit({"evals/results.json": json.dumps(content), "CLAUDE.md": "Read."})
+    repo.commit({"evals/results.json": json.dumps(STATED[name]), "CLAUDE.md": "Read."})
     look = _look(repo)
     (found,) = (*look.existing, *look.proposed)
     (point,) = history(repo.path, found.id, cache=tmp_path / "memo").points
-    label, value, _, cases, _ = score.split()
+    label, value, _, cases, _ = name.partition(": ")[2].split()
     specs = {spec.label: spec.name for spec in specs_of("judged", [point.scorecard])}
     assert point.scorecard.metric(specs[label]) == pytest.approx(float(value))
     assert len(point.scorecard.documents) == int(cases)
