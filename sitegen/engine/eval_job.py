@@ -60,6 +60,8 @@ from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.mapping_use import mapped_columns, mapping_use
+from sitegen.scoring.scorer import verdict
+from sitegen.scoring.usage import all_specs
 from sitegen.text.plain import line
 
 if TYPE_CHECKING:
@@ -256,6 +258,7 @@ class _EvalJob:
         now = values_now(series.points, series.specs[0].name)
         since = comparable_since([point.scorecard for point in series.points], series.specs[0].name)
         best, known = best_output(series, self._edits.made_with), self._known
+        judged = verdict(all_specs(series.specs), series.info.thresholds, point.scorecard.metrics if point else ())
         return EvalSummary(
             info=series.info,
             specs=series.specs[:HEADLINES],
@@ -289,6 +292,7 @@ class _EvalJob:
             fields=field_summaries(series),
             fallen=known.summary.fallen if known else most_fallen(series),
             notes=len(self._notes),
+            targets=tuple((row.label, row.status == "PASS") for row in judged.rows if row.status != "SKIP"),
             has_answerers=point is not None and bool(answerers(point.scorecard)),
         )
 

@@ -379,6 +379,8 @@ class EvalSummary(Frozen):
     point; None if none got worse by more than chance."""
     notes: int = 0
     """Number of notes of people about its cases."""
+    targets: tuple[tuple[str, bool], ...] = ()
+    """The label of each metric of the newest point that has a target and a value, and whether it reaches the target."""
     has_answerers: bool = False
     """Whether several variants or models gave the answers of the newest output, so that a page compares them."""
 

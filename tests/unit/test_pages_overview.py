@@ -52,6 +52,19 @@ def test_charts_of_shares_have_one_scale_and_amounts_their_own():
     assert (ends["b"], ends["slow"], ends["gone"]) == ("2.0", "2.0", "26.0")  # of 28, from the top
 
 
+def test_an_eval_is_at_its_targets_if_every_metric_that_has_one_reaches_it():
+    met, missed = ((("F1", True), ("Recall", is_met)) for is_met in (True, False))
+    evals = (
+        replace(_summary("met", 0.9), targets=met),
+        replace(_summary("half", 0.9), targets=missed),
+        replace(_summary("low", 0.9), targets=(("F1", False),)),
+        _summary("none", 0.9),
+    )
+    html = renderer_of(sample.SITE).render(sample.overview_page(evals, HEAD, COUNTS)).decode()
+    (kpi,) = re.findall("(?s)Evals at their targets(.*?)</div>", html)
+    assert " ".join(re.sub("<[^>]*>", " ", kpi).split()) == "1 of 3 missed by Half (Recall), Low"
+
+
 def test_a_few_evals_are_cards_and_more_are_rows_that_name_the_edit_they_were_made_with():
     evals = tuple(_summary(name, 0.5, least=0.75) for name in "abcd")
     few, many = (

@@ -142,10 +142,10 @@ class OverviewView(Frozen, dict=True, gc=True):
         return max((summary.errors for summary in self.summaries), default=0) or 1
 
     @property
-    def targets(self) -> list[tuple[EvalSummary, bool]]:
-        """The evals with a target whose headline is defined, and whether they meet it."""
-        found = [(standing.summary, standing.summary.target[1]) for standing in self.evals]
-        return [(summary, met) for summary, met in found if met is not None]
+    def targets(self) -> list[tuple[EvalSummary, list[str]]]:
+        """The evals in which a metric with a target is defined, and the labels of the metrics that miss theirs."""
+        judged = [standing.summary for standing in self.evals if standing.summary.targets]
+        return [(summary, [label for label, is_met in summary.targets if not is_met]) for summary in judged]
 
     @property
     def mean_now(self) -> tuple[float | None, int]:
