@@ -172,8 +172,8 @@ class _EvalPages:
     def _write_cases(self, series: Series, notes: Sequence[PlacedNote]) -> None:
         """Write the pages of cases; those of which none of the newest outputs has an answer change no more."""
         cards, snapshots = [point.scorecard for point in series.points], self._history.snapshots
-        kept, end = self._task.context.limits.reports_kept, len(cards)
-        first = max(0, end - min(ANSWERED, kept))
+        newest, end = min(ANSWERED, self._task.context.limits.reports_kept), len(cards)
+        first = max(0, end - newest)
         last = {document.unit: index for index, card in enumerate(cards) for document in card.documents}
         units = {document.id: document.unit for card in cards for document in card.documents}
         noted: defaultdict[str, list[PlacedNote]] = defaultdict(list)
@@ -181,10 +181,10 @@ class _EvalPages:
             noted[units.get(one.note.case, one.note.case)].append(one)
         stale: dict[str, tuple[str, int, tuple[PlacedNote, ...]]] = {}
         for name in self._task.record.cases:
-            is_answered = last[name] >= first
-            at = end - 1 if is_answered else last[name]
+            answered = newest if last[name] >= first else 0
+            at = end - 1 if answered else last[name]
             said = tuple(noted.get(name, ()))
-            key = digest_of_inputs("eval", "case", report=self._keys[at], is_answered=is_answered, notes=said)
+            key = digest_of_inputs("eval", "case", report=self._keys[at], answered=answered, notes=said)
             if not self._writer.is_fresh(links.case(self._info.id, name), key):
                 stale[name] = key, at + 1, said
         if not stale:

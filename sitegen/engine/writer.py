@@ -39,7 +39,7 @@ INPUTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "short report": ("report",),
         "comparison": ("reports", "baselines"),
         "field": ("report", "cells", "notes"),
-        "case": ("report", "is_answered", "notes"),
+        "case": ("report", "answered", "notes"),
     },
     "instruction file": {
         "edit": ("templates", "path", "edit_and_the_one_before", "index", "is_short", "effects", "thickens")
