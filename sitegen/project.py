@@ -80,11 +80,6 @@ class Project(NamedTuple):
     """The project's folder of templates in the work tree. Templates of history are never used."""
 
     @property
-    def asked_out(self) -> Path:
-        """The output folder as the user named it, without following links."""
-        return self.options.out_below(self.place.top)
-
-    @property
     def site(self) -> str:
         """The name of the output folder in the memo: bytes that are not UTF-8 are escaped."""
         return os.fsencode(self.out).decode("utf-8", "backslashreplace")

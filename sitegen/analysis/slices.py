@@ -29,6 +29,8 @@ from sitegen.text.plain import encodable
 
 _COMPARED: Final = 10_000
 """The most documents of an output whose variants and models a page compares value by value."""
+NAMED_SLICES: Final = 3
+"""The most slices of an eval that a sentence names."""
 _MOST_VALUES: Final = 50
 """The most values of an axis that has a table."""
 
@@ -131,17 +133,14 @@ def slice_rows(card: Scorecard, spec: MetricSpec) -> list[SliceRow]:
     ]
 
 
-def most_fallen(series: Series) -> tuple[str, str, float] | None:
-    """Return the axis, the value and the change of the slice that got worse most at the newest point.
-
-    None if none got worse by more than chance.
-    """
+def fallen_slices(series: Series) -> tuple[tuple[str, str, float], ...]:
+    """Return axis, value, change of each slice that got worse at the newest point by more than chance; worst first."""
     if len(series.points) < 2:
-        return None
+        return ()
     before, after = (point.scorecard for point in series.points[-2:])
     found = slices_of(before, after, series.specs[0])
     worse = [(axis, part.values[0], part.change or 0.0) for axis, part in found if part.is_worse]
-    return max(worse, key=lambda fallen: abs(fallen[2]), default=None)
+    return tuple(sorted(worse, key=lambda fallen: -abs(fallen[2])))
 
 
 def headlines_by(card: Scorecard, axes: tuple[str, ...], metric: str) -> dict[str, float | None]:

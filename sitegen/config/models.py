@@ -359,7 +359,7 @@ class EvalConfig(ConfigTable):
     """JSON Schema of the output, relative to the repository."""
     outputs: str = "auto"
     """``auto``, ``iterations``, the path of one overwritten file or folder, or a glob of runs; relative to ``dir``. In
-    a path or a glob, ``{model}`` and ``{variant}`` stand for the name of who answered."""
+    a path or a glob, ``{model}``, ``{variant}`` and ``{repeat}`` stand for who answered, and in which repeat."""
     instructions: tuple[str, ...] = ()
     """Globs of the instruction files that drive this eval. Default: all of them."""
     aliases: tuple[str, ...] = ()

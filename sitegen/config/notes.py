@@ -14,6 +14,11 @@ from sitegen.model.problems import Finding, Parsed
 NOTES_FILE: Final = "notes.yaml"
 """The name of the file, in the folder of the eval."""
 
+_VERDICTS: Final = {  # what people write, in lower case
+    **dict.fromkeys(("right", "pass", "passed", "correct", "good", "ok", "true", "yes"), "right"),
+    **dict.fromkeys(("wrong", "fail", "failed", "incorrect", "bad", "false", "no"), "wrong"),
+}
+
 Notes: TypeAlias = tuple[tuple[int, Note], ...]
 """The line on which each note begins, and the note, in the order of the file."""
 
@@ -41,6 +46,8 @@ def read_notes(content: bytes) -> Parsed[Notes]:
             findings.append(Finding("warning", message, "Write it as `case: ...`, `note: ...`.", line=line))
             continue
         texts = {key: str(value) if isinstance(value, date) else value for key, value in stated.items()}
+        if "verdict" in texts:
+            texts["verdict"] = _VERDICTS.get(str(texts["verdict"]).strip().lower(), texts["verdict"])
         entry, misfits = valid_part(Note, texts)
         findings += [finding_of(misfit, lines.get((index, *place), line), Note) for place, misfit in misfits]
         first = notes.setdefault(adapter_of(Note).validate_python(entry), line) if entry else line

@@ -52,6 +52,8 @@ class Search(Frozen, gc=True, dict=True):
     """Takes (path, content); returns the kind that scores a case file, or None for any other file."""
     earlier: Callable[[str, int], Iterator[bytes]] = lambda path, largest: iter(())
     """Takes what ``read`` takes; yields the contents in earlier commits that can be read, the newest first."""
+    commits: Callable[[str], tuple[str, ...]] = lambda path: ()
+    """Returns the commits that wrote a file, the newest first."""
     kept: Callable[[str, str, Callable[[], str | None]], str | None] = lambda question, path, examine: examine()
     """Takes (question, path, examine); returns the answer that was kept for the content of a file, else examines it."""
     evals_dir: str = ""

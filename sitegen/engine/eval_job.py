@@ -22,7 +22,7 @@ from sitegen.analysis.notes import notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_otherwise
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import Derived, headline, problems_of_point, problems_of_points, variant_spread
-from sitegen.analysis.slices import answerers, most_fallen
+from sitegen.analysis.slices import answerers, fallen_slices
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.config.notes import Notes, read_notes
@@ -290,7 +290,7 @@ class _EvalJob:
             spread=variant_spread(series.specs[0], point.scorecard) if point else None,
             patterns=patterns,
             fields=field_summaries(series),
-            fallen=known.summary.fallen if known else most_fallen(series),
+            fallen=known.summary.fallen if known else fallen_slices(series),
             notes=len(self._notes),
             targets=tuple((row.label, row.status == "PASS") for row in judged.rows if row.status != "SKIP"),
             has_answerers=point is not None and bool(answerers(point.scorecard)),

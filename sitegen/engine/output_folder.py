@@ -144,7 +144,7 @@ _SHOWN: Final = 5  # paths in a message
 def refuse_project(project: Project) -> None:
     """Raise OutputFolderError if its output must never be written to: a project, a parent of one, a folder of git."""
     out, repository = project.out, project.place
-    named_place(project.asked_out, repository.top, "The output folder", "-o")
+    named_place(project.options.out_below(project.place.top), repository.top, "The output folder", "-o")
     if any(place.is_relative_to(out) for place in (repository.top, repository.git_dir, repository.common_dir)):
         raise OutputFolderError(
             "The output folder is the project itself, or holds it.", where=str(out), fix="Choose another -o."

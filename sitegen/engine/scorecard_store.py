@@ -139,7 +139,7 @@ def _scored_blobs(snapshot: Snapshot) -> Iterator[Blob]:
 
 def model_of(kind: str) -> str:
     """Return the name of the embedding model of a kind; empty if it needs none, or none is installed."""
-    return installed() if traits_of(kind).embeds_texts else ""
+    return installed() if traits_of(kind).answers_cases else ""
 
 
 def embedder_for(kind: str, eval_id: str, store: CacheStore) -> Embedder | None:
@@ -206,7 +206,7 @@ def key_of_scorecards(kind: str, context: WorkerContext | None = None) -> Callab
             "scorecard",
             scorer=scored_by,
             metrics_of_packages=installed_versions(snapshot.settings),
-            packages=installed_for(blob.path for blob in snapshot.outputs) if traits_of(kind).reads_archives else model,
+            packages=installed_for(blob.path for blob in snapshot.outputs) if traits_of(kind).names_scores else model,
             redact=context.redact if context else (),
             largest_file=str(context.limits.max_blob_bytes) if context else "",  # it may be beyond 64 bits
             outputs=[*snapshot.outputs]

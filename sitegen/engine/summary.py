@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
+from sitegen.analysis.slices import NAMED_SLICES
 from sitegen.analysis.standing import EvalStanding, ListedStep, standings, worse_than_it_was
 from sitegen.config.models import Mute
 from sitegen.model.commits import Commit
@@ -204,8 +205,7 @@ def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
     if spread := summary.spread:
         around += f", average of {count(spread.variants)} variants from {number(spread.worst)} to {number(spread.best)}"
     remarks = [*_eval_remarks(summary)]
-    if summary.fallen:
-        axis, value, fall = summary.fallen
+    for axis, value, fall in summary.fallen[:NAMED_SLICES]:
         remarks.append(f"worse where {code(axis, NAME)} is {code(value, NAME)}: {signed(fall, spec.unit)}")
     return (
         code(summary.info.id, NAME),

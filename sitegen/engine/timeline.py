@@ -199,6 +199,7 @@ def fold(
         names=files.names,
         read=files.read,
         earlier=files.earlier,
+        commits=files.commits,
         kind_of_cases=kind_of_case_file,
         kept=lambda question, path, examine: answers.about(files.blob_id(path), question, examine),
         evals_dir=folder_path(config.evals_dir),
@@ -206,7 +207,8 @@ def fold(
     )
     searches = [searched]
     if project.options.worktree and root is not None:  # uncommitted files take precedence
-        searches.insert(0, replace(work_tree_search(root, kind_of_case_file), earlier=files.versions))
+        on_disk = work_tree_search(root, kind_of_case_file)
+        searches.insert(0, replace(on_disk, earlier=files.versions, commits=files.commits))
     evaluations = [project_evaluation(search) for search in searches]
     for search in searches:
         config, manifest = with_found_evals(config, manifest, search)

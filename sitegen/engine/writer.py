@@ -11,6 +11,7 @@ import os
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
+from posixpath import basename
 from typing import Final
 
 from sitegen.engine.cached_kinds import encode
@@ -215,7 +216,8 @@ class Writer:
 
         The paths are recorded nowhere but in the list of the folder: pages are to replace all of them.
         """
-        free = [path for path in paths if not self._is_foreign(path) and not self._exists(path)]
+        own = ((f"{self._parent_of(path)}/{basename(path)}", path) for path in paths if not self._is_foreign(path))
+        free = [path for target, path in own if not os.path.lexists(target)]
         if not free:
             return
         content, source = make(), None
@@ -230,10 +232,6 @@ class Writer:
                 pass
             _put(f"{self._parent_of(path)}/{self._temporary}", target, content)
             source = target
-
-    def _exists(self, path: str) -> bool:
-        self._parent_of(path)  # makes it, and refuses a link
-        return os.path.lexists(f"{self._folder}/{path}")
 
     def _is_foreign(self, path: str) -> bool:
         """Whether no build wrote a file, or only others are in a folder above it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import chain, islice
 from posixpath import basename
 from typing import Final
@@ -373,10 +373,7 @@ def with_common_grades(*histories: EvalHistory) -> tuple[EvalHistory, ...]:
     if not grades:
         return histories
 
-    @cache
-    def with_grades(settings: str) -> str:
-        return settings_with_grades(settings, grades)
-
+    with_grades = cache(partial(settings_with_grades, grades=grades))
     return tuple(
         replace(
             history,

@@ -63,10 +63,13 @@ class FilesAt:
 
     def versions(self, path: str, largest: int = LARGEST_BLOB, *, newest: int = 0) -> Iterator[bytes]:
         """Yield the contents of the file in this commit and earlier ones that can be read, the newest first."""
-        commits = Repository(self.place).commits_with(self._commit, path)
-        for commit in commits[newest:]:
+        for commit in self.commits(path)[newest:]:
             if (content := FilesAt(self.place, commit).read(path, largest)) is not None:
                 yield content
+
+    def commits(self, path: str) -> tuple[str, ...]:
+        """Return the newest commits up to this one that wrote the file, the newest first."""
+        return Repository(self.place).commits_with(self._commit, path)
 
     def earlier(self, path: str, largest: int = LARGEST_BLOB) -> Iterator[bytes]:
         """Yield the contents of the file before this one, as ``versions`` does."""

@@ -154,11 +154,9 @@ class _Answers(RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> Any:
-        self._wait(self._is_ready)
+        poll = self._poll
+        self._wait(lambda seconds: poll is None or bool(poll.poll(seconds * 1000)))
         return self._pipe.readinto(buffer)
-
-    def _is_ready(self, seconds: float) -> bool:
-        return self._poll is None or bool(self._poll.poll(seconds * 1000))
 
 
 def _started_git(call: list[str], folder: Path, variables: dict[str, str]) -> subprocess.Popen[bytes]:

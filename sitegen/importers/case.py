@@ -218,9 +218,9 @@ BETWEEN: Final = " · "
 """Between the parts of the name of a document."""
 
 
-def document_of(case: str, variant: str, model: str) -> str:
-    """Name the answer to a case by its case and by who answered."""
-    return BETWEEN.join(filter(None, (case, variant, model)))
+def document_of(case: str, *who: str) -> str:
+    """Name the answer to a case by its case, by who answered, and by the repeat if repeats are documents."""
+    return BETWEEN.join(filter(None, (case, *who)))
 
 
 def with_documents(cases: Sequence[JudgedCase], *, always: Collection[str] = ()) -> list[JudgedCase]:

@@ -329,22 +329,18 @@ def _words_of(text: str) -> frozenset[str]:
 _AMOUNTS: Final = _words_of("""
     bits bpb byte bytes cost costs count counts distance distances duration elapsed gb kb latencies latency loss losses
     mae mb memory milliseconds ms mse nll number perplexity ppl price regret rmse runtime s sec second seconds secs size
-    time times token tokens total usd
-""")
+    time times token tokens total usd""")
 """Words that name amounts without a natural upper bound."""
 _LOWER: Final = (_AMOUNTS - _words_of("count counts number size total")) | _words_of("""
     brier cer ece err error errors fail failed failing failure failures false fn fnr fp fpr hallucinated hallucination
     hallucinations invalid mape missed misses missing omission omissions regression regressions rejected skipped std
-    stderr stddev stdev timeout timeouts toxicity violation violations wer wrong
-""")
+    stderr stddev stdev timeout timeouts toxicity violation violations wer wrong""")
 _HIGHER: Final = _words_of("""
     acc accuracy auc auroc bleu correct em exact f1 f2 found match matched pass passed passing precision quality recall
-    reward rouge score scores similarity success successes
-""")
+    reward rouge score scores similarity success successes""")
 _METRICS: Final = _HIGHER | _words_of("""
     brier cer citation coherence coherent completeness correctness faithful faithfulness grounded groundedness helpful
-    helpfulness hit kappa loss mape mrr ndcg perplexity relevance relevancy relevant safety solve wer win
-""")
+    helpfulness hit kappa loss mape mrr ndcg perplexity relevance relevancy relevant safety solve wer win""")
 _COUNTED: Final = _words_of("correct count counts found match matched pass passed passing success successes")
 """Words for what is good of each case. Alone, as in ``passed`` and ``total_correct``, they name a count."""
 _MEANS: Final = _words_of("average avg mean rate ratio share")
@@ -361,13 +357,11 @@ _HEADLINES: Final = (
 """Names that become the headline unless the settings choose one, the best first."""
 _NO_MEASURES: Final = _words_of("""
     batch build concurrency date day epoch epochs exit hash id index iteration iterations line month pid port priority
-    rank run seed shots step steps temperature threshold timestamp version workers year
-""")
+    rank run seed shots step steps temperature threshold timestamp version workers year""")
 _ENDS: Final = ("_stderr", "_at", "top_k", "top_p")
 _NO_RESULTS: Final = _words_of("""
     args arguments config configuration env environment git hyperparameters limits metadata options parameters params
-    range settings system thresholds versions
-""")
+    range settings system thresholds versions""")
 
 
 def lower_is_better(name: str) -> bool:

@@ -205,17 +205,15 @@ class KindTraits(Frozen):
     is_recorded: bool = False
     """Its numbers were recorded by runs and cannot be computed again: no cases, intervals, flips or second clock."""
     answers_cases: bool = False
-    """Its outputs are answers of one or more prompts (variants) to the same test cases, which are the sample."""
+    """Its outputs are answers of one or more prompts (variants) to the same test cases, which are the sample.
+    Numbers may need vectors of texts, so that they also depend on the installed embedding model."""
     finds_texts: bool = False
     """Its outputs are texts to be marked; its numbers are how many were expected, marked and correct."""
     logs_runs: bool = False
     """Its output is a log of all runs; settings select the run, and the part of it, that counts."""
-    embeds_texts: bool = False
-    """Its numbers may need vectors of texts, so that they also depend on the installed embedding model."""
     names_scores: bool = False
-    """Its outputs name scores; whether a score is a verdict or a grade is decided once for all outputs of an eval."""
-    reads_archives: bool = False
-    """Some formats of its outputs need optional packages, so that its numbers also depend on these."""
+    """Its outputs name scores; whether a score is a verdict or a grade is decided once for all outputs of an eval.
+    Some formats of these need optional packages, so that its numbers also depend on these."""
 
     @property
     def has_cases(self) -> bool:
@@ -226,8 +224,8 @@ class KindTraits(Frozen):
 KIND_TRAITS: Final[dict[str, KindTraits]] = {
     "fields": KindTraits(is_structured=True),
     "highlights": KindTraits(finds_texts=True, logs_runs=True),
-    "responses": KindTraits(answers_cases=True, embeds_texts=True),
-    "judged": KindTraits(names_scores=True, reads_archives=True),
+    "responses": KindTraits(answers_cases=True),
+    "judged": KindTraits(names_scores=True),
     "recorded": KindTraits(is_recorded=True),
 }
 

@@ -374,9 +374,9 @@ class EvalSummary(Frozen):
     """Fields that were wrong at any point."""
     layout: OutputLayout = "iterations"
     """As in ``EvalHistory``."""
-    fallen: tuple[str, str, float] | None = None
-    """The axis, the value on it and the change of the slice of the newest output that got worse most since the previous
-    point; None if none got worse by more than chance."""
+    fallen: tuple[tuple[str, str, float], ...] = ()
+    """The axis, the value on it and the change of each slice of the newest output that got worse since the point before
+    by more than chance, the largest change first."""
     notes: int = 0
     """Number of notes of people about its cases."""
     targets: tuple[tuple[str, bool], ...] = ()

@@ -60,7 +60,7 @@ class Snapshot(Frozen):
 
     @property
     def repeated_runs(self) -> "list[Snapshot]":
-        """Each repeated run of the iteration as a separate snapshot. A run is a folder."""
+        """Each repeated run of the iteration as a snapshot, also if its output cannot be read. A run is a folder."""
         folders: dict[str, list[Blob]] = {}
         for blob in self.runs:
             folders.setdefault(blob.path.rpartition("/")[0], []).append(blob)
@@ -70,11 +70,6 @@ class Snapshot(Frozen):
     def record_name(self) -> str:
         """The name of the file with the record of a run."""
         return self.recorded.path.rpartition("/")[2] if self.recorded else "record"
-
-    @property
-    def number_of_runs(self) -> int:
-        """Number of repeated runs, including those whose output cannot be read."""
-        return len({blob.path.rpartition("/")[0] for blob in self.runs})
 
     def roles_changed_in(self, after: "Snapshot") -> RoleSet:
         """The roles whose contents differ, whatever the paths of the files."""
@@ -176,11 +171,6 @@ class Edit(Frozen):
     def place(self) -> tuple[int, str]:
         """Its place in the order of the edits of all files."""
         return self.commit.position, self.path
-
-    @property
-    def only_moves(self) -> bool:
-        """Whether the file has another path and the same text, so that no output can have changed with it."""
-        return self.old is not None and self.new is not None and self.old.oid == self.new.oid
 
 
 class InstructionHistory(Frozen):

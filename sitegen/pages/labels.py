@@ -82,7 +82,7 @@ def in_both(overlap: Overlap, series: Series) -> str:
     nouns, sides = series.info.nouns, (("before", overlap.only_before), ("after", overlap.only_after))
     only = ", ".join([f"{len(names):,} {side}" for side, names in sides if names])
     if not only or not overlap.common:
-        return only and f"No {nouns.document} is in both: {only}."
+        return only and f"No {'answer' if series.cells.cases else nouns.document} is in both: {only}."
     common = f"{overlap.common:,} {nouns.noun(overlap.common)}"
     others = "answers" if series.cells.cases else nouns.documents
     return (

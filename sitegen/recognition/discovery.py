@@ -49,6 +49,7 @@ from sitegen.recognition.output_series import (
     informative_part,
     is_result_by_name,
     output_series,
+    with_repeats,
 )
 from sitegen.recognition.places import with_found_evals
 from sitegen.recognition.recognition import OFTEN, Recognition, doubt_about, recognise, states_results
@@ -118,7 +119,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
     for series, content, recognition, reason in examined:
         if len(found) >= _MOST:
             break
-        proposal, path = _proposal(series, recognition), series.newest.path
+        proposal, path = _proposal(series, recognition, at), series.newest.path
         if recognition is None or not content:
             unread[path] = reason
             unknown += [proposal] if content and states_results(series, content) else []
@@ -183,7 +184,7 @@ def _examined(
         yield series, content, recognition, reason
 
 
-def _proposal(series: OutputSeries, recognition: Recognition | None) -> Proposal:
+def _proposal(series: OutputSeries, recognition: Recognition | None, at: FilesAt) -> Proposal:
     """Return the eval that a series of outputs could be, without an id; one that lacks a form if it is none."""
     runs = f"{len(series.files):,} runs" if series.is_glob else f"written by {counted(series.versions, 'commit')}"
     if series.parts:
@@ -191,8 +192,11 @@ def _proposal(series: OutputSeries, recognition: Recognition | None) -> Proposal
     if recognition is None:
         why = f"{series.path}, {runs}: results in no form that is known"
         return Proposal(id=series.path, why=why, lacks=_OF_NO_KNOWN_FORM)
-    folder, (keys, why) = series.folder or ".", recognition
-    entry = {**keys, "dir": folder, "outputs": series.outputs}
+    folder, (keys, why), outputs = series.folder or ".", recognition, series.outputs
+    if not traits_of(keys.get("kind")).is_recorded:
+        repeats = with_repeats(series.path, [each.path for each in series.files], at.commits)
+        outputs = repeats.removeprefix(f"{series.folder}/")
+    entry = {**keys, "dir": folder, "outputs": outputs}
     if series.newest.earlier and not (series.is_glob or series.parts):
         entry["aliases"] = [*series.newest.earlier]
     if truth := entry.pop("ground_truth", ""):
@@ -422,7 +426,9 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
     tracked, head = history.files, history.head
     files = FilesAt(repository.place, head)
     read = bounded(files.read)
-    search = Search(names=files.names, read=files.read, earlier=files.earlier, kind_of_cases=kind_of_case_file)
+    search = Search(
+        names=files.names, read=files.read, earlier=files.earlier, commits=files.commits, kind_of_cases=kind_of_case_file
+    )
     layout = Layout(*with_found_evals(config, manifest, search))
     # Known are the evals that a manifest names, and the folders that have expected values by convention.
     truths = (role for file in tracked for role in layout.places(file.path) if role.role == "ground_truth")

@@ -19,7 +19,8 @@ from sitegen.config.manifest import evaluated_entry
 from sitegen.config.models import GROUND_TRUTHS, SCORED_FILES, EvalConfig, files_of
 from sitegen.config.searched_files import Search
 from sitegen.recognition.files import value_of
-from sitegen.recognition.output_series import informative_part, names_a_run, run_globs_of
+from sitegen.recognition.output_series import informative_part, names_a_run, run_globs_of, with_repeats
+from sitegen.text.globs import without_answerers
 from sitegen.text.plain import natural_order
 
 _MOST_READ: Final = 100
@@ -56,13 +57,15 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
             "scores", f"{folder}/{newest}", lambda content: "judged" if re.search(_JUDGED, content) else ""
         ):
             continue
-        kind = search.kind_of_series(search.newest_first(folder, outputs))
+        paths = [*search.newest_first(folder, outputs)]
+        kind = search.kind_of_series(paths)
         if kind is None:
             continue
+        outputs = with_repeats(f"{folder}/{outputs}", paths, search.commits).removeprefix(f"{folder}/")
         is_first = bool(eval_id) and eval_id not in named
         named.add(eval_id)
         # A name for the content of the files: ``eval`` for ``results/eval_*.json``.
-        name = splitext(basename(outputs))[0].replace("*", "").strip("-_. ") or "cases"
+        name = without_answerers(splitext(basename(outputs))[0]).replace("*", "").strip("-_. ") or "cases"
         stem = informative_part(name) or (name if eval_id else basename(folder))
         yield EvalConfig(
             id=eval_id if is_first else "-".join(filter(None, (eval_id, stem))),
@@ -129,7 +132,9 @@ def candidates_below(search: Search, folder: str, inner: Collection[str]) -> Ite
     by_outputs: dict[str, list[str]] = {}
     for name in sorted(name for name in names if not names[name] and splitext(name)[1] in _ENDINGS):
         if name not in _NOT_CASES and name[0] != ".":
-            by_outputs.setdefault(next(iter(run_globs_of(name)), name), []).append(name)
+            above = f"{basename(folder)}/"
+            globs = (glob.removeprefix(above) for glob in run_globs_of(f"{above}{name}") if glob.startswith(above))
+            by_outputs.setdefault(next(globs, name), []).append(name)
     for outputs, files in by_outputs.items():
         if not any("*" in glob and glob != outputs and fnmatchcase(outputs, glob) for glob in by_outputs):
             yield outputs, max(files, key=natural_order)

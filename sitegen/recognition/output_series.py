@@ -8,7 +8,7 @@ Where each document has files of its own, one for each side, those of one name b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from posixpath import relpath
 from types import MappingProxyType
 from typing import Any, Final
@@ -31,6 +31,10 @@ _NUMBERED = re.compile(
     r"[-_ ]?[0-9]+",
     re.IGNORECASE,
 )
+_NUMBER_IN_FOLDER = re.compile(r"(?:runs?|rounds?|iterations?|experiments?|attempts?|trials?|repeats?)/[0-9]+")
+_OF_REPEATS = re.compile(r"(?:.*[/_-])?(?:run|attempt|trial|repeat)(?:s?/|[-_]?)")
+"""Matches what stands before the number of a repeat."""
+_MOST_REPEATS: Final = 30
 _DIGEST = re.compile(r"[-_.]*(?:[0-9a-f]{7,40}[-_.]+)?")
 _ORDINAL = re.compile(r"[A-Za-z]{0,4}[-_]?(?=[0-9]{1,6}[-_])")
 """Matches the start of a folder's name with both a counter and a date: ``R003__2025-12-18``."""
@@ -229,14 +233,16 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
 def run_globs_of(path: str) -> tuple[str, ...]:
     """Return the globs of runs that a path may belong to, widest first; empty if no part of it looks like a run.
 
-    A segment looks like a run if it has a date, or a number after a word for runs. The wildcard replaces the date or
-    number and everything after it, except the suffix of a file.
+    A segment looks like a run if it has a date, or a number after a word for runs, which may be the folder around it.
+    The wildcard replaces the date or number and everything after it, except the suffix of a file.
     """
     segments = path.split("/")
     globs = []
     for index, segment in enumerate(segments):
         is_file = index == len(segments) - 1
         stem, dot, ending = segment.rpartition(".") if is_file else (segment, "", "")
+        if index and _NUMBER_IN_FOLDER.fullmatch(f"{segments[index - 1].lower()}/{stem}"):
+            globs.append("/".join((*segments[:index], f"*{dot}{ending}", *segments[index + 1 :])))
         for match in _runs_in(stem):
             number = _NUMBER.search(stem, match.start())
             ordinal = None if is_file else _ORDINAL.match(stem)
@@ -251,6 +257,14 @@ def run_globs_of(path: str) -> tuple[str, ...]:
                 below[-1] = f"{own[0].partition('*')[0]}*{re.split(f'{match[0]}[-_T0-9Z]*', below[-1])[-1]}"
             globs += ["/".join((*segments[:index], f"{before}{end}{dot}{ending}", *below)) for end in ends]
     return tuple(dict.fromkeys(globs))
+
+
+def with_repeats(glob: str, paths: Sequence[str], commits: Callable[[str], tuple[str, ...]]) -> str:
+    """Return a glob of runs with ``{repeat}`` for their number, if the same ``commits`` wrote all: they are repeats."""
+    start, _, end = glob.partition("*")
+    numbers = [path.removeprefix(start).removesuffix(end) for path in paths]
+    may_be = 1 < len(paths) <= _MOST_REPEATS and _OF_REPEATS.fullmatch(start) and all(map(str.isdecimal, numbers))
+    return f"{start}{{repeat}}{end}" if may_be and len(set(map(commits, paths))) == 1 else glob
 
 
 def _runs_in(stem: str) -> list[re.Match[str]]:

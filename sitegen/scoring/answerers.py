@@ -8,21 +8,23 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sitegen.config.findings import ANSWERED_IN
+from sitegen.model.scorecards import ANSWERERS
 from sitegen.model.timeline import Blob
 from sitegen.scoring.scorer import File
 from sitegen.text.globs import answerers_in, compiled
 
 
 class Answerer(NamedTuple):
-    """Who answered; both names are empty if no path tells."""
+    """Who answered, and in which repeat; the names are empty if no path tells."""
 
     variant: str = ""
     model: str = ""
+    repeat: str = ""
 
     @property
     def axes(self) -> dict[str, str]:
-        """The axes of its answers."""
-        return {axis: value for axis, value in self._asdict().items() if value}
+        """The axes of its answers: repeats are compared with nothing."""
+        return {axis: value for axis, value in zip(ANSWERERS, self, strict=False) if value}
 
 
 @lru_cache(maxsize=64)

@@ -286,7 +286,9 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
             judgements += _case_judgements(attribute, answers_of_case)
         if not any(case.has_result for case in repeats):
             continue  # it is not judged, so that no change is taken over it
-        optional = (*_optional(repeats, fewest, lifts.get(document)), *_of_transcripts(repeats, of_transcripts))
+        told = [[number / case.answers for number in _numbers(case.transcript)] for case in repeats if case.transcript]
+        of_turns = map(Metric, of_transcripts, map(stats.mean, zip(*told, strict=True)))
+        optional = (*_optional(repeats, fewest, lifts.get(document)), *of_turns)
         documents.append(_document_score(repeats, stats.total(totals), optional))
     pooled = stats.total(document.counts for document in documents)
     by_case = [dict(document.metrics) for document in documents]
@@ -500,13 +502,6 @@ def _optional(repeats: Sequence[JudgedCase], k: int, lift: float | None) -> Iter
     scores = [each.score for case in repeats for each in case.repeats or (case,) if each.score is not None]
     if len(scores) > 1:
         yield Metric("spread", sqrt(variance(scores)))
-
-
-def _of_transcripts(repeats: Sequence[JudgedCase], counted: Sequence[str]) -> Iterator[Metric]:
-    """Yield the means over the answers to a case that have a transcript."""
-    numbers = [[number / case.answers for number in _numbers(case.transcript)] for case in repeats if case.transcript]
-    for name, values in zip(counted, zip(*numbers, strict=True), strict=False):
-        yield Metric(name, stats.mean(values))
 
 
 def _numbers(transcript: Sequence[Turn]) -> tuple[int, int, int]:

@@ -69,7 +69,8 @@ class _Pairing:
         elif not has_key:
             self.algorithm = "agreement"
         pairs: list[PairedPositions] = [(*pair, paired_by) for pair in self._by_keys(expected_keys, actual_keys)]
-        if self.algorithm == "agreement" or not self._node.rule.is_explicit:
+        rule = self._node.rule
+        if self.algorithm == "agreement" or not (rule.match_fields or rule.algorithm):  # none is configured
             left = sorted({*range(len(expected_keys))} - {pair[0] for pair in pairs})
             right = sorted({*range(len(actual_keys))} - {pair[1] for pair in pairs})
             agreeing = self._by_agreement(left, right, LEAST if has_key else 1)

@@ -58,11 +58,6 @@ class ListRule(Frozen):
         """The fields by which items are paired and named; without configured ones, those of which the first counts."""
         return self.match_fields or KEYS
 
-    @property
-    def is_explicit(self) -> bool:
-        """Whether the configuration defines how items are paired, so that they are not paired by agreement."""
-        return bool(self.match_fields) or self.algorithm is not None
-
 
 class _PatternTable(Generic[_T]):
     """Values by pattern. Its index by the last step avoids matching each path against hundreds of patterns."""

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
 
@@ -139,7 +139,10 @@ class LayeredFiles(StaticFiles):
                 raise
             return _page_response(_NOT_YET, 404, b"")
         if isinstance(response, FileResponse) and str(response.path).endswith(".html"):
-            return _page_response(Path(response.path).read_bytes(), response.status_code, b"".join(self._looks()))
+            # The style sheet and the scripts decide how every page looks.
+            statuses = (self.lookup_path(f"assets/{name}")[1] for name in ("app.css", "app.js", "theme.js"))
+            looks = b"".join(b"%d " % (status.st_mtime_ns if status else 0) for status in statuses)
+            return _page_response(Path(response.path).read_bytes(), response.status_code, looks)
         return response
 
     def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
@@ -147,12 +150,6 @@ class LayeredFiles(StaticFiles):
         if path in self._board.layers.gone or any(name.startswith(".") for name in Path(path).parts):
             return "", None
         return super().lookup_path(path)
-
-    def _looks(self) -> Iterator[bytes]:
-        """Modification times of the style sheet and the scripts, which decide how every page looks."""
-        for name in ("app.css", "app.js", "theme.js"):
-            _, status = self.lookup_path(f"assets/{name}")
-            yield b"%d " % (status.st_mtime_ns if status else 0)
 
 
 def _page_response(content: bytes, status: int, looks: bytes) -> Response:

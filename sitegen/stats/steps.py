@@ -80,11 +80,7 @@ class Levels(Frozen):
     """If the newest values deviate, but are too few for a step: the last level without them, and their own level."""
 
 
-def _unknown(*_: int) -> None:
-    """The variance by units of a series whose units are not known."""
-
-
-def levels(values: Sequence[float | None], grain: float = 0.0, unit_variance: UnitVariance = _unknown) -> Levels:
+def levels(values: Sequence[float | None], grain: float = 0.0, unit_variance: UnitVariance = lambda *_: None) -> Levels:
     """The levels of a series, in which None is a gap. As a rule this takes n log n steps for n values.
 
     Args:

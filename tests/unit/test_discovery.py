@@ -274,6 +274,7 @@ def test_where_nothing_is_found_it_says_what_it_looked_for(repo):
         ("out/ours-v25-sums-20260601.json", "out/ours-v25-sums-*.json"),
         ("out/2026-01-28/2026-01-28_math.json", "out/*/20*math.json"),
         ("items/rs-17/truth.yaml", ""),
+        ("out/runs/7/answer.json", "out/runs/*/answer.json"),
         ("Prüfung Süd/Lauf 12/Werte.jsonl", "Prüfung Süd/Lauf */Werte.jsonl"),
         ("tests/case-1.json", ""),
         ("data/invoice-2026.json", ""),
@@ -649,9 +650,11 @@ def test_prompts_in_code_and_data_are_found_by_the_names_of_their_texts(path, te
 
 @pytest.mark.parametrize("truth", ["evals/gold-standard.json", "evals/notes/gold-standard.json", ""])
 def test_prompts_are_followed_wherever_they_are_beside_evals_of_any_kind_and_without(truth, repo, tmp_path):
-    repo.commit({"src/llm-prompts.yaml": f"reader: {LONG}"} | ({truth: "{}"} if truth else {}))
+    prompts = {"src/llm-prompts.yaml": f"reader: {LONG}", "prompt_v1.txt": "Classify the ticket.\n"}
+    repo.commit(prompts | ({truth: "{}"} if truth else {}))
     build_site(repo.path, tmp_path / "site")
-    assert "llm-prompts.yaml" in (tmp_path / "site/instructions/index.html").read_text()
+    listed = (tmp_path / "site/instructions/index.html").read_text()
+    assert all(path.rpartition("/")[2] in listed for path in prompts)
 
 
 def test_an_eval_of_a_package_has_the_instructions_of_the_package(repo):
@@ -1136,10 +1139,19 @@ def test_the_outputs_of_several_models_are_one_eval(repo, row):
     assert sorted(f"{one.entry['dir']}/{one.entry['outputs']}" for one in found) == row["outputs"].split()
 
 
-def test_a_build_without_any_eval_shows_the_prompts_that_init_would_name(repo, tmp_path):
-    repo.commit({"prompt_v1.txt": "Classify the ticket.\n"})
-    build_site(repo.path, tmp_path / "site")
-    assert "prompt_v1.txt" in (tmp_path / "site/instructions/index.html").read_text()
+@pytest.mark.parametrize(
+    "layout",
+    ["runs/{}/r.json", "results/run-{}/r.json", "runs/{}.json", "evals/x/runs/{}/r.json", "evals/x/runs/{}.json"],
+)
+@pytest.mark.parametrize("commits", [1, 3])
+def test_runs_of_one_commit_are_repeats_and_those_of_several_are_iterations(repo, layout, commits):
+    runs = {layout.format(number): json.dumps(CASES) for number in (1, 2, 3)}
+    repo.commits([runs] if commits == 1 else [{path: text} for path, text in runs.items()])
+    repo.checkout()
+    (entry,) = WorktreeProject.open(repo.path).layout.manifest.evals
+    found = f"{entry.dir or f'evals/{entry.id}'}/{entry.outputs}"
+    assert found == layout.format("{repeat}" if commits == 1 else "*")
+    assert len(history(repo.path, entry.id).points) == commits
 
 
 def test_answers_of_a_data_set_that_are_objects_are_compared_by_field(repo):

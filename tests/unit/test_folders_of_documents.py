@@ -134,11 +134,6 @@ SHAPES: dict[str, tuple[list[Files], list[tuple[tuple[str, ...], float]]]] = {
 }
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> GitRepo:
-    return GitRepo(tmp_path / "repo")
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 def test_documents_in_folders_are_paired_by_the_names_of_their_files(repo: GitRepo, shape: str) -> None:
     commits, points = SHAPES[shape]
@@ -165,17 +160,19 @@ def test_a_document_without_an_output_is_named(repo: GitRepo) -> None:
     ]
 
 
-def test_the_answers_of_models_to_a_document_are_one_sample(repo: GitRepo) -> None:
+@pytest.mark.parametrize("axis", ["model", "repeat"])
+def test_the_answers_of_models_to_a_document_and_its_repeats_are_one_sample(repo: GitRepo, axis: str) -> None:
+    a, b = ({axis: name} if axis == "model" else {} for name in ("a", "b"))
     models = in_eval("results/b c1=1 c2=9; results/a c1=1")
-    repo.commit(manifest(ground_truth="gold/", outputs="results/{model}/") | in_eval("gold c1=1 c2=2"))
+    repo.commit(manifest(ground_truth="gold/", outputs=f"results/{{{axis}}}/") | in_eval("gold c1=1 c2=2"))
     repo.commit(models)
     repo.checkout()
     (point,) = api.history(repo.path, "inv").points
     assert [(each.id, each.unit, each.axes, each.counts.fn) for each in point.scorecard.documents] == [
-        ("c1 · a", "c1", {"model": "a"}, 0),
-        ("c1 · b", "c1", {"model": "b"}, 0),
-        ("c2 · a", "c2", {"model": "a"}, 2),
-        ("c2 · b", "c2", {"model": "b"}, 1),
+        ("c1 · a", "c1", a, 0),
+        ("c1 · b", "c1", b, 0),
+        ("c2 · a", "c2", a, 2),
+        ("c2 · b", "c2", b, 1),
     ]
     (finding,) = point.scorecard.findings
     assert finding.message == "The document 'c2' is missing from the output of a; each of its values is an omission"

@@ -35,12 +35,8 @@ def test_the_lines_that_a_report_gives_are_a_note_when_a_person_adds_them(tmp_pa
     found = re.search(r"<pre data-note>(.*?)</pre>", report.read_text(), re.DOTALL)
     assert found
     lines = unescape(found[1]).replace("# or right", "").replace("code:", "code: rounding")
-    repo.commit(
-        {
-            "evals/bills/notes.yaml": lines.replace("note:", "note: <b>cents</b> are lost").replace("by:", "by: Ann")
-            + "\n"
-        }
-    )
+    lines = lines.replace("note:", "note: <b>cents</b> are lost").replace("by:", "by: Ann")
+    repo.commit({"evals/bills/notes.yaml": f"{lines}\n"})
     build_site(repo.path, out)
     beside = "total Ann: wrong (rounding), <b>cents</b> are lost 5 6"
     assert beside in _words(report)
@@ -60,8 +56,8 @@ def test_the_lines_that_a_report_gives_are_a_note_when_a_person_adds_them(tmp_pa
 def test_verdicts_of_people_are_compared_with_what_was_judged_of_values_and_of_cases(tmp_path):
     repo, out = _project(tmp_path)
     notes = """
-- {case: a, field: total, iteration: iteration-001, verdict: wrong, code: sum}
-- {case: a, field: total, iteration: iteration-002, verdict: right}
+- {case: a, field: total, iteration: iteration-001, verdict: no, code: sum}
+- {case: a, field: total, iteration: iteration-002, verdict: Pass}
 - {case: b, field: city, iteration: iteration-002, verdict: right, code: label}
 - {case: a, verdict: wrong, code: sum}
 """

@@ -11,7 +11,6 @@ from sitegen.model.scorecards import Result
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import metrics_of, responses_part
-from sitegen.scoring.responses.files import variant_name_of
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import Embedder, File, ScoringInputs, verdict
 from sitegen.text.values import to_json_bytes
@@ -59,14 +58,8 @@ def test_a_variant_that_is_alone_has_the_name_of_its_file():
 
 
 def test_a_variant_is_called_as_its_file_says():
-    names = {
-        path: variant_name_of(path) for path in ("a/responses-v2.final.jsonl", "responses-.json", "responses.json")
-    }
-    assert names == {
-        "a/responses-v2.final.jsonl": "v2.final",
-        "responses-.json": "responses-",
-        "responses.json": "responses",
-    }
+    files = [file(path, ("sky", "blue")) for path in ("a/responses-v2.final.json", "responses-.json", "responses.json")]
+    assert [each.name for each in score(*files).scorecard.variants] == ["responses", "responses-", "v2.final"]
 
 
 def test_a_variant_that_cannot_be_read_is_wrong_in_every_case():

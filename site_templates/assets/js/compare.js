@@ -372,7 +372,7 @@ class Comparison {
     const others = this.sides[0].block.cases ? "answers" : this.data.noun[1], [one] = this.data.noun, noun = this.data.noun[+(found.common > 1)];
     const outside = [["before", only(0)], ["after", only(1)]].filter(([, count]) => count).map(([side, count]) => `${grouped(count)} ${side}`).join(", ");
     const [, both = outside && (found.common ? `Changes of metrics are over the ${grouped(found.common)} ${noun} in both; the values beside them also count other ${others}: ${outside}.`
-      : `No ${one} is in both: ${outside}.`)] = this.judged(a, b) ?? [];
+      : `No ${this.sides[0].block.cases ? "answer" : one} is in both: ${outside}.`)] = this.judged(a, b) ?? [];
     if (both || !found.common) said.append(` ${both || "The two hold nothing in common."}`);
     const box = element("div", "card-b verdict");
     if (this.isRecorded) said.textContent = "There are no values here that could be compared one by one.";

@@ -19,6 +19,7 @@ from sitegen.pages import links
 from sitegen.pages.labels import CAUSES, doubts_of, exchange
 from sitegen.pages.report.discrepancies import TOP_LEVEL, grouping, sections
 from sitegen.pages.report.patterns import pattern_words
+from sitegen.stats.counts import PASSED
 from sitegen.text.plain import counted
 from sitegen.text.values import metric_text
 
@@ -283,7 +284,7 @@ def _work(
         ]
         most, summary = max(shares, key=lambda share: share[0])
         every = sum(sum(s.newest.errors) for s in scored if not s.summary.info.recorded)
-        if len(scored) == 1:
+        if len(scored) == 1 or summary.specs[0].name == PASSED.name:
             return said(
                 "Work on ", eval_phrase(summary), ": ", _errors(most, every, row.name, summary), _file(row.name, files)
             )
@@ -309,6 +310,8 @@ def _suspects(evals: Sequence[EvalSummary]) -> Iterator[Phrase]:
 
 def _errors(number: int, every: int, section: str, summary: EvalSummary) -> Iterator[Phrase]:
     report = links.report(summary.info.id, summary.headlines[-1].slug)
+    if summary.specs[0].name == PASSED.name:
+        return said(Phrase(f"{counted(number, 'answer')} failed", report))
     errors = Phrase(f"{number:,} of its {counted(every, 'error')}", report)
     return said(errors, f" {'is' if number == 1 else 'are'} in ", _section(section))
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, TypeAlias
 
+from sitegen.analysis.slices import NAMED_SLICES
 from sitegen.analysis.standing import LOST, EvalStanding, nothing_is_worse
 from sitegen.model.changes import Step
 from sitegen.model.commits import WORKTREE
@@ -78,13 +79,13 @@ def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phra
     if all(len(standing.summary.headlines) == 1 for standing in scored):
         yield Phrase("Nothing can be worse yet: no eval has a second output.")
         return
-    fallen = next((standing.summary for standing in scored if standing.summary.fallen), None)
-    if fallen and fallen.fallen:
-        axis, value, change = fallen.fallen
-        size = metric_text(abs(change), fallen.specs[0].unit)
-        hidden = f" hides a loss: where {axis} is {value}, {fallen.specs[0].label} got worse by {size} with "
-        output = output_phrase(fallen, fallen.headlines[-1])
-        yield from said(eval_phrase(fallen), hidden, output, ", by more than chance.")
+    if fallen := [standing.summary for standing in scored if standing.summary.fallen]:
+        first, spec, falls = fallen[0], fallen[0].specs[0], fallen[0].fallen[:NAMED_SLICES]
+        where = ", ".join(f"{axis} is {value} (by {metric_text(abs(by), spec.unit)})" for axis, value, by in falls)
+        where += f" and in {counted(left, 'more slice')}" if (left := len(first.fallen) - len(falls)) else ""
+        worse = f": {spec.label} got worse by more than chance where {where}, with "
+        also = f"; so it did in slices of {counted(len(fallen) - 1, 'more eval')}." if len(fallen) > 1 else "."
+        yield from said(eval_phrase(first), worse, output_phrase(first, first.headlines[-1]), also)
     elif broken := sorted(filter(_broken, scored), key=_broken, reverse=True):
         number = counted(sum(map(_broken, broken)), "value")
         more = f" and {counted(len(broken) - 1, 'more eval')}" if len(broken) > 1 else ""

@@ -246,8 +246,10 @@ def read_answers(
     variants: dict[str, VariantResponses] = {}
     objects = {case.id for case in cases.values() if any(text.startswith("{") for text in case.expected)}
     for file in files or (File("responses.json", None, "the output is missing"),):
-        named = len(files) > 1 or _VARIANT.fullmatch(posixpath.basename(file.path))
-        name = " ".join(filter(None, answer_in(file.path, glob)[0])) or (variant_name_of(file.path) if named else "")
+        who, _ = answer_in(file.path, glob)
+        named = _VARIANT.fullmatch(base := posixpath.basename(file.path))
+        stem = named[1] if named else base.partition(".")[0] if len(files) > 1 and not who.repeat else ""
+        name = " ".join(who.axes.values()) or stem
         reader = _ResponsesReader(name, findings, objects, cases.keys())
         try:
             content = content_of(file, "the output is missing", "Run the prompt again.")
@@ -274,18 +276,11 @@ def read_answers(
         for variant in read:
             if twin := variants.get(variant.name):
                 message = f"Two files hold responses of the variant {variant.name[:80]!r}; both count"
-                findings.append(Finding("warning", message, "Keep them in one file."))
+                findings += [] if who.repeat else [Finding("warning", message, "Keep them in one file.")]
                 unreadable = twin.unreadable and variant.unreadable
                 variant = VariantResponses(variant.name, twin.responses + variant.responses, unreadable)
             variants[variant.name] = variant
     return Parsed(tuple(variants[name] for name in sorted(variants)), tuple(findings))
-
-
-def variant_name_of(path: str) -> str:
-    """The name of a variant, from the name of its file: ``responses-short.jsonl`` holds ``short``."""
-    base = posixpath.basename(path)
-    match = _VARIANT.fullmatch(base)
-    return match[1] if match else base.partition(".")[0]
 
 
 class _ResponsesReader:
