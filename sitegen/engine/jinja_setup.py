@@ -171,7 +171,6 @@ GLOBALS: Final[dict[str, object]] = {
     "usage_metrics": USAGE_METRICS,
     "error_types": ERROR_TYPES,
     "iterations_and_outputs": labels.iterations_and_outputs,
-    "error_label": labels.ERROR_LABELS,
     "problem_counts": count_causes,
     "error_changes": error_changes,
     "number_of_cells": number_of_cells,

@@ -164,7 +164,7 @@ def test_a_failure_of_ours_is_not_called_one_of_the_project(tmp_path):
         "self.__init__.__globals__",
         "range(999999999) | list",
         "error_types.append",
-        "error_label.clear()",
+        "statuses.clear()",
     ],
 )
 def test_a_template_reaches_nothing_but_what_it_is_given(tmp_path, expression):

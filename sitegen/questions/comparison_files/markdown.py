@@ -13,6 +13,7 @@ from sitegen.pages.labels import spread_words, verdict_word
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.usage import UNITS, USAGE_METRICS
+from sitegen.stats.counts import PASSED
 from sitegen.stats.significance import ALPHA
 from sitegen.text.markdown_cells import NIL, count, name, number, probability, prose, signed, table
 
@@ -215,6 +216,7 @@ def change_lines(change: ResultChange) -> Iterator[str]:
     if change.unpaired:
         yield f"On one side only, because documents or ground truth differ: {count(change.unpaired)}."
     yield ""
+    words = {"wrong_value": "failed", "correct": "passed"} if change.metrics[0].name == PASSED.name else {}
     flips = (
         (
             flip.change,
@@ -222,7 +224,10 @@ def change_lines(change: ResultChange) -> Iterator[str]:
                 name(flip.document),
                 name(flip.named_path or flip.path),
                 name(flip.value, 60),
-                *(outcome.replace("_", " ") if outcome else NIL for outcome in (flip.before, flip.after)),
+                *(
+                    words.get(outcome, outcome.replace("_", " ")) if outcome else NIL
+                    for outcome in (flip.before, flip.after)
+                ),
             ),
         )
         for flip in change.flips
