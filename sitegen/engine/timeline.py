@@ -109,8 +109,10 @@ class Timeline(FoldedHistory, dict=True, gc=True):
 
     def driving_edits(self, eval_id: str) -> tuple[Edit, ...]:
         """Return the edits of the text of the instruction files that drive an eval, by commit, then by path."""
-        edits = (edit for file in self.drivers(eval_id) for edit in file.edits if not edit.only_moves)
-        return tuple(sorted(edits, key=attrgetter("place")))
+        edits = (edit for file in self.drivers(eval_id) for edit in file.edits)
+        # Without those that moved a file, with which no output can have changed.
+        changing = (each for each in edits if not (each.old and each.new and each.old.oid == each.new.oid))
+        return tuple(sorted(changing, key=attrgetter("place")))
 
     @cached_property
     def layout(self) -> Layout:

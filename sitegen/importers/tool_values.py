@@ -190,6 +190,7 @@ def unique(name: str, used: Counter[str]) -> str:
 
 
 _ARGUMENTS: Final = ("arguments", "input", "args")
+_IDS_OF_CALLS: Final = ("tool_call_id", "tool_use_id", "call_id")
 _RESULT: Final = ("output", "result")
 """Keys of a call that holds what the tool returned as well."""
 
@@ -198,7 +199,7 @@ def transcript(*conversations: Value) -> tuple[Turn, ...]:
     """Return the messages of conversations in their order, each followed by the calls of tools in it.
 
     Messages are those of chat APIs: with ``tool_calls`` and a role ``tool``, or with parts of their content that call
-    tools and return results. A call may be a message of its own, and hold its result.
+    tools and return results. A call may be a message of its own, and hold its result; so may a result.
     """
     turns: list[Turn] = []
     names: dict[str, str] = {}  # of tools by the id of the call, which a result may state alone
@@ -210,7 +211,7 @@ def transcript(*conversations: Value) -> tuple[Turn, ...]:
             *(each for each in parts if each.get("type") in ("tool_use", "tool_call")),
             *list_of(members)(message.get("tool_calls", message.get("toolCalls"))),
         ]
-        if role in ("tool", "function"):
+        if role in ("tool", "function") or message.get("type") == "function_call_output":
             results.append(message)
         elif role:
             said = content_of(content) or ("" if parts or content is None else written(content))
@@ -221,8 +222,8 @@ def transcript(*conversations: Value) -> tuple[Turn, ...]:
         for call in calls:
             turns += _turns_of_call(call, names)
         for result in results:
-            known = names.get(name_of(result.get("tool_call_id", result.get("tool_use_id"))), "")
-            turns.append(_result(_tool(result) or known, result, result.get("content")))
+            known = next((names.get(name_of(result[key]), "") for key in _IDS_OF_CALLS if key in result), "")
+            turns.append(_result(_tool(result) or known, result, result.get("content", result.get("output"))))
     return tuple(turns)
 
 
@@ -230,7 +231,7 @@ def _turns_of_call(call: dict[str, Value], names: dict[str, str]) -> Iterator[Tu
     """The call of a tool, and its result if the call holds it."""
     function = members(call.get("function"))
     name, stated = _tool(call), {**call, **function}
-    names[name_of(call.get("id"))] = name
+    names[name_of(call.get("call_id", call.get("id")))] = name
     yield Turn("call", name, written(next((stated[key] for key in _ARGUMENTS if key in stated), None)))
     if any(call.get(key) is not None for key in (*_RESULT, "error")):
         yield _result(name, call, next((call[key] for key in _RESULT if call.get(key) is not None), None))

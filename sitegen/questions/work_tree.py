@@ -177,8 +177,8 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             config = dataclasses.replace(config, evals_dir=name)
         searched = work_tree_search(root, kind_of_case_file)
         if head:
-            committed = FilesAt(repository, head)
-            searched = replace(searched, earlier=committed.versions, commits=committed.commits)
+            at = FilesAt(repository, head)
+            searched = replace(searched, earlier=at.versions, commits=at.commits)
         manifest, of_manifest = worktree_manifest(root, config)
         searched = replace(searched, stated=manifest.evals)
         layout = Layout(*with_found_evals(config, manifest, searched))

@@ -424,10 +424,10 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
     """Search the files of a history. Reads only git, within bounds, and writes nothing."""
     config, manifest = configured.site, configured.manifest
     tracked, head = history.files, history.head
-    files = FilesAt(repository.place, head)
-    read = bounded(files.read)
+    at = FilesAt(repository.place, head)
+    read = bounded(at.read)
     search = Search(
-        names=files.names, read=files.read, earlier=files.earlier, commits=files.commits, kind_of_cases=kind_of_case_file
+        names=at.names, read=at.read, earlier=at.earlier, commits=at.commits, kind_of_cases=kind_of_case_file
     )
     layout = Layout(*with_found_evals(config, manifest, search))
     # Known are the evals that a manifest names, and the folders that have expected values by convention.
@@ -452,7 +452,7 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
         and not matches(file.path, of_runs)
         and not any(place.eval_id in existing_ids for place in layout.places(file.path))
     ]
-    found = _proposals(unassigned, read, existing_ids, files)
+    found = _proposals(unassigned, read, existing_ids, at)
     proposals = {proposal.id: proposal for proposal in found if not proposal.lacks}
     globs = instruction_globs([file for file in tracked if not file.refused], read, config.instructions)
     is_site_needed = any(glob.glob not in config.instructions for glob in globs)

@@ -32,9 +32,7 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _NUMBER_IN_FOLDER = re.compile(r"(?:runs?|rounds?|iterations?|experiments?|attempts?|trials?|repeats?)/[0-9]+")
-_OF_REPEATS = re.compile(r"(?:.*[/_-])?(?:run|attempt|trial|repeat)(?:s?/|[-_]?)")
-"""Matches what stands before the number of a repeat."""
-_MOST_REPEATS: Final = 30
+_BEFORE_REPEAT = re.compile(r"(?:.*[/_-])?(?:run|attempt|trial|repeat)(?:s?/|[-_]?)")
 _DIGEST = re.compile(r"[-_.]*(?:[0-9a-f]{7,40}[-_.]+)?")
 _ORDINAL = re.compile(r"[A-Za-z]{0,4}[-_]?(?=[0-9]{1,6}[-_])")
 """Matches the start of a folder's name with both a counter and a date: ``R003__2025-12-18``."""
@@ -260,10 +258,10 @@ def run_globs_of(path: str) -> tuple[str, ...]:
 
 
 def with_repeats(glob: str, paths: Sequence[str], commits: Callable[[str], tuple[str, ...]]) -> str:
-    """Return a glob of runs with ``{repeat}`` for their number, if the same ``commits`` wrote all: they are repeats."""
+    """Return a glob of runs with ``{repeat}`` for their number if the same ``commits`` wrote all: they are repeats."""
     start, _, end = glob.partition("*")
     numbers = [path.removeprefix(start).removesuffix(end) for path in paths]
-    may_be = 1 < len(paths) <= _MOST_REPEATS and _OF_REPEATS.fullmatch(start) and all(map(str.isdecimal, numbers))
+    may_be = 1 < len(paths) <= 30 and _BEFORE_REPEAT.fullmatch(start) and all(map(str.isdecimal, numbers))
     return f"{start}{{repeat}}{end}" if may_be and len(set(map(commits, paths))) == 1 else glob
 
 

@@ -26,7 +26,8 @@ _FEWEST: Final = 3
 
 _THRESHOLDS: Final = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 _SURE: Final = 0.99
-"""The share of right values above a threshold from which a page says that the others need no look."""
+"""The share of right values above a threshold from which a page says that these need no look."""
+_FEWEST_SURE: Final = 30  # values above a threshold: of one or two, nobody knows how often they are wrong
 
 
 class Reliability(NamedTuple):
@@ -93,8 +94,9 @@ def bins(values: Iterable[Stated]) -> dict[float, Reliability]:
 
 
 def skippable(values: Sequence[Stated]) -> tuple[float, Reliability] | None:
-    """The least of the thresholds at which at most one in a hundred values is wrong; None if there is none."""
-    return next(((least, those) for least, those in at_least(values).items() if those.right >= _SURE), None)
+    """The least of the thresholds at which at most one of a hundred values is wrong, of enough; None without any."""
+    sure = (row for row in at_least(values).items() if row[1].number >= _FEWEST_SURE and row[1].right >= _SURE)
+    return next(sure, None)
 
 
 def at_least(values: Sequence[Stated]) -> dict[float, Reliability]:

@@ -47,6 +47,13 @@ IN_PARTS = [
     ANSWER,
 ]
 WITH_RESULTS = [QUESTION, {"role": "assistant", "tool_calls": [{"tool": "weather", "input": ARGUMENTS, "output": 20}]}]
+OF_RESPONSES = [
+    QUESTION,
+    {"type": "reasoning", "id": "rs_1", "summary": []},
+    {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "weather", "arguments": json.dumps(ARGUMENTS)},
+    {"type": "function_call_output", "call_id": "call_1", "output": "20"},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is 20 degrees."}]},
+]
 CALLS_ALONE = [{"id": "1", "name": "weather", "input": ARGUMENTS, "output": "20", "is_error": False}]
 
 
@@ -54,6 +61,7 @@ CALLS_ALONE = [{"id": "1", "name": "weather", "input": ARGUMENTS, "output": "20"
     ("messages", "turns"),
     [
         (OF_API, [ASKED, CALLED, Turn("result", "weather", "20"), SAID]),
+        (OF_RESPONSES, [ASKED, CALLED, Turn("result", "weather", "20"), SAID]),
         (OF_INSPECT, [ASKED, CALLED, Turn("result", "weather", "too slow", failed=True), SAID]),
         (IN_PARTS, [ASKED, CALLED, Turn("result", "weather", "no", failed=True), SAID]),
         (WITH_RESULTS, [ASKED, CALLED, Turn("result", "weather", "20")]),

@@ -7,7 +7,7 @@ import pytest
 from sitegen.importers import read_results
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.stats.confidence import auroc, bins, by_field
+from sitegen.stats.confidence import auroc, bins, by_field, skippable
 
 RIGHT, WRONG = True, False
 
@@ -42,6 +42,12 @@ def test_values_of_similar_confidence_are_compared_in_ten_parts_of_the_range():
         0.8: (1, 0.8, 1.0),
         0.9: (3, pytest.approx(0.9833, abs=1e-4), pytest.approx(2 / 3)),
     }
+
+
+@pytest.mark.parametrize(("right", "wrong", "least"), [(30, 0, 0.6), (29, 0, None), (29, 1, None), (99, 1, 0.6)])
+def test_values_may_be_skipped_where_at_most_one_in_a_hundred_of_thirty_is_wrong(right, wrong, least):
+    found = skippable([(0.92, True)] * right + [(0.92, False)] * wrong + [(0.55, False)])
+    assert (found and found[0]) == least
 
 
 def test_a_field_is_named_from_three_values_on_and_the_one_that_promises_too_much_first():
