@@ -86,16 +86,15 @@ def compare_page(
 
 def edits_since(series: Series, index: int) -> list[Edit]:
     """The edits from a point to the newest, with those of one file as one: from its first text to its last."""
-    first: dict[str, Edit] = {}
-    last: dict[str, Edit] = {}
-    for point in series.points[index + 1 :]:
-        for edit in point.edits:
-            first.setdefault(edit.path, edit)
-            last[edit.path] = edit
+    spans: dict[str, tuple[Edit, Edit]] = {}  # the first edit of each file and the last, by its path then
+    for edit in (edit for point in series.points[index + 1 :] for edit in point.edits):
+        moved = spans.pop(edit.old.path, None) if edit.status == "renamed" and edit.old else None
+        first, _ = moved or spans.get(edit.path, (edit, edit))
+        spans[edit.path] = (first, edit)
     return [
-        edit if edit is first[path] else replace(edit, status="combined", old=first[path].old)
-        for path, edit in last.items()
-        if edit is first[path] or (first[path].old and edit.new)
+        edit if edit is first else replace(edit, status="combined", old=first.old)
+        for first, edit in spans.values()
+        if edit is first or (first.old and edit.new)
     ]
 
 

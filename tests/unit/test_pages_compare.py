@@ -323,6 +323,12 @@ def test_several_edits_of_a_file_are_one_diff_from_its_first_text_to_its_last():
         wanted[edit.path] = (wanted.get(edit.path, (edit.old,))[0], edit.new)
     assert {edit.path: (edit.old, edit.new) for edit in edits_since(one, 5)} == wanted
     assert max(Counter(edit.path for point in one.points[6:] for edit in point.edits).values()) > 1
+    (edit, *_), last = one.points[7].edits, one.points[-1]
+    moved = replace(sample.edit(99, "prompts/moved.md"), status="renamed", old=one.points[17].edits[0].new)
+    two = replace(one, points=(*one.points[:-1], replace(last, edits=(*last.edits, moved))))
+    found = {each.path: (each.status, each.old, each.new) for each in edits_since(two, 5)}
+    assert edit.path not in found
+    assert found["prompts/moved.md"] == ("combined", edit.old, moved.new)
     patch = b"@@ -1 +1 @@\n-State the <b>area</b>.\n+State it in ha.\n"
     page = compare_page(one, compare_data(one, ()), lambda edits, _: draw_few(edits, [patch] * len(edits)))
     html = html_with(renderer_of(SiteInfo("t", "1")), page)
