@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
@@ -175,7 +175,7 @@ LARGEST: Final = 5_000_000
 MOST_READ: Final = 300
 _MOST_BYTES: Final = 60_000_000
 """The most bytes that are read from all files together."""
-_ROWS: Final = 200
+ROWS: Final = 200
 """Number of rows of a list that determine its columns."""
 _DEEPEST: Final = 6  # levels of a document
 _MOST_PATHS: Final = 400  # of a document
@@ -239,8 +239,9 @@ def value_of(ending: str, content: bytes) -> Value:
         return None
 
 
+@lru_cache(maxsize=1)
 def _value(ending: str, content: bytes) -> Value:
-    """Do the same; raise UnreadableError if it is malformed."""
+    """Do the same; raise UnreadableError if it is malformed. One file is asked several questions in a row."""
     if ending == "csv":
         return [{**row} for row in csv_dicts(content)]
     return read_data(ending, content).value if ending in DATA else None
@@ -254,7 +255,7 @@ def table_of(value: Value) -> FoundTable | None:
         values = values if isinstance(values, list) else named_rows(values)
         rows = [row for row in values if isinstance(row, dict) and row]
         if rows and len(rows) * 10 >= len(values) * 9:
-            tables.append(FoundTable(key, tuple(rows[:_ROWS]), len(rows)))
+            tables.append(FoundTable(key, tuple(rows[:ROWS]), len(rows)))
     return max(tables, key=lambda table: table.size, default=None)
 
 

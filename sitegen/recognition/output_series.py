@@ -64,7 +64,7 @@ _NO_RESULTS = re.compile(
     r"(?:^|/)(?:package(?:-lock)?\.json|tsconfig[^/]*\.json|jsconfig\.json|components\.json|composer\.json|turbo\.json|vercel\.json|"
     r"[^/]*lock[^/]*\.(?:json|ya?ml)|pnpm-workspace\.yaml|mkdocs\.ya?ml|(?:docker-)?compose[^/]*\.ya?ml|[^/]*\.schema\.json|schema\.json|"
     r"[^/]*(?:config|threshold)[^/]*\.(?:json|ya?ml)|(?:manifest|gates?)\.(?:json|ya?ml)|renovate\.json|settings[^/]*\.json|environment\.ya?ml)$"
-    r"|(?:^|/)configs?/(?:[^/]*$|.*\.ya?ml$)|(?:^|/)(?:[^/]*[-_.]manifest|task)\.(?:json|ya?ml)$|[^/]*(?:checkpoint|intermediate|partial|backup|confusion[-_]?matrix|npm-audit|(?:calibration|roc|pr)[-_]?curve|shap[-_]|feature[-_](?:importance|attribution))[^/]*$|(?:^|/)[^/]*search[-_]results?(?:/|[^/]*$)|(?:^|/)(?:fixtures?|testdata|test[_-]data|schemas?|i18n|locales?|translations?)/|(?:^|/)\.",
+    r"|(?:^|/)configs?/(?:[^/]*$|.*\.ya?ml$)|(?:^|/)(?:[^/]*[-_.]manifest|task)\.(?:json|ya?ml)$|[^/]*(?:checkpoint|intermediate|partial|backup|confusion[-_]?matrix|npm-audit|(?:calibration|roc|pr)[-_]?curve|shap[-_]|feature[-_](?:importance|attribution))[^/]*$|(?:^|/)[^/]*search[-_]results?(?:/|[^/]*$)|(?:^|/)(?:fixtures?|helm|testdata|test[_-]data|schemas?|i18n|locales?|translations?)/|(?:^|/)\.",
     re.IGNORECASE,
 )
 """Matches settings of tools, what they say of dependencies, matrices of classes, curves, test data, hidden files."""
@@ -84,7 +84,7 @@ _NO_PART_OF_A_NAME = re.compile(
 OF_EVALS: Final = frozenset(("evals", "eval", "evaluation", "evaluations", "experiments"))
 _UNINFORMATIVE: Final = OF_EVALS | {
     *("runs", "run", "iterations", "iteration", "läufe", "baselines", "raw", "v"),
-    *("src", "apps", "app", "web", "public", "static", "lib", "packages", "files", "logs", "export", "exports"),
+    *("src", "apps", "app", "web", "public", "static", "lib", "packages", "files", "logs", "export", "exports", "metadata"),
 }
 """Names that do not describe what is in a file or a folder."""
 

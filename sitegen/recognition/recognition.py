@@ -13,7 +13,7 @@ from sitegen.config.models import files_of
 from sitegen.data_files.folders import DATA
 from sitegen.data_files.reading import LINES, UnreadableError, ending
 from sitegen.importers import ANY_LINES, importer_of, read_results
-from sitegen.importers.case import VERDICTS, grade_of, is_no_score
+from sitegen.importers.case import VERDICTS, JudgedCase, grade_of, is_no_score
 from sitegen.importers.recorded_layouts import (
     headline_place,
     is_amount,
@@ -45,7 +45,7 @@ from sitegen.importers.usual_names import (
 )
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Unusable, Value
-from sitegen.recognition.files import FoundTable, leaf_paths, table_of, texts, value_of
+from sitegen.recognition.files import ROWS, FoundTable, leaf_paths, table_of, texts, value_of
 from sitegen.recognition.output_series import OutputSeries, TruthFinder, is_model_name, is_result_by_name
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.text.plain import counted
@@ -152,15 +152,19 @@ def _tool_results(path: str, content: bytes) -> Recognition | None:
     form = importer_of(path, content)
     if form is ANY_LINES and ending(path) not in LINES:
         return None
-    try:
-        cases = read_results(path, content).cases
-    except UnreadableError:
-        return None
-    judged = [case for case in cases if case.passed is not None or case.score is not None]
+    judged: list[JudgedCase] = []
+    for part in (b"\n".join(content.split(b"\n", ROWS)[:ROWS]), content) if form is ANY_LINES else (content,):
+        try:
+            cases = read_results(path, part).cases
+        except UnreadableError:
+            return None
+        judged = [case for case in cases if case.passed is not None or case.score is not None]
+        if not judged:
+            return None
     # A line without a name and with only a score may be the total of a run.
     if form is ANY_LINES and not any(case.judges or not re.fullmatch(r"line [0-9]+", case.id) for case in judged):
         return None
-    if not judged or len(judged) * 2 < len(cases):
+    if len(judged) * 2 < len(cases):
         return None
     number = len({case.id for case in cases})  # of which each may have several answers
     return {"kind": "judged"}, f"results in the format {form.name}, with {counted(number, 'case')}"

@@ -584,6 +584,7 @@ def test_the_last_of_many_cases_is_no_run(row, is_run, repo):
         ("apps/web/src/data/eval-results.json", "evals"),
         ("exports/langfuse_scores.json", "langfuse"),
         ("exports/eval_20260408.json", "evals"),
+        ("metadata/runs.json", "evals"),
     ],
 )
 def test_an_eval_has_the_name_that_tells_it_from_others(path, name, repo):
