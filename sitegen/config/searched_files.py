@@ -26,8 +26,6 @@ OTHER_KINDS: Final = frozenset(
     {*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)} - {*files_of("judged").outputs}
 )
 """Names of files that make their folder an eval of another kind than ``judged`` and ``recorded``."""
-_OUTPUTS: Final = OTHER_KINDS - {*GROUND_TRUTHS} | {"results"}
-"""Names of outputs, and of the folder of several, beside a ground truth."""
 
 _NO_KIND: Final = "none"
 _MOST_OUTPUTS: Final = 20
@@ -100,8 +98,9 @@ class Search(Frozen, gc=True, dict=True):
     @cached_property
     def holds_evals_by_convention(self) -> bool:
         """Whether a folder of evals is an eval without a finder, and has more than its ground truth."""
+        outputs = OTHER_KINDS - {*GROUND_TRUTHS} | {"results"}
         found = map(self.names, self.eval_folders.values())
-        return any(OTHER_KINDS & names.keys() and _OUTPUTS & names.keys() for names in found)
+        return any(OTHER_KINDS & names.keys() and outputs & names.keys() for names in found)
 
     def newest_first(self, folder: str, glob: str) -> Iterator[str]:
         """Yield the files that match a path or a glob below a folder, the last in natural order first."""

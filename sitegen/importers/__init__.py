@@ -180,8 +180,7 @@ IMPORTERS: Final = (
     ),
     ANY_LINES,
 )
-"""The first one that recognises a file reads it. The last one recognises any file, and names the lines that it cannot
-read."""
+"""The first that recognises a file reads it. The last one recognises any file, and names lines that it cannot read."""
 
 
 def importer_of(path: str, content: bytes) -> Importer:

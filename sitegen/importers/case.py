@@ -120,13 +120,11 @@ class JudgedCase(Frozen):
     provider: str = ""
     """What the run calls the model or program that answered. Empty if that is the name of the model."""
     texts: Mapping[str, str] = MappingProxyType({})
-    """What else the file says of the case, by name: its topic, the variables of its prompt. Those in a word are its
-    tags."""
+    """What else the file says of the case, by name: its topic, the variables of its prompt. Short ones are tags."""
     document: str = ""
     """The case, with the variant and the model if several answered it (``with_documents``)."""
     passed: float | None = None
-    """The share of its answers that passed: 0 or 1 if there is one. None if the file does not state it, or if the case
-    was skipped."""
+    """The share of its answers that passed: 0 or 1 if it is one. None if it is not stated or was skipped."""
     answers: int = 1
     """Number of answers that the file sums up in it."""
     repeats: tuple[JudgedCase, ...] = ()

@@ -45,8 +45,7 @@ class ColumnMap(Frozen):
     names_of_scores: str = ""
     """A column that lists for each row which columns hold scores."""
     required: tuple[str, ...] = ()
-    """Patterns that must each match a column. Patterns of presets need not, because they cover several versions of a
-    tool."""
+    """Patterns that must each match a column. Those of presets need not: they cover several versions of a tool."""
     list_at: tuple[str, ...] = ()
     """Key, or path of keys, of each list of rows in a JSON object. Empty if the file is the list. Before ``.*.`` is a
     list of groups of rows."""

@@ -16,7 +16,7 @@ from sitegen.model.outcomes import Value
 
 WINS: Final = "win rate of "
 """Begins the name of such a judge, whose scores are shares of a win and no verdicts."""
-WINNERS: Final = ("winner", "preferred", "preference")
+_WINNERS: Final = ("winner", "preferred", "preference")
 _SIDES: Final = re.compile(
     r"(?P<kind>model|generator|variant|prompt|system|agent|skill|candidate|framework|fw|method|name)_?(?P<side>[abAB12])"
 )
@@ -26,8 +26,8 @@ _SECOND: Final = frozenset(("b", "2", "second", "right"))
 
 
 def preference_in(row: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the share of a win that a row states, by the name of its judge; empty if it compares no two answers."""
-    stated = next((row[name] for name in WINNERS if row.get(name) not in (None, "")), None)
+    """Return a row with the share of a win, by the name of its judge, for the winner; empty if it compares nothing."""
+    stated = next((row[name] for name in _WINNERS if row.get(name) not in (None, "")), None)
     if stated is None:
         return {}
     named = [(match["side"].lower(), name_of(row[name])) for name in row if (match := _SIDES.fullmatch(name))]
@@ -49,4 +49,5 @@ def preference_in(row: Mapping[str, Value]) -> dict[str, Value]:
         return {}
     if BASELINES.fullmatch(second):
         first, second, share = second, first, 1 - share
-    return {f"{WINS}{second} over {first}": str(share)}
+    rest = {name: cell for name, cell in row.items() if name not in _WINNERS}
+    return {"scores": {f"{WINS}{second} over {first}": str(share)}, **rest}

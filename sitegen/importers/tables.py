@@ -75,8 +75,7 @@ _MOST_CELLS: Final = 4_000_000
 """The most cells of a CSV file of results: few of them are values that are compared one by one."""
 _FIX: Final = "Write the table again."
 _READ: Final[dict[str, Parsed[list[dict[str, Value]]]]] = {}
-"""The rows of the table whose grades alone were asked for last, by what they were read from: as a rule, it is scored
-next, and read once."""
+"""The rows of the table whose grades alone were asked for last, by their source: as a rule, it is scored next."""
 
 
 def read_table(
@@ -325,9 +324,8 @@ class _TableReader:
                 check = members(cell)
                 judge = check and (stated_judge(cell) or name_of(value_at(check, _JUDGE_OF_CHECK)))
                 of_check = Grader(grader_name(judge, "")) if judge else grader
-                opinion = graded(name, (self._grade(column, cell),), reasoning=reason, grader=of_check)
-                opinions.append(replace(opinion, counts=()) if name.startswith(WINS) else opinion)
-            return tuple(opinions)
+                opinions.append(graded(name, (self._grade(column, cell),), reasoning=reason, grader=of_check))
+            return tuple([replace(each, counts=()) if each.name.startswith(WINS) else each for each in opinions])
         expected, output = self._text(row, "expected"), self._text(row, "output")
         if not self._has_answers or not expected.strip() or self._text(row, "error"):
             return ()

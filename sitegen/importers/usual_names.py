@@ -13,7 +13,7 @@ from typing import Final
 from sitegen.data_files.reading import UnreadableError, parse_json
 from sitegen.importers.case import VERDICTS, WORDS, grade_of, is_no_score
 from sitegen.importers.columns import ColumnMap
-from sitegen.importers.preferences import WINNERS, preference_in
+from sitegen.importers.preferences import preference_in
 from sitegen.importers.tool_values import as_float, lone_item, members, name_of
 from sitegen.model.outcomes import Value
 from sitegen.model.usage import LATENCIES, TOKENS_IN, TOKENS_OUT, spelled_number
@@ -146,9 +146,7 @@ def case_rows(rows: Iterable[dict[str, Value]]) -> list[dict[str, Value]]:
         cases = [{"id": trace, "scores": scores} for trace, scores in by_trace.items()]
     cases = _by_answerer(cases) or cases
     return [
-        {"scores": won, **{name: cell for name, cell in row.items() if name not in WINNERS}}
-        if (won := preference_in(row))
-        else with_named_checks(row)
+        preference_in(row) or with_named_checks(row)
         for case in cases
         for attempt in _attempts(case) or [case]
         for row in _by_variant(attempt) or [attempt]

@@ -74,8 +74,7 @@ class Proposal(Frozen):
 
     id: str
     entry: Mapping[str, Any] = MappingProxyType({})
-    """The keys of its entry in the manifest, in the order in which they are written; none of an eval that a build finds
-    without an entry."""
+    """The keys of its entry in the manifest, in the order written; none of an eval that a build finds without one."""
     why: str = ""
     """The evidence for it: its output, and why this may be that of an eval."""
     points: int = 0
@@ -274,9 +273,8 @@ def _ids(all_series: Sequence[OutputSeries], used_ids: Iterable[str]) -> list[st
         used.update(ids.values())
     for number, names in enumerate(wanted):
         if number not in ids:
-            ids[number] = next(
-                name for name in (f"{names[0]}-{count}" for count in range(1, 10_000)) if name not in used
-            )
+            numbered = (f"{names[0]}-{count}" for count in range(1, 10_000))
+            ids[number] = next(name for name in numbered if name not in used)
             used.add(ids[number])
     return [ids[number] for number in range(len(wanted))]
 
@@ -432,13 +430,7 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
     layout = Layout(*with_found_evals(config, manifest, search))
     # Known are the evals that a manifest names, and the folders that have expected values by convention.
     truths = (role for file in tracked for role in layout.places(file.path) if role.role == "ground_truth")
-    existing_ids = frozenset(
-        (
-            *(role.eval_id for role in truths),
-            *(entry.id for entry in layout.manifest.evals),
-            *(entry.id for entry in manifest.evals),
-        )
-    )
+    existing_ids = {*(role.eval_id for role in truths), *(entry.id for entry in layout.manifest.evals)}
     # Of runs that are read with all their folders, what is left, such as their sums, is no other eval.
     of_runs = tuple(
         f"{home_of(entry, config.evals_dir)}/{entry.outputs.partition('**/')[0]}"

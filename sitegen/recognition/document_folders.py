@@ -30,8 +30,7 @@ from sitegen.text.plain import natural_order
 _LEAST: Final = 2
 """The least number of documents that two folders have in common."""
 _LEAST_SHARE: Final = 0.5
-"""The least share of the files of a folder of outputs that are named like expected documents, and of the expected
-fields that these files have."""
+"""The least share of files of outputs that are named like expected documents, and of the expected fields in them."""
 _MOST_FILES: Final = 12
 """The most files that are read to see whether they hold expected documents by name, those nearest to the root."""
 _READ: Final = 3
@@ -205,15 +204,12 @@ def _eval(
     above = dirname(literal_prefix(f"{place}/"))
     common = commonpath([dirname(truth), above]) if dirname(truth) and above else ""
     inside = relpath(place, common or ".")
-    nested = any("/" in name for name in expected)
     endings = {file.ending for documents in folders.values() for file in documents.values()}
-    glob = f"{'**/' if nested else ''}*.{endings.pop() if len(endings) == 1 else '*'}"
+    glob = f"{'**/' if any('/' in name for name in expected) else ''}*.{endings.pop() if len(endings) == 1 else '*'}"
     files = tuple(file for documents in folders.values() for file in documents.values())
     inner, glob_of_truth = ("", "") if any(file.path == truth for file in expected.values()) else ("/", "/*")
     shared = len({name for documents in folders.values() for name in documents})
-    doubt = "" if is_sure else f"{basename(newest)} may be a run, a model or something else"
-    if not is_truth_by_name(truth):
-        doubt = f"is {truth}{inner} the truth?"
+    unsure = "" if is_sure else f"{basename(newest)} may be a run, a model or something else"
     return FoundFolders(
         series=OutputSeries(common, f"{inside}/{glob}" if is_glob else f"{inside}/", files),
         entry={
@@ -221,6 +217,6 @@ def _eval(
             "ground_truth": f"{relpath(truth, common or '.')}{inner}",
         },
         why=f"{truth}{glob_of_truth} and {place}/* have {shared} names in common, as of documents with a file each",
-        doubt=doubt,
+        doubt=unsure if is_truth_by_name(truth) else f"is {truth}{inner} the truth?",
         used=frozenset(file.path for file in (*expected.values(), *files)),
     )

@@ -84,7 +84,21 @@ _NO_PART_OF_A_NAME = re.compile(
 OF_EVALS: Final = frozenset(("evals", "eval", "evaluation", "evaluations", "experiments"))
 _UNINFORMATIVE: Final = OF_EVALS | {
     *("runs", "run", "iterations", "iteration", "läufe", "baselines", "raw", "v"),
-    *("src", "apps", "app", "web", "public", "static", "lib", "packages", "files", "logs", "export", "exports", "metadata"),
+    *(
+        "src",
+        "apps",
+        "app",
+        "web",
+        "public",
+        "static",
+        "lib",
+        "packages",
+        "files",
+        "logs",
+        "export",
+        "exports",
+        "metadata",
+    ),
 }
 """Names that do not describe what is in a file or a folder."""
 
@@ -380,7 +394,12 @@ class TruthFinder:
     def __init__(self, files: Iterable[TrackedFile], read: Reader) -> None:
         self.read = read
         self._shapes: dict[str, Shape | None] = {}
-        self._candidates = [file for file in files if not file.deleted and file.ending in DATA]
+        present = {file.path: file for file in files if not file.deleted and file.ending in DATA}
+        self._named = {path: file for path, file in present.items() if is_truth_by_name(path) or _holds_questions(file)}
+        self._others = [file for path, file in present.items() if not (path in self._named or _NO_TRUTH.search(path))]
+        self._beside: dict[str, set[str]] = {}
+        for file in present.values():
+            self._beside.setdefault(file.folder, set()).add(file.stem)
 
     def paired(self, series: OutputSeries) -> tuple[TrackedFile, dict[str, Any]] | None:
         """Return the file with the expected values of an output, and keys of an entry that match their documents."""
@@ -403,28 +422,23 @@ class TruthFinder:
     def _truths(self, series: OutputSeries) -> list[TrackedFile]:
         """Return candidates for the expected values of an output: by name, then rarely edited ones; nearest first."""
         own_paths = {file.path for file in series.files}
-        beside = {file.stem for file in self._candidates if file.folder == series.newest.folder}
+        beside = self._beside.get(series.newest.folder, ())
+        # Of two versions of an output, another file that has one is not known to be stable.
+        stable = (file for file in self._others if series.versions > file.versions * 2) if series.versions > 2 else ()
         # A file that is called like another output beside this one has the expected values of that one.
-        eligible = [
+        tried = [
             file
-            for file in self._candidates
+            for file in (*self._named.values(), *stable)
             if file.path not in own_paths
             and not OF_NOW.search(file.stem)
             and series.may_have(file)
             and (file.folder == series.newest.folder or series.is_namesake(file) or file.stem not in beside)
         ]
-        by_name = {file.path for file in eligible if is_truth_by_name(file.path) or _holds_questions(file)}
-        # Of two versions of an output, another file that has one is not known to be stable.
-        tried = [
-            file
-            for file in eligible
-            if file.path in by_name or (series.versions > max(2, file.versions * 2) and not _NO_TRUTH.search(file.path))
-        ]
 
         def place(file: TrackedFile) -> tuple[Any, ...]:
             steps = f"/{relpath(file.folder or '.', series.folder or '.')}/".replace("/./", "/")  # up, and then down
             up, every = steps.count("../"), steps.count("/")
-            return not series.is_namesake(file), file.path not in by_name, up, every, file.path
+            return not series.is_namesake(file), file.path not in self._named, up, every, file.path
 
         return sorted(tried, key=place)[:_TRUTHS_TRIED]
 

@@ -337,9 +337,6 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
         if not eval_id:
             continue
         ids_in_use.add(eval_id)
-        where = json.dumps(
-            {"where": {"prompt_path": prompt}}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
-        )
         path = normpath(prompt)  # without a glob for a file outside the project, or with a name that none can express
         is_inexpressible = path.startswith(("/", "..")) or re.search(_NOT_IN_A_GLOB, path) or not path.isprintable()
         yield EvalConfig(
@@ -348,7 +345,7 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
             dir=_PROMPT_EVALUATIONS,
             outputs="**/*.json",
             instructions=() if is_inexpressible else (path,),
-            settings=where,
+            settings=canonical({"where": {"prompt_path": prompt}}),
         )
 
 

@@ -13,7 +13,7 @@ from sitegen.config.models import files_of
 from sitegen.data_files.folders import DATA
 from sitegen.data_files.reading import LINES, UnreadableError, ending
 from sitegen.importers import ANY_LINES, importer_of, read_results
-from sitegen.importers.case import VERDICTS, JudgedCase, grade_of, is_no_score
+from sitegen.importers.case import VERDICTS, grade_of, is_no_score
 from sitegen.importers.recorded_layouts import (
     headline_place,
     is_amount,
@@ -93,10 +93,9 @@ def states_results(series: OutputSeries, content: bytes) -> bool:
     value = value_of(series.newest.ending, content)
     table, paths = table_of(value), leaf_paths(value)
     columns = _values_by_column(table) if table and table.size > 1 else {}
-    given = (values for name, values in columns.items() if series.hinted and not _SIDE_OF.fullmatch(name))
-    of_systems = sum(_states_verdicts(values, 2) for values in given) > 1 or (
-        series.hinted and any(plain_name(name.partition(".")[0]) in SYSTEMS for name in columns if "." in name)
-    )
+    given = (values for name, values in columns.items() if not _SIDE_OF.fullmatch(name))
+    systems = [name for name in columns if "." in name and plain_name(name.partition(".")[0]) in SYSTEMS]
+    of_systems = series.hinted and (bool(systems) or sum(_states_verdicts(values, 2) for values in given) > 1)
     if of_systems or not is_result_by_name(series.newest.name):
         return of_systems
     names = {plain_name(path.rpartition(".")[2].removesuffix("[]")) for path in paths}
@@ -152,7 +151,6 @@ def _tool_results(path: str, content: bytes) -> Recognition | None:
     form = importer_of(path, content)
     if form is ANY_LINES and ending(path) not in LINES:
         return None
-    judged: list[JudgedCase] = []
     for part in (b"\n".join(content.split(b"\n", ROWS)[:ROWS]), content) if form is ANY_LINES else (content,):
         try:
             cases = read_results(path, part).cases
