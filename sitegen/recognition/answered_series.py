@@ -14,6 +14,7 @@ from typing import Final
 
 from sitegen.history.globs import run_glob
 from sitegen.importers.recorded_layouts import is_measure, numbers_of_layout
+from sitegen.importers.tool_values import name_of
 from sitegen.importers.usual_names import PARTS, case_rows, plain_name, usual_columns
 from sitegen.model.outcomes import Value
 from sitegen.recognition.files import Reader, table_of, texts, value_of
@@ -33,8 +34,7 @@ from sitegen.text.plain import natural_order
 _LEAST: Final = 2
 """The least number of those who answered, of cases that variants have in common, and of answers in a run."""
 MOST_BESIDE: Final = 6
-"""The most proposed evals in one folder or below one glob. If there are more, each is probably a case and not an
-eval, or a model."""
+"""The most proposed evals in one folder or below one glob. If there are more, each is probably a case or a model."""
 _MOST_MODELS: Final = 60
 """The most files in a folder of which some name no model that is known, and which are those of models nevertheless."""
 _MOST_COMPARED: Final = 60
@@ -51,7 +51,9 @@ _SIZE: Final = re.compile(
 )
 """Matches names of what a run says of its configuration, and of numbers of cases."""
 _READ: Final = 3
-"""Number of folders of which a file is read to see whether each file is one case."""
+"""Number of folders of which a file is read to see whether each file is one case, or states the same task."""
+_TASK: Final = ("task_name", "task", "dataset", "benchmark")
+"""Keys of a run under which its task is named."""
 
 _BySegment = Mapping[str, Mapping[str, OutputSeries]]
 """Folder -> rest of a path below it -> the outputs at this path."""
@@ -98,7 +100,7 @@ def _in_folders(present: Mapping[str, OutputSeries], read: Reader) -> Iterator[O
     used = set[str]()
     for parent in sorted(by_parent, key=lambda name: (name.count("/"), name)):
         folders = {name: by_parent[parent][name] for name in sorted(by_parent[parent], key=natural_order)}
-        if any(names_a_run(name) or is_truth_by_name(name) or "*" in name for name in folders):
+        if all(map(names_a_run, folders)) or any(is_truth_by_name(name) or "*" in name for name in folders):
             continue
         for series in _by_folder(parent, folders, read):
             if not used.intersection(part.path for part in series.parts):
@@ -129,6 +131,18 @@ def _by_folder(parent: str, folders: _BySegment, read: Reader) -> Iterator[Outpu
             are_alike = {part.folder for part in parts} == {f"{parent}/{name}" for name in folders}
             if are_alike and len(parts) == len(folders) and glob.endswith(f"*.{parts[0].newest.ending}"):
                 yield _joined(f"{parent}/{{model}}/{re.sub(r'(?:20)?[*]', '{variant}', glob)}", parts)
+    else:
+        for rest in sorted(shared):  # of models with other names: those that say that they did the same task
+            parts = [rests[rest] for rests in folders.values() if rest in rests]
+            values = (value_of(part.newest.ending, read(part.newest.path) or b"") for part in parts[:_READ])
+            if len(tasks := {*map(_task_of, values)}) == 1 and all(tasks):
+                yield _joined(f"{parent}/{{variant}}/{rest}", parts)
+
+
+def _task_of(value: Value) -> str:
+    """Return the task that the numbers of a run are of, as MTEB names it; empty if the run does not state it."""
+    keys = value if isinstance(value, dict) and table_of(value) is None else {}
+    return next(filter(None, (name_of(keys.get(key)) for key in _TASK)), "")
 
 
 def _are_cases(folders: _BySegment, shared: Collection[str], read: Reader) -> bool:
@@ -136,11 +150,12 @@ def _are_cases(folders: _BySegment, shared: Collection[str], read: Reader) -> bo
     if any(2 * sum(rest in shared for rest in rests) < len(rests) for rests in folders.values()):
         return False
     firsts = [min(rests.items())[1] for rests in folders.values()][:_READ]
-    if any(series.is_glob or series.newest.ending != "json" for series in firsts):
-        return False
-    values = (value_of("json", read(series.newest.path) or b"") for series in firsts)
-    return all(
-        isinstance(value, dict) and table_of(value) is None and usual_columns(case_rows([value])) is not None
+    values = (value_of(series.newest.ending, read(series.newest.path) or b"") for series in firsts)
+    return not any(series.is_glob for series in firsts) and all(
+        isinstance(value, dict)
+        and table_of(value) is None
+        and not _task_of(value)
+        and usual_columns(case_rows([value])) is not None
         for value in values
     )
 

@@ -83,22 +83,8 @@ _NO_PART_OF_A_NAME = re.compile(
 """Matches what says in the name of a file when it was written, or that it has results, but not of what."""
 OF_EVALS: Final = frozenset(("evals", "eval", "evaluation", "evaluations", "experiments"))
 _UNINFORMATIVE: Final = OF_EVALS | {
-    *("runs", "run", "iterations", "iteration", "läufe", "baselines", "raw", "v"),
-    *(
-        "src",
-        "apps",
-        "app",
-        "web",
-        "public",
-        "static",
-        "lib",
-        "packages",
-        "files",
-        "logs",
-        "export",
-        "exports",
-        "metadata",
-    ),
+    *("runs", "run", "iterations", "iteration", "läufe", "baselines", "raw", "v", "export", "exports", "metadata"),
+    *("src", "apps", "app", "web", "public", "static", "lib", "packages", "files", "logs"),
 }
 """Names that do not describe what is in a file or a folder."""
 

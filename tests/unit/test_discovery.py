@@ -1119,6 +1119,7 @@ HOLD: dict[str, object] = {
     "values": [{"id": f"q{n}", "expected": {"total": n}, "output": {"total": n}} for n in (1, 2)],
     "a number": {"accuracy": 0.5},
     "a count": {"n": 9, "accuracy": 0.5},
+    "a task": {"task_name": "NFCorpus", "accuracy": 0.5},
     "numbers": {
         "config": {"retriever": "dense"},
         "all": {"samples": 51, "metrics": {"faithfulness": 0.9, "recall": 0.5}},
