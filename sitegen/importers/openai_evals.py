@@ -116,6 +116,9 @@ def _case(events: list[_Event], models: list[str], grader: Grader | None, off_sc
         elif event.type == "error":
             error = event.message or event.error or "error"
     calls = [stated(answer.data).usage for answer in answers]
+    tokens_in = _sum_if_complete([call.tokens_in for call in calls])
+    tokens_out = _sum_if_complete([call.tokens_out for call in calls])
+    last = answers[-1] if answers else _Event(None)
     return JudgedCase(
         id=events[0].sample,
         opinion=Opinion("", None),
@@ -123,20 +126,12 @@ def _case(events: list[_Event], models: list[str], grader: Grader | None, off_sc
             graded(metric, values) if metric == _MATCH else graded(metric, values, reasoning=reasoning, grader=grader)
             for metric, values in grades.items()
         ),
-        input=answers[-1].prompt if answers else "",
+        input=last.prompt,
         expected=expected,
-        output=output or (answers[-1].sampled if answers else ""),
+        output=output or last.sampled,
         error=error,
-        transcript=transcript(answers[-1].messages, [{"role": "assistant", "content": answers[-1].sampled}])
-        if answers
-        else (),
-        call=Call(
-            Usage(
-                tokens_in=_sum_if_complete([call.tokens_in for call in calls]),
-                tokens_out=_sum_if_complete([call.tokens_out for call in calls]),
-            ),
-            model="".join(models),
-        ),
+        transcript=transcript(last.messages, [{"role": "assistant", "content": each.sampled} for each in answers[-1:]]),
+        call=Call(Usage(tokens_in=tokens_in, tokens_out=tokens_out), model="".join(models)),
     )
 
 

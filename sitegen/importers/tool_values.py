@@ -112,17 +112,13 @@ def value_at(row: Mapping[str, Value], column: str) -> Value:
     """The value of a column, or of a path into its objects and lists (``arguments.0.0``). None if there is none."""
     if column in row or "." not in column:
         return row.get(column)
-    value: Value = dict(row)
-    steps = column.split(".")
-    for place, step in enumerate(steps):
-        if isinstance(value, dict):
-            if (rest := ".".join(steps[place:])) in value:
-                return value[rest]
-            value = value.get(step)
-        elif isinstance(value, list) and step.isdecimal() and int(step[:9]) < len(value):
-            value = value[int(step[:9])]
-        else:
-            return None
+    first, _, rest = column.partition(".")
+    value = row.get(first)
+    while isinstance(value, list) and rest:
+        index, _, rest = rest.partition(".")
+        value = value[int(index[:9])] if index.isdecimal() and int(index[:9]) < len(value) else None
+    if rest:
+        return value_at(value, rest) if isinstance(value, dict) else None
     return value
 
 
@@ -138,19 +134,7 @@ def part(read: Callable[[Value], T], path: str) -> cached_property[T]:
 
     It is read whenever it is asked for: few parts are twice, and hundreds of thousands of rows would keep them all.
     """
-    steps = path.split(".")
-    if len(steps) == 1:
-        return cast("cached_property[T]", property(lambda owner: read(owner.members.get(path))))
-
-    def find(owner: ToolObject) -> T:
-        value: Value = owner.members
-        for step in steps:
-            if isinstance(value, list):
-                return read(value_at(owner.members, path))
-            value = value.get(step) if isinstance(value, dict) else None
-        return read(value)
-
-    return cast("cached_property[T]", property(find))
+    return cast("cached_property[T]", property(lambda owner: read(value_at(owner.members, path))))
 
 
 def list_of(read: Callable[[Value], T]) -> Callable[[Value], list[T]]:
@@ -166,16 +150,20 @@ def anything(value: Value) -> Value:
 def conversation(value: Value) -> str:
     """The input of a model as text. Each message of a conversation begins with its role."""
     said = list_of(members)(value)
-    if not any("content" in message for message in said):
+    if not any({"content", "parts"} & message.keys() for message in said):
         return written(value)
-    messages = [f"{name_of(message.get('role'))}: {content_of(message.get('content'))}" for message in said]
+    messages = [f"{name_of(message.get('role'))}: {content_of(_content(message))}" for message in said]
     return text("\n\n".join(messages))
 
 
 def last_message(value: Value) -> str:
     """An answer as text: the last message that has one, if it is a conversation."""
-    said = filter(None, (content_of(message.get("content")) for message in reversed(list_of(members)(value))))
+    said = filter(None, (content_of(_content(message)) for message in reversed(list_of(members)(value))))
     return next(said, "") or (written(value) if not list_of(members)(value) else conversation(value))
+
+
+def _content(message: dict[str, Value]) -> Value:
+    return message.get("content", message.get("parts"))
 
 
 def content_of(content: Value) -> str:
@@ -191,8 +179,11 @@ def unique(name: str, used: Counter[str]) -> str:
 
 _ARGUMENTS: Final = ("arguments", "input", "args")
 _IDS_OF_CALLS: Final = ("tool_call_id", "tool_use_id", "call_id")
-_RESULT: Final = ("output", "result")
-"""Keys of a call that holds what the tool returned as well."""
+_RESULT: Final = ("output", "result", "response")
+"""Keys of a result, or of a call that holds what the tool returned as well."""
+_CALL_PARTS: Final = ("tool_use", "tool_call", "functionCall", "function_call")
+_RESULT_PARTS: Final = ("tool_result", "functionResponse", "function_response")
+"""Types of parts of a message. Gemini has these as the only key of a part."""
 
 
 def transcript(*conversations: Value) -> tuple[Turn, ...]:
@@ -204,15 +195,12 @@ def transcript(*conversations: Value) -> tuple[Turn, ...]:
     turns: list[Turn] = []
     names: dict[str, str] = {}  # of tools by the id of the call, which a result may state alone
     for message in chain.from_iterable(map(list_of(members), conversations)):
-        role, content = name_of(message.get("role")), message.get("content")
+        role, content = name_of(message.get("role")), _content(message)
         parts = list_of(members)(content)
-        results = [each for each in parts if each.get("type") == "tool_result"]
-        calls = [
-            *(each for each in parts if each.get("type") in ("tool_use", "tool_call")),
-            *list_of(members)(message.get("tool_calls", message.get("toolCalls"))),
-        ]
+        results = _of_type(parts, _RESULT_PARTS)
+        calls = [*_of_type(parts, _CALL_PARTS), *list_of(members)(message.get("tool_calls", message.get("toolCalls")))]
         if role in ("tool", "function") or message.get("type") == "function_call_output":
-            results.append(message)
+            results = results or [message]
         elif role:
             said = content_of(content) or ("" if parts or content is None else written(content))
             if said or not (calls or results):
@@ -223,8 +211,13 @@ def transcript(*conversations: Value) -> tuple[Turn, ...]:
             turns += _turns_of_call(call, names)
         for result in results:
             known = next((names.get(name_of(result[key]), "") for key in _IDS_OF_CALLS if key in result), "")
-            turns.append(_result(_tool(result) or known, result, result.get("content", result.get("output"))))
+            turns.append(_result(_tool(result) or known, result))
     return tuple(turns)
+
+
+def _of_type(parts: list[dict[str, Value]], types: tuple[str, ...]) -> list[dict[str, Value]]:
+    named = [{name_of(each.get("type")).replace("-", "_"): each, **each} for each in parts]
+    return [members(each[key]) for each in named for key in types if each.get(key)]
 
 
 def _turns_of_call(call: dict[str, Value], names: dict[str, str]) -> Iterator[Turn]:
@@ -234,18 +227,23 @@ def _turns_of_call(call: dict[str, Value], names: dict[str, str]) -> Iterator[Tu
     names[name_of(call.get("call_id", call.get("id")))] = name
     yield Turn("call", name, written(next((stated[key] for key in _ARGUMENTS if key in stated), None)))
     if any(call.get(key) is not None for key in (*_RESULT, "error")):
-        yield _result(name, call, next((call[key] for key in _RESULT if call.get(key) is not None), None))
+        yield _result(name, call)
 
 
-def _result(name: str, stated: dict[str, Value], content: Value) -> Turn:
-    error = stated.get("error")
+def _result(name: str, stated: dict[str, Value]) -> Turn:
+    content = next((stated[key] for key in ("content", *_RESULT) if stated.get(key) is not None), None)
+    inside = members(content)  # {"error": "too slow"}, or {"type": "error-text", "value": "too slow"}
+    error = stated.get("error", inside.get("error"))
+    is_error = any(stated.get(key) is True for key in ("is_error", "isError"))
+    if inside.keys() == {"type", "value"}:
+        content, is_error = inside["value"], is_error or name_of(inside["type"]).startswith("error")
     why = text(members(error).get("message")) or written(error) if error else ""
-    failed = bool(error) or stated.get("is_error") is True or stated.get("status") in ("error", "failed")
+    failed = bool(error) or is_error or stated.get("status") in ("error", "failed")
     return Turn("result", name, why or content_of(content) or written(content), failed=failed)
 
 
 def _tool(stated: dict[str, Value]) -> str:
     """The name of the tool that a call or a result states."""
     function = stated.get("function")
-    named = (members(function).get("name"), function, stated.get("tool"), stated.get("name"))
+    named = (members(function).get("name"), function, *map(stated.get, ("tool", "name", "toolName")))
     return next(filter(None, map(name_of, named)), "")

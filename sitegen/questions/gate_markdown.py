@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 
 from sitegen.analysis.gate import VERDICTS
 from sitegen.errors import SitegenError
+from sitegen.importers.case import VERDICT_FIELD
 from sitegen.model.commits import short_id
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateMetric, GateReport
 from sitegen.model.metrics import traits_of
@@ -148,8 +149,7 @@ def _worst_broken(check: GateEval) -> str:
     fields = Counter(map(_field_of, broken))  # most first; of equally many, in the order of the cells
     ranked = [[cell for cell in broken if _field_of(cell) == field] for field, _ in fields.most_common()]
     by_turns = (cell for turn in zip_longest(*ranked) for cell in turn if cell)
-    is_judged = traits_of(check.kind).names_scores
-    words = "; ".join(_broken_words(cell, is_judged=is_judged) for cell in islice(by_turns, WORST))
+    words = "; ".join(_broken_words(cell, check.kind) for cell in islice(by_turns, WORST))
     more = check.broken - WORST
     return f"{count_of_broken(check)} broken: {words}{f'; and {count(more)} more' if more > 0 else ''}."
 
@@ -158,14 +158,15 @@ def _field_of(cell: GateCell) -> str:
     return _INDEX.sub("[]", cell.path)
 
 
-def _broken_words(cell: GateCell, *, is_judged: bool = False) -> str:
+def _broken_words(cell: GateCell, kind: str) -> str:
     where = " ".join(code(part, 50) for part in (cell.document, cell.named_path or cell.path) if part)
     if cell.is_score:
         return f"{where} went from {code(cell.base or '', 40)} to {code(cell.head or '', 40)}"
     found, expected = (code(value, 40) if value else "" for value in (cell.head, cell.expected))
-    if is_judged:  # the field is what was asked of an answer, and the values are the answer
-        lost = f"{code(cell.document, 50)} lost {code(cell.named_path or cell.path, 50)}"
-        return f"{lost} with {found or 'no output'}{expected and f', expected {expected}'}"
+    if traits_of(kind).names_scores:  # the field is what was asked of an answer, and the values are the answer
+        asked = "" if cell.path == VERDICT_FIELD else f" {code(cell.named_path or cell.path, 50)}"
+        failed = f"{code(cell.document, 50)} failed{asked} with {found or 'no output'}"
+        return f"{failed}{expected and f', expected {expected}'}"
     return f"{where} {f'is {found}' if found else 'is missing'}, expected {expected or 'nothing'}"
 
 

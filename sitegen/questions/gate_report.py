@@ -25,6 +25,7 @@ from sitegen.model.metrics import Nouns, traits_of
 from sitegen.pages.labels import smallest_change, spread_words, verdict_word, verdict_words
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.usage import all_specs
+from sitegen.stats.counts import PASSED
 from sitegen.text.markdown_cells import number, signed
 from sitegen.text.plain import counted, line
 from sitegen.text.values import MINUS, first_names
@@ -216,9 +217,10 @@ def caveats(check: GateEval) -> Iterator[str]:
 
 
 def count_of_broken(check: GateEval) -> str:
-    """How much broke, with its unit: ``3 values``, ``1 case``."""
+    """How much broke, with its unit: ``3 values``, ``1 case``, ``2 answers``."""
     are_cases = traits_of(check.kind).answers_cases or not check.cells or check.cells[0].is_score
-    return counted(check.broken, "case" if are_cases else "value")
+    are_verdicts = [metric.name for metric in check.metrics[:1]] == [PASSED.name]
+    return counted(check.broken, "case" if are_cases else "answer" if are_verdicts else "value")
 
 
 def nouns_of(check: GateEval) -> Nouns:

@@ -170,7 +170,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=57,
+    version=58,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",

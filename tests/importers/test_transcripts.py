@@ -54,6 +54,25 @@ OF_RESPONSES = [
     {"type": "function_call_output", "call_id": "call_1", "output": "20"},
     {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is 20 degrees."}]},
 ]
+OF_AI_SDK = [
+    QUESTION,
+    {
+        "role": "assistant",
+        "content": [{"type": "tool-call", "toolCallId": "1", "toolName": "weather", "input": ARGUMENTS}],
+    },
+    {
+        "role": "tool",
+        "content": [{"type": "tool-result", "toolName": "weather", "output": {"type": "error-text", "value": "no"}}],
+    },
+    ANSWER,
+]
+OF_GEMINI = [
+    {"role": "user", "parts": [{"text": "How warm is it?"}]},
+    {"role": "model", "parts": [{"functionCall": {"name": "weather", "args": ARGUMENTS}}]},
+    {"role": "user", "parts": [{"functionResponse": {"name": "weather", "response": {"error": "no"}}}]},
+    {"role": "assistant", "parts": [{"text": "It is 20 degrees."}]},
+]
+FORMS_OF_PARTS = (IN_PARTS, OF_AI_SDK, OF_GEMINI)
 CALLS_ALONE = [{"id": "1", "name": "weather", "input": ARGUMENTS, "output": "20", "is_error": False}]
 
 
@@ -63,7 +82,7 @@ CALLS_ALONE = [{"id": "1", "name": "weather", "input": ARGUMENTS, "output": "20"
         (OF_API, [ASKED, CALLED, Turn("result", "weather", "20"), SAID]),
         (OF_RESPONSES, [ASKED, CALLED, Turn("result", "weather", "20"), SAID]),
         (OF_INSPECT, [ASKED, CALLED, Turn("result", "weather", "too slow", failed=True), SAID]),
-        (IN_PARTS, [ASKED, CALLED, Turn("result", "weather", "no", failed=True), SAID]),
+        *((form, [ASKED, CALLED, Turn("result", "weather", "no", failed=True), SAID]) for form in FORMS_OF_PARTS),
         (WITH_RESULTS, [ASKED, CALLED, Turn("result", "weather", "20")]),
         (CALLS_ALONE, [CALLED, Turn("result", "weather", "20")]),
         ("no list", []),
@@ -100,8 +119,9 @@ def test_the_files_of_tools_tell_what_the_model_did(path: str, content: bytes) -
     assert [card.metric(name) for name in ("turns", "tool_calls", "tool_errors")] == [1, 1, 1]
 
 
-def test_the_answer_of_an_agent_is_its_last_message() -> None:
-    (case,) = read_results("r.jsonl", _of_lines({"test_id": "a", "score": 1, "output": OF_API})).cases
+@pytest.mark.parametrize("messages", [OF_API, OF_GEMINI])
+def test_the_answer_of_an_agent_is_its_last_message(messages: Any) -> None:
+    (case,) = read_results("r.jsonl", _of_lines({"test_id": "a", "score": 1, "output": messages})).cases
     assert case.output == "It is 20 degrees."
 
 

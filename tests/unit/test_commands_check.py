@@ -269,9 +269,7 @@ def test_a_verdict_that_a_case_lost_is_not_called_a_value(tmp_path):
 
     repo.commit({"evals/tone/results.jsonl": results()})
     work(repo, {"evals/tone/results.jsonl": results(2)})
-    assert (
-        '- `tone`: 1 value broken: `c-2` lost `passed` with `"x 2"`, expected `"x"`.' in check(repo).stdout.splitlines()
-    )
+    assert '- `tone`: 1 answer broken: `c-2` failed with `"x 2"`, expected `"x"`.' in check(repo).stdout.splitlines()
 
 
 @pytest.mark.parametrize(("most", "passed"), [(1, False), (2, True)])

@@ -13,6 +13,7 @@ from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instructions import EditEffects, FileEdit, FileRecord
 from sitegen.pages.overview import page as overview
+from sitegen.pages.overview.focus import said_of
 from sitegen.pages.overview.page import SiteCounts
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample as sample
@@ -95,6 +96,14 @@ def test_an_eval_that_cannot_be_compared_does_not_pass_for_one_that_did_not_chan
     refused = replace(_summary("b", 0.9, 0.1), change=Change(Overlap(0), (MetricDelta("f1", None, None),)))
     assert _view(_summary("a", 0.4, 0.5), refused).mean_change == pytest.approx(0.1)
     assert _view(refused).mean_change is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "attribute", "said"),
+    [("judged", "passed", "failed"), ("judged", "names the price", "names the price"), ("fields", "passed", "passed")],
+)
+def test_the_one_verdict_of_a_case_has_failed(kind, attribute, said):
+    assert said_of(EvalInfo("a", "A", kind=kind), attribute) == said
 
 
 def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():

@@ -8,10 +8,11 @@ from typing import Final, TypeAlias
 
 from sitegen.analysis.series import output_of_each, repeats_the_point_before
 from sitegen.analysis.standing import EvalStanding
+from sitegen.importers.case import VERDICT_FIELD
 from sitegen.model.changes import Step
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.outcomes import Flips
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, Series, Streak, WeakSection
 from sitegen.model.timeline import InstructionHistory
@@ -77,6 +78,11 @@ def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
 def words_of(summary: EvalSummary) -> tuple[str, str, str, str]:
     """The parts of the sentence on the largest error pattern of the newest output of an eval."""
     return pattern_words(summary.patterns[0], summary.specs[0], summary.info.nouns)
+
+
+def said_of(info: EvalInfo, attribute: str) -> str:
+    """What lists of errors call an attribute: the one verdict of a case, ``passed``, has failed there."""
+    return "failed" if traits_of(info.kind).names_scores and attribute == VERDICT_FIELD else attribute
 
 
 def newly_wrong(series: Series) -> Flips:
