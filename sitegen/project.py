@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -108,7 +109,7 @@ def open_project(options: Options, templates: str) -> Project:
         names_digest = hashlib.sha256(repr(names).encode()).hexdigest()
         templates = hashlib.sha256(f"{templates} {names_digest} {_digest(own, names)}".encode()).hexdigest()[:16]
     asked = (options.worktree, options.allow_shallow, options.base_url)
-    decisive = repr((__version__, installed(), templates, place.refs(), asked))
+    decisive = repr((code_of_recognition(), installed(), templates, place.refs(), asked))
     files = _digest(place.root, SITE_FILES) if place.root else ""
     return Project(
         options=options,
@@ -122,6 +123,17 @@ def open_project(options: Options, templates: str) -> Project:
         fingerprint=hashlib.sha256(f"{decisive} {files}".encode()).hexdigest(),
         own_templates=own,
     )
+
+
+@cache
+def code_of_recognition() -> str:
+    """The version of sitegen, and a digest of the code that recognises files, which changes between versions too."""
+    state = hashlib.sha256()
+    for folder in (os.path.dirname(__file__) + "/recognition", os.path.dirname(__file__) + "/importers"):
+        for name in sorted(name for name in os.listdir(folder) if name.endswith(".py")):
+            with open(f"{folder}/{name}", "rb") as file:
+                state.update(file.read())
+    return f"{__version__} {state.hexdigest()}"
 
 
 def own_templates(root: Path | None) -> Path | None:

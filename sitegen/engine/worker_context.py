@@ -31,26 +31,8 @@ if TYPE_CHECKING:
 
 
 _STYLES: Final = (
-    "tokens",
-    "base",
-    "frame",
-    "numbers",
-    "tables",
-    "charts",
-    "lists",
-    "report",
-    "why",
-    "fields",
-    "cases",
-    "compare",
-    "variants",
-    "steps",
-    "spans",
-    "diff",
-    "effects",
-    "search",
-    "small",
-    "print",
+    *("tokens", "base", "frame", "numbers", "tables", "charts", "lists", "report", "why", "fields", "cases", "compare"),
+    *("variants", "steps", "spans", "diff", "effects", "search", "small", "print"),
 )
 """Files of ``assets/css/``, in the order in which they make ``assets/app.css``; later rules win."""
 

@@ -28,15 +28,8 @@ _ZSTANDARD_METHOD: Final = 93
 """The compression method Zstandard, which Python's zipfile supports since 3.14."""
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")
 _FAULTS: Final = (
-    BadZipFile,
-    EOFError,
-    MemoryError,
-    NotImplementedError,
-    OSError,
-    RuntimeError,
-    ValueError,
-    struct.error,
-    zlib.error,
+    *(BadZipFile, EOFError, MemoryError, NotImplementedError, OSError, RuntimeError, ValueError),
+    *(struct.error, zlib.error),
 )
 """Raised by zipfile if an archive is damaged, encrypted, or compressed by an unsupported method."""
 

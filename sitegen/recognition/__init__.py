@@ -16,7 +16,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen import __version__
 from sitegen.config.findings import folder_path
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import SiteConfig
@@ -27,6 +26,7 @@ from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
+from sitegen.project import code_of_recognition
 from sitegen.recognition.files import FilesOfHistory, bounded, files_of_history
 
 IF_IT_IS: Final = "If it is one, "
@@ -79,7 +79,7 @@ def search_history(
     if head is None or (has_evals and names_some):
         return None
     history = files_of_history(repository, head, before.history if before else None)
-    rules = (__version__, has_evals, config, configured.manifest, history.boundary)
+    rules = (code_of_recognition(), has_evals, config, configured.manifest, history.boundary)
     decided_by = blake2b(repr(rules).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
     if before and before.decided_by == decided_by and before.history.files == history.files and before.is_whole:
         return replace(before, history=history)

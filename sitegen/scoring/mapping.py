@@ -16,6 +16,14 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.text.keys import key_path, keys_at, nearest
 
 FieldType: TypeAlias = Literal["numeric", "integer", "string", "boolean", "date", "angle"]
+_TYPE_BY_OTHER_NAME: Final = {
+    **dict.fromkeys(("number", "float", "double", "decimal"), "numeric"),
+    **dict.fromkeys(("text", "str"), "string"),
+    "int": "integer",
+    "bool": "boolean",
+    "datetime": "date",
+}
+"""What other languages call the types."""
 Algorithm: TypeAlias = Literal["greedy", "hungarian", "position"]
 
 
@@ -219,10 +227,13 @@ def _misfit_finding(location: Location, error: Any, lines: dict[Location, int]) 
                 "Write the entry under the path of its list in the output, and name its section: "
                 f'`{str(error["input"])[:80]}: {{csv_section: "{str(location[1])[:80]}", fields: ...}}`.'
             )
-        near = nearest(key, possible)
+        meant = _TYPE_BY_OTHER_NAME.get(key.casefold())
+        near = meant if meant in possible else nearest(key, possible)
         fix = fix or (f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}.")
         return Finding(severity="error", message=f"Unknown key {name!r}", fix=fix, line=line)
     misfit, value = finding_of(error, line or lines.get(location[:-1]), Mapping), str(error["input"])
     is_tolerance = value.endswith("%") and location[0] in ("tolerances", "fields")
     fix = f"Write {{percent: {value.rstrip('% ')}}}." if is_tolerance else misfit.fix
+    if location[0] == "fields" and location[-1] == "type" and (meant := _TYPE_BY_OTHER_NAME.get(value.casefold())):
+        fix = f"Write {meant!r} instead."
     return replace(misfit, message=misfit.message.replace(name, repr(name), 1), fix=fix)

@@ -1,6 +1,8 @@
 """What was read of the manifest is kept between builds, and is the same as if it were read again."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,9 +11,11 @@ import pytest
 
 from sitegen.config.models import SiteConfig
 from sitegen.engine.cached_kinds import TaskCache
+from sitegen.engine.template_files import find_templates
 from sitegen.engine.timeline import kept_manifest
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
+from sitegen.recognition import discovery
 from tests.gitrepo import GitRepo
 from tests.names import MAPPING
 from tests.sites import build_site, content, differs_from_cold
@@ -131,3 +135,17 @@ def test_one_more_output_imports_nothing_that_only_other_projects_need_and_gives
     assert modules_of_one_more_build(project, tmp_path / "out", UNNEEDED) == "set()"
     build_site(project.path, tmp_path / "cold")
     assert content(tmp_path / "out") == content(tmp_path / "cold")
+
+
+def test_files_are_recognised_again_by_other_code_of_the_same_version(tmp_path: Path) -> None:
+    """Also if no commit was added: the code of a copy is changed between two builds."""
+    repo, package, room = GitRepo(tmp_path / "searched"), Path(discovery.__file__).parents[1], tmp_path / "copy"
+    repo.commit({"benchmarks/latest.json": '{"overall_pass_rate": 0.5, "total": 9}'})
+    shutil.copytree(package, room / "sitegen", ignore=shutil.ignore_patterns("__pycache__"))
+    (room / "site_templates").symlink_to(find_templates())
+    command = [sys.executable, "-m", "sitegen", "build", str(repo.path), "--out", str(tmp_path / "site")]
+    code = room / "sitegen/recognition/recognition.py"
+    for said in ("that a run recorded", "that a run wrote"):
+        code.write_text(code.read_text(encoding="utf-8").replace("that a run recorded", said), encoding="utf-8")
+        subprocess.run(command, check=True, cwd=room, env={**os.environ, "PYTHONPATH": str(room)})
+        assert said in (tmp_path / "site/problems.html").read_text(encoding="utf-8")

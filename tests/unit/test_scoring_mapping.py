@@ -83,6 +83,13 @@ def test_a_value_of_the_wrong_shape_is_left_out_alone(content: str, message: str
     assert (finding.message, finding.fix, finding.about) == (message, fix, "mapping")
 
 
+@pytest.mark.parametrize(("name", "meant"), [("number", "numeric"), ("Text", "string"), ("bool", "boolean")])
+@pytest.mark.parametrize("content", ["fields: {a: {type: NAME}}", "field_types: {NAME: [a]}"])
+def test_the_advice_on_a_type_by_a_name_of_another_language_is_the_one_that_is_meant(content, name, meant) -> None:
+    (finding,) = read_mapping(content.replace("NAME", name).encode(), "{}")[1]
+    assert (finding.severity, finding.fix) == ("error", f"Write {meant!r} instead.")
+
+
 def test_each_wrong_item_of_a_long_list_is_lost_alone() -> None:
     mapping, findings = read_mapping(b"ignore: [a, b, {}, d, e, f, g, h, i, j, {}, l, m]", "{}")
     assert mapping.ignore == tuple("abdefghijlm")
