@@ -89,10 +89,10 @@ class SiteWriter:
         manifest, infos = build.timeline.manifest, [summary.info for summary in evals.summaries]
         groups = [(info.kind, own_specs(manifest.entry(info.id).settings)) for info in infos]
         self._added: tuple[KindMetrics, ...] = tuple(dict.fromkeys(group for group in groups if group[1]))
-        self._kinds = tuple(sorted({info.kind for info in infos}))
+        self._kinds = tuple(kind for kind in BUILTIN_KINDS if kind in {info.kind for info in infos} or not infos)
         inputs = {"templates": build.timeline.context.templates, "kinds": self._kinds, "added_metrics": self._added}
         self._keys = {links.methods(): digest_of_inputs("site", "methods", **inputs)}
-        """Digests of the inputs of pages that stay while these do: this one needs the scorers of all kinds."""
+        """Digests of the inputs of pages that stay while these do: this one needs the scorers of its kinds."""
         self._failures: tuple[Problem, ...] = ()
 
     def write_first(self, later: Iterable[PagesTask]) -> str | None:
@@ -178,8 +178,7 @@ class SiteWriter:
             links.fields(): lambda: fields_page(summaries, self._edits_by_commit()),
             links.suspect_labels(): lambda: suspect_labels_page(summaries),
             links.methods(): lambda: methods_page(
-                (*((kind, metrics) for kind in BUILTIN_KINDS if (metrics := scorer(kind).metrics)), *self._added),
-                self._kinds,
+                (*((kind, scorer(kind).metrics) for kind in self._kinds), *self._added)
             ),
             links.problems(): lambda: problems_page(self._causes, infos, head, revision),
             links.not_found(): lambda: not_found_page(timeline.context.site.base_url),

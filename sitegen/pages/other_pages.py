@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
@@ -44,35 +44,40 @@ NO_JEKYLL: Final = RawFile(".nojekyll", b"")
 """Tells GitHub Pages not to run Jekyll."""
 
 
-TOPICS: Final = {
-    "metrics": "Metrics",
-    "counting": "Counting",
-    "values": "Values",
-    "files": "Files and paths",
-    "lists": "Lists",
-    "highlights": "Highlights",
-    "responses": "Responses",
-    "usage": "Cost and time",
-    "judged": "Results of other tools",
-    "recorded": "Recorded numbers",
-    "iterations": "Iterations",
-    "changes": "Changes",
-    "noise": "Noise",
-    "steps": "Steps",
-    "effects": "Edits",
-    "shown": "What is shown where",
-    "differs": "Where other tools decide differently",
+_TOPICS: Final = {
+    "metrics": ("Metrics",),
+    "counting": ("Counting",),
+    "values": ("Values", "fields"),
+    "files": ("Files and paths",),
+    "lists": ("Lists", "fields"),
+    "highlights": ("Highlights", "highlights"),
+    "responses": ("Responses", "responses", "judged"),
+    "usage": ("Cost and time",),
+    "judged": ("Results of other tools", "judged"),
+    "recorded": ("Recorded numbers", "recorded"),
+    "iterations": ("Iterations",),
+    "changes": ("Changes",),
+    "noise": ("Noise",),
+    "steps": ("Steps",),
+    "effects": ("Edits",),
+    "shown": ("What is shown where",),
+    "differs": ("Where other tools decide differently",),
 }
-"""The topics of the page, name by anchor, in order, for its table of contents and for search."""
+"""The topics of the page by anchor, in order: its name, then the kinds of evals that it is about, if not all."""
+
+
+def topics(kinds: Collection[str]) -> dict[str, str]:
+    """The names of the topics by anchor, for a site with evals of these kinds: for contents and search."""
+    return {anchor: name for anchor, (name, *own) in _TOPICS.items() if not own or {*own} & {*kinds}}
 
 
 KindMetrics: TypeAlias = tuple[str, tuple[MetricSpec, ...]]
 """A kind of evals with its metrics, or with those that packages add to it; the headline first."""
 
 
-def methods_page(metrics: tuple[KindMetrics, ...], kinds: tuple[str, ...] = ()) -> Page:
-    """The rules, and the metrics of all kinds. What is true of kinds other than ``kinds`` is folded."""
-    return Page(links.methods(), "pages/methods.html", (metrics, kinds))
+def methods_page(metrics: tuple[KindMetrics, ...]) -> Page:
+    """The rules and the metrics of the kinds of evals that the site has."""
+    return Page(links.methods(), "pages/methods.html", (metrics, topics([kind for kind, _ in metrics])))
 
 
 LISTED: Final = 200

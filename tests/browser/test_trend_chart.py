@@ -48,6 +48,9 @@ def test_the_box_beside_a_point_has_its_numbers_of_flips_and_errors(visit):
         fixed, broken, still = map(number_of_cells, (flips.fixed, flips.broken, flips.still))
         counts = [int(re.sub(r"\D", "", text)) for text in _tip(page).locator(".e > span").all_text_contents()]
         assert counts == [fixed, broken, still, sum(errors(point)), *errors(point)]
+        verdict = point.change and point.change.verdict
+        coloured = _tip(page).locator("td:is(.up,.dn)").count()
+        assert bool(coloured) == bool(verdict and verdict.decision != "cannot tell"), point.snapshot.label
 
 
 def test_zoom_by_keys_is_kept_in_the_address_and_survives_a_reload(visit):

@@ -4,14 +4,16 @@ import json
 import re
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
-from sitegen.engine.template_files import find_templates
+from sitegen.engine.worker_context import Renderer
 from sitegen.model.outcomes import REDACTED, Cell, CellMap, Period
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data import search
-from sitegen.pages.other_pages import TOPICS
+from sitegen.pages.other_pages import methods_page, topics
+from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from tests import pages_sample as sample
 
 
@@ -67,9 +69,13 @@ def test_the_list_has_the_topics_of_methods_and_the_pages_that_each_eval_has():
     assert found == [of_all, of_eval]
 
 
-def test_every_topic_of_the_list_is_a_heading_of_the_page_of_methods():
-    template = (find_templates() / "pages" / "methods.html").read_text(encoding="utf-8")
-    assert re.findall(r'(?:<h2 id=|call part\()"(\w+)"', template) == list(TOPICS)
+@pytest.mark.parametrize("kind", BUILTIN_KINDS)
+def test_the_page_of_methods_has_what_is_true_of_the_kinds_of_the_site_and_search_finds_no_more(kind):
+    page = methods_page(((kind, scorer(kind).metrics),))
+    html = Renderer(sample.SITE).render(page).decode()
+    assert re.findall(r'<h2 id="?(\w+)', html) == list(topics([kind]))
+    assert {*re.findall(r'href="?#([\w-]+)', html)} <= {*re.findall(r'id="?([\w-]+)', html)}
+    assert ("<code>hungarian</code>" in html, "McNemar" in html) == (kind == "fields", kind in ("responses", "judged"))
 
 
 def test_a_redacted_value_is_not_found():

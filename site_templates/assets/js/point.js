@@ -60,7 +60,7 @@ class PointBox {
     this.box.replaceChildren(
       element("b", "", point.subject),
       element("div", "m", [point.label, point.sha, point.by].filter(Boolean).join(" · ")),
-      this.metrics(index),
+      this.metrics(index, point.row),
     );
     if (this.counted.length) this.box.append(this.counts(point.row));
     if (this.data.by_outputs[index]) this.box.append(element("div", "m", `change of ${this.data.names[0]}: all from outputs`));
@@ -71,8 +71,9 @@ class PointBox {
     this.box.append(remarks);
   }
 
-  metrics(index) {
+  metrics(index, iteration) {
     const table = element("table"), body = element("tbody"), both = this.data.now.length > 0;
+    const isJudged = !$(".unknown", cellOf(iteration, "change"));
     if (both) {
       const head = element("thead"), row = element("tr");
       row.append(...["", "then", "now", ""].map(text => element("th", "", text)));
@@ -85,18 +86,18 @@ class PointBox {
       name.append(element("span", `key ${this.data.marks[k]}`), ` ${text}`);
       row.append(name, element("td", "", this.metric(k, this.data.values[k][index])));
       if (both) row.append(element("td", "", now ? this.metric(k, now[index]) : ""));
-      row.append(this.change(k, index));
+      row.append(this.change(k, index, isJudged));
       body.append(row);
     });
     table.append(body);
     return table;
   }
 
-  /** The change that the server computed: over common documents it is no difference of the two values. */
-  change(k, index) {
+  /** The change that the server computed: over common documents it is no difference of the two values. It has a colour if it is judged. */
+  change(k, index, isJudged) {
     const change = this.data.changes[k]?.[index];
     if (change == null) return element("td", "", index && k < this.data.changes.length ? DASH : "");
-    return element("td", `delta ${change && (change * this.data.better[k] > 0 ? "up" : "dn")}`, this.signed(k, change));
+    return element("td", `delta ${isJudged && change ? (change * this.data.better[k] > 0 ? "up" : "dn") : ""}`, this.signed(k, change));
   }
 
   /** The counts of a row, each after the head of its column. */

@@ -147,7 +147,7 @@ if (searchButton) {
   input.addEventListener("keydown", event => {
     const links = $$("a", list), step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) { event.preventDefault(); current = clamp(current + step, 0, links.length - 1); mark(); }
-    if (event.key === "Escape") { event.preventDefault(); dialog.close(); } // a search field would first be emptied
+    if (event.key === "Escape") { event.preventDefault(); dialog.close(); input.blur(); } // which would first be emptied, and keep the keys
     if (event.key === "Enter" && links[current]) { event.preventDefault(); links[current].click(); }
   });
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
@@ -21,7 +21,7 @@ from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, InstructionHistory, Snapshot
 from sitegen.pages import links
 from sitegen.pages.labels import same_output
-from sitegen.pages.other_pages import TOPICS
+from sitegen.pages.other_pages import topics
 from sitegen.text.values import written
 
 
@@ -130,12 +130,13 @@ def list_file(
     """
     summaries, fields = tuple(summaries), tuple(fields)
     names = {summary.info.id: summary.info.name for summary in summaries}
+    kinds = {summary.info.kind for summary in summaries}
     judged = {eval_id for eval_id, attributes, _ in fields if attributes}
     body: dict[str, Any] = {
         "evals": [
             [s.info.name, links.eval_trend(s.info.id), s.info.description[:120], " ".join(_words(s))] for s in summaries
         ],
-        "pages": [list(entry[:3]) for entry in chain(_pages_of_site(), *map(_pages_of_eval, summaries))],
+        "pages": [list(entry[:3]) for entry in chain(_pages_of_site(kinds), *map(_pages_of_eval, summaries))],
         "files": [
             [file.path, links.instruction(file.path), "deleted" if file.deleted else "instructions"] for file in files
         ],
@@ -151,11 +152,11 @@ def list_file(
     return script_file("search/list.js", "SEARCH", ["list", 0, body])
 
 
-def _pages_of_site() -> Iterator[SearchEntry]:
+def _pages_of_site(kinds: Collection[str]) -> Iterator[SearchEntry]:
     yield SearchEntry("Fields over all evals", links.fields(), "trend, edits that moved it, values that keep failing")
     yield SearchEntry("Steps", links.regressions(), "regressions: what is worse than it was, regained, or rose")
     yield SearchEntry("Suspect labels", links.suspect_labels(), "labels of all evals that may be wrong")
-    for anchor, topic in TOPICS.items():
+    for anchor, topic in topics(kinds).items():
         yield SearchEntry(topic, f"{links.methods()}#{anchor}", "Methods: how it is computed")
 
 
