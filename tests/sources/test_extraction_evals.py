@@ -99,5 +99,5 @@ def test_a_report_of_thousands_of_errors_is_bounded_and_its_data_are_whole(proje
     page = (tmp_path / "out/eval-report.html").read_text(encoding="utf-8")
     results = json.loads((tmp_path / "out/eval-results.json").read_bytes())
     assert len(page) < 2_000_000
-    assert "Not drawn: 4,950 more of type hallucination." in " ".join(page.split())
+    assert "Not drawn: 4,950 more (hallucination)." in " ".join(page.split())
     assert (len(results["discrepancies"]), results["errors_by_type"]["hallucination"]) == (5_003, 5_000)

@@ -82,7 +82,7 @@ def test_a_page_loads_a_bounded_number_of_discrepancies_and_counts_those_that_on
     assert view.discrepancies.out_of_reach == 1
     html = " ".join(renderer_of(sample.SITE).render(page).decode().split())
     assert f'data-rows="0006.js" data-loadable="{LOADABLE}" data-beyond="1"' in html
-    assert f"2 of {number:,} rows are drawn. Not drawn: {LOADABLE + 1:,} more of type omission." in html
+    assert f"2 of {number:,} rows are drawn. Not drawn: {LOADABLE + 1:,} more (omission)." in html
 
 
 def _errors(*places: tuple[str, str, str, str]) -> list[Judgement]:

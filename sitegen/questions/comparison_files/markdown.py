@@ -216,7 +216,11 @@ def change_lines(change: ResultChange) -> Iterator[str]:
     if change.unpaired:
         yield f"On one side only, because documents or ground truth differ: {count(change.unpaired)}."
     yield ""
-    words = {"wrong_value": "failed", "correct": "passed"} if change.metrics[0].name == PASSED.name else {}
+    words = (
+        {"wrong_value": "failed", "correct": "passed"}
+        if change.metrics and change.metrics[0].name == PASSED.name
+        else {}
+    )
     flips = (
         (
             flip.change,
