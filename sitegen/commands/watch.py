@@ -14,6 +14,7 @@ from sitegen.commands.printing import print_line
 from sitegen.project import Options, open_project
 from sitegen.serve.server import ADDRESS, Server, listen
 from sitegen.serve.watch import Board, WatchedBuild, build_attempt, rebuild_on_change
+from sitegen.text.values import first_names
 
 
 def command(options: Options, *, port: int | None, open_browser: bool) -> None:
@@ -37,9 +38,7 @@ async def _serve(listening: socket, options: Options, first: WatchedBuild, root:
     server = Server(board)
 
     def print_build(built: WatchedBuild) -> None:
-        names = [os.path.relpath(path, root) for path in built.paths[:3]]
-        more = len(built.paths) - len(names)
-        changes = ", ".join(names) + (f" and {more:,} more" if more else "")
+        changes = first_names(built.paths, 3, lambda path: os.path.relpath(path, root))
         failed = f"sitegen: {built.error}" if built.error else ""
         for row in (failed or f"{changes or 'Up to date'}: built in {built.seconds:.2f} s").split("\n"):
             print_line(row, error=True)

@@ -20,9 +20,8 @@ from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.text.keys import misspelt
+from sitegen.text.values import first_names
 
-_SHOWN: Final = 5
-"""Largest number of names that a message lists."""
 _TRUTH_STEMS: Final = tuple(dict.fromkeys(splitext(name)[0] for name in GROUND_TRUTHS))
 _OUTPUTS: Final = frozenset(name for files in SCORED_FILES for name in files.outputs)
 _WITHOUT_OUTPUT: Final = "The eval {!r} has ground truth and no output."
@@ -145,7 +144,7 @@ class MissingFiles(Frozen):
             message = f"The eval {entry.id!r} of the manifest has no ground truth any more."
         if names:
             usual = ", ".join(files_of(entry.kind).ground_truths if entry.kind else GROUND_TRUTHS)
-            fix = f"There is {_listed(names)}: name it as ground_truth, or give it a known name ({usual})."
+            fix = f"There is {first_names(names)}: name it as ground_truth, or give it a known name ({usual})."
         elif entry.ground_truth:
             fix = self._correction("ground_truth", entry.ground_truth, folder)
         else:
@@ -172,7 +171,7 @@ class MissingFiles(Frozen):
         beside = [name for name in files.overwritten if entry.outputs == "auto" and self._is_file(f"{folder}/{name}")]
         overwritten = bool(beside) or self._variants(folder, files.variants)
         if beside and iterations:
-            message = f"{_listed(beside)} is not scored: this eval has folders of iterations, which alone count."
+            message = f"{first_names(beside)} is not scored: this eval has folders of iterations, which alone count."
             fix = f"Move it to {RESULTS}/iteration-NNN/ if it should count; otherwise nothing has to be done."
             yield Problem("note", message, fix, path=f"{folder}/{beside[0]}", eval_id=entry.id)
         without = [name for name in iterations if name not in scored and not self._has_output(folder, name, kind)]
@@ -187,14 +186,14 @@ class MissingFiles(Frozen):
             expected = f"{folder}/{RESULTS}/iteration-001/{files.outputs[0]} or {folder}/{files.overwritten[0]}"
             fix = f"Commit {expected}. {_IGNORED}"
             if near:
-                fix = f"There is {_listed(near)}: if that is the output, call it {expected}, or name it as outputs."
+                fix = f"There is {first_names(near)}: if that is the output, call it {expected}, or name it as outputs."
             yield Problem("warning", _WITHOUT_OUTPUT.format(entry.id), fix, path=folder, eval_id=entry.id)
         elif without:
             single = len(without) == 1
             newest = max(iterations, key=lambda name: iteration_number(name) or 0)
             yield Problem.of_type(
                 "newest_without_output" if newest in without else "iteration_without_output",
-                f"{_listed(without)} {'has' if single else 'have'} no output, "
+                f"{first_names(without)} {'has' if single else 'have'} no output, "
                 f"and {'is' if single else 'are'} passed over.",
                 f"Commit {files.outputs[0]} there, or remove {'the folder' if single else 'the folders'}. {_IGNORED}",
                 path=f"{folder}/{RESULTS}/{without[0]}",
@@ -231,7 +230,7 @@ class MissingFiles(Frozen):
             near = _near_truths(names)
             has_outputs = name not in self.summaries and self._looks_like_outputs(folder, names)
             if near:
-                message = f"{folder}/ is not an eval: {_listed(near)} is not the name of a ground truth."
+                message = f"{folder}/ is not an eval: {first_names(near)} is not the name of a ground truth."
                 fix = f"Call it one of {', '.join(GROUND_TRUTHS)}, or name it as ground_truth in the manifest."
             elif has_outputs:
                 message = f"{folder}/ has outputs and no ground truth, and is not an eval."
@@ -297,11 +296,6 @@ def _data(names: Mapping[str, bool]) -> list[str]:
 
 def _described_folder(folder: str) -> str:
     return f"{folder}/" if folder else "the top of the repository"
-
-
-def _listed(names: list[str]) -> str:
-    listed = ", ".join(names[:_SHOWN])
-    return f"{listed} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else listed
 
 
 def _below(folder: str, name: str) -> str:

@@ -5,8 +5,8 @@ At most ``LINES`` lines of limited length. Text of the project is quoted as code
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from sitegen.analysis.slices import NAMED_SLICES
 from sitegen.analysis.standing import EvalStanding, ListedStep, standings, worse_than_it_was
@@ -24,7 +24,7 @@ from sitegen.pages.overview.news import news
 from sitegen.scoring.usage import UNITS, usage_metrics
 from sitegen.text.markdown_cells import NIL, code, count, name, number, prose, signed, table
 from sitegen.text.plain import counted, day
-from sitegen.text.values import MINUS, amount
+from sitegen.text.values import MINUS, amount, first_names
 
 _REGRESSIONS: Final = 20  # regressions that are listed
 EFFECTS: Final = 3
@@ -32,7 +32,6 @@ EFFECTS: Final = 3
 FILES: Final = 3  # edited files that are named
 NAME: Final = 60
 """Largest number of characters of a name or a value."""
-_T = TypeVar("_T")
 
 
 def worse(evals: Iterable[EvalStanding]) -> Iterator[str]:
@@ -49,7 +48,7 @@ def worse(evals: Iterable[EvalStanding]) -> Iterator[str]:
 def _loss(row: ListedStep) -> str:
     (spec, metric), step, at = row.metrics[0], row.step, row.at
     before, after = number(metric.before, spec.unit), number(metric.after, spec.unit)
-    edits = [f"{code(path, NAME)} in {code(sha[:7])}" for path, sha in step.edits[:FILES]]
+    edits = first_names(step.edits, FILES, lambda edit: f"{code(edit[0], NAME)} in {code(edit[1][:7])}")
     words = f"{code(row.summary.info.id, NAME)}, {STATES[step.status]}: {metric_label(spec)} {before} to {after}"
     words += ", most of it at" if step.status == "behind" else " at"
     words += f" {code(at.label)} ({code(step.commit.short)} {code(step.commit.subject, NAME)})"
@@ -61,8 +60,7 @@ def _loss(row: ListedStep) -> str:
     for role, exchanged in (("model", step.model), ("judge", step.judge)):
         if exchanged:
             words += f"; {name(exchange(role, exchanged))}"
-    if edits:
-        words += f"; edited before it: {', '.join(edits)}{' and more' * (len(step.edits) > FILES)}"
+    words += edits and f"; edited before it: {edits}"
     moved = [(code(field.name, NAME), f"{field.change:+.1f}".replace("-", MINUS)) for field in step.fields[:FILES]]
     return words + (f"; errors by field: {', '.join(map(' '.join, moved))}" if moved else "")
 
@@ -74,7 +72,7 @@ def edits_of_instructions(latest: Iterable[EditEffects]) -> Iterator[str]:
     yield "Changes after an edit, without those due to ground truth and rules."
     yield ""
     for commit_edits in latest:
-        files = first_few(commit_edits.edits, lambda edit: code(edit.edit.path, NAME))
+        files = first_names(commit_edits.edits, FILES, lambda edit: code(edit.edit.path, NAME))
         commit = commit_edits.commit
         yield f"- {code(commit.short)} {name(day(commit.committed_at))} {code(commit.subject, NAME)}: {files}"
         measured = (effect for effect in commit_edits.effects if effect.by_outputs is not None)
@@ -107,12 +105,6 @@ def _effect_sentence(effect: Effect) -> str:
 def metric_label(spec: MetricSpec) -> str:
     """The label of a metric; names of recorded numbers are data of the project, and quoted."""
     return code(spec.label, NAME) if spec.recorded else spec.label
-
-
-def first_few(items: Sequence[_T], words_for: Callable[[_T], str]) -> str:
-    """Join the first few items, and state the number of others."""
-    more = f" and {len(items) - FILES} more" if len(items) > FILES else ""
-    return ", ".join(map(words_for, items[:FILES])) + more
 
 
 def left_out_line(items: Sequence[object], listed: int, where: str) -> Iterator[str]:
@@ -185,7 +177,7 @@ def _evals_section(alive: Sequence[EvalSummary]) -> Iterator[str]:
     yield from left_out_line(ranked, EVALS, "evals, all better than these")
     silent = [summary for summary in alive if not summary.headlines]
     if silent:
-        yield f"Without any output: {first_few(silent, lambda summary: code(summary.info.id, NAME))}."
+        yield f"Without any output: {first_names(silent, FILES, lambda summary: code(summary.info.id, NAME))}."
     yield ""
 
 
@@ -263,7 +255,7 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
         stated = {summary.info.nouns.errors for summary in evals}
         words = stated.pop() if len(stated) == 1 else Nouns().errors
         kinds = [f"{few} {kind}" for few, kind in zip(row.errors, words, strict=True) if few]
-        where = first_few(evals, lambda summary: code(summary.info.id, NAME))
+        where = first_names(evals, FILES, lambda summary: code(summary.info.id, NAME))
         section = code(row.name, NAME) if row.name else "the rest"
         yield f"- {section}: {', '.join(kinds)}, of {count(row.judged)} judged; in {where}"
     if view.broken:
@@ -271,7 +263,7 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
         yield "Broken by the newest outputs:"
         yield ""
         for attribute, cells, evals, doubts in view.broken:
-            where = first_few(evals, lambda summary: code(summary.info.id, NAME))
+            where = first_names(evals, FILES, lambda summary: code(summary.info.id, NAME))
             yield f"- {code(attribute, NAME)}: {count(cells)}; in {where}{doubts and f'; {doubts}'}"
     for summary in view.patterns:
         yield ""

@@ -15,7 +15,7 @@ from sitegen.importers.case import ASSERTED, JudgedCase, JudgedResults, Opinion
 from sitegen.importers.tool_values import LONGEST, unique
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
-from sitegen.model.usage import Call, Usage
+from sitegen.model.usage import Call, Usage, amount_of
 
 _FIX: Final = "Let the test runner write it again."
 _OUTCOMES: Final = ("failure", "error", "skipped")
@@ -108,14 +108,6 @@ class _JunitReader:
             judges=(),
             passed=None if skipped else passed,
             error=message or "error" if self._outcome == "error" else "",
-            call=Call(Usage(latency=_seconds(attributes.get("time", "")))),
+            # Some runners write commas between thousands.
+            call=Call(Usage(latency=amount_of(attributes.get("time", "").replace(",", "")))),
         )
-
-
-def _seconds(written: str) -> float | None:
-    """A time in seconds. Some runners write commas between thousands."""
-    try:
-        seconds = float(written.replace(",", ""))
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < float("inf") else None

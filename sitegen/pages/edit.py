@@ -188,7 +188,8 @@ def diff_lines(rows: Iterable[DiffRow], fields: FlippedFields, path: str) -> Mar
     passage, drawn = 0, []
     for kind, old_line, new_line, old, new in rows:
         if kind == "context":
-            same = _context(old)
+            content = escape(old[0].text, quote=False) if old else ""
+            same = f'<b class="md-h">{content}</b>' if content.startswith("#") else content
             drawn.append(
                 f'<tr class="ctx"><td class="ln-n">{old_line}</td><td class="sg"></td><td class="cx">{same}</td>'
                 f'<td class="ln-n mid">{new_line}</td><td class="sg"></td><td class="cx">{same}</td></tr>\n'
@@ -226,11 +227,6 @@ def _side(line: int | None, spans: Spans | None, sign: str, middle: str = "") ->
         f'<td class="ln-n {kind}{middle}">{line}</td><td class="sg {kind}">{sign}</td>'
         f'<td class="{kind}">{_marked(spans, tag)}</td>'
     )
-
-
-def _context(spans: Spans | None) -> str:
-    content = escape(spans[0].text, quote=False) if spans else ""
-    return f'<b class="md-h">{content}</b>' if content.startswith("#") else content
 
 
 def _marked(spans: Spans, tag: Literal["del", "ins"]) -> str:

@@ -21,7 +21,7 @@ from sitegen.model.timeline import Cause, Role
 from sitegen.model.usage import Exchange, regraded
 from sitegen.stats.intervals import around_mean
 from sitegen.text.plain import counted, line
-from sitegen.text.values import MINUS, NO_CHANGE, SMALL, metric_text
+from sitegen.text.values import MINUS, NO_CHANGE, SMALL, first_names, metric_text
 
 ERROR_LABELS: Final[dict[ErrorType, str]] = {
     "omission": "Omission",
@@ -124,9 +124,8 @@ def bad_runs(names: Sequence[str]) -> str:
     """The sentence on outputs that are left out of the noise of repeats; empty if there are none."""
     if not names:
         return ""
-    listed = ", ".join(line(name, 40) for name in names[:5])
-    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
-    return f"Left out as bad runs, far off the outputs made alike: {listed}{more}."
+    listed = first_names(names, 5, lambda name: line(name, 40))
+    return f"Left out as bad runs, far off the outputs made alike: {listed}."
 
 
 def spread_words(spread: VariantSpread) -> str:
@@ -236,9 +235,7 @@ def overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) ->
     if overlap.verdict == "refused":
         words = [f"not comparable: no {nouns.noun(1)} in common with {before.snapshot.label}"]
     for side, names in (("only before", overlap.only_before), ("only after", overlap.only_after)):
-        names = documents_in_short(names)
-        more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-        words += [f"{side}: {', '.join(names[:NAMED])}{more}"] * bool(names)
+        words += [f"{side}: {first_names(documents_in_short(names), NAMED, str)}"] * bool(names)
     return "; ".join(words)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -16,10 +15,7 @@ from sitegen.questions.gate_report import (
     nothing_compared,
     spread_sentences,
 )
-from sitegen.text.plain import encodable, line
-
-_ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 cannot represent."""
+from sitegen.text.plain import xml_line
 
 _OUTCOMES: Final[dict[GateVerdict, str]] = {"fail": "failure", "not comparable": "failure", "inconclusive": "skipped"}
 
@@ -31,7 +27,7 @@ def gate_junit(report: GateReport) -> bytes:
     """
     root = Element("testsuites", name="sitegen check")
     for check in report.evals:
-        eval_id = _xml_text(check.key)
+        eval_id = xml_line(check.key)
         suite = SubElement(root, "testsuite", name=eval_id)
         message = " ".join(eval_sentence(check, reason) for reason in check.reasons)
         presence = {"both": "compared", "new": "new", "gone": "removed"}[check.presence]
@@ -71,10 +67,6 @@ def _xml_bytes(root: Element) -> bytes:
 
 
 def _add_case(suite: Element, owner: str, name: str, verdict: GateVerdict, message: str) -> None:
-    case = SubElement(suite, "testcase", classname=owner, name=_xml_text(name))
+    case = SubElement(suite, "testcase", classname=owner, name=xml_line(name))
     if verdict in _OUTCOMES:
-        SubElement(case, _OUTCOMES[verdict], message=_xml_text(message))
-
-
-def _xml_text(text: str) -> str:
-    return _ILLEGAL.sub("\ufffd", encodable(line(text)))
+        SubElement(case, _OUTCOMES[verdict], message=xml_line(message))

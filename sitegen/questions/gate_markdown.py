@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
-from typing import Final, TypeVar
+from typing import Final
 
 from sitegen.analysis.gate import VERDICTS
 from sitegen.errors import SitegenError
@@ -28,8 +28,7 @@ from sitegen.questions.gate_report import (
 )
 from sitegen.text.markdown_cells import NIL, code, count, name, number, prose, signed, table
 from sitegen.text.plain import counted
-
-T = TypeVar("T")
+from sitegen.text.values import first_names
 
 LONGEST: Final = 65_000
 """Largest number of characters of the report; a comment on GitHub may have 65,536."""
@@ -75,7 +74,7 @@ def gate_markdown(report: GateReport) -> str:
         begin[0] += f" Nothing changed in {counted(len(unmoved), 'eval')}." if unmoved else ""
         return _join_blocks(begin)
     begin += [*filter(None, [prose(nothing_compared(report))]), *_changes(moved)]
-    end = [f"Nothing changed in {_listed_words(unmoved, _id_of_eval)}."] if unmoved else []
+    end = [f"Nothing changed in {first_names(unmoved, NAMED, _id_of_eval)}."] if unmoved else []
     end += _edit_sentences(report.evals)
     closing = list(_fitting(end, _END))
     # The sections that fit, the worst eval first; tables of cells are added if room remains.
@@ -246,14 +245,14 @@ def _edit_sentences(evals: Sequence[GateEval]) -> list[str]:
             evals_by_edits.setdefault((check.instructions, check.or_edit), []).append(check)
     begin = "Instructions edited since the base"
     return [
-        f"{begin}, of {_listed_words(driven, _id_of_eval)}: {_listed_words(edits, _edit_words)}."
+        f"{begin}, of {first_names(driven, NAMED, _id_of_eval)}: {first_names(edits, NAMED, _edit_words)}."
         + (f" The newest output may have been made with {code(short_id(other))} instead." if other else "")
         for (edits, other), driven in evals_by_edits.items()
     ]
 
 
 def _edit_words(edit: GateInstruction) -> str:
-    commits = _listed_words(edit.commits, lambda commit: code(short_id(commit)), 3)
+    commits = first_names(edit.commits, 3, lambda commit: code(short_id(commit)))
     return f"{code(edit.path, 80)} ({commits})" if commits else code(edit.path, 80)
 
 
@@ -284,7 +283,7 @@ def _caveats(evals: Iterable[GateEval]) -> Iterator[str]:
         for sentence in caveats(check):
             by_sentence.setdefault(sentence, []).append(check)
     every = (
-        f"- {_listed_words(several, _id_of_eval)}: {_without_mentions(prose(sentence))}."
+        f"- {first_names(several, NAMED, _id_of_eval)}: {_without_mentions(prose(sentence))}."
         for sentence, several in by_sentence.items()
     )
     lines = [*_fitting(every, _CAVEATS)]
@@ -292,12 +291,6 @@ def _caveats(evals: Iterable[GateEval]) -> Iterator[str]:
         lines.append(f"- {count(more)} more of these are in the JSON.")
     if lines:
         yield "\n".join(lines)
-
-
-def _listed_words(items: Sequence[T], words: Callable[[T], str], most: int = NAMED) -> str:
-    """The words of the first items, and the number of the others, whose words are not made."""
-    more = f" and {count(len(items) - most)} more" if len(items) > most else ""
-    return ", ".join(map(words, items[:most])) + more
 
 
 def _id_of_eval(check: GateEval) -> str:

@@ -54,6 +54,11 @@ def encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def xml_line(text: str, longest: int = LONGEST_LINE) -> str:
+    """Return one visible line of characters that XML 1.0 can represent."""
+    return encodable(line(text, longest)).translate({0xFFFE: "\ufffd", 0xFFFF: "\ufffd"})
+
+
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun: ``1 file``, ``1,204 files``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from math import floor, log10
 from typing import Any, Final
@@ -197,7 +197,7 @@ def id_text(value: Value) -> str:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
-def first_names(names: Sequence[str], most: int = 10) -> str:
-    """List the first names for a message, and the number of the others."""
-    listed = ", ".join(name[:60] for name in names[:most])
-    return f"{listed} and {len(names) - most} more" if len(names) > most else listed
+def first_names(names: Sequence[Any], most: int = 10, words: Callable[[Any], str] = lambda name: str(name)[:60]) -> str:
+    """List the first names for a message, each in its words, and the number of the others, whose words are not made."""
+    listed = ", ".join(map(words, names[:most]))
+    return f"{listed} and {len(names) - most:,} more" if len(names) > most else listed

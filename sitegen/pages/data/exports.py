@@ -289,8 +289,11 @@ def badge_files(summary: EvalSummary) -> Iterator[RawFile]:
 
 def svg(drawn_badge: BadgeEndpoint) -> str:
     """A self-contained picture: it fetches no font, script or address."""
-    left, right = (_width(text) + 2 * _PAD for text in (drawn_badge["label"], drawn_badge["message"]))
-    label, message = escape(drawn_badge["label"]), escape(drawn_badge["message"])
+    texts = drawn_badge["label"], drawn_badge["message"]
+    # The approximate widths, in px; the font in use is stretched to them.
+    sizes = ([10 if c in _WIDE else 4 if c in _NARROW else 7 if c.isascii() else 11 for c in text] for text in texts)
+    left, right = (sum(each) + 2 * _PAD for each in sizes)
+    label, message = map(escape, texts)
     return f"""<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{_HEIGHT}" role="img" \
 aria-label="{label}: {message}">
 <title>{label}: {message}</title>
@@ -303,10 +306,3 @@ aria-label="{label}: {message}">
 </g>
 </svg>
 """
-
-
-def _width(text: str) -> int:
-    """The approximate width of a text, in px; the font in use is stretched to it."""
-    return round(
-        sum(10 if letter in _WIDE else 4 if letter in _NARROW else 7 if letter.isascii() else 11 for letter in text)
-    )

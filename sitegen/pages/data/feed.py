@@ -7,7 +7,7 @@ address of the published site is unknown, links are relative to the feed, which 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from heapq import nlargest
 from typing import Final, Literal, TypeAlias
 
@@ -21,8 +21,8 @@ from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
 from sitegen.pages.labels import CAUSES, exchanges, lost_words
-from sitegen.text.plain import encodable, line
-from sitegen.text.values import metric_text
+from sitegen.text.plain import line, xml_line
+from sitegen.text.values import first_names, metric_text
 
 ENTRIES: Final = 50  # entries of the feed
 
@@ -35,7 +35,6 @@ _TITLES: Final[dict[EntryKind, str]] = {
     "best": "New best",
 }
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)")
-_NO_XML: Final = re.compile("[\ufffe\uffff]")
 _TAG: Final = "tag:sitegen,2026-01-01"
 
 
@@ -90,9 +89,9 @@ class FeedEntry(Frozen):
         if step.verdict and step.verdict.lost_fields:
             yield f"{lost_words(step.verdict)}."
         if step.edits:
-            yield f"Instructions edited before it: {_named_fields([path for path, _ in step.edits])}."
+            yield f"Instructions edited before it: {first_names([path for path, _ in step.edits], 3)}."
         if step.fields:
-            yield f"Fields whose errors moved most: {_named_fields([moved.name for moved in step.fields])}."
+            yield f"Fields whose errors moved most: {first_names([moved.name for moved in step.fields], 3)}."
 
 
 def feed_file(site: SiteInfo, head: Commit, summaries: Iterable[EvalSummary]) -> RawFile:
@@ -101,7 +100,9 @@ def feed_file(site: SiteInfo, head: Commit, summaries: Iterable[EvalSummary]) ->
     dated = (entry for entry in entries if entry.at.sha != WORKTREE and _DATE.fullmatch(entry.at.committed_at))
     newest = nlargest(ENTRIES, dated, key=lambda entry: entry.age)
     root = f"{site.base_url}/" if site.base_url else ""
-    updated = newest[0].at.committed_at if newest else _date(head)
+    # The epoch is the date of uncommitted state alone, and of commits beyond the calendar.
+    last = head.committed_at if _DATE.fullmatch(head.committed_at) else "1970-01-01T00:00:00Z"
+    updated = newest[0].at.committed_at if newest else last
     title = _xml_text(f"{site.title}: what moved")
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
@@ -166,15 +167,5 @@ def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
             )
 
 
-def _date(head: Commit) -> str:
-    """The date of the newest commit; for uncommitted state alone, and for dates beyond the calendar, the epoch."""
-    return head.committed_at if _DATE.fullmatch(head.committed_at) else "1970-01-01T00:00:00Z"
-
-
-def _named_fields(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-
-
 def _xml_text(text: str) -> str:
-    """The text as one line of escaped XML, with invisible characters made visible."""
-    return str(escape(_NO_XML.sub("\ufffd", encodable(line(text, 1_000)))))
+    return str(escape(xml_line(text, 1_000)))

@@ -75,7 +75,10 @@ class ShownText(Frozen):
 
 def is_bounded(panel: SpansPanel) -> bool:
     """Whether a page omits parts of a panel."""
-    return len(panel.texts) > TEXTS or any(_is_long(text) for text in panel.texts)
+    return len(panel.texts) > TEXTS or any(
+        len(text.text) > LONGEST or len(text.elsewhere) > LISTED or shown_text(text).more_beside > 0
+        for text in panel.texts
+    )
 
 
 def shown_texts(panel: SpansPanel) -> tuple[ShownText, ...]:
@@ -131,10 +134,6 @@ def _pieces(text: str, marks: list[Mark]) -> tuple[Piece, ...]:
         ending = tuple(mark for mark in reversed(covering) if mark.end == end)
         pieces.append((text[start:end], tuple(covering), ending))
     return tuple(pieces)
-
-
-def _is_long(text: MarkedText) -> bool:
-    return len(text.text) > LONGEST or len(text.elsewhere) > LISTED or shown_text(text).more_beside > 0
 
 
 _LETTERS: Final = {"correct": "C", "missed": "M", "wrong": "W"}
