@@ -13,9 +13,9 @@ from typing import Final, get_args
 
 from msgspec.structs import replace
 
-from sitegen.config.models import EvalLimits, GateSettings, Limit
+from sitegen.config.models import EvalLimits, GateSettings, Limit, SlicedLimits
 from sitegen.model.changes import ChangeVerdict
-from sitegen.model.gate import Doubt, Failure, GateEval, GateMetric, GateReport, GateVerdict, Incomparable, Reason
+from sitegen.model.gate import Doubt, Failure, GateEval, GateMetric, GateReport, GateVerdict, Incomparable, Lost, Reason
 from sitegen.model.metrics import ROUNDING, MetricSpec
 from sitegen.model.series import EvalInfo
 from sitegen.model.usage import regraded
@@ -49,7 +49,7 @@ def limits_of(gate: GateSettings, info: EvalInfo, specs: Sequence[MetricSpec]) -
 
     def limits(spec: MetricSpec) -> Limit:
         of_eval, of_all = (
-            [*(of.metrics[name] for name in spec.names if name in of.metrics), *([of] if spec is specs[0] else [])]
+            [*(of.metrics[name] for name in spec.names if name in of.metrics), *([of] if spec in specs[:1] else [])]
             for of in (own, gate)
         )
         ranked = (*of_eval, *(Limit(floor=floors[name]) for name in spec.names if name in floors), *of_all)
@@ -58,6 +58,36 @@ def limits_of(gate: GateSettings, info: EvalInfo, specs: Sequence[MetricSpec]) -
         return Limit(floor=floor, drop=drop)
 
     return {spec.name: limits(spec) for spec in (*specs, *unknown_metrics)}
+
+
+def looser_limits(
+    before: tuple[GateSettings, EvalInfo], after: tuple[GateSettings, EvalInfo], specs: Sequence[MetricSpec]
+) -> dict[Lost, tuple[str, ...]]:
+    """Name each limit of an eval and of its slices that is looser than at the base, or gone, with both values."""
+    at_head, looser = _limits_in_force(*after, specs), list[str]()
+    for name, (old, sign) in _limits_in_force(*before, specs).items():
+        new, _ = at_head.get(name, (None, 0))
+        if old is not None and (new is None or (new - old) * sign > 0):
+            shown = (str(value).lower().removesuffix(".0") for value in (new, old))
+            looser.append("{} {} ({} at the base)".format(name, *shown))
+    return {"looser limits": tuple(looser)}
+
+
+def _limits_in_force(
+    gate: GateSettings, info: EvalInfo, specs: Sequence[MetricSpec]
+) -> dict[str, tuple[float | None, int]]:
+    """Return each limit by its name, with 1 if a greater value is looser, and -1 if a smaller one is."""
+    found: dict[str, tuple[float | None, int]] = {"removed": (info.id in gate.removed, 1), "noise": (gate.noise, 1)}
+    found |= {"strict_floors": (gate.strict_floors, -1), "allow_incomparable": (gate.allow_incomparable, 1)}
+    for key in ("", *gate.slices, *gate.evals.get(info.id, SlicedLimits()).slices):
+        end, settings = (f" of {key}", gate.of_slice(info.id, (key,)) or gate) if key else ("", gate)
+        limits = limits_of(settings, replace(info, thresholds={}) if key else info, specs)
+        for spec in specs:
+            found[f"floor of {spec.label}{end}"] = (limits[spec.name].floor, -1 if spec.higher_is_better else 1)
+            found[f"drop of {spec.label}{end}"] = (limits[spec.name].drop, 1)
+        most, least = settings.case_limits(info.id)
+        found |= {f"max_broken{end}": (most, 1), f"min_cases{end}": (least, -1)}
+    return found
 
 
 def gate_metric(spec: MetricSpec, limits: Limit) -> GateMetric:

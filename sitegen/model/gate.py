@@ -1,5 +1,6 @@
 """The gate: the evals of two revisions compared, and checked against limits. These types are its JSON (``SCHEMA``)."""
 
+from collections.abc import Mapping
 from math import inf
 from typing import Final, Literal, TypeAlias
 
@@ -37,6 +38,9 @@ Incomparable: TypeAlias = Literal[
 
 Reason: TypeAlias = Literal["still below the floor", Failure, Doubt, Incomparable]
 """Why a metric or an eval does not pass; only *still below the floor*, which it was at the base too, passes."""
+
+Lost: TypeAlias = Literal["looser limits", "gone at the head", "judged at the base and not at the head"]
+"""Limits of the gate and of the manifest; variants and models; fields with expected values, and judges with scores."""
 
 Presence: TypeAlias = Literal["both", "new", "gone"]
 """Which sides have an output of the eval. new: only the head. gone: only the base."""
@@ -106,9 +110,8 @@ class GateOverlap(FrozenObject):
     verdict: Comparability
     common: int
     only_base: tuple[str, ...] = ()
+    """Without those of variants and models that are gone."""
     only_head: tuple[str, ...] = ()
-    lost_fields: tuple[str, ...] = ()
-    """Fields of which the base expects values, and judges that give it scores, of which the head has none."""
 
 
 class GateCell(FrozenObject):
@@ -187,6 +190,8 @@ class GateEval(FrozenObject):
     """The most that `broken` may be."""
     min_cases: int | None = None
     """The least number of `cases`."""
+    lost: Mapping[Lost, tuple[str, ...]] = {}
+    """The names of what the gate does not hold any more as it did at the base."""
     hidden: tuple[tuple[str, float], ...] = ()
     """What the average hides: the slices that got worse by more than chance although the headline did not get worse,
     each with the change of its headline."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from itertools import chain
 
 from msgspec.structs import replace
 
-from sitegen.analysis.gate import check_eval, check_report, gate_metric, limits_of, stranger
+from sitegen.analysis.gate import check_eval, check_report, gate_metric, limits_of, looser_limits, stranger
 from sitegen.analysis.series import variant_spread
 from sitegen.config.findings import error_of
 from sitegen.config.models import GateSettings, Limit, SlicedLimits
+from sitegen.config.site import read_site
 from sitegen.engine.memo import Memo
 from sitegen.engine.timeline import fold
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
@@ -56,11 +59,18 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
         if earlier is None or not earlier.evals:
             # A build also applies the manifest of the built revision to commits that had none (0014). Without this, the
             # pull request that adds the manifest would fail.
-            try:
+            with suppress(NothingToReportError):
                 earlier = Study.of(before, memo, later.timeline)
-            except NothingToReportError:
-                earlier = None
-        return _gate_report(earlier, later, start)
+        return _gate_report(_with_committed_limits(earlier) if earlier else None, later, start)
+
+
+def _with_committed_limits(study: Study) -> Study:
+    """The base with the limits of its own commit, or those that apply to the head if they cannot be read."""
+    timeline = study.timeline
+    with suppress(ConfigurationError):
+        gate = read_site(None, read=timeline.files.read_rules).value.gate
+        timeline = replace(timeline, config=dataclasses.replace(timeline.config, gate=gate))
+    return replace(study, timeline=timeline)
 
 
 def _base_commit(head: Project, base: str, *, exact: bool) -> str:
@@ -114,7 +124,8 @@ def _gate_report(earlier: Study | None, later: Study, start: str) -> GateReport:
     gone = []
     for side in (before[eval_id] for eval_id in before if eval_id not in at_head):
         info = side.study.timeline.info(side.history)
-        check = GateEval(eval_id=info.id, name=info.name, kind=info.kind, presence="gone")
+        looser = looser_limits(side.limits, (gate, info), ())
+        check = GateEval(eval_id=info.id, name=info.name, kind=info.kind, presence="gone", lost=looser)
         # Deleting a failing eval must not let the gate pass.
         gone.append(check_eval(check if info.id in gate.removed else replace(check, reasons=("removed",))))
     there = [_check_present(gate, before.get(eval_id), side) for eval_id, side in at_head.items()]
@@ -172,6 +183,7 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
         cases=after.cases,
         max_broken=max_broken,
         min_cases=min_cases,
+        lost=looser_limits(before.limits, (gate, info), specs) if before and not after.slice else {},
     )
     strangers = [stranger(name, limits[name]) for name in limits if name not in names]
     if same:

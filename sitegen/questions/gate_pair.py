@@ -23,11 +23,11 @@ from sitegen.config.models import GateSettings, Limit
 from sitegen.errors import POINTER
 from sitegen.model.changes import ChangeVerdict, MetricDelta, Noise
 from sitegen.model.frozen import Frozen
-from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap
+from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap, Lost
 from sitegen.model.metrics import ROUNDING, MetricSpec, traits_of
 from sitegen.model.outcomes import CellFlip, Fate
 from sitegen.model.scorecards import ANSWERERS, Result, Scorecard
-from sitegen.model.series import Point
+from sitegen.model.series import EvalInfo, Point
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.model.usage import regraded
 from sitegen.questions.study import Study
@@ -48,6 +48,11 @@ class GateSide(Frozen):
     """With an output that exists."""
     slice: Mapping[str, str] | None = None
     """The value on each axis of the answers that are judged alone; None for all."""
+
+    @property
+    def limits(self) -> tuple[GateSettings, EvalInfo]:
+        """What states its limits."""
+        return self.study.timeline.config.gate, self.study.timeline.info(self.history)
 
     def judged_alone(self, result: Result) -> Result:
         """The answers of a result that are judged."""
@@ -214,8 +219,15 @@ class GatedPair:
         made = self._after.edits()
         other = other_edit(made.made_with[-1]) if edits else None
         overlap, (before, after) = self._change.overlap, self._cards
-        fields = [name for name, counts in before.fields if counts.tp + counts.fn]
+        had = [name for name, counts in before.fields if counts.tp + counts.fn] + sorted(self._judges[0])
         kept = {name for name, counts in after.fields if judged(counts)} | self._judges[1]
+        there = {axis for of in after.documents for axis in of.axes.items()}
+        alone = [(of.id, axis) for of in before.documents for axis in of.axes.items() if axis not in there]
+        gone = {id: " ".join(axis) for id, axis in alone if axis[0] in ANSWERERS}
+        lost: dict[Lost, tuple[str, ...]] = {
+            "gone at the head": tuple(dict.fromkeys(gone.values())),
+            "judged at the base and not at the head": tuple(name for name in dict.fromkeys(had) if name not in kept),
+        }
         lacks = any(POINTER in finding.message for card in self._cards for finding in card.findings)
         return replace(
             draft,
@@ -223,12 +235,10 @@ class GatedPair:
             overlap=GateOverlap(
                 verdict=overlap.verdict,
                 common=overlap.common,
-                only_base=overlap.only_before,
+                only_base=tuple(id for id in overlap.only_before if id not in gone),
                 only_head=overlap.only_after,
-                lost_fields=tuple(
-                    name for name in dict.fromkeys((*fields, *sorted(self._judges[0]))) if name not in kept
-                ),
             ),
+            lost={**draft.lost, **lost},
             fixed=len(fixed),
             broken=len(broken),
             cells=(*broken[:LISTED], *fixed[:LISTED]),

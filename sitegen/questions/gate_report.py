@@ -200,9 +200,9 @@ def caveats(check: GateEval) -> Iterator[str]:
         sides = (("base", overlap.only_base), ("head", overlap.only_head))
         alone = (f"{len(names):,} only at the {side} ({first_names(names, 5)})" for side, names in sides if names)
         units = nouns.document if overlap.common == 1 else nouns.documents
-        yield f"{overlap.common:,} {units} in common; not matched: {', '.join(alone)}"
-    if overlap and overlap.lost_fields:
-        yield f"judged at the base and not at the head: {first_names(overlap.lost_fields)}"
+        if listed := ", ".join(alone):
+            yield f"{overlap.common:,} {units} in common; not matched: {listed}"
+    yield from (f"{how}: {first_names(names)}" for how, names in check.lost.items() if names)
     for metric in check.metrics:
         if "still below the floor" in metric.reasons:
             yield f"{metric.label} is still {_missed_floor(metric)}, as it was at the base, which does not fail"

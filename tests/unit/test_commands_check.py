@@ -359,6 +359,45 @@ def test_caveats_stand_first_in_every_form(repo, tmp_path, files, said):
     assert [case.get("message") for case in cases] == [f"{one}." for one in said]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("[gate]\nfloor = 0.9\ndrop = 2", "[gate]\nfloor = 0.95", ""),
+        ("", "[gate]\nnoise = true\ndrop = 5", "drop of F1 5 (0 at the base)"),
+        (
+            "[gate]\nnoise = false",
+            "[gate.evals.notes]\ndrop = 5",
+            "noise true (false at the base), drop of F1 5 (0 at the base)",
+        ),
+        (
+            "[gate]\nstrict_floors = true",
+            "[gate]\nallow_incomparable = true",
+            "strict_floors false (true at the base), allow_incomparable true (false at the base)",
+        ),
+        (
+            "[gate]\nmax_broken = 1\nmin_cases = 9",
+            "[gate]\nmin_cases = 8",
+            "max_broken none (1 at the base), min_cases 8 (9 at the base)",
+        ),
+        ("[gate.metrics.latency_p95]\nfloor = 2", "[gate.metrics.latency_p95]\nfloor = 1.5", ""),
+        (
+            "[gate.metrics.latency_p95]\nfloor = 2",
+            "[gate.metrics.latency_p95]\nfloor = 2.5",
+            "floor of 95th percentile of latency 2.5 (2 at the base)",
+        ),
+        ("redact = 3", "[gate]\ndrop = 5", ""),  # the limits of the base cannot be read
+    ],
+)
+def test_limits_that_a_branch_makes_looser_are_named(repo, before, after, said):
+    repo.commit({"sitegen.toml": f"{before}\n", "evals/manifest.yaml": "evals: {notes: {thresholds: {recall: 0.9}}}\n"})
+    work(repo, {"sitegen.toml": f"{after}\n"})
+    caveat = f"looser limits: {said}."
+    assert (f"- `notes`: {caveat}" in check(repo).stdout.splitlines()) == bool(said)
+    work(repo, {"evals/manifest.yaml": "evals: {notes: {thresholds: {recall: 0.8}}}\n"})
+    every = {"floor of Recall 0.8 (0.9 at the base)", *filter(None, said.split(", "))}
+    assert {*report(repo)["evals"][0]["lost"]["looser limits"]} == every
+
+
 def test_a_field_that_broke_wherever_it_was_right_fails_though_another_one_was_fixed(repo):
     truth = json.loads(output())
     for note in truth["notes"]:
@@ -456,7 +495,8 @@ def test_nothing_that_matched_never_passes(repo):
     done = check(repo)
     assert done.returncode == 1
     sentence = "Nothing was compared: no eval has outputs on both sides with anything in common."
-    assert done.stdout.splitlines()[2] == sentence
+    caveat = "- `notes`: looser limits: removed true (false at the base)."
+    assert done.stdout.splitlines()[2:5:2] == [caveat, sentence]
 
 
 def test_the_manifest_of_the_head_names_the_evals_of_a_base_that_names_none(tmp_path):
@@ -750,6 +790,25 @@ def test_every_form_names_the_worst_and_the_best_variant_that_a_value_averages(t
     ends = {"variants": 2, "worst_name": "short", "best": 1.0, "best_name": "wordy"}
     assert written["base_variants"] == {**ends, "worst": 0.6}
     assert written["head_variants"] == {**ends, "worst": 0.4}
+
+
+def test_a_variant_and_the_limits_of_a_slice_that_are_gone_are_named(tmp_path):
+    repo, cases = GitRepo(tmp_path / "faq"), range(30)
+    short, wordy = "evals/faq/responses-short.json", "evals/faq/responses-wordy.json"
+    limits = '[gate.slices.variant]\nfloor = 0.5\n[gate.slices."variant=short"]\nmin_cases = 30\n'
+    repo.commit({"evals/faq/test_cases.json": asked(cases), short: answers(30, cases), wordy: answers(30, cases)})
+    repo.commit({"sitegen.toml": limits})
+    work(repo, {wordy: None, "sitegen.toml": "[gate.slices.variant]\nfloor = 0.4\n"})
+    [found] = [each for each in report(repo)["evals"] if not each["slice"]]
+    assert [*found["lost"].items()] == [
+        (
+            "looser limits",
+            ["floor of Accuracy of variant 0.4 (0.5 at the base)", "min_cases of variant=short none (30 at the base)"],
+        ),
+        ("gone at the head", ["variant wordy"]),
+        ("judged at the base and not at the head", []),
+    ]
+    assert (found["overlap"]["common"], found["overlap"]["only_base"]) == (30, [])
 
 
 def test_an_eval_that_became_of_another_kind_is_not_comparable(repo):
