@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, replace
 from sitegen.model.usage import Usage
 
 
@@ -76,6 +76,6 @@ class AnsweredCase(Frozen):
         return self.asked.get(INPUT) or "\n".join(f"{name}: {text}" for name, text in self.asked.items())
 
     @property
-    def said(self) -> list[tuple[str, str, float | None, tuple[Turn, ...]]]:
-        """What was answered, without what it took."""
-        return [(answer.document, answer.output, answer.passed, answer.transcript) for answer in self.answers]
+    def said(self) -> list[CaseAnswer]:
+        """What was answered, and what judges and people say of it, without what it took."""
+        return [replace(answer, usage=Usage()) for answer in self.answers]
