@@ -173,7 +173,8 @@ class EvalState(Struct):
                     self.strangers.add(place.iteration)
                     path = f"{place.folder}/{RESULTS}/{place.iteration}"
                     message = f"{place.iteration!r} among the results is not an iteration, and is passed over."
-                    fix = "Name it iteration-NNN if it should count; otherwise nothing has to be done."
+                    fix = "If it should count, name it iteration-NNN, or, if a model or variant made it, write "
+                    fix += "outputs: results/{model}/FILE in the manifest. Otherwise nothing has to be done."
                     self.report(Problem.of_type("stranger_folder", message, fix, path))
                 continue
             if place.role == "run":
