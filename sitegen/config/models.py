@@ -97,20 +97,10 @@ _TEXTS: Final[Any] = {**_STRICT, "coerce_numbers_to_str": True}
 """The same for texts that people write without quotation marks: ``case: 17`` is the case "17"."""
 
 INSTRUCTIONS: Final = (
-    ".claude/instructions/**/*.md",
-    ".claude/agents/*.md",
-    ".claude/skills/**/*.md",
-    "CLAUDE.md",
-    "AGENTS.md",
-    "prompts/**/*.md",
-    "templates/**/*.md",
+    *(".claude/instructions/**/*.md", ".claude/agents/*.md", ".claude/skills/**/*.md", "CLAUDE.md", "AGENTS.md"),
+    *("prompts/**/*.md", "templates/**/*.md"),
 )
-MAPPINGS: Final = (
-    "{dir}/field_mapping.yaml",
-    "schemas/field_mapping.yaml",
-    "src/schemas/field_mapping.yaml",
-    "evals/field_mapping.yaml",
-)
+MAPPINGS: Final = tuple(f"{folder}/field_mapping.yaml" for folder in ("{dir}", "schemas", "src/schemas", "evals"))
 
 
 class ConfigTable:

@@ -37,22 +37,8 @@ _STYLES: Final = (
 """Files of ``assets/css/``, in the order in which they make ``assets/app.css``; later rules win."""
 
 _SCRIPTS: Final = (
-    "dom",
-    "neighbours",
-    "toggle",
-    "point",
-    "axes",
-    "trend",
-    "compare",
-    "panes",
-    "tables",
-    "spans",
-    "sort",
-    "later",
-    "copy",
-    "take",
-    "search",
-    "keys",
+    *("dom", "neighbours", "toggle", "point", "axes", "trend", "compare", "panes", "tables", "spans"),
+    *("sort", "later", "copy", "take", "search", "keys"),
 )
 """Files of ``assets/js/`` that share one scope, in the order in which they make ``assets/app.js``."""
 

@@ -45,7 +45,7 @@ from sitegen.importers.tool_values import (
     whole,
     written,
 )
-from sitegen.importers.usual_names import PARTS, plain_name, stated_confidence
+from sitegen.importers.usual_names import MAXIMA, PARTS, plain_name, stated_confidence
 from sitegen.model.answers import Turn
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Value
@@ -100,7 +100,8 @@ def is_of_a_judge(content: bytes) -> bool:
     if not isinstance(line, Parsed):
         return True  # the format says what is wrong with the line
     case = members(line.value)
-    return not _OWN_KEYS.isdisjoint(case) or isinstance(case.get("scores"), list)
+    has_points = not set(MAXIMA).isdisjoint(map(plain_name, case))  # which are read as shares of it in a table
+    return not (_OWN_KEYS.isdisjoint(case) or has_points) or isinstance(case.get("scores"), list)
 
 
 class _Stated(ToolObject):

@@ -58,6 +58,7 @@ from sitegen.importers.usual_names import (
     plain_name,
     stated_confidence,
     usual_columns,
+    with_shares,
 )
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Unusable, Value
@@ -145,7 +146,9 @@ def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Pars
         raise UnreadableError("it has no rows", fix)
     if len(rows) > MOST_ROWS:
         raise UnreadableError(f"it has more than {MOST_ROWS:,} rows", "Split it into several evals.")
-    return Parsed(case_rows(map(members, rows)), tuple(findings))
+    cases = case_rows(map(members, rows))
+    has_range = described is not None and (described.low, described.high) != (0, 1)
+    return Parsed(cases if has_range else with_shares(cases), tuple(findings))
 
 
 def _rows_of_json(value: Value, described: ColumnMap | None) -> Iterator[dict[str, Value]]:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
 from typing import Final
@@ -61,6 +62,9 @@ USAGE: Final = ("tokens_in", "tokens_out", "cost", "latency")
 WEAK_VERDICTS: Final = ("success", "status", "outcome", "classification", "ok")
 """Names that often mean only that a call succeeded."""
 SCORES: Final = ("score", "overallscore", "totalscore", "finalscore", "weightedscore", "rating", "grade")
+_POINTS: Final = ("points", "pointsearned", "earnedpoints", "earned")
+MAXIMA: Final = ("max", "maxscore", "maxpoints", "scoremax", "maximum", "outof", "pointspossible")
+"""Names of the highest score that is possible in a row."""
 _VERDICT: Final = "verdict"
 """The name that has no other meaning, so that a word which is not known is a verdict too."""
 _ANY: Final = (-1e300, 1e300)
@@ -151,6 +155,31 @@ def case_rows(rows: Iterable[dict[str, Value]]) -> list[dict[str, Value]]:
         for attempt in _attempts(case) or [case]
         for row in _by_variant(attempt) or [attempt]
     ]
+
+
+def with_shares(rows: list[dict[str, Value]]) -> list[dict[str, Value]]:
+    """Return rows with the share of the possible points as their score, if each states points and their maximum.
+
+    The same rows if one states no maximum, if all are shares already, and if the maximum is one of several values.
+    """
+    by_name = {plain_name(name): name for name in reversed(rows[0])} if rows else {}
+    points = next((by_name[name] for name in (*SCORES, *_POINTS) if name in by_name), None)
+    maximum = next((by_name[name] for name in MAXIMA if name in by_name), None)
+    if points is None or maximum is None or not by_name.keys().isdisjoint(("min", "minscore")):
+        return rows
+    pairs = [(_as_number(row.get(points)), _as_number(row.get(maximum))) for row in rows]
+    are_points = any((earned or 0) > 1 for earned, _ in pairs)
+    if not are_points or not all(most and 0 <= (earned or 0) <= most for earned, most in pairs):
+        return rows
+    name = points if plain_name(points) in SCORES else SCORES[0]
+    return [
+        {**row, name: Decimal(str(earned / most)) if most and earned is not None else row.get(points)}
+        for row, (earned, most) in zip(rows, pairs, strict=True)
+    ]
+
+
+def _as_number(cell: Value) -> float | None:
+    return as_float(spelled_number(cell) if isinstance(cell, str) else cell)
 
 
 def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]:
@@ -320,10 +349,8 @@ def stated_confidence(*objects: Mapping[str, Value]) -> float | None:
     """
     for stated in objects:
         for name, value in stated.items():
-            if (key := plain_name(name)) in PARTS["confidence"]:
-                number = as_float(spelled_number(value) if isinstance(value, str) else value)
-                if number is not None:
-                    return number if key != LOGPROB else math.exp(number) if number <= 0 else math.inf
+            if (key := plain_name(name)) in PARTS["confidence"] and (number := _as_number(value)) is not None:
+                return number if key != LOGPROB else math.exp(number) if number <= 0 else math.inf
     return None
 
 

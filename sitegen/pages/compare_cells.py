@@ -24,13 +24,7 @@ from sitegen.stats.significance import ALPHA, least_discordant
 from sitegen.text.values import short_digest, written
 
 STATES: Final[tuple[State, ...]] = (
-    "correct",
-    "true_negative",
-    "omission",
-    "hallucination",
-    "wrong_value",
-    "format_error",
-    "absent",
+    *("correct", "true_negative", "omission", "hallucination", "wrong_value", "format_error", "absent"),
 )
 """The states. The data has their indices in this tuple; 2 to 5 are errors."""
 

@@ -43,6 +43,7 @@ from sitegen.recognition.initialising import flow, manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
 from sitegen.recognition.output_series import (
     OF_EVALS,
+    REPORTS,
     OutputSeries,
     TruthFinder,
     data_files,
@@ -135,6 +136,10 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         proposals_in[folder] += 1
         if proposals_in[folder] <= MOST_BESIDE:
             found.append((series, replace(proposal, doubt=doubt_about(series, content))))
+    homes = {file.folder for series, _ in found for file in series.files}
+    for report in data_files((file for file in files if not (file.refused or file.deleted)), REPORTS):
+        if is_result_by_name(report.path) and report.folder not in homes:
+            unread[report.path] = why_malformed(report, read(report.path) or b"")
     found, left_out = _without_crowds(found, proposals_in)
     if single > _MOST_SINGLE:
         why = f"{counted(single - _MOST_SINGLE, 'file')} more that one commit wrote"
@@ -296,7 +301,7 @@ def _names(series: OutputSeries) -> tuple[str, ...]:
     return (folder or plain or above or "evals", *longer, longest)
 
 
-_OF_NO_KNOWN_FORM: Final = "list its cases as rows with an id and a verdict or a score, or name a format that is known"
+_OF_NO_KNOWN_FORM: Final = "list cases as rows with an id and a verdict or a score, points with their max in all rows"
 _MOST_BROKEN: Final = 3
 """The most newest outputs that may be impossible to score if one before them is not."""
 _LEAST_ANSWERED: Final = 0.25

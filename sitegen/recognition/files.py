@@ -17,6 +17,7 @@ from sitegen.errors import SitegenError
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, file_renames, walk
 from sitegen.importers import IMPORTERS
+from sitegen.importers.recorded_layouts import headline_place
 from sitegen.importers.tool_values import as_float
 from sitegen.importers.usual_names import named_rows
 from sitegen.model.frozen import Frozen
@@ -177,6 +178,7 @@ _MOST_BYTES: Final = 60_000_000
 """The most bytes that are read from all files together."""
 ROWS: Final = 200
 """Number of rows of a list that determine its columns."""
+_MOST_OF_TEXT: Final = 100_000  # bytes of a text that is no data
 _DEEPEST: Final = 6  # levels of a document
 _MOST_PATHS: Final = 400  # of a document
 
@@ -216,8 +218,27 @@ class FoundTable(Frozen):
         return tuple(dict.fromkeys(key for row in self.rows for key in row))
 
 
+_SHARE: Final = r"[\s*]*(?:0?\.[0-9]+|1\.0+|[0-9]{1,3}(?:\.[0-9]+)?[ ]?%)"
+_NAMED_SHARE = re.compile(rf"([A-Za-z][\w@ -]{{0,40}}?)[\s*]*[:=|]{_SHARE}")
+_RULE_OF_TABLE = re.compile(r"[\s|:]*-[-\s|:]*")
+
+
+def _states_measures(text: str) -> bool:
+    """Whether a text has a share with the name of a metric before it, or at the head of its column in Markdown."""
+    lines = text.splitlines()[:ROWS]
+    names = [match[1] for line in lines for match in _NAMED_SHARE.finditer(line)]
+    for head, rule, row in zip(lines, lines[1:], lines[2:], strict=False):
+        if _RULE_OF_TABLE.fullmatch(rule):
+            cells = zip(head.split("|"), row.split("|"), strict=False)
+            names += [name.strip(" *") for name, cell in cells if re.match(_SHARE, cell)]
+    return any((place := headline_place(name)) and not place[0] for name in names)
+
+
 def why_malformed(file: TrackedFile, content: bytes) -> str:
-    """Return why a file of data cannot be read, and what to do; empty if it can."""
+    """Return why a file of data, or the numbers in a text, cannot be read, and what to do; empty if they can."""
+    if file.ending not in RESULTS:
+        states = _states_measures(content[:_MOST_OF_TEXT].decode("utf-8", "replace"))
+        return "its numbers stand in a text. Let the program that writes it write them as JSON too" if states else ""
     try:
         value = _value(file.ending, content)
     except UnreadableError as error:

@@ -8,7 +8,7 @@ Where each document has files of its own, one for each side, those of one name b
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from posixpath import relpath
 from types import MappingProxyType
 from typing import Any, Final
@@ -72,6 +72,8 @@ _TESTS = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/", re.IGNORECASE)
 _EVALS_OF_TESTS = re.compile(r"/(?:evals?|evaluations?|runs?|prompts?)/", re.IGNORECASE)
 """Matches folders below test folders in which files are results of evals nevertheless."""
 _DATA_FOLDERS: Final = frozenset(("data", "dataset", "datasets"))
+REPORTS: Final = ("md", "txt")
+"""Endings of texts that may state the numbers of a run, which are not read."""
 _LEAST_RUNS: Final = 2  # runs of a series
 
 _NO_PART_OF_A_NAME = re.compile(
@@ -169,12 +171,12 @@ def is_result_by_name(path: str) -> bool:
     return _PLACE.search(path) is not None
 
 
-def data_files(files: Iterable[TrackedFile]) -> tuple[TrackedFile, ...]:
+def data_files(files: Iterable[TrackedFile], endings: Collection[str] = RESULTS) -> tuple[TrackedFile, ...]:
     """Return the files that may hold outputs, expected values or results."""
     return tuple(
         file
         for file in files
-        if file.ending in RESULTS
+        if file.ending in endings
         and not _NO_RESULTS.search(file.path)
         and not _GLOB_SIGNS.search(file.path)
         and (not _TESTS.search(file.path) or _EVALS_OF_TESTS.search(file.path))

@@ -363,17 +363,8 @@ def _prompts_of(content: bytes) -> str:
 
 
 _FINDERS: Final[tuple[Callable[[Search], Iterator[EvalConfig]], ...]] = (
-    promptfoo_evals,
-    github_prompt_evals,
-    inspect_evals,
-    agentv_evals,
-    skill_evals,
-    case_file_evals,
-    judged_evals,
-    judged_response_evals,
-    test_case_evals,
-    recorded_evals,
-    prompt_evaluations,
+    *(promptfoo_evals, github_prompt_evals, inspect_evals, agentv_evals, skill_evals, case_file_evals),
+    *(judged_evals, judged_response_evals, test_case_evals, recorded_evals, prompt_evaluations),
 )
 """Each yields an entry for each eval in the places that it searches, without the folders of the manifest's evals.
 

@@ -26,6 +26,7 @@ from sitegen.importers.recorded_layouts import (
 from sitegen.importers.usual_names import (
     CHECKS,
     GRADES,
+    MAXIMA,
     MOST_LABELS,
     NAMED_VERDICT,
     NO_ANSWERER,
@@ -42,6 +43,7 @@ from sitegen.importers.usual_names import (
     plain_name,
     usual_parts,
     with_labels_of,
+    with_shares,
 )
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Unusable, Value
@@ -100,10 +102,11 @@ def states_results(series: OutputSeries, content: bytes) -> bool:
         return of_systems
     names = {plain_name(path.rpartition(".")[2].removesuffix("[]")) for path in paths}
     # Test cases state what is expected, and no output.
-    return not names.isdisjoint(_STATES) or not any(names.isdisjoint(PARTS[side]) for side in ("expected", "output"))
+    has_sides = not any(names.isdisjoint(PARTS[side]) for side in ("expected", "output"))
+    return not names.isdisjoint(_STATES) or {"score", "max"} <= names or has_sides
 
 
-_STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS, *SCORES[1:], "scores", "state"))
+_STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS, *SCORES[1:], *MAXIMA[1:], "scores", "state"))
 _EXAMPLES = re.compile(
     r"(?:^|/)(?:examples?|samples?|demos?|templates?|tutorials?)/|"
     r"^data(?:sets?)?/(?!.*(?:eval|result|output|run|bench|model|prompt)).*metrics[^/]*$",
@@ -267,7 +270,9 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
 
     None without id and input, or without a verdict, a score, or the labels of a classification.
     """
-    table = replace(table, rows=tuple(case_rows(table.rows)))
+    rows = case_rows(table.rows)
+    has_maximum = (shares := with_shares(rows)) is not rows
+    table = replace(table, rows=tuple(shares))
     columns = _values_by_column(table)
     by_name: dict[str, str] = {}
     for name in (*table.columns, *(name for name in columns if "." in name)):
@@ -311,7 +316,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     ids, measures = parts.get("id", ""), [name for name in scores if not plain_name(name).endswith("score")]
     is_explained = any(plain_name(name).endswith(PARTS["reasoning"]) for name in table.columns)
     is_judged = (
-        bool(tells or stated or is_explained)
+        bool(tells or stated or is_explained or has_maximum)
         or plain_name(table.key) in _CASES
         or (is_made_id(ids) and not any(is_model_name(str(cell)) for cell in columns[ids]) and len(measures) > 1)
         or any(name.endswith("]") for name in scores)

@@ -170,7 +170,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=58,
+    version=59,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",

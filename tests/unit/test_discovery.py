@@ -1064,6 +1064,8 @@ GRADED = json.dumps({"results": [{"id": f"c{n}", "output": "x", "passed": n < 4,
         ("evals/qa/run.json", f'{{"big": "{"x" * 5_000_000}"}}', "larger than 5 MB (5 MB)"),
         ("evals/qa/run.json", LFS_POINTER, f"{POINTER}. Run git lfs pull --include evals/qa/run.json"),
         ("evals/qa/run.xml", "<promptfoo>\n</promptfoo>", "promptfoo's XML is not read. Let promptfoo write JSON"),
+        ("evals/qa/report.md", "| model | F1 |\n|---|--:|\n| plain | 0.8 |\n", "its numbers stand in a text. Let the"),
+        ("evals/qa/run.txt", "Run of today\nAccuracy: 81 %\n", "its numbers stand in a text. Let the program that"),
         ("evals/qa/run.xlsx", b"PK", "spreadsheets are not read. Save it as CSV"),
         ("evals/q\ta/run.json", GRADED, "no configuration can name it, because its path holds a control character"),
     ],
@@ -1110,6 +1112,27 @@ def test_labels_in_a_folder_beside_the_predictions_of_several_models_are_their_g
         )
     found = [(one.id, one.entry["outputs"], one.newest, one.entry["ground_truth"]) for one in _look(repo).proposed]
     assert found == [("predictions", "{model}_v*.csv", "F1 1.000 over 12 documents", "../data/labels.csv")]
+
+
+@pytest.mark.parametrize("text", ["Accuracy matters.\n", "Sections: 0.5\n", "| step | how |\n|---|---|\n| F1 | 4 |\n"])
+def test_a_text_without_the_share_of_a_metric_is_no_result(repo, text):
+    repo.commit({"evals/qa/notes.md": text})
+    assert _look(repo).rejected == ()
+
+
+@pytest.mark.parametrize(
+    ("rows", "found", "told"),
+    [
+        (["q1,3,4", "q2,300,400"], ["Score 0.750 over 2 cases"], 0),
+        (["q1,3,4", "q2,300,"], [], 1),
+        (["q1,3,4", "q2,500,400"], [], 1),
+    ],
+)
+@pytest.mark.parametrize("head", ["id,score,max_score", "id,points,max_points"])
+def test_points_are_shares_of_the_maximum_that_each_row_states(repo, head, rows, found, told):
+    repo.commit({"results/run_1.csv": "\n".join([head, *rows]) + "\n"})
+    looked = _look(repo)
+    assert ([one.newest for one in looked.proposed], len(looked.rejected)) == (found, told)
 
 
 CASES = [{"id": "q1", "passed": True}, {"id": "q2", "passed": False}]
