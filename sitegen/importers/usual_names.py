@@ -62,7 +62,6 @@ USAGE: Final = ("tokens_in", "tokens_out", "cost", "latency")
 WEAK_VERDICTS: Final = ("success", "status", "outcome", "classification", "ok")
 """Names that often mean only that a call succeeded."""
 SCORES: Final = ("score", "overallscore", "totalscore", "finalscore", "weightedscore", "rating", "grade")
-_POINTS: Final = ("points", "pointsearned", "earnedpoints", "earned")
 MAXIMA: Final = ("max", "maxscore", "maxpoints", "scoremax", "maximum", "outof", "pointspossible")
 """Names of the highest score that is possible in a row."""
 _VERDICT: Final = "verdict"
@@ -158,12 +157,9 @@ def case_rows(rows: Iterable[dict[str, Value]]) -> list[dict[str, Value]]:
 
 
 def with_shares(rows: list[dict[str, Value]]) -> list[dict[str, Value]]:
-    """Return rows with the share of the possible points as their score, if each states points and their maximum.
-
-    The same rows if one states no maximum, if all are shares already, and if the maximum is one of several values.
-    """
+    """Return rows with the share of the possible points as score; the same rows if one does not state its maximum."""
     by_name = {plain_name(name): name for name in reversed(rows[0])} if rows else {}
-    points = next((by_name[name] for name in (*SCORES, *_POINTS) if name in by_name), None)
+    points = next((by_name[name] for name in (*SCORES, "points", "pointsearned", "earned") if name in by_name), None)
     maximum = next((by_name[name] for name in MAXIMA if name in by_name), None)
     if points is None or maximum is None or not by_name.keys().isdisjoint(("min", "minscore")):
         return rows

@@ -52,8 +52,6 @@ _SIZE: Final = re.compile(
 """Matches names of what a run says of its configuration, and of numbers of cases."""
 _READ: Final = 3
 """Number of folders of which a file is read to see whether each file is one case, or states the same task."""
-_TASK: Final = ("task_name", "task", "dataset", "benchmark")
-"""Keys of a run under which its task is named."""
 
 _BySegment = Mapping[str, Mapping[str, OutputSeries]]
 """Folder -> rest of a path below it -> the outputs at this path."""
@@ -142,7 +140,7 @@ def _by_folder(parent: str, folders: _BySegment, read: Reader) -> Iterator[Outpu
 def _task_of(value: Value) -> str:
     """Return the task that the numbers of a run are of, as MTEB names it; empty if the run does not state it."""
     keys = value if isinstance(value, dict) and table_of(value) is None else {}
-    return next(filter(None, (name_of(keys.get(key)) for key in _TASK)), "")
+    return next(filter(None, (name_of(keys.get(key)) for key in ("task_name", "task", "dataset", "benchmark"))), "")
 
 
 def _are_cases(folders: _BySegment, shared: Collection[str], read: Reader) -> bool:

@@ -43,7 +43,6 @@ from sitegen.recognition.initialising import flow, manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
 from sitegen.recognition.output_series import (
     OF_EVALS,
-    REPORTS,
     OutputSeries,
     TruthFinder,
     data_files,
@@ -137,7 +136,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         if proposals_in[folder] <= MOST_BESIDE:
             found.append((series, replace(proposal, doubt=doubt_about(series, content))))
     homes = {file.folder for series, _ in found for file in series.files}
-    for report in data_files((file for file in files if not (file.refused or file.deleted)), REPORTS):
+    for report in data_files((file for file in files if not (file.refused or file.deleted)), ("md", "txt")):
         if is_result_by_name(report.path) and report.folder not in homes:
             unread[report.path] = why_malformed(report, read(report.path) or b"")
     found, left_out = _without_crowds(found, proposals_in)

@@ -220,7 +220,6 @@ class FoundTable(Frozen):
 
 _SHARE: Final = r"[\s*]*(?:0?\.[0-9]+|1\.0+|[0-9]{1,3}(?:\.[0-9]+)?[ ]?%)"
 _NAMED_SHARE = re.compile(rf"([A-Za-z][\w@ -]{{0,40}}?)[\s*]*[:=|]{_SHARE}")
-_RULE_OF_TABLE = re.compile(r"[\s|:]*-[-\s|:]*")
 
 
 def _states_measures(text: str) -> bool:
@@ -228,7 +227,7 @@ def _states_measures(text: str) -> bool:
     lines = text.splitlines()[:ROWS]
     names = [match[1] for line in lines for match in _NAMED_SHARE.finditer(line)]
     for head, rule, row in zip(lines, lines[1:], lines[2:], strict=False):
-        if _RULE_OF_TABLE.fullmatch(rule):
+        if re.fullmatch(r"[\s|:]*-[-\s|:]*", rule):
             cells = zip(head.split("|"), row.split("|"), strict=False)
             names += [name.strip(" *") for name, cell in cells if re.match(_SHARE, cell)]
     return any((place := headline_place(name)) and not place[0] for name in names)

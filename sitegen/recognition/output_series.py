@@ -72,8 +72,6 @@ _TESTS = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/", re.IGNORECASE)
 _EVALS_OF_TESTS = re.compile(r"/(?:evals?|evaluations?|runs?|prompts?)/", re.IGNORECASE)
 """Matches folders below test folders in which files are results of evals nevertheless."""
 _DATA_FOLDERS: Final = frozenset(("data", "dataset", "datasets"))
-REPORTS: Final = ("md", "txt")
-"""Endings of texts that may state the numbers of a run, which are not read."""
 _LEAST_RUNS: Final = 2  # runs of a series
 
 _NO_PART_OF_A_NAME = re.compile(
