@@ -126,21 +126,9 @@ _FILTERS: Final[dict[str, Callable[..., str]]] = {
 }
 
 _MODULES: Final[tuple[ModuleType, ...]] = (
-    *(charts, commit, compare, confidence, edit, effects, field, instruction, instructions, labels, links, notes),
-    *(
-        other_pages,
-        patterns,
-        regressions,
-        report_rows,
-        spans,
-        suspect_truth,
-        tables,
-        trend_chart,
-        trend_rows,
-        usage,
-        variants,
-        why_rows,
-    ),
+    *(charts, commit, compare, confidence, edit, effects, field, instruction, instructions),
+    *(labels, links, notes, other_pages, patterns, regressions, report_rows, spans),
+    *(suspect_truth, tables, trend_chart, trend_rows, usage, variants, why_rows),
 )
 
 
