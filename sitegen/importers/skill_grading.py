@@ -60,10 +60,10 @@ def read(content: bytes) -> JudgedResults:
     return JudgedResults((case,), findings)
 
 
-def with_files_beside(case: JudgedCase, path: str, beside: Mapping[str, Value]) -> JudgedCase:
+def with_files_beside(case: JudgedCase, path: str, beside: Mapping[str, Value], unread: set[str]) -> JudgedCase:
     """Return the case of a grading with the time that its run took, and with what a person said about its outputs.
 
-    ``beside`` has the values of the files of these names, by path.
+    ``beside`` has the values of the files of these names, by path; ``unread`` loses what is said about this run.
     """
     folder = PurePosixPath(path).parent
     folder = folder.parent if folder.name == OUTPUTS else folder
@@ -73,18 +73,21 @@ def with_files_beside(case: JudgedCase, path: str, beside: Mapping[str, Value]) 
         for above in folder.parents
         for comment in _comments(beside.get(f"{above}/{BESIDE[1]}"), folder.relative_to(above), case.variant)
     )
+    unread.difference_update(opinion.reasoning for opinion in said)
     call = replace(case.call, usage=usage._replace(latency=seconds if usage.latency is None else usage.latency))
     return replace(case, judges=(*case.judges, *said), call=call)
 
 
 def _comments(feedback: Value, run: PurePosixPath, variant: str) -> Iterator[str]:
     """Yield what is said about a run: by its own name, or by that of its eval unless it is a run of the baseline."""
-    stated = members(feedback)
-    reviews = [
-        (text(review.get("run_id")), review.get("feedback")) for review in list_of(members)(stated.get("reviews"))
-    ]
     name = "-".join(run.parts)
-    for key, comment in reviews or stated.items():
-        of_eval = name.startswith(f"{key}-") and not BASELINES.fullmatch(variant)
-        if key and text(comment).strip() and (name == key or of_eval):
-            yield text(comment)
+    for key, comment in said_in(feedback):
+        if key and (name == key or (name.startswith(f"{key}-") and not BASELINES.fullmatch(variant))):
+            yield comment
+
+
+def said_in(feedback: Value) -> list[tuple[str, str]]:
+    """What a file says about runs, each by the name of a run or an eval."""
+    by_name: list[Value] = [{"run_id": key, "feedback": said} for key, said in members(feedback).items()]
+    reviews = list_of(members)(members(feedback).get("reviews", by_name))
+    return [(text(one.get("run_id")), text(one["feedback"])) for one in reviews if text(one.get("feedback")).strip()]

@@ -18,7 +18,7 @@ from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.importers import read_results
 from sitegen.importers.case import BASELINES, BETWEEN, JudgedCase, Opinion, with_documents
 from sitegen.importers.columns import read_settings
-from sitegen.importers.skill_grading import GRADING, OUTPUTS, with_files_beside
+from sitegen.importers.skill_grading import BESIDE, GRADING, OUTPUTS, said_in, with_files_beside
 from sitegen.model.answers import Turn
 from sitegen.model.metrics import LIFT, OF_TRANSCRIPTS, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
@@ -124,6 +124,7 @@ def _score(inputs: ScoringInputs) -> Result:
     is_graded = any(GRADING.fullmatch(basename(file.path)) for file in inputs.outputs)
     outputs = [file for file in inputs.outputs if not is_graded or GRADING.fullmatch(basename(file.path))]
     beside = {file.path: _value_of(file, findings) for file in inputs.outputs if file not in outputs}
+    unread = {said for path in beside if basename(path) == BESIDE[1] for _, said in said_in(beside[path])}
     places, truth, settings = _places([file.path for file in outputs]), inputs.ground_truth, inputs.settings
     is_named = len(inputs.outputs) > 1 or bool(answered_in)
     del inputs
@@ -145,10 +146,12 @@ def _score(inputs: ScoringInputs) -> Result:
                 named = _answered(named, who, part, is_alone=len(results.cases) == 1)
             elif not case.id:
                 named = replace(named, id=place[0], variant=BETWEEN.join(place[1:]))
-                named = with_files_beside(named, file.path, beside)
+                named = with_files_beside(named, file.path, beside, unread)
             cases.append(named)
         findings += [replace(finding, file=named_file) for finding in results.findings]
         del file, content, results  # which take much memory if a file has hundreds of thousands of answers
+    remark = Finding("warning", "Feedback names no run that has a grading", "Name it by the folders of its grading.")
+    findings += [replace(remark, value=said[:_NOTE]) for said in sorted(unread)]
     if truth is not None and truth.path.endswith(files_of("responses").ground_truths):
         cases, remarks = _with_expected_texts(cases, truth)
         findings += remarks

@@ -101,9 +101,12 @@ def test_gradings_in_one_folder_are_told_apart_by_their_names(path, members):
 @pytest.mark.parametrize(
     "feedback",
     [
-        {"eval-a": "The axes have no labels.", "eval-b": ""},
+        {"eval-a": "The axes have no labels.", "eval-b": "", "eval-z": "It is empty."},
         {
-            "reviews": [{"run_id": "eval-a-with_skill-run-1", "feedback": "The axes have no labels."}],
+            "reviews": [
+                {"run_id": "eval-a-with_skill-run-1", "feedback": "The axes have no labels."},
+                {"run_id": "eval-a-with_skill-run-9", "feedback": "It is empty."},
+            ],
             "status": "complete",
         },
     ],
@@ -129,6 +132,7 @@ def test_files_beside_gradings_give_the_time_of_a_run_and_what_a_person_said_of_
     ]
     assert said == [("eval-a · with_skill", "a person")]
     assert result.scorecard.metric("score") == 1.0
+    assert [finding.value for finding in result.scorecard.findings if finding.value] == ["It is empty."]
     unread = scorer("judged").score(ScoringInputs(outputs=tuple(files[:-1])))
     assert [case.said == other.said for case, other in zip(result.cases, unread.cases, strict=True)] == [False, True]
 
