@@ -15,23 +15,23 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_886,
-    "modules of sitegen/": 290,
+    "lines of sitegen/": 62_881,
+    "modules of sitegen/": 289,
     "classes": 507,
     "classes in pages/": 71,
     "fields of classes": 2_250,
-    "functions": 3_537,
-    "parameters": 5_029,
+    "functions": 3_525,
+    "parameters": 5_022,
     "functions with more than 6 parameters": 1,
-    "private functions of at most 6 lines used once": 67,
+    "private functions of at most 6 lines used once": 61,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_483,
+    "lines of templates, styles and scripts": 8_482,
     "template lines over 160 characters": 0,
-    "lines of tests": 45_928,
+    "lines of tests": 45_746,
     "patches of attributes in tests": 44,
-    "constructions with over 3 positional values in tests": 11,
+    "constructions with over 3 positional values in tests": 10,
 }
 """The most that there may be of each, which is what there was when it was last lowered."""
 
