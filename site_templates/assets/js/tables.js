@@ -8,6 +8,7 @@
 /* Files that are loaded before a filter looks at their rows. */
 const AT_ONCE = 20;
 const isAsked = column => column.startsWith("v");
+const isRow = row => !row.matches(".cellname"); // but the head of the rows below it
 
 class FilteredTable {
   constructor(box) {
@@ -202,7 +203,7 @@ class FilteredTable {
       const hit = (!types.length || (row.dataset.t ?? "").split(" ").some(type => types.includes(type))) && (!section || (row.dataset.g ?? "").split("\n").includes(section))
         && flags.every(flag => flagged(row, flag)) && words.every(word => this.text(row).includes(word));
       const shown = hit && hits < this.limit;
-      if (hit) hits += 1;
+      if (hit && isRow(row)) hits += 1;
       if (shown && isUntouched && index < this.first && !row.className) return;
       row.classList.toggle("on", shown);
       row.classList.toggle("off", !hit);
@@ -219,7 +220,7 @@ class FilteredTable {
     const unsearched = filtered && this.loadable && this.parts.length && !flags.some(found);
     if (unsearched && hits < this.limit) this.load();
     if (!filtered) hits += this.loadable;
-    const total = this.rows.length + this.loadable;
+    const total = this.rows.filter(isRow).length + this.loadable;
     if (this.status) {
       const matching = hits < total ? `${hits} matching of ${total}` : `${total} ${total === 1 ? "row" : "rows"}`;
       const notes = [shown < hits ? `${shown} shown, ${matching}` : matching];
