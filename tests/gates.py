@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from sitegen.analysis.gate import check_eval, check_report, gate_metric
 from sitegen.config.models import Limit
 from sitegen.model.changes import ChangeVerdict, Comparability, MetricDelta
-from sitegen.model.gate import GateEval, GateMetric, GateOverlap, GateReport, Presence
+from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap, GateReport, Presence
 from sitegen.model.metrics import MetricSpec
 
 
@@ -54,3 +54,11 @@ def check_metric(
 def overlap(verdict: Comparability, common: int, *alone: tuple[str, ...]) -> GateOverlap:
     """Documents in common, and those of the base and of the head alone."""
     return GateOverlap(verdict, common, *alone)
+
+
+def broken(path: str, values: tuple[str | None, str | None], document: str = "d-1") -> GateCell:
+    """A cell that broke: the value that is expected, as the base had it, and that of the head."""
+    expected, head = values
+    return GateCell(
+        "broken", document, path, extra_item=False, expected=expected, base=expected, head=head, by_truth=False
+    )

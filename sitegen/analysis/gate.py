@@ -33,6 +33,9 @@ VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {
 OFF: Final = 100.0
 """The drop from which on no change of a metric fails."""
 
+_MOST_FAILED: Final = 0.1
+"""The share of the documents of the base that may fail at the head, unless ``min_cases`` is set."""
+
 GIVEN: Final[tuple[Reason, ...]] = ("no such metric", "worse by the repeats of the base")
 """Reasons of a metric that do not follow from its own numbers and limits; ``check_eval`` keeps them."""
 
@@ -127,15 +130,16 @@ def check_eval(draft: GateEval, *, strict_floors: bool = False) -> GateEval:
     judged = draft.overlap and not draft.same_output
     if judged and draft.max_broken is not None and draft.broken > draft.max_broken:
         reasons += ("too many broken",)
-    if draft.cases is not None and draft.min_cases is not None and draft.cases < draft.min_cases:
+    failed, common = len(draft.lost.get("failed at the head", ())), draft.overlap.common if draft.overlap else 0
+    least = draft.min_cases
+    if failed > _MOST_FAILED * (common + failed) if least is None else draft.cases is not None and draft.cases < least:
         reasons += ("too few cases",)
-    lacks_value = bool(metrics) and None in (metrics[0].base, metrics[0].head)
-    if "not fetched" in reasons:
-        pass  # which says why nothing is compared
-    elif draft.overlap and draft.overlap.verdict == "refused":
-        reasons += ("undefined" if lacks_value else "nothing in common",)
-    elif draft.overlap and metrics[0].base is None and metrics[0].head is None:
-        reasons += ("undefined",)
+    if draft.overlap and "not fetched" not in reasons:  # which says why nothing is compared
+        values, is_refused = (metrics[0].base, metrics[0].head), draft.overlap.verdict == "refused"
+        if (None in values) if is_refused else values == (None, None):
+            reasons += ("undefined",)
+        elif is_refused:
+            reasons += ("nothing in common",)
     if draft.presence == "both":
         matched = not any(VERDICT_OF_REASON[reason] == "not comparable" for reason in reasons)
     else:

@@ -39,8 +39,15 @@ Incomparable: TypeAlias = Literal[
 Reason: TypeAlias = Literal["still below the floor", Failure, Doubt, Incomparable]
 """Why a metric or an eval does not pass; only *still below the floor*, which it was at the base too, passes."""
 
-Lost: TypeAlias = Literal["looser limits", "gone at the head", "judged at the base and not at the head"]
-"""Limits of the gate and of the manifest; variants and models; fields with expected values, and judges with scores."""
+Lost: TypeAlias = Literal[
+    "looser limits",
+    "failed at the head",
+    "gone at the head",
+    "judged at the base and not at the head",
+    "judges at the head alone",
+]
+"""Limits of the gate and of the manifest; documents whose calls or judges failed; variants and models; fields with
+expected values, judges, and answers to the same cases (of some: how many are missing of how many); judges."""
 
 Presence: TypeAlias = Literal["both", "new", "gone"]
 """Which sides have an output of the eval. new: only the head. gone: only the base."""
@@ -110,7 +117,7 @@ class GateOverlap(FrozenObject):
     verdict: Comparability
     common: int
     only_base: tuple[str, ...] = ()
-    """Without those of variants and models that are gone."""
+    """Without those that failed, or whose variant or model is gone."""
     only_head: tuple[str, ...] = ()
 
 
@@ -191,7 +198,7 @@ class GateEval(FrozenObject):
     min_cases: int | None = None
     """The least number of `cases`."""
     lost: Mapping[Lost, tuple[str, ...]] = {}
-    """The names of what the gate does not hold any more as it did at the base."""
+    """The names of what the gate does not hold as it did at the base."""
     hidden: tuple[tuple[str, float], ...] = ()
     """What the average hides: the slices that got worse by more than chance although the headline did not get worse,
     each with the change of its headline."""

@@ -100,11 +100,10 @@ def markdown_of_error(error: SitegenError) -> str:
 
 
 def _has_moved(check: GateEval) -> bool:
-    if check.presence != "both" or check.verdict != "pass" or check.overlap is None:
-        return True
-    uncommon = check.overlap.verdict != "comparable"
-    counted = check.fixed or check.broken
-    return uncommon or bool(counted or check.hidden) or any(metric.change for metric in check.metrics)
+    is_fine = check.presence == "both" and check.verdict == "pass"
+    is_comparable = is_fine and check.overlap is not None and check.overlap.verdict == "comparable"
+    moved = check.fixed or check.broken or check.hidden or any(metric.change for metric in check.metrics)
+    return not is_comparable or bool(moved)
 
 
 def _changes(moved: Sequence[GateEval]) -> Iterator[str]:
@@ -122,18 +121,14 @@ def _changes(moved: Sequence[GateEval]) -> Iterator[str]:
 
 def _change_row(check: GateEval) -> tuple[str, ...]:
     """The row of an eval: the first of its metrics with the worst verdict."""
-    metric = max(check.metrics, key=lambda metric: VERDICTS.index(metric.verdict), default=None)
+    words, values = "same output" if check.same_output else NIL, [NIL] * 4  # without a metric
+    if metric := max(check.metrics, key=lambda metric: VERDICTS.index(metric.verdict), default=None):
+        values[:] = _metric_row(metric)[:4]
+        words = verdict_word(metric.noise, metric.spec.higher_is_better) if metric.noise else words
     return (
         _id_of_eval(check),
-        _without_mentions(name(metric.label, 40)) if metric else NIL,
-        number(metric.base, metric.unit) if metric else NIL,
-        number(metric.head, metric.unit) if metric else NIL,
-        change_text(metric) if metric else NIL,
-        verdict_word(metric.noise, metric.spec.higher_is_better)
-        if metric and metric.noise
-        else "same output"
-        if check.same_output
-        else NIL,
+        *values,
+        words,
         count(check.broken) if check.overlap else NIL,
         count(check.fixed) if check.overlap else NIL,
         f"**{check.verdict}**" if check.verdict == "fail" else check.verdict,
@@ -178,16 +173,18 @@ def _fitting(blocks: Iterable[str], characters: int) -> Iterator[str]:
         yield block
 
 
+_EXCHANGED: Final = {
+    "model": "how much of the change is due to it, and how much to the instructions, is unknown",
+    "judge": "its grades are not compared with those of the base",
+}
+
+
 def _eval_section(check: GateEval) -> str:
     title = "" if check.name == check.eval_id else f" {name(check.name, 60)}"
     title += " (recorded)" if traits_of(check.kind).is_recorded else ""
     parts = [f"### {_id_of_eval(check)}{_without_mentions(title)}: {check.verdict}"]
-    rows = [
-        _metric_row(metric)
-        for metric in check.metrics
-        if metric is check.metrics[0] or metric.has_limit or metric.change
-    ]
-    if rows:
+    shown = (of for of in check.metrics if of is check.metrics[0] or of.has_limit or of.change)
+    if rows := [*map(_metric_row, shown)]:
         heads = ("Metric", "Base", "Head", "Change", "From", "Limits", "Verdict")
         parts.append("\n".join(table(heads, rows, range(1, 4))))
     if check.presence == "new":
@@ -196,7 +193,10 @@ def _eval_section(check: GateEval) -> str:
     sentences += (eval_sentence(check, reason) for reason in check.reasons)
     sentences += chain.from_iterable(metric_sentences(metric, check) for metric in check.metrics)
     parts += (_without_mentions(prose(sentence)) for sentence in sentences)
-    parts += _circumstances(check)
+    for who, exchange in (("model", check.model), ("judge", check.judge)):
+        if exchange:
+            names = (", ".join(code(model, 60) for model in side[:4]) for side in (exchange.before, exchange.after))
+            parts.append(f"The {who} changed from {' to '.join(names)}: {_EXCHANGED[who]}.")
     return "\n\n".join(parts)
 
 
@@ -220,21 +220,6 @@ def _metric_row(metric: GateMetric) -> tuple[str, ...]:
         ", ".join(limits) or NIL,
         verdict,
     )
-
-
-_EXCHANGED: Final = {
-    "model": "how much of the change is due to it, and how much to the instructions, is unknown",
-    "judge": "its grades are not compared with those of the base",
-}
-
-
-def _circumstances(check: GateEval) -> Iterator[str]:
-    for who, exchange in (("model", check.model), ("judge", check.judge)):
-        if exchange:
-            before, after = (
-                ", ".join(code(model, 60) for model in models[:4]) for models in (exchange.before, exchange.after)
-            )
-            yield f"The {who} changed from {before} to {after}: {_EXCHANGED[who]}."
 
 
 def _edit_sentences(evals: Sequence[GateEval]) -> list[str]:

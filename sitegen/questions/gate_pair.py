@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from functools import partial
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Final
 
 from msgspec.structs import replace
@@ -20,6 +22,7 @@ from sitegen.analysis.noise.samples import is_counted, number_judged
 from sitegen.analysis.series import first_points_with_output, series_of, variant_spread
 from sitegen.analysis.slices import part_of, slices_of
 from sitegen.config.models import GateSettings, Limit
+from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.errors import POINTER
 from sitegen.model.changes import ChangeVerdict, MetricDelta, Noise
 from sitegen.model.frozen import Frozen
@@ -34,7 +37,6 @@ from sitegen.questions.study import Study
 from sitegen.scoring.kinds import scorer, series_specs, specs_of
 from sitegen.scoring.usage import all_specs, specs_with_usage
 from sitegen.stats.counts import judged
-from sitegen.stats.intervals import Paired
 
 LISTED: Final = 200
 """Largest number of fixed cells, and of broken cells, that a report lists."""
@@ -58,6 +60,10 @@ class GateSide(Frozen):
         """The answers of a result that are judged."""
         return part_of(result, self.slice) if self.slice else result
 
+    def card_of(self, cards: EvalScorecards, snapshot: Snapshot) -> Scorecard:
+        """The scorecard of the answers that are judged of a snapshot."""
+        return self.judged_alone(Result(cards[snapshot], ())).scorecard
+
     @property
     def _until_newest(self) -> tuple[Snapshot, ...]:
         """The snapshots up to the newest output that exists."""
@@ -72,8 +78,7 @@ class GateSide(Frozen):
     @property
     def card(self) -> Scorecard:
         """The scorecard of the newest output."""
-        card = self.study.scorecards(self.history, (self.snapshot,))[self.snapshot]
-        return self.judged_alone(Result(card, ())).scorecard
+        return self.card_of(self.study.scorecards(self.history, (self.snapshot,)), self.snapshot)
 
     @property
     def slices(self) -> dict[str, dict[str, str]]:
@@ -97,12 +102,8 @@ class GateSide(Frozen):
             return number_judged(card)
         if traits.finds_texts:  # a text without anything to find has no counts, and is judged
             return len(card.documents)
-        answered = {
-            document.unit
-            for document in card.documents
-            if judged(document.counts) > 0 or any(metric.value is not None for metric in document.metrics)
-        }
-        return len(answered)
+        scored = (of for of in card.documents if any(metric.value is not None for metric in of.metrics))
+        return len({of.unit for of in (*scored, *(of for of in card.documents if judged(of.counts)))})
 
     def noise(self) -> Noise | None:
         """Estimate the noise of the repeats up to this side, as a report does."""
@@ -111,10 +112,7 @@ class GateSide(Frozen):
         cards = self.study.scorecards(self.history, (*snapshots, *chain.from_iterable(runs)))
         edits = OutputEdits(snapshots, self.study.timeline.driving_edits(self.history.id)).since_previous
         first_with_output = first_points_with_output(snapshots, self.history.kind)
-
-        def card_of(snapshot: Snapshot) -> Scorecard:
-            return self.judged_alone(Result(cards[snapshot], ())).scorecard
-
+        card_of = partial(self.card_of, cards)
         *_, noise = noise_so_far(
             (Point(snapshot, card_of(snapshot), since, first_with_output=earliest), [*map(card_of, repeated)])
             for snapshot, repeated, since, earliest in zip(snapshots, runs, edits, first_with_output, strict=True)
@@ -129,7 +127,7 @@ class GateSide(Frozen):
             return series_specs(eval_scorer, (at.settings for gated in sides for at in gated.history.snapshots), ())
         snapshots = self.history.snapshots
         cards = map(self.study.scorecards(self.history, snapshots).__getitem__, snapshots)
-        return specs_of(eval_scorer.kind, (*cards, base.card) if base else cards)
+        return specs_of(eval_scorer.kind, (base.card, *cards) if base else cards)  # the base says which is the headline
 
 
 def held_specs(
@@ -155,10 +153,7 @@ class GatedPair:
         study, history = after.study, after.history
         results = [*map(after.judged_alone, study.results(history, sides))] if self._roles else []
         kept = study.scorecards(history, (*sides, *mixtures(*sides)))
-
-        def card_of(snapshot: Snapshot) -> Scorecard:
-            return after.judged_alone(Result(kept[snapshot], ())).scorecard
-
+        card_of = partial(after.card_of, kept)
         self._series = series_of(
             study.timeline.info(history),
             specs,
@@ -168,9 +163,7 @@ class GatedPair:
         )
         self._change = change(self._series, 0, 1, card_of)
         self._cards = self._series.points[0].scorecard, self._series.points[1].scorecard
-        answers = (chain.from_iterable(case.answers for case in result.cases) for result in results)
-        judges = ([judge for answer in side for judge in answer.judges if judge.name] for side in answers)
-        self._judges = [{judge.name for judge in side if judge.score is not None} for side in judges] or [set(), set()]
+        self._answers = [[answer for case in result.cases for answer in case.answers] for result in results] or [[], []]
         mixed = sides[0].with_roles_of(sides[1], ("outputs",))
         self._by_base = card_of(mixed) if mixed in mixtures(*sides) else self._cards[not self._is_same_output]
 
@@ -179,18 +172,16 @@ class GatedPair:
 
         The draft has the metrics that the kind of the eval lacks.
         """
-        metrics = [*self._metrics(limits), *draft.metrics]
-        draft = replace(self._compared(draft), metrics=tuple(metrics))
-        check = check_eval(draft, strict_floors=self._gate.strict_floors)
+        checked = partial(check_eval, strict_floors=self._gate.strict_floors)
+        headline, *metrics = *self._metrics(limits), *draft.metrics
+        draft = replace(self._compared(draft), metrics=(headline, *metrics))
         verdict, noise = self._change.verdict, self._series.points[1].noise
         is_excused = verdict and verdict.is_open and noise and noise.limit is not None  # by repeats, also of the branch
-        if check.metrics[0].verdict == "fail" or not is_excused:
-            return check
-        by_base = replace(draft, metrics=(replace(metrics[0], noise=self._verdict_by_base()),))
-        if check_eval(by_base, strict_floors=self._gate.strict_floors).metrics[0].verdict != "fail":
-            return check
-        metrics[0] = replace(metrics[0], reasons=("worse by the repeats of the base",))
-        return check_eval(replace(draft, metrics=tuple(metrics)), strict_floors=self._gate.strict_floors)
+        if is_excused and checked(draft).metrics[0].verdict != "fail":
+            by_base = replace(draft, metrics=(replace(headline, noise=self._verdict_by_base()),))
+            if checked(by_base).metrics[0].verdict == "fail":
+                headline = replace(headline, reasons=("worse by the repeats of the base",))
+        return checked(replace(draft, metrics=(headline, *metrics)))
 
     def _metrics(self, limits: Mapping[str, Limit]) -> Iterator[GateMetric]:
         before, after = self._cards
@@ -219,14 +210,16 @@ class GatedPair:
         made = self._after.edits()
         other = other_edit(made.made_with[-1]) if edits else None
         overlap, (before, after) = self._change.overlap, self._cards
-        had = [name for name, counts in before.fields if counts.tp + counts.fn] + sorted(self._judges[0])
-        kept = {name for name, counts in after.fields if judged(counts)} | self._judges[1]
+        failed = {answer.document for answer in self._answers[1] if answer.error}.intersection(overlap.only_before)
         there = {axis for of in after.documents for axis in of.axes.items()}
         alone = [(of.id, axis) for of in before.documents for axis in of.axes.items() if axis not in there]
-        gone = {id: " ".join(axis) for id, axis in alone if axis[0] in ANSWERERS}
+        gone = {id: " ".join(axis) for id, axis in alone if axis[0] in ANSWERERS and id not in failed}
+        judges = [{judge.name for of in side for judge in of.judges if judge.name} for side in self._answers]
         lost: dict[Lost, tuple[str, ...]] = {
+            "failed at the head": tuple(id for id in overlap.only_before if id in failed),
             "gone at the head": tuple(dict.fromkeys(gone.values())),
-            "judged at the base and not at the head": tuple(name for name in dict.fromkeys(had) if name not in kept),
+            "judged at the base and not at the head": (*self._unjudged(),),
+            "judges at the head alone": tuple(sorted(judges[1] - judges[0])),
         }
         lacks = any(POINTER in finding.message for card in self._cards for finding in card.findings)
         return replace(
@@ -235,7 +228,7 @@ class GatedPair:
             overlap=GateOverlap(
                 verdict=overlap.verdict,
                 common=overlap.common,
-                only_base=tuple(id for id in overlap.only_before if id not in gone),
+                only_base=tuple(id for id in overlap.only_before if id not in failed and id not in gone),
                 only_head=overlap.only_after,
             ),
             lost={**draft.lost, **lost},
@@ -250,6 +243,26 @@ class GatedPair:
             judge=self._change.judge,
             hidden=tuple(self._hidden()),
         )
+
+    def _unjudged(self) -> Iterator[str]:
+        """Yield what the head judges no more: fields, judges (of some cases too), and answers to the same cases."""
+        before, after = self._cards
+        kept = {name for name, counts in after.fields if judged(counts)}
+        yield from (name for name, counts in before.fields if counts.tp + counts.fn and name not in kept)
+        common = {of.id for of in before.documents}.difference(self._change.overlap.only_before)
+        repeats = [[of.document for of in side if of.document in common and not of.error] for side in self._answers]
+        graded = [
+            {(judge.name, of.document) for of in side for judge in of.judges if judge.name and judge.score is not None}
+            for side in self._answers
+        ]
+        for judge, documents in groupby(sorted(graded[0]), key=itemgetter(0)):
+            cases = [id for _, id in documents if id in common]
+            if missing := sum((judge, id) not in graded[1] for id in cases):
+                yield judge if missing == len(cases) else f"{judge} ({missing:,} of {len(cases):,})"
+        runs = [len(side.snapshot.repeated_runs) for side in (self._before, self._after)]
+        most, least = map(sum, zip(map(len, repeats), runs, strict=True))
+        if least < most:
+            yield f"repeats ({most - least:,} of {most:,})"
 
     def _hidden(self) -> Iterator[tuple[str, float]]:
         """Yield the slices that got worse by more than chance although the headline did not get worse."""
@@ -266,34 +279,22 @@ class GatedPair:
 
         Of kinds without cells, or if none flipped, the cases whose score rose or fell are listed.
         """
-        headline = self._specs[0]
+        headline, cases = self._specs[0], self._series.cells.cases
         flips = [flip for flip in flipped_cells(self._series.cells, 0, 1) if flip.fate in ("fixed", "broken")]
         cells = [_gate_cell(flip) for flip in flips]
         answers_cases = traits_of(self._after.history.kind).answers_cases
         counts_cases = answers_cases or (not cells and not is_counted(headline.name))
         if not counts_cases or regraded(self._change.judge, headline.name):
             return [cell for cell in cells if cell.fate == "fixed"], [cell for cell in cells if cell.fate == "broken"]
-        better, worse = moved_cases(Compared(*self._cards), headline)
-        cases, first = self._series.cells.cases, dict[tuple[str, Fate], GateCell]()
-        for cell in cells:
-            first.setdefault((cases.get(cell.document, cell.document), cell.fate), cell)
-        sides: tuple[tuple[Fate, dict[str, Paired]], ...] = (("fixed", better), ("broken", worse))
-        listed: dict[Fate, list[GateCell]] = {"fixed": [], "broken": []}
-        for fate, moved in sides:
+        first = {(cases.get(cell.document, cell.document), cell.fate): cell for cell in reversed(cells)}
+        score = partial(GateCell, path=headline.name, extra_item=False, expected=None, by_truth=False)
+        listed: list[list[GateCell]] = [[], []]
+        sides: tuple[Fate, ...] = ("fixed", "broken")
+        for fate, found, moved in zip(sides, listed, moved_cases(Compared(*self._cards), headline), strict=True):
             for case, pair in moved.items():
                 base, head = (f"{share.part / share.whole:.4g}" for share in pair)
-                score = GateCell(
-                    fate=fate,
-                    document=case,
-                    path=headline.name,
-                    extra_item=False,
-                    expected=None,
-                    base=base,
-                    head=head,
-                    by_truth=False,
-                )
-                listed[fate].append(first.get((case, fate), score))
-        return listed["fixed"], listed["broken"]
+                found.append(first.get((case, fate)) or score(fate=fate, document=case, base=base, head=head))
+        return listed[0], listed[1]
 
     def _noise(self, spec: MetricSpec) -> ChangeVerdict | None:
         """Return the verdict on the change of a metric. If chance is no excuse, none that leaves the change open."""

@@ -230,15 +230,6 @@ def test_of_cases_with_scores_alone_those_that_got_worse_count_as_broken(tmp_pat
     )
 
 
-def test_a_judge_whose_scores_are_gone_is_a_caveat_however_the_mean_moved(tmp_path):
-    repo = GitRepo(tmp_path / "project")
-    judges = [{"name": "tone", "score": 1.0}, {"name": "facts", "score": 0.5}]
-    both, one = (json.dumps({"case_id": "a", "evaluator_results": side}) for side in (judges, judges[:1]))
-    repo.commit({"evals/tone/results.jsonl": both})
-    work(repo, {"evals/tone/results.jsonl": one})
-    assert "- `tone`: judged at the base and not at the head: facts." in check(repo).stdout.splitlines()
-
-
 def test_scores_that_moved_in_opposite_directions_are_told_of_though_their_mean_is_the_same(tmp_path):
     repo = GitRepo(tmp_path / "project")
     scores = [{"id": f"c-{at}", "score": 0.5} for at in range(8)]
@@ -800,15 +791,44 @@ def test_a_variant_and_the_limits_of_a_slice_that_are_gone_are_named(tmp_path):
     repo.commit({"sitegen.toml": limits})
     work(repo, {wordy: None, "sitegen.toml": "[gate.slices.variant]\nfloor = 0.4\n"})
     [found] = [each for each in report(repo)["evals"] if not each["slice"]]
-    assert [*found["lost"].items()] == [
-        (
-            "looser limits",
-            ["floor of Accuracy of variant 0.4 (0.5 at the base)", "min_cases of variant=short none (30 at the base)"],
-        ),
-        ("gone at the head", ["variant wordy"]),
-        ("judged at the base and not at the head", []),
-    ]
+    assert {how: names for how, names in found["lost"].items() if names} == {
+        "looser limits": [
+            "floor of Accuracy of variant 0.4 (0.5 at the base)",
+            "min_cases of variant=short none (30 at the base)",
+        ],
+        "gone at the head": ["variant wordy"],
+    }
     assert (found["overlap"]["common"], found["overlap"]["only_base"]) == (30, [])
+
+
+@pytest.mark.parametrize(
+    ("head", "limits", "verdict", "said"),
+    [
+        ({"failed": 2}, "", "pass", "failed at the head: c0, c1"),
+        ({"failed": 3}, "", "fail", "failed at the head: c0, c1, c2"),
+        ({"failed": 3}, "min_cases = 17", "pass", "failed at the head: c0, c1, c2"),
+        ({"repeats": 1}, "", "pass", "judged at the base and not at the head: repeats (20 of 40)"),
+        ({"graded": 14}, "", "pass", "judged at the base and not at the head: b (6 of 20)"),
+        ({"graded": 0}, "", "pass", "judged at the base and not at the head: b"),
+        ({"judges": "abc"}, "", "pass", "judges at the head alone: c"),
+        ({}, "", "pass", None),
+    ],
+)
+def test_what_a_branch_leaves_unjudged_is_named_and_many_failures_fail(tmp_path, head, limits, verdict, said):
+    def results(failed: int = 0, repeats: int = 2, graded: int = 20, judges: str = "ab") -> str:
+        lines = ""
+        for case in range(20):
+            scores = [{"name": name, "score": 1} for name in judges if name != "b" or case < graded]
+            done = {"error": "Timed out."} if case < failed else {"evaluator_results": scores}
+            lines += f"{json.dumps({'case_id': f'c{case}', **done})}\n" * repeats
+        return lines
+
+    repo = GitRepo(tmp_path / "tone")
+    repo.commit({"evals/tone/results.jsonl": results()})
+    work(repo, {"evals/tone/results.jsonl": results(**head), "sitegen.toml": f"[gate]\n{limits}\n"})
+    [found] = report(repo)["evals"]
+    lost = [f"{how}: {', '.join(names)}" for how, names in found["lost"].items() if names]
+    assert (found["verdict"], *lost) == (verdict, *filter(None, [said]))
 
 
 def test_an_eval_that_became_of_another_kind_is_not_comparable(repo):

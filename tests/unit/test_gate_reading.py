@@ -14,14 +14,14 @@ from sitegen.analysis.gate import stranger
 from sitegen.config.models import Limit
 from sitegen.errors import SitegenError
 from sitegen.model.changes import ChangeVerdict, DeltaParts, MetricDelta
-from sitegen.model.gate import GateCell, GateInstruction, GateReport
+from sitegen.model.gate import GateInstruction, GateReport
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import VariantSpread
 from sitegen.questions.gate_markdown import gate_markdown
 from sitegen.questions.gate_report import MOST, read_report
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.text.values import schema_first
-from tests.gates import check_metric, gate_eval, gate_report, overlap
+from tests.gates import broken, check_metric, gate_eval, gate_report, overlap
 from tests.sites import run
 
 F1, PRECISION, RECALL = scorer("fields").metrics[:3]
@@ -34,17 +34,7 @@ def report(
     name: str = "Till receipts", path: str = "prompts/a.md", values: tuple[str, str] = ('"1"', '"2"')
 ) -> GateReport:
     """Evals of every presence and verdict."""
-    expected, actual = values
-    broken = GateCell(
-        fate="broken",
-        document=name,
-        path=path,
-        extra_item=False,
-        expected=expected,
-        base=expected,
-        head=actual,
-        by_truth=False,
-    )
+    cell = broken(path, values, name)
     moved = MetricDelta("f1", -0.1, DeltaParts(-0.2, 0.1, 0.0))
     fallen = [
         replace(
@@ -71,7 +61,7 @@ def report(
             overlap=overlap("bridged", 3, ("a",), ("b", "c")),
             fixed=1,
             broken=1,
-            cells=(broken, replace(broken, fate="fixed")),
+            cells=(cell, replace(cell, fate="fixed")),
             instructions=(GateInstruction(path, ("c" * 40,)),),
             stale=True,
             cases=2,
