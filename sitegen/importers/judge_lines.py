@@ -53,6 +53,7 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import JUDGES, stated, stated_judge
+from sitegen.stats.counts import CELLS
 from sitegen.text.keys import plain_key
 
 _IDS: Final = ("id", "test_id", "case_id", "eval_id", "case", "test")
@@ -64,7 +65,6 @@ _TRIED: Final = 1_000
 """Lines after which a file without any case is rejected: it is probably one large JSON value."""
 
 _FIX: Final = "Correct the judge's results."
-_CELLS: Final = ("tp", "fp", "fn", "tn")
 _MOST: Final = 10**9  # from this number on, a count is not believed
 _COUNTED: Final = frozenset({"tp", "fp", "fn"})
 _OF_TOTALS: Final = frozenset({"metrics", "summary"})
@@ -295,9 +295,9 @@ def _cells(value: Value, faults: list[str]) -> Counts | None:
     A single false positive and a single false negative are one wrong value: one value was expected, and another was
     output. If there were more values, it is unknown which of them belong together.
     """
-    if not isinstance(value, dict) or not any(key in value for key in _CELLS):
+    if not isinstance(value, dict) or not any(key in value for key in CELLS):
         return None
-    numbers = [whole(value.get(key, 0)) for key in _CELLS]
+    numbers = [whole(value.get(key, 0)) for key in CELLS]
     if any(number is None or number >= _MOST for number in numbers):
         faults.append("Counts of the case {} are not whole numbers of at least 0, and are left out")
         return None

@@ -129,7 +129,12 @@ class Nouns(Frozen):
     @property
     def counts_false_positives(self) -> bool:
         """Whether false positives and false negatives are counted apart; answers are only right or wrong."""
-        return {"accuracy", "pass_rate"}.isdisjoint(self.ratios or ())
+        return "accuracy" not in (self.ratios or ()) and not self.are_verdicts
+
+    @property
+    def are_verdicts(self) -> bool:
+        """Whether all that is counted has passed or failed."""
+        return "pass_rate" in (self.ratios or ())
 
     @property
     def are_fields(self) -> bool:

@@ -24,6 +24,7 @@ from sitegen.model.timeline import ROLES, Role
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
 from sitegen.questions.comparison_files.changes import document_headline
+from sitegen.stats.counts import CELLS
 from sitegen.text.plain import encodable
 from sitegen.text.values import as_json
 
@@ -88,7 +89,7 @@ def real(name: str, cell: Callable[[Any], float | None]) -> ExportColumn:
 
 def counts_at(path: str) -> tuple[ExportColumn, ...]:
     """The columns of the counts at a path of attributes."""
-    return tuple(integer(name, attrgetter(f"{path}.{name}")) for name in ("tp", "fp", "fn", "tn", *ERROR_TYPES))
+    return tuple(integer(name, attrgetter(f"{path}.{name}")) for name in (*CELLS, *ERROR_TYPES))
 
 
 def _commit(of: Callable[[Any], Commit]) -> tuple[ExportColumn, ...]:

@@ -82,8 +82,10 @@ def fields(series: Series) -> DataFrame:
     """One row for each point and attribute, oldest point first, attributes in the order of the ground truth.
 
     Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``attribute``, the ratios
-    ``precision``, ``recall`` and ``f1``, ``tp``, ``fp``, ``fn``, ``tn`` and the four error types.
+    ``precision``, ``recall`` and ``f1`` unless they are the same number as another metric, ``tp``, ``fp``, ``fn``,
+    ``tn`` and the four error types.
     """
+    same = {name for spec in series.specs for name in spec.equals}
 
     def ratio(of_counts: CountRatio) -> ExportColumn:
         return real(of_counts.name, lambda at: of_counts.of(at.part.counts))
@@ -91,7 +93,7 @@ def fields(series: Series) -> DataFrame:
     columns = (
         *_PLACE,
         ExportColumn("attribute", lambda at: at.part.attribute),
-        *map(ratio, in_file_order()),
+        *(ratio(each) for each in in_file_order() if each.name not in same),
         *counts_at("part.counts"),
     )
     of_points = (point.scorecard.fields for point in series.points)

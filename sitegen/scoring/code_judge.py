@@ -108,7 +108,7 @@ def _code_judgement(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement
         details={
             "metrics": {attribute: field_row(attribute_counts) for attribute, attribute_counts in counts.items()},
             "summary": {
-                **{f"total_{name}": getattr(total, name) for name in ("tp", "fp", "fn", "tn")},
+                **{f"total_{name}": getattr(total, name) for name in stats.CELLS},
                 **stats.ratios(total),
                 "macro_f1": score,
             },

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, TypeAlias, cast
 
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import Kappa, Mark, MarkedText, Result, SpansPanel, Status
+from sitegen.scoring.kinds import specs_of_results
 from sitegen.scoring.responses.document import responses_part
 from sitegen.scoring.results_file import (
     FieldCounts,
@@ -108,8 +109,8 @@ def _highlight_numbers(counts: Counts) -> HighlightNumbers:
         found=counts.tp + counts.fp,
         correct=counts.tp,
         accuracy=stats.ACCURACY.of(counts),
-        precision=stats.ratio("precision", counts),
-        f1=stats.ratio("f1", counts),
+        precision=stats.BY_NAME["precision"].of(counts),
+        f1=stats.f1(counts),
     )
 
 
@@ -129,7 +130,7 @@ class CaseRow:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedPart:
-    """The part that only kind ``judged`` has."""
+    """The part that only kind ``judged`` has; a ratio that is the same number as another metric is null."""
 
     form: ClassVar = "sitegen/judged-results/1"
 
@@ -144,19 +145,17 @@ class JudgedPart:
 def judged_part(result: Result) -> JudgedPart:
     """Make the part of one result."""
     card = result.scorecard
+    same = {name for spec in specs_of_results(result) for name in spec.equals}
     judges: Any = {case["id"]: tuple(case["judges"]) for case in json_value(result.data)}
     return JudgedPart(
-        metrics=dict(card.metrics),
-        totals=field_row(card.counts),
-        by_attribute={field.attribute: field_row(field.counts) for field in card.fields},
+        metrics={metric.name: metric.value for metric in card.metrics if metric.name not in same},
+        totals=field_row(card.counts, same),
+        by_attribute={field.attribute: field_row(field.counts, same) for field in card.fields},
         cases=tuple(
             CaseRow(
                 id=document.id,
                 score=dict(document.metrics)["score"],
-                tp=document.counts.tp,
-                fp=document.counts.fp,
-                fn=document.counts.fn,
-                tn=document.counts.tn,
+                **dict(zip(stats.CELLS, document.counts, strict=False)),
                 judges=judges.get(document.id, ()),
             )
             for document in card.documents

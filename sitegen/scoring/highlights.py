@@ -74,7 +74,7 @@ def _score(inputs: ScoringInputs) -> Result:
 def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
     """Compute all metrics from the counts of these paragraphs."""
     counts = stats.total(document.counts for document in documents)
-    return tuple(Metric(spec.name, stats.ratio(spec.name, counts)) for spec in METRICS)
+    return tuple(Metric(spec.name, stats.BY_NAME[spec.name].of(counts)) for spec in METRICS)
 
 
 SCORER: Final = Scorer(

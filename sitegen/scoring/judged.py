@@ -38,18 +38,13 @@ from sitegen.stats.significance import variance
 from sitegen.text.plain import cut
 from sitegen.text.values import COUNT, as_json, short_digest
 
-_COUNTED: Final = (
-    "An assertion counts as one value that is right or wrong, so that F1 is the share of assertions that passed."
-)
-
 METRICS: Final = (
     MetricSpec(
         "score",
         "Score",
         "The mean of the scores of the cases as the tool gave them; for a case without one, the mean of its judges.",
     ),
-    replace(stats.RATIOS[0].spec, explanation=f"{stats.RATIOS[0].explanation} {_COUNTED}"),
-    *(ratio.spec for ratio in stats.RATIOS[1:]),
+    *(ratio.spec for ratio in stats.RATIOS),
     stats.PASSED.spec,
     MetricSpec(
         LIFT,

@@ -25,7 +25,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.scoring.scorer import NO_METRIC, Scorer, ScoringInputs
 from sitegen.scoring.usage import USAGE, specs_with_usage
-from sitegen.stats.counts import PASSED, RATIOS
+from sitegen.stats.counts import PASSED, RATIOS, judged
 
 
 class OwnMetric(Frozen):
@@ -199,25 +199,30 @@ def scorer(kind: str) -> Scorer:
     return builtin
 
 
-_AS_PASSED: Final = ("score", *(ratio.name for ratio in RATIOS))
-"""The metrics that are the share of cases that passed if each has one verdict and nothing else."""
+_RATIOS: Final = tuple(ratio.name for ratio in RATIOS)
+_CHECKS: Final = MetricSpec("f1", "Checks passed", "Checks that passed / checks, of all cases together.")
+"""F1 where each value was only found right or wrong, so that it is also precision and recall."""
 
 
 def _metrics(of: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
-    """The metrics of a kind for these outputs: of verdicts alone, without those that are the share that passed."""
-    if not traits_of(of.kind).names_scores or {card.has_only_verdicts for card in cards if card.documents} != {True}:
+    """The metrics of a kind for these outputs, without those that are the same number as another one.
+
+    If each case has one verdict and nothing else, that is the share that passed; if more was checked, but all of it
+    only found right or wrong, the share of the checks that passed.
+    """
+    known = [card for card in cards if card.documents] if traits_of(of.kind).names_scores else []
+    apart = [card for card in known if not card.counts.fp == card.counts.fn == card.counts.wrong_value]
+    if apart or not any(judged(card.counts) for card in known):
         return of.metrics
-    return tuple(
-        replace(spec, equals=_AS_PASSED) if spec.name == PASSED.name else spec
-        for spec in of.metrics
-        if spec.name not in _AS_PASSED
-    )
+    is_one = all(card.has_only_verdicts for card in known)
+    one = replace(PASSED.spec, equals=("score", *_RATIOS)) if is_one else replace(_CHECKS, equals=_RATIOS[1:])
+    return tuple(one if spec.name == one.name else spec for spec in of.metrics if spec.name not in one.equals)
 
 
 def nouns_of(kind: str, specs: Sequence[MetricSpec]) -> Nouns:
-    """The words of a kind for outputs with these metrics: a case that has one verdict and nothing else has failed."""
+    """The words of a kind for outputs with these metrics: what is only right or wrong has passed or failed."""
     nouns = scorer(kind).nouns
-    if not specs or not specs[0].equals:
+    if not any(spec.equals for spec in specs):
         return nouns
     return replace(nouns, errors=("", "", "failed", ""), letters=("", "", "F", ""), ratios=(PASSED.name,))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field, make_dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
@@ -35,7 +36,7 @@ RatioValues: Any = make_dataclass("RatioValues", _RATIOS, frozen=True, kw_only=T
 
 FieldCounts: Any = make_dataclass(
     "FieldCounts",
-    [*((name, int) for name in ("tp", "fp", "fn", "tn")), *_RATIOS],
+    [*((name, int) for name in stats.CELLS), *_RATIOS],
     namespace={"__doc__": "The counts of one attribute."},
     frozen=True,
     kw_only=True,
@@ -94,9 +95,9 @@ class ResultsTail:
     metadata: Metadata
 
 
-def field_row(counts: Counts) -> Any:
-    """The ``FieldCounts`` of one attribute."""
-    return FieldCounts(tp=counts.tp, fp=counts.fp, fn=counts.fn, tn=counts.tn, **stats.ratios(counts))
+def field_row(counts: Counts, left_out: Container[str] = ()) -> Any:
+    """The ``FieldCounts`` of one attribute, without some of the ratios."""
+    return FieldCounts(**dict(zip(stats.CELLS, counts, strict=False)), **stats.ratios(counts, left_out))
 
 
 AlignedItems: TypeAlias = tuple[int | None, int | None, float | None, PairedBy | None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import lru_cache
 from math import fsum
 from operator import attrgetter
@@ -57,6 +57,10 @@ def by_attribute(judgements: Iterable[Judgement], first: Iterable[str] = ()) -> 
     for judgement in judgements:
         of_attribute[judgement.attribute].append(judgement)
     return of_attribute
+
+
+CELLS: Final = ("tp", "fp", "fn", "tn")
+"""The names of the first counts, as files have them."""
 
 
 def total(counts: Iterable[Counts]) -> Counts:
@@ -161,7 +165,7 @@ PASSED: Final = CountRatio(
     label="Passed",
     initial="P",
     explanation="Cases that passed / cases with a verdict.",
-    note="",
+    note="{tp:,} of {expected:,} passed",
     share=lambda counts: Share(counts.tp, counts.tp + counts.fn),
 )
 """Of cases that have one verdict each and nothing else, for which it is also precision, recall and F1."""
@@ -175,14 +179,9 @@ def in_file_order() -> tuple[CountRatio, ...]:
     return (*RATIOS[1:], RATIOS[0])
 
 
-def ratios(counts: Counts) -> dict[str, float | None]:
-    """The value of each ratio, by name, in the order of data files."""
-    return {row.name: row.of(counts) for row in in_file_order()}
-
-
-def ratio(metric: str, counts: Counts) -> float | None:
-    """The value of a ratio of counts, including ``accuracy`` and ``field_accuracy``. Raises KeyError for others."""
-    return BY_NAME[metric].of(counts)
+def ratios(counts: Counts, left_out: Container[str] = ()) -> dict[str, float | None]:
+    """The value of each ratio, by name, in the order of data files; None for those that are left out."""
+    return {row.name: None if row.name in left_out else row.of(counts) for row in in_file_order()}
 
 
 @lru_cache(maxsize=8192)

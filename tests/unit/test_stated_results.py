@@ -76,8 +76,11 @@ def test_a_list_of_checks_in_a_row_has_judges_by_name(tmp_path, name):
 
     repo = initialised(project(tmp_path, "evals/q/results.json", (rows(True), rows(False))))
     assert numbers(repo, "q", "score") == [(1.0,), (0.75,)]
-    fields = points(repo, "q")[-1].scorecard.fields
-    assert {field.attribute for field in fields} == {"polite", "short"}
+    found = history(repo.path, "q")
+    assert {field.attribute for field in found.points[-1].scorecard.fields} == {"polite", "short"}
+    assert [spec.label for spec in found.series.specs] == ["Score", "Checks passed", "Passed"]
+    columns = found.fields().columns
+    assert ("f1" in columns, "recall" in columns) == (True, False), "one number has one name"
 
 
 def judged_rows(right: int) -> str:
@@ -111,10 +114,10 @@ def test_the_share_that_passed_is_the_headline_if_no_output_states_anything_else
     assert numbers(repo, "q", headline) == [(value,) for value in values]
     assert {point.scorecard.metrics[0].name for point in points(repo, "q")} == {headline}
     repo.git("checkout", "-q", "-f", "main")
-    judged = score(repo.path, "q").verdict
-    assert [(row.metric, row.status) for row in judged.rows] == [
-        (headline if headline == "pass_rate" else "f1", status)
-    ]
+    judged = score(repo.path, "q")
+    (row,), written = judged.verdict.rows, judged.document()
+    assert (row.metric, row.status) == (headline if headline == "pass_rate" else "f1", status)
+    assert [written.totals.f1, written.metrics.get("f1")] == ([None, None] if headline == "pass_rate" else [1.0, 1.0])
 
 
 def test_the_gate_sees_verdicts_that_change_alone(tmp_path):

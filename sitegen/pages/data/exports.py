@@ -131,7 +131,7 @@ class SeriesPoint(TypedDict):
 
 
 class SeriesClock(TypedDict):
-    """The numbers of one output, with each ratio of counts by its name."""
+    """The numbers of one output, with each ratio of counts by its name; null if another metric is the same number."""
 
     tp: int
     fp: int

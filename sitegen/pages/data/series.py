@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any, Final
 
 from msgspec.structs import asdict
@@ -25,14 +25,13 @@ from sitegen.model.timeline import ROLES, Edit
 from sitegen.pages import links
 from sitegen.pages.data.exports import patterns_data
 from sitegen.pages.labels import verdict_words
-from sitegen.stats.counts import errors_by_type, in_file_order
+from sitegen.stats.counts import CELLS, errors_by_type, in_file_order, ratios
 from sitegen.text.plain import spreadsheet_safe
 from sitegen.text.values import to_json_bytes
 
-_IN_ORDER: Final = in_file_order()
-_RATIOS: Final = tuple(ratio.name for ratio in _IN_ORDER)
+_RATIOS: Final = tuple(ratio.name for ratio in in_file_order())
 _TEXTS: Final = ("label", "commit", "committed_at", "recorded_at", "subject", "author")
-_NUMBERS: Final = ("tp", "fp", "fn", "tn", *_RATIOS)
+_NUMBERS: Final = (*CELLS, *_RATIOS)
 _FATES: Final = ("fixed", "broken", "still")
 _WHY: Final = ("now", *ROLES, "comparable", "common", "stale", *_FATES, "interval_low", "interval_high", "same_as")
 """Columns of the table on the causes and the uncertainty of the headline's change, and on copies."""
@@ -65,7 +64,8 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
     spread = variant_spread(series.specs[0], card)
     flips = point.change.flips if point.change else None
     slices = {axis: headlines_by(card, (axis,), series.specs[0].name) for axis in axes_of(card)}
-    then = _clock(card)
+    same = {name for spec in series.specs for name in spec.equals}
+    then = _clock(card, same)
     now = point.now if not series.info.recorded else None
     return {
         "iteration": at.iteration,
@@ -81,7 +81,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
         "stale": point.stale,
         "instructions": _changed_instructions(point.edits),
         "then": then,
-        "now": then if now is card else now and _clock(now),
+        "now": then if now is card else now and _clock(now, same),
         "delta": _exported_delta(point.change, series) if point.change else None,
         "interval": point.interval and [point.interval.low, point.interval.high],
         **({"variants": asdict(spread)} if spread else {}),
@@ -105,18 +105,18 @@ def _changed_instructions(edits: tuple[Edit, ...]) -> dict[str, str | None]:
     return {path: state[path] for path in sorted(state)}
 
 
-def _clock(card: Scorecard) -> dict[str, Any]:
-    """The counts and metrics of a scorecard; each point of the series has two of them, then and now."""
+def _clock(card: Scorecard, same: Container[str]) -> dict[str, Any]:
+    """The counts and metrics of a scorecard, without those that are the ``same`` number as another one.
+
+    Each point of the series has two of them, then and now.
+    """
     counts = card.counts
     own = {metric.name: metric.value for metric in card.metrics}
     return {
-        "tp": counts.tp,
-        "fp": counts.fp,
-        "fn": counts.fn,
-        "tn": counts.tn,
-        **{ratio.name: own[ratio.name] if ratio.name in own else ratio.of(counts) for ratio in _IN_ORDER},
+        **dict(zip(CELLS, counts, strict=False)),
+        **{name: value if name in same else own.get(name, value) for name, value in ratios(counts, same).items()},
         "errors": errors_by_type(counts),
-        "metrics": {name: value for name, value in own.items() if name not in _RATIOS},
+        "metrics": {name: value for name, value in own.items() if name not in _RATIOS and name not in same},
     }
 
 

@@ -48,7 +48,7 @@ from sitegen.pages.report.why_rows import RecordedRow, agrees, recorded_rows, wh
 from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import all_specs
 from sitegen.stats.confidence import stated_by_field
-from sitegen.stats.counts import BY_NAME, error_numbers, errors
+from sitegen.stats.counts import BY_NAME, PASSED, error_numbers, errors
 
 ALIGNED: Final = 100
 """Largest number of rows of one alignment in a report."""
@@ -311,7 +311,7 @@ class ReportView(Frozen, dict=True, gc=True):
     def note_of(self, spec: MetricSpec) -> str:
         """What a ratio was computed from: ``45 of 50 values correct``."""
         counts, nouns = self.card.counts, self.info.nouns
-        ratio = BY_NAME.get(spec.name)
+        ratio = PASSED if spec.equals else BY_NAME.get(spec.name)
         if ratio is None or any(spec.recorded for spec in self.specs):
             return ""
         noun = "values" if nouns.are_fields else "expected"

@@ -216,11 +216,8 @@ def change_lines(change: ResultChange) -> Iterator[str]:
     if change.unpaired:
         yield f"On one side only, because documents or ground truth differ: {count(change.unpaired)}."
     yield ""
-    words = (
-        {"wrong_value": "failed", "correct": "passed"}
-        if change.metrics and change.metrics[0].name == PASSED.name
-        else {}
-    )
+    names = {metric.name for metric in change.metrics}
+    words = {"wrong_value": "failed", "correct": "passed"} if PASSED.name in names and "recall" not in names else {}
     flips = (
         (
             flip.change,
