@@ -251,9 +251,8 @@ def read(content: bytes) -> JudgedResults:
         version, prompts = value_at(root, "results.version"), list_of(members)(value_at(root, "results.prompts"))
         if version not in VERSIONS or isinstance(version, bool):
             stated = f"version {written(version)[:20]}" if version is not None else "no version"
-            known = f"{VERSIONS[0]} to {VERSIONS[-1]}"
             raise UnreadableError(
-                f"it has {stated} of promptfoo's results, and only versions {known} are known",
+                f"it has {stated} of promptfoo's results, and only versions {VERSIONS[0]} to {VERSIONS[-1]} are known",
                 "Write the results with a version of promptfoo that writes one of these.",
             )
         in_list = map(Parsed, items(value_at(root, "results.results")))

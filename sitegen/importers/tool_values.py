@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from functools import cached_property
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Final, TypeVar, cast
 
 from sitegen.model.answers import Turn
@@ -168,7 +169,9 @@ def _content(message: dict[str, Value]) -> Value:
 
 def content_of(content: Value) -> str:
     """The text of a message, whose content may be a list of parts."""
-    return text(content) or text("".join(text(item.get("text")) for item in list_of(members)(content)))
+    return text(content) or text(
+        "".join(text(item.get("text")) for item in list_of(members)(content) if item.get("type") != "reasoning")
+    )
 
 
 def unique(name: str, used: Counter[str]) -> str:
@@ -181,43 +184,54 @@ _ARGUMENTS: Final = ("arguments", "input", "args")
 _IDS_OF_CALLS: Final = ("tool_call_id", "tool_use_id", "call_id")
 _RESULT: Final = ("output", "result", "response")
 """Keys of a result, or of a call that holds what the tool returned as well."""
-_CALL_PARTS: Final = ("tool_use", "tool_call", "functionCall", "function_call")
-_RESULT_PARTS: Final = ("tool_result", "functionResponse", "function_response")
-"""Types of parts of a message. Gemini has these as the only key of a part."""
+_PARTS: Final = {
+    "call": ("tool_use", "tool_call", "functionCall", "function_call", "toolInvocation", "dynamic_tool"),
+    "result": ("tool_result", "functionResponse", "function_response"),
+}
+"""Ends of the types of parts of a message that are no text, or keys of parts that hold such a one alone."""
 
 
 def transcript(*conversations: Value) -> tuple[Turn, ...]:
     """Return the messages of conversations in their order, each followed by the calls of tools in it.
 
-    Messages are those of chat APIs: with ``tool_calls`` and a role ``tool``, or with parts of their content that call
-    tools and return results. A call may be a message of its own, and hold its result; so may a result.
+    Messages are those of chat APIs: with ``tool_calls`` and a role ``tool``, or with parts that call tools and return
+    results. A call may be a message of its own, and hold its result; so may a result.
     """
     turns: list[Turn] = []
     names: dict[str, str] = {}  # of tools by the id of the call, which a result may state alone
     for message in chain.from_iterable(map(list_of(members), conversations)):
-        role, content = name_of(message.get("role")), _content(message)
-        parts = list_of(members)(content)
-        results = _of_type(parts, _RESULT_PARTS)
-        calls = [*_of_type(parts, _CALL_PARTS), *list_of(members)(message.get("tool_calls", message.get("toolCalls")))]
+        role, content, before = name_of(message.get("role")), _content(message), len(turns)
+        pieces = [*map(_part, list_of(members)(content))]
+        if content and not pieces:
+            pieces = [("message", {"text": text(content) or written(content)})]
+        calls = list_of(members)(message.get("tool_calls", message.get("toolCalls")))
         if role in ("tool", "function") or message.get("type") == "function_call_output":
-            results = results or [message]
-        elif role:
-            said = content_of(content) or ("" if parts or content is None else written(content))
-            if said or not (calls or results):
+            pieces = [each for each in pieces if each[0] == "result"] or [("result", message)]
+        elif (not role and _tool(message)) or message.get("function_call"):
+            calls.append(members(message.get("function_call")) or message)
+        for kind, group in groupby([*pieces, *(("call", call) for call in calls)], itemgetter(0)):
+            inside: list[Value] = [piece for _, piece in group]
+            if kind == "message" and role and (said := content_of(inside)):
                 turns.append(Turn("message", role, said))
-        elif _tool(message):
-            calls.append(message)
-        for call in calls:
-            turns += _turns_of_call(call, names)
-        for result in results:
-            known = next((names.get(name_of(result[key]), "") for key in _IDS_OF_CALLS if key in result), "")
-            turns.append(_result(_tool(result) or known, result))
+            for each in map(members, inside if kind == "call" else ()):
+                turns += _turns_of_call(each, names)
+            for each in map(members, inside if kind == "result" else ()):
+                known = next((names.get(name_of(each[key]), "") for key in _IDS_OF_CALLS if key in each), "")
+                turns.append(_result(_tool(each) or known, each))
+        if role and len(turns) == before:
+            turns.append(Turn("message", role, text(message.get("refusal"))))
     return tuple(turns)
 
 
-def _of_type(parts: list[dict[str, Value]], types: tuple[str, ...]) -> list[dict[str, Value]]:
-    named = [{name_of(each.get("type")).replace("-", "_"): each, **each} for each in parts]
-    return [members(each[key]) for each in named for key in types if each.get(key)]
+def _part(part: dict[str, Value]) -> tuple[str, dict[str, Value]]:
+    """What a part of a message is, and what it holds. The type of a call may name its tool: ``tool-weather``."""
+    of_type = name_of(part.get("type"))
+    for kind, types in _PARTS.items():
+        if alone := next(filter(part.get, types), ""):
+            return kind, members(part[alone])
+        if of_type.replace("-", "_").endswith(types):
+            return kind, part
+    return ("call", {"name": of_type[5:], **part}) if of_type.startswith("tool-") else ("message", part)
 
 
 def _turns_of_call(call: dict[str, Value], names: dict[str, str]) -> Iterator[Turn]:
@@ -226,14 +240,14 @@ def _turns_of_call(call: dict[str, Value], names: dict[str, str]) -> Iterator[Tu
     name, stated = _tool(call), {**call, **function}
     names[name_of(call.get("call_id", call.get("id")))] = name
     yield Turn("call", name, written(next((stated[key] for key in _ARGUMENTS if key in stated), None)))
-    if any(call.get(key) is not None for key in (*_RESULT, "error")):
+    if any(call.get(key) is not None for key in (*_RESULT, "error", "errorText")):
         yield _result(name, call)
 
 
 def _result(name: str, stated: dict[str, Value]) -> Turn:
     content = next((stated[key] for key in ("content", *_RESULT) if stated.get(key) is not None), None)
     inside = members(content)  # {"error": "too slow"}, or {"type": "error-text", "value": "too slow"}
-    error = stated.get("error", inside.get("error"))
+    error = stated.get("error", stated.get("errorText", inside.get("error")))
     is_error = any(stated.get(key) is True for key in ("is_error", "isError"))
     if inside.keys() == {"type", "value"}:
         content, is_error = inside["value"], is_error or name_of(inside["type"]).startswith("error")

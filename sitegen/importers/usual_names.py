@@ -492,13 +492,12 @@ _OWN_SCHEMA: Final = "sitegen/"
 """The beginning of ``schema`` in files that sitegen itself writes about an output."""
 
 
-def has_both_sides(case: dict[str, Value]) -> bool:
-    """Whether a case has an expected side and an output under usual names."""
-    return bool(usual_key([case], EXPECTED) and usual_key([case], OUTPUT))
+def nearest_cases(root: Value, is_case: Callable[[dict[str, Value]], object] | None = None) -> Sequence[Value]:
+    """Return the list nearest to the root any member of which is a case; empty if there is none.
 
-
-def nearest_cases(root: Value, is_case: Callable[[dict[str, Value]], bool] = has_both_sides) -> Sequence[Value]:
-    """Return the list nearest to the root any member of which is a case; empty if there is none."""
+    A case has an expected side and an output under usual names, if nothing else is said.
+    """
+    is_case = is_case or (lambda case: usual_key([case], EXPECTED) and usual_key([case], OUTPUT))
     if isinstance(root, dict) and str(root.get("schema", "")).startswith(_OWN_SCHEMA):
         return ()
     level: list[Value] = [root]

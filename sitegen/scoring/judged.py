@@ -168,7 +168,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=59,
+    version=60,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",

@@ -205,11 +205,7 @@ _CHECKS: Final = MetricSpec("f1", "Checks passed", "Checks that passed / checks,
 
 
 def _metrics(of: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
-    """The metrics of a kind for these outputs, without those that are the same number as another one.
-
-    If each case has one verdict and nothing else, that is the share that passed; if more was checked, but all of it
-    only found right or wrong, the share of the checks that passed.
-    """
+    """The metrics of a kind for these outputs: one for each number, where all that is counted is right or wrong."""
     known = [card for card in cards if card.documents] if traits_of(of.kind).names_scores else []
     apart = [card for card in known if not card.counts.fp == card.counts.fn == card.counts.wrong_value]
     if apart or not any(judged(card.counts) for card in known):

@@ -19,7 +19,9 @@ ASKED, CALLED = Turn("message", "user", "How warm is it?"), Turn("call", "weathe
 SAID = Turn("message", "assistant", "It is 20 degrees.")
 ARGUMENTS = {"city": "Graz"}
 QUESTION = {"role": "user", "content": "How warm is it?"}
-ANSWER = {"role": "assistant", "content": [{"type": "text", "text": "It is 20 degrees."}]}
+SAID_IN_PARTS = [{"type": "text", "text": "It is 20 degrees."}]
+NO, REFUSED = {"error": "no"}, {"type": "error-text", "value": "no"}
+ANSWER = {"role": "assistant", "content": SAID_IN_PARTS}
 OF_API = [
     QUESTION,
     {
@@ -32,11 +34,7 @@ OF_API = [
 ]
 OF_INSPECT = [
     QUESTION,
-    {
-        "role": "assistant",
-        "content": "",
-        "tool_calls": [{"id": "1", "function": "weather", "arguments": ARGUMENTS, "type": "function"}],
-    },
+    {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "function": "weather", "arguments": ARGUMENTS}]},
     {"role": "tool", "function": "weather", "content": "", "error": {"type": "timeout", "message": "too slow"}},
     ANSWER,
 ]
@@ -56,23 +54,23 @@ OF_RESPONSES = [
 ]
 OF_AI_SDK = [
     QUESTION,
-    {
-        "role": "assistant",
-        "content": [{"type": "tool-call", "toolCallId": "1", "toolName": "weather", "input": ARGUMENTS}],
-    },
-    {
-        "role": "tool",
-        "content": [{"type": "tool-result", "toolName": "weather", "output": {"type": "error-text", "value": "no"}}],
-    },
+    {"role": "assistant", "content": [{"type": "tool-call", "toolName": "weather", "input": ARGUMENTS}]},
+    {"role": "tool", "content": [{"type": "tool-result", "toolName": "weather", "output": REFUSED}]},
     ANSWER,
 ]
 OF_GEMINI = [
     {"role": "user", "parts": [{"text": "How warm is it?"}]},
     {"role": "model", "parts": [{"functionCall": {"name": "weather", "args": ARGUMENTS}}]},
-    {"role": "user", "parts": [{"functionResponse": {"name": "weather", "response": {"error": "no"}}}]},
+    {"role": "user", "parts": [{"functionResponse": {"name": "weather", "response": NO}}]},
     {"role": "assistant", "parts": [{"text": "It is 20 degrees."}]},
 ]
-FORMS_OF_PARTS = (IN_PARTS, OF_AI_SDK, OF_GEMINI)
+IN_TYPE = {"type": "tool-weather", "toolCallId": "1", "input": ARGUMENTS, "errorText": "no"}
+INVOKED = {"type": "tool-invocation", "toolInvocation": {"toolName": "weather", "args": ARGUMENTS, "result": NO}}
+OF_UI = [
+    [QUESTION, {"role": "assistant", "parts": [{"type": "reasoning", "text": "Hm."}, called, *SAID_IN_PARTS]}]
+    for called in (IN_TYPE, INVOKED)
+]
+FORMS_OF_PARTS = (IN_PARTS, OF_AI_SDK, OF_GEMINI, *OF_UI)
 CALLS_ALONE = [{"id": "1", "name": "weather", "input": ARGUMENTS, "output": "20", "is_error": False}]
 
 

@@ -53,7 +53,7 @@ def test_what_fails_newly_comes_first_and_every_row_says_what_it_is() -> None:
         ("new", "a", "three", False),
         ("came", "a", "four", True),
     )
-    rows = re.findall(r"<li([^>]*)><p class=case><b>(\w+)</b>", grid(now, before).rows)
+    rows = re.findall(r"<li([^>]*)><p class=case><b>(\w+)</b>", "".join(grid(now, before).drawn))
     assert [(name, marks.split()) for marks, name in rows] == [
         ("new", ["data-f", "data-c"]),
         ("old", ["data-f"]),
@@ -68,13 +68,13 @@ def test_every_case_has_a_cell_for_each_model_and_repeats_share_one() -> None:
     now = cases(("p", "a", "red", True), ("p", "a", "Red", True), ("p", "a", "blue", False), ("q", "b", "red", True))
     shown = grid(now)
     assert list(shown.columns.values()) == ["a", "b"]
-    assert re.findall(r'class="an (a\d)"', shown.rows) == ["a0", "a1", "a0", "a1"]
-    assert shown.rows.count("no answer") == 2
-    assert "passed 2 of 3 times" in shown.rows
-    found = re.findall(r"<p class=who>(given [^<]+)</p>", shown.rows)
+    assert re.findall(r'class="an (a\d)"', "".join(shown.drawn)) == ["a0", "a1", "a0", "a1"]
+    assert "".join(shown.drawn).count("no answer") == 2
+    assert "passed 2 of 3 times" in "".join(shown.drawn)
+    found = re.findall(r"<p class=who>(given [^<]+)</p>", "".join(shown.drawn))
     assert found == ["given 2 of 3 times, passed", "given 1 of 3 times, failed"]
     assert shown.address_of("flaky") == "#flaky=1"
-    assert re.findall(r"<(?:li|div)[^>]* data-y[^>]*>", shown.rows) == [
+    assert re.findall(r"<(?:li|div)[^>]* data-y[^>]*>", "".join(shown.drawn)) == [
         "<li data-f data-y>",
         '<div class="an a0" data-f data-y>',
     ]
@@ -95,8 +95,8 @@ def test_an_answer_that_is_none_fails_and_can_be_asked_for() -> None:
     late = replace(late, answers=(replace(late.answers[0], passed=None, output="", error="timeout"),))
     shown = grid((wrong, late, right))
     assert [(name, number) for _, name, _, number in shown.flags] == [("failing", 2), ("errors", 1)]
-    assert (
-        '<div class="an a0" data-f data-e><p class=who><b>a</b> <span class="pill bad">no result</span>' in shown.rows
+    assert '<div class="an a0" data-f data-e><p class=who><b>a</b> <span class="pill bad">no result</span>' in "".join(
+        shown.drawn
     )
 
 
@@ -104,12 +104,12 @@ def test_answers_are_marked_against_what_is_expected_or_the_first_that_passed() 
     answers = cases(("p", "a", "a red door", False), ("p", "b", "a door", True), ("p", "c", "a big door", True))
     (case,) = answers
     for expected, marked_words in (("a big door", ["red"]), ("", ["red", "big"])):
-        shown = grid((replace(case, expected=expected),)).rows
+        shown = "".join(grid((replace(case, expected=expected),)).drawn)
         assert re.findall(r"<mark>(.*?)</mark>", shown) == marked_words
     (case,) = answers
     about = replace(case, asked={"language": "de", "topic": "<b>", "other": "x"})
     chosen = CaseGrid(place=("qa", "0002"), cases=(about,), axes=("model", "language", "topic"))
-    assert 'data-g="language: de\ntopic: &lt;b&gt;"' in chosen.rows
+    assert 'data-g="language: de\ntopic: &lt;b&gt;"' in "".join(chosen.drawn)
     assert chosen.address(["language"], ["de"]) == "#tag=language%3A+de"
     assert grid(answers).address(["language"], ["de"]) == ""
 
@@ -150,9 +150,9 @@ def test_cases_that_the_page_does_not_hold_are_in_files_beside_it() -> None:
     assert [file.path for file in files] == ["evals/qa/0002-cases-1.js", "evals/qa/0002-cases-2.js"]
     assert (shown.part_name, shown.parts, shown.loadable) == ("0002-cases-", 2, PART + 1)
     bodies = [json.loads(re.fullmatch(rb".*?\.push\((.*)\);\n", file.content, re.DOTALL)[1]) for file in files]  # type: ignore[index]
-    names = re.findall(r"<b>(c\d+)</b>", str(shown.rows) + "".join(bodies))
+    names = re.findall(r"<b>(c\d+)</b>", "".join(shown.drawn) + "".join(bodies))
     assert names == [case.id for case in now]
-    for html in (shown.rows, *bodies):
+    for html in ("".join(shown.drawn), *bodies):
         assert "<script" not in html
         assert str(escape(HOSTILE[:30])) in html
     assert list(CaseGrid(place=None, cases=now).files()) == []
@@ -160,7 +160,7 @@ def test_cases_that_the_page_does_not_hold_are_in_files_beside_it() -> None:
 
 def test_the_page_holds_fewer_cases_if_their_texts_are_long() -> None:
     long = cases(*((f"c{number}", model, f"{model} " * 2_000, True) for number in range(DRAWN) for model in "abcdefgh"))
-    assert len(grid(long).rows) < 130_000
+    assert len("".join(grid(long).drawn)) < 130_000
     assert 10 < len(grid(long).drawn) < DRAWN
 
 

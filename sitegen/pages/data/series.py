@@ -139,10 +139,8 @@ def _exported_delta(delta: Change, series: Series) -> dict[str, Any]:
 
 def _table(series: Series, points: Iterable[dict[str, Any]]) -> bytes:
     """A line for each point. Evals of a kind have the same columns, but for usage columns if an output states usage."""
-    averages, states_usage = (
-        traits_of(series.info.kind).answers_cases,
-        any(point.scorecard.usage for point in series.points),
-    )
+    averages = traits_of(series.info.kind).answers_cases
+    states_usage = any(point.scorecard.usage for point in series.points)
     further = [spec.name for spec in series.specs if spec.name not in _RATIOS]
     head = ["iteration", *_TEXTS, "cause", "status", *_NUMBERS, *ERROR_TYPES, *map(spreadsheet_safe, further)]
     head += ["delta", "report", *_WHY, *_VARIANTS * averages, *("models", "judges") * states_usage]

@@ -147,11 +147,6 @@ class CaseGrid(Frozen, dict=True, gc=True):
         return rows[: max(1, sum(size <= _PAGE for size in accumulate(map(len, rows))))]
 
     @property
-    def rows(self) -> Markup:
-        """The rows on the page, one after the other."""
-        return Markup("".join(self.drawn))
-
-    @property
     def loadable(self) -> int:
         """Number of further cases that the page can load."""
         return len(self.cases) - len(self.drawn) if self.place else 0
