@@ -54,11 +54,9 @@ def compare(request: CompareRequest) -> None:
         fix = f"{error.fix} Here: {_examples(request)}"
         raise ConfigurationError(error.message, where=error.where, fix=fix) from None
     if kind == "revisions" and all(Path(revision).is_file() for revision in names):
-        raise ConfigurationError(
-            "Prompts are compared by their responses to test cases.",
-            where=" ".join(names),
-            fix="Name the file of the test cases by --test_cases FILE.",
-        )
+        message = "Prompts are compared by their responses to test cases."
+        fix = "Name the file of the test cases by --test_cases FILE."
+        raise ConfigurationError(message, where=" ".join(names), fix=fix)
     if request.config and kind != "variants":
         raise ConfigurationError("--config is for variants of a prompt.", fix="Leave it out.")
     chosen = None
@@ -66,11 +64,10 @@ def compare(request: CompareRequest) -> None:
         try:
             document, thresholds = compare_revisions(request.options, names)
         except RepositoryError as error:
-            histories = WorktreeProject.open(request.options.repo).histories
-            if named := next((name for name in names if name in histories and repr(name) in error.message), ""):
-                fix = f"Compare what one eval has: {_examples(request)}"
-                raise ConfigurationError(f"{named!r} is an eval, not a revision.", fix=fix) from None
-            raise
+            project = WorktreeProject.open(request.options.repo)
+            if names[0] not in project.histories or repr(names[0]) not in error.message:
+                raise
+            document, thresholds = compare_variants(project, names[0], names[1:])
     elif kind == "iterations":
         document, thresholds = compare_iterations(request.options, eval_id, names)
     else:
@@ -153,7 +150,6 @@ def _print_or_write(
     top = top_of(request.options.repo)
     for name, content in files.items():
         write_named(request.out / name, content, top)
-    for name in files:
         print_line(f"wrote {request.out / name}", error=True)
 
 
@@ -162,15 +158,14 @@ def read_sides(sides: list[str], eval_id: str | None) -> tuple[SideKind, str, tu
 
     No names mean all variants. Raises ConfigurationError if the arguments do not fit together.
     """
-    fix = "Give EVAL VALUE VALUE with values such as model=mini, EVAL@ITERATION EVAL@ITERATION, or revisions."
+    fix = "Give EVAL VALUE VALUE with values such as model=mini, EVAL@ITERATION EVAL@ITERATION, or revisions. "
+    fix += "Values behind iterations, EVAL@1 EVAL@2 model=mini, compare these answers alone."
     if len(set(sides)) < len(sides):
         raise ConfigurationError("A side is named twice.", fix=fix)
-    if (
-        eval_id is None
-        and len(sides) > 2
-        and not _ON_AXIS.fullmatch(sides[0])
-        and all(map(_ON_AXIS.fullmatch, sides[1:]))
-    ):
+    on_axis = list(filter(_ON_AXIS.fullmatch, sides))
+    if behind := on_axis if any("@" in side for side in {*sides} - {*on_axis}) else []:
+        sides = [side for side in sides if side not in behind]
+    elif eval_id is None and len(sides) > 2 and on_axis == sides[1:]:
         eval_id, *sides = sides
     on_first = _SIDES["iterations"].fullmatch(sides[0]) if sides else None
     if eval_id is None and on_first and all(re.fullmatch(r"@\w[\w.-]*", side) for side in sides[1:]):
@@ -184,11 +179,12 @@ def read_sides(sides: list[str], eval_id: str | None) -> tuple[SideKind, str, tu
         raise ConfigurationError("Two sides to compare are needed.", fix=fix)
     for kind, pattern in _SIDES.items():
         matches = [match for side in sides if (match := pattern.fullmatch(side))]
-        if matches and len(matches) < len(sides):
-            raise ConfigurationError("All sides have to be of the same kind.", where=" ".join(sides), fix=fix)
         if matches:
             evals = {match[1] for match in matches}
-            if len(evals) > 1:
-                raise ConfigurationError("The sides are of different evals.", where=", ".join(sorted(evals)), fix=fix)
-            return kind, evals.pop(), tuple(match[2] for match in matches)
+            if len(matches) < len(sides) or len(evals) > 1:
+                message = "All sides have to be of the same kind, and of one eval."
+                raise ConfigurationError(message, where=" ".join(sides), fix=fix)
+            return kind, evals.pop(), (*(match[2] for match in matches), *behind)
+    if on_axis:
+        raise ConfigurationError("No eval is named.", where=" ".join(sides), fix=fix)
     return "revisions", "", tuple(sides)

@@ -8,9 +8,9 @@ from sitegen.model.outcomes import Flips, Tally
 from sitegen.model.timeline import Cause
 from sitegen.model.usage import Exchange
 
-Unit: TypeAlias = Literal["documents", "fields", "cases", "runs"]
+Unit: TypeAlias = Literal["documents", "fields", "cases"]
 """What a sample consists of. fields: there are too few documents, so the interval is about further fields of the same
-documents. cases: test cases of kind ``responses``. runs: outputs made again."""
+documents. cases: test cases of kind ``responses``."""
 
 
 class Ends(NamedTuple):

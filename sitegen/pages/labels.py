@@ -115,7 +115,6 @@ def interval_basis(unit: Unit, n: int, nouns: Nouns) -> str:
         "documents": (nouns.document, nouns.documents),
         "fields": (nouns.attribute, f"{nouns.attributes} of these {nouns.documents}"),
         "cases": ("case", "cases"),
-        "runs": ("run", "runs"),
     }[unit]
     return f"{n:,} {singular if n == 1 else plural}"
 
@@ -275,7 +274,7 @@ def by_either(other: str) -> str:
     return f"by this edit or {other}"
 
 
-def span(interval: Interval | None) -> str:
+def span(interval: Interval | Ends | None) -> str:
     """The ends of an interval around a value, ``0.614 to 0.889``; empty if there is none."""
     return f"{interval.low:.3f} to {interval.high:.3f}" if interval else ""
 
@@ -334,7 +333,6 @@ def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
         "documents": f"other {nouns.documents}",
         "fields": f"other {nouns.attributes} of these {nouns.documents}",
         "cases": "other cases",
-        "runs": "other runs",
     }[verdict.unit]
     if interval.low <= 0 <= interval.high:
         here = "more than chance here, but " * (verdict.decision in ("better", "worse"))

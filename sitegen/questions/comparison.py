@@ -139,15 +139,27 @@ def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> tup
 def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> tuple[ComparisonDocument, Thresholds]:
     """Compare iterations of one eval, named by a baseline or as ``snapshot_named`` reads names.
 
-    Raises ConfigurationError if the eval or an iteration does not exist.
+    With values such as ``model=mini`` behind them, only these answers. Raises ConfigurationError if one is missing.
     """
+    wanted = dict(name.split("=", 1) for name in names if "=" in name)
     with open_study(options) as study:
         history = study.history(eval_id)
         baselines = {name: history.snapshots[at] for name, at in study.timeline.baselines_of(history)}
-        snapshots = [baselines.get(name) or snapshot_named(history, name) for name in names]
+        snapshots = [baselines.get(name) or snapshot_named(history, name) for name in names if "=" not in name]
         labels = [snapshot.label for snapshot in snapshots]
         if len(set(labels)) < len(labels):  # one iteration, scored several times
             labels = [snapshot.slug for snapshot in snapshots]
+        if wanted:
+            only = ", ".join(map("=".join, wanted.items()))
+            parts = [part_of(result, wanted) for result in study.results(history, snapshots)]
+            if lacking := [label for label, part in zip(labels, parts, strict=True) if not part.scorecard.documents]:
+                where, fix = ", ".join(lacking), f"Its values: sitegen history {eval_id} --by {next(iter(wanted))}"
+                raise ConfigurationError(f"No answer has {only}.", where=where, fix=fix)
+            info, named = (
+                EvalInfo(id=eval_id, name=eval_id, kind=history.kind),
+                [f"{label}, {only}" for label in labels],
+            )
+            return ComparisonDocument(changes=compare_results(info, parts, named)), _thresholds_of(study)
         series = study.series(history)
         places = [history.snapshots.index(snapshot) for snapshot in snapshots]
         results = study.results(history, snapshots) if traits_of(history.kind).answers_cases else ()
@@ -189,11 +201,9 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
             same = {name if name in after else former.get(name, name): before[name] for name in before}
             common = [eval_id for eval_id in same if eval_id in after and same[eval_id].kind == after[eval_id].kind]
             if not common:
-                raise NothingToReportError(
-                    f"{base!r} and {head!r} have no eval with outputs in common.",
-                    fix="If the manifest is newer than one of them, compare iterations instead: "
-                    "sitegen compare EVAL@1 EVAL@2",
-                )
+                instead = "compare iterations instead: sitegen compare EVAL@1 EVAL@2"
+                message = f"{base!r} and {head!r} have no eval with outputs in common."
+                raise NothingToReportError(message, fix=f"If the manifest is newer than one of them, {instead}")
             for eval_id in common:
                 earlier, history = with_common_grades(same[eval_id], after[eval_id])
                 series, at, newest = study.series(history), earlier.snapshots[-1], history.snapshots[-1]

@@ -81,9 +81,8 @@ def points(series: Series) -> DataFrame:
 def fields(series: Series) -> DataFrame:
     """One row for each point and attribute, oldest point first, attributes in the order of the ground truth.
 
-    Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``attribute``, the ratios
-    ``precision``, ``recall`` and ``f1`` unless they are the same number as another metric, ``tp``, ``fp``, ``fn``,
-    ``tn`` and the four error types.
+    Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``attribute``, the ratios that are not the
+    same number as another metric, ``tp``, ``fp``, ``fn``, ``tn`` and the four error types.
     """
     same = {name for spec in series.specs for name in spec.equals}
 

@@ -200,8 +200,6 @@ def scorer(kind: str) -> Scorer:
 
 
 _RATIOS: Final = tuple(ratio.name for ratio in RATIOS)
-_CHECKS: Final = MetricSpec("f1", "Checks passed", "Checks that passed / checks, of all cases together.")
-"""F1 where each value was only found right or wrong, so that it is also precision and recall."""
 
 
 def _metrics(of: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
@@ -210,8 +208,9 @@ def _metrics(of: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
     apart = [card for card in known if not card.counts.fp == card.counts.fn == card.counts.wrong_value]
     if apart or not any(judged(card.counts) for card in known):
         return of.metrics
-    is_one = all(card.has_only_verdicts for card in known)
-    one = replace(PASSED.spec, equals=("score", *_RATIOS)) if is_one else replace(_CHECKS, equals=_RATIOS[1:])
+    one = MetricSpec("f1", "Checks passed", "Checks that passed / checks, of all cases together.", equals=_RATIOS[1:])
+    if all(card.has_only_verdicts for card in known):
+        one = replace(PASSED.spec, equals=("score", *_RATIOS))
     return tuple(one if spec.name == one.name else spec for spec in of.metrics if spec.name not in one.equals)
 
 

@@ -179,7 +179,9 @@ def test_without_matplotlib_two_files_are_written_and_it_says_what_to_install(pr
         (("notes@1", "notes@9"), "The eval 'notes' has no iteration 9."),
         (("nothing@1", "nothing@2"), "There is no eval 'nothing'."),
         (("HEAD", "nowhere"), "There is no revision 'nowhere'"),
-        (("notes", "HEAD"), "'notes' is an eval, not a revision."),
+        (("notes", "HEAD"), "The answers in the newest output of 'notes' differ in no variant, model or tag."),
+        (("model=x", "model=y"), "No eval is named."),
+        (("notes@1", "notes@2", "model=x"), "No answer has model=x."),
         (("HEAD",), "Two sides to compare are needed."),
         (("notes",), "Two sides to compare are needed."),
     ],
@@ -188,7 +190,7 @@ def test_what_cannot_be_compared_ends_with_what_to_do(project, arguments, what):
     done = run("compare", *arguments, "--repo", project)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"sitegen: {what}")
-    assert (": sitegen compare notes@iteration-" in done.stderr) is (len(arguments) == 1 or "is an eval" in what)
+    assert (": sitegen compare notes@iteration-" in done.stderr) is (len(arguments) == 1 or "No eval" in what)
 
 
 def test_revisions_from_before_the_manifest_point_to_iterations(repo):
@@ -215,6 +217,7 @@ def test_revisions_from_before_the_manifest_point_to_iterations(repo):
         ([], "a", ("variants", "a", ())),
         (["x", "2"], "a", ("variants", "a", ("x", "2"))),
         (["@1", "a@2"], "a", ("iterations", "a", ("1", "2"))),
+        (["a@1", "@2", "model=x"], None, ("iterations", "a", ("1", "2", "model=x"))),
     ],
 )
 def test_sides_are_variants_iterations_or_revisions(sides, eval_id, expected):

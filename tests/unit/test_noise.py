@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sitegen.analysis.deltas import Compared
 from sitegen.analysis.noise.changes import change_verdict
 from sitegen.analysis.noise.metrics import metric_verdict
-from sitegen.analysis.noise.samples import interval_of, interval_of_runs
+from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.changes import ChangeVerdict, Ends, FlipRate, Interval, Noise, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Flips, State
@@ -135,14 +135,6 @@ def test_paragraphs_of_highlights_are_documents():
     found = interval_of(some)
     assert found is not None
     assert (some.metrics[0], found.unit, found.n) == (Metric("accuracy", 0.5), "documents", 6)
-
-
-def test_repeated_runs_have_an_interval_of_their_mean():
-    found = interval_of_runs([0.80, 0.84, 0.82])
-    assert found is not None
-    assert (found.unit, found.n, ends(found)) == ("runs", 3, (0.770, 0.870))
-    assert interval_of_runs([0.8]) is None
-    assert interval_of_runs([0.8, 0.8, 0.8]) is None
 
 
 def test_many_fixed_cells_in_every_document_are_better_and_the_reverse_is_worse():

@@ -16,7 +16,6 @@ PARAGRAPHS = Nouns(attribute="category", attributes="categories", document="para
         ("fields", 1_400, "1,400 categories of these paragraphs"),
         ("cases", 20, "20 cases"),
         ("cases", 1, "1 case"),
-        ("runs", 3, "3 runs"),
     ],
 )
 def test_an_interval_says_what_it_was_made_from(unit: Unit, n: int, words: str):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from math import fsum
 from typing import Final, TypeAlias
@@ -13,7 +13,7 @@ from sitegen.model.changes import Ends, Interval, Unit
 from sitegen.model.metrics import LIFT, OF_TRANSCRIPTS, Counts
 from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.stats.counts import Share, judged, share_of
-from sitegen.stats.intervals import ROUNDING, Paired, around, around_mean, effective_wilson, mean_of, ratio, wilson
+from sitegen.stats.intervals import ROUNDING, Paired, around, around_mean, effective_wilson, ratio, wilson
 
 _ENOUGH: Final = 5
 """Fewest documents for a sample of documents; with fewer, their fields are the sample."""
@@ -172,11 +172,3 @@ def ends_of_mean(headlines: Iterable[tuple[float | None, Interval | None]]) -> E
     ]
     with_interval = [end for end in ends if end is not None]
     return around_mean(with_interval) if len(with_interval) == len(ends) else None
-
-
-def interval_of_runs(values: Sequence[float]) -> Interval | None:
-    """Compute the interval of the mean over repeated runs of one iteration; None for fewer than two runs."""
-    spread = mean_of(values)
-    return _stated_interval(
-        around(spread) if spread else None, unit="runs", n=len(values), method="Student's t over runs"
-    )

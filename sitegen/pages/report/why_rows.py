@@ -10,8 +10,7 @@ from typing import Final, TypeAlias
 
 from markupsafe import Markup
 
-from sitegen.analysis.noise.repeats import Repeats
-from sitegen.analysis.noise.samples import interval_of_runs
+from sitegen.analysis.noise.repeats import Repeats, noise_of
 from sitegen.analysis.recorded import CLOSE, DifferencePart, RecordedCause, counted_by, recorded_convention
 from sitegen.model.changes import Change, ChangeVerdict, Ends, Interval, Noise
 from sitegen.model.metrics import Convention, MetricSpec, Nouns
@@ -26,6 +25,7 @@ from sitegen.pages.html.formats import NIL, printable
 from sitegen.pages.html.tables import Column
 from sitegen.pages.labels import CAUSES, DisplayedChange, bad_runs, exchanges, interval_basis, signed
 from sitegen.stats import counts as stats
+from sitegen.stats.intervals import ROUNDING, around, mean_of
 from sitegen.text.plain import counted
 from sitegen.text.values import SMALL, metric_text
 
@@ -328,14 +328,19 @@ def runs(repeats: Repeats, noise: Noise | None, spec: MetricSpec) -> Markup:
     if not values:
         return Markup(f"{label} is undefined in all of them.")
     words = f"{label} lies between {min(values):.3f} and {max(values):.3f}"
-    if interval := interval_of_runs(values):
-        level = "95\u202f%"
-        words += f"; the mean of such runs from {labels.span(interval)} ({level})"
+    spread = mean_of(values)
+    if spread and spread.error > ROUNDING:
+        words += f"; the mean of such runs from {labels.span(around(spread))} (95\u202f%)"
     if noise and noise.deviation is not None:
         words += f". Standard deviation: {text(metric_text(noise.deviation, spec.unit))}"
     if noise and noise.pooled.rate is not None:
         words += f". Of {noise.pooled.pairs:,} pairs of values {100 * noise.pooled.rate:.1f}\u202f% differ in outcome"
     return Markup(f"{words}. {text(bad_runs(noise.bad_runs if noise else ()))}".rstrip())
+
+
+def noise_of_runs(repeats: Repeats) -> Noise | None:
+    """How far the repeated runs of one iteration differ."""
+    return noise_of([repeats])
 
 
 def because(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, methods: str) -> Markup:
