@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 START = 1_700_000_000
 DAY = 86_400
+LFS_POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'7' * 64}\nsize 12345\n"
+"""The content of a file that is in Git LFS."""
 
 
 class Link(NamedTuple):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from itertools import chain
@@ -20,12 +21,14 @@ from sitegen.config.extensions import METRICS, metric_object
 from sitegen.config.findings import OWN_METRICS
 from sitegen.errors import ConfigurationError
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import ROUNDING, Counts, Metric, MetricSpec, Nouns, traits_of
+from sitegen.model.metrics import ROUNDING, Metric, MetricSpec, Nouns, traits_of
 from sitegen.model.problems import Finding
-from sitegen.model.scorecards import DocumentScore, Result, Scorecard
+from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
 from sitegen.scoring.scorer import NO_METRIC, Scorer, ScoringInputs
 from sitegen.scoring.usage import USAGE, specs_with_usage
-from sitegen.stats.counts import PASSED, RATIOS, judged
+from sitegen.stats.counts import PASSED, RATIOS, judged, total
+
+_MOST_FIELDS: Final = 5_000  # of an output with a page of their own; a file may have any number of keys
 
 
 class OwnMetric(Frozen):
@@ -74,10 +77,9 @@ def still_installed(metrics: Iterable[tuple[str, int]]) -> bool:
 
 def _version(name: str) -> int:
     """The version of a metric; 0 if it is not installed."""
-    try:
+    with suppress(ConfigurationError):
         return own_metric(name).version
-    except ConfigurationError:
-        return 0
+    return 0
 
 
 def _metric_names(settings: str) -> tuple[str, ...]:
@@ -86,6 +88,20 @@ def _metric_names(settings: str) -> tuple[str, ...]:
         return ()
     names = json.loads(settings).get(OWN_METRICS) or ()
     return tuple(dict.fromkeys(map(str, names if isinstance(names, list) else [names])))
+
+
+def _with_bounded_fields(result: Result) -> Result:
+    """Judge the fields of an output beyond ``_MOST_FIELDS`` under one name. Its numbers stay as they are."""
+    card, rest = result.scorecard, "other fields"
+    if len(card.fields) <= _MOST_FIELDS:
+        return result
+    message = f"{len(card.fields):,} fields are judged: those after the first {_MOST_FIELDS:,} are listed as {rest!r}"
+    fix = "If the keys are ids of documents or cases, write a list of objects, each with its id."
+    names = {field.attribute for field in card.fields[:_MOST_FIELDS]}
+    other = FieldScore(rest, total(field.counts for field in card.fields[_MOST_FIELDS:]))
+    judgements = (each if each.attribute in names else replace(each, attribute=rest) for each in result.judgements)
+    fields, findings = (*card.fields[:_MOST_FIELDS], other), (Finding("warning", message, fix), *card.findings)
+    return replace(result, scorecard=replace(card, fields=fields, findings=findings), judgements=tuple(judgements))
 
 
 def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
@@ -99,7 +115,7 @@ def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
     lacks_output, settings = any(file.not_fetched for file in inputs.outputs), inputs.settings
     moved = [inputs]
     del inputs  # only the scorer holds the contents, and can drop them before the end
-    result = scorer.score(moved.pop())
+    result = _with_bounded_fields(scorer.score(moved.pop()))
     if lacks_output:
         result = _without_scores(result)
     card = result.scorecard
@@ -127,32 +143,21 @@ def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
     of_kind = [value for value in card.metrics if value.name not in USAGE]
     usage = [value for value in card.metrics if value.name in USAGE]
     specs = (*card.specs, *(metric.spec for metric in metrics))
-    return replace(
-        result,
-        scorecard=replace(
-            card, metrics=(*of_kind, *values, *usage), documents=documents, findings=tuple(findings), specs=specs
-        ),
+    card = replace(
+        card, metrics=(*of_kind, *values, *usage), documents=documents, findings=tuple(findings), specs=specs
     )
+    return replace(result, scorecard=card)
 
 
 def _without_scores(result: Result) -> Result:
     """The result without anything but its findings and the names of its metrics, which are undefined."""
     card = result.scorecard
-    return Result(
-        Scorecard(
-            status="no_ground_truth" if card.status == "no_ground_truth" else "unreadable",
-            counts=Counts(),
-            metrics=tuple(Metric(metric.name, None) for metric in card.metrics),
-            documents=(),
-            fields=(),
-            findings=card.findings,
-            convention=card.convention,
-            specs=card.specs,
-            kind=card.kind,
-        ),
-        (),
-        data=result.data,
-    )
+    bare = scorer(card.kind).unscored(card.findings).scorecard
+    metrics = tuple(Metric(metric.name, None) for metric in card.metrics)
+    bare = replace(bare, metrics=metrics, convention=card.convention, specs=card.specs)
+    if card.status != bare.status:
+        bare = replace(bare, status="unreadable")
+    return Result(bare, (), data=result.data)
 
 
 def _with_values(
@@ -164,12 +169,8 @@ def _with_values(
         raise ValueError("of_documents gives no value, or one beyond 0 to 1, or of an unknown document")
     if abs(fsum(values.values()) / len(values) - whole) > ROUNDING:
         raise ValueError("the mean of of_documents is another number than value")
-    return tuple(
-        replace(document, metrics=(*document.metrics, Metric(metric.spec.name, float(values[document.id]))))
-        if document.id in values
-        else document
-        for document in documents
-    )
+    added = {id: Metric(metric.spec.name, float(value)) for id, value in values.items()}
+    return tuple(replace(of, metrics=(*of.metrics, added[of.id])) if of.id in added else of for of in documents)
 
 
 def own_specs(settings: str) -> tuple[MetricSpec, ...]:
@@ -217,9 +218,9 @@ def _metrics(of: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
 def nouns_of(kind: str, specs: Sequence[MetricSpec]) -> Nouns:
     """The words of a kind for outputs with these metrics: what is only right or wrong has passed or failed."""
     nouns = scorer(kind).nouns
-    if not any(spec.equals for spec in specs):
-        return nouns
-    return replace(nouns, errors=("", "", "failed", ""), letters=("", "", "F", ""), ratios=(PASSED.name,))
+    if any(spec.equals for spec in specs):
+        nouns = replace(nouns, errors=("", "", "failed", ""), letters=("", "", "F", ""), ratios=(PASSED.name,))
+    return nouns
 
 
 def specs_of(kind: str, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:

@@ -14,7 +14,7 @@ from sitegen.errors import ConfigurationError, MissingObjectsError
 from sitegen.history.repository_place import SAFE
 from sitegen.project import Options
 from sitegen.questions.study import read_series
-from tests.gitrepo import GitRepo
+from tests.gitrepo import LFS_POINTER, GitRepo
 from tests.names import MAPPING, TRUTH, output
 from tests.sites import broken_links, build_site, content, differences, differs_from_cold, failing, problems_text, run
 
@@ -226,8 +226,7 @@ def test_an_output_that_a_clone_lacks_is_unreadable_and_the_other_iterations_sta
 
 @pytest.mark.parametrize("is_first", [True, False])
 def test_an_output_in_git_lfs_that_was_not_fetched_has_no_score_and_is_in_no_mean(project, tmp_path, is_first):
-    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'7' * 64}\nsize 12345\n"
-    files = {"evals/third/ground_truth.csv": TRUTH, "evals/third/extracted.json": pointer}
+    files = {"evals/third/ground_truth.csv": TRUTH, "evals/third/extracted.json": LFS_POINTER}
     project.commit(files if is_first else {**files, "evals/third/extracted.json": output(1)})
     if not is_first:
         project.commit(files)
@@ -291,8 +290,7 @@ def test_a_content_in_git_lfs_is_missing_until_it_is_fetched_whatever_file_it_is
 @pytest.mark.parametrize("path", ["sitegen.toml", "evals/manifest.yaml"])
 @pytest.mark.parametrize("command", ["build", "build --worktree", "check --base HEAD~1", "verify-all", "history good"])
 def test_a_configuration_in_git_lfs_is_never_read_as_text(project, path, command):
-    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'7' * 64}\nsize 12345\n"
-    project.commit({path: pointer})
+    project.commit({path: LFS_POINTER})
     project.checkout()
     done = run(*command.split(), cwd=project.path)
     assert done.returncode == 2

@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.gitrepo import Content, GitRepo
+from sitegen.scoring.kinds import scored_with_own_metrics, scorer
+from sitegen.scoring.scorer import File, ScoringInputs
+from tests.gitrepo import LFS_POINTER, Content, GitRepo
 from tests.names import MAPPING
 from tests.sites import broken_links, build_site, content, problems_text, run
 
@@ -116,11 +118,7 @@ OUTPUTS: dict[str, tuple[Content, str, str]] = {
     "nothing": ("", "unreadable", "extracted.json"),
     "blanks": (" \n\t\n", "unreadable", "extracted.json"),
     "null bytes": (b"\0" * 100, "unreadable", "extracted.json"),
-    "a pointer": (
-        f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n",
-        "unreadable",
-        "extracted.json",
-    ),
+    "a pointer": (LFS_POINTER, "unreadable", "extracted.json"),
     "a broken end": (FINE[:40], "unreadable", "extracted.json"),
     "other encodings": (FINE.encode("utf-16"), "unreadable", "extracted.json"),
 }
@@ -272,12 +270,8 @@ def test_addresses_are_file_names_on_every_system(many):
     assert [part for part in parts if reserved.fullmatch(part)] == []
 
 
-def test_pages_of_odd_names_hold_nothing_that_runs(many):
-    assert dangers(many.out) == []
-
-
-def test_every_link_of_odd_names_leads_to_a_file(many):
-    assert broken_links(many.out) == []
+def test_pages_of_odd_names_hold_nothing_that_runs_and_link_to_files(many):
+    assert dangers(many.out) == broken_links(many.out) == []
 
 
 def test_odd_names_work_on_the_command_line(many):
@@ -382,6 +376,18 @@ def test_fields_of_odd_names_have_pages_of_their_own(build):
     done = run("blame", "odd", "*", "--repo", str(built.repo.path))
     assert (done.returncode, done.stderr, "\u202e" in done.stdout) == (0, "", False)
     assert done.stdout.count("fixed: new output") == len(FIELDS)
+
+
+def test_fields_beyond_a_bound_share_a_name_and_change_no_number():
+    expected = {f"key{number}": "x" for number in range(5_003)}
+    files = (json.dumps(side).encode() for side in (expected, {**expected, "key1": "y", "key5002": "y", "more": "z"}))
+    truth, output = (File(f"{number}.json", content) for number, content in enumerate(files))
+    result = scored_with_own_metrics(scorer("fields"), ScoringInputs(outputs=(output,), ground_truth=truth))
+    card, (attribute, counts) = result.scorecard, result.scorecard.fields[-1]
+    assert (len(card.fields), attribute, counts.tp, counts.fp, counts.fn) == (5_001, "other fields", 2, 2, 1)
+    assert (card.counts.tp, card.counts.fp, card.counts.fn) == (5_001, 3, 2)
+    assert {each.path for each in result.judgements if each.attribute == attribute} >= {"key5002", "more"}
+    assert card.findings[0].message.startswith("5,004 fields are judged: those after the first 5,000 are listed")
 
 
 def test_categories_of_which_nothing_was_ever_judged_are_no_links(build):

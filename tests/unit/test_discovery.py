@@ -25,7 +25,7 @@ from sitegen.recognition.instruction_files import InstructionGlob
 from sitegen.recognition.output_series import run_globs_of
 from sitegen.scoring.kinds import specs_of
 from sitegen.serve.watch import followed
-from tests.gitrepo import GitRepo, Link
+from tests.gitrepo import LFS_POINTER, GitRepo, Link
 from tests.scoring.test_tables import tables
 from tests.sites import build_site, content, run
 
@@ -1048,7 +1048,6 @@ def test_a_report_that_is_not_known_is_said_to_be_not_known(repo):
     assert told == {f"evals/{name}.json" for name in ("results", "outcomes/systems", "f1_scores", "arms")}
 
 
-LFS_POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'7' * 64}\nsize 12345\n"
 GRADED = json.dumps({"results": [{"id": f"c{n}", "output": "x", "passed": n < 4, "score": 0.5} for n in range(6)]})
 
 

@@ -10,7 +10,7 @@ import pytest
 from sitegen.api import history, score
 from sitegen.model.series import Point
 from sitegen.scoring.case_files import kind_of_case_file
-from tests.gitrepo import GitRepo
+from tests.gitrepo import LFS_POINTER, GitRepo
 from tests.sites import build_site, differences, differs_from_cold, problems_text, run
 
 
@@ -580,13 +580,10 @@ def test_responses_of_several_variants_are_compared_as_texts(tmp_path):
     assert "verdicts or scores, which do not count" in problems_text(tmp_path / "site")
 
 
-POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'7' * 64}\nsize 12345\n"
-
-
 @pytest.mark.parametrize(
     "newest",
     [
-        pytest.param(POINTER, id="not fetched"),
+        pytest.param(LFS_POINTER, id="not fetched"),
         pytest.param("[", id="truncated"),
         pytest.param("", id="empty"),
         pytest.param("[]", id="no responses"),
@@ -610,10 +607,10 @@ def test_verdicts_that_an_earlier_output_states_decide_the_kind(repo, places, ne
     done = run("check", "--base", "HEAD~1", "--exact", cwd=repo.path)
     assert done.returncode == 1
     assert "Its kind is not the same" not in done.stdout
-    assert ("Run git lfs fetch --all" in done.stdout) is (newest == POINTER)
+    assert ("Run git lfs fetch --all" in done.stdout) is (newest == LFS_POINTER)
 
 
-@pytest.mark.parametrize("newest", [POINTER, "[", "{}"])
+@pytest.mark.parametrize("newest", [LFS_POINTER, "[", "{}"])
 def test_an_eval_of_cases_stays_found_when_its_newest_file_cannot_be_read(tmp_path, newest):
     repo = project(tmp_path, "evals/results.json", (judged_rows(9), newest))
     assert numbers(repo, "evals", "pass_rate") == [(1.0,), (None,)]
