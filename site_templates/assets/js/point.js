@@ -39,8 +39,8 @@ class TablePoint {
 
   /** The subject of the commit, which of its rows only one has. */
   get subject() {
-    const own = $("i", this.cell), same = row => { const cell = cellOf(row, "iteration"); return $("i", cell) && $("div + a", cell)?.textContent === this.sha; };
-    return (own ?? $("i", $$("tbody tr", this.row.closest("table")).find(same) ?? this.row))?.textContent ?? "";
+    const same = subject => $("div + a", subject.closest("td"))?.textContent === this.sha;
+    return ($("i", this.cell) ?? $$(".c-iteration i", this.row.closest("table")).find(same))?.textContent ?? "";
   }
 }
 

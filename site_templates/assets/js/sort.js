@@ -21,7 +21,7 @@ class SortedTable {
     });
     this.restore();
     // Rows are added where they belong in the order of the page, and sorted again with the others.
-    table.addEventListener("unsort", () => { for (const [row, body] of this.rows) body.append(row); });
+    table.addEventListener("unsort", () => { for (const [row, body] of this.way ? this.rows : []) body.append(row); });
     table.addEventListener("rows", () => {
       this.rows = this.rowsWithBodies();
       if (this.way) this.sort(this.column, this.way);

@@ -5,9 +5,11 @@
    are neither here nor there. A button with `data-flag` leaves the rows with this attribute, of which there are `data-all`; with `data-column`
    it leaves this column, and the attribute is looked for in it; columns stand in the order in which they were chosen. Of `d`, whose values number
    the different answers of a row, two have to be left. Columns whose name begins with `v` are what was asked, and leave the answers as they are. */
-/* Files that are loaded before a filter looks at their rows. */
-const AT_ONCE = 20;
+const AT_ONCE = 20; // files that are loaded before a filter looks at their rows
 const isAsked = column => column.startsWith("v");
+/* Shows a row, or leaves it out as one more than are shown or as one that a filter does not find. */
+const setState = (row, state) => { if (row.state !== state) { row.classList.remove(row.state); row.classList.add(row.state = state); } };
+const nextTask = () => new Promise(done => { setTimeout(done); });
 const isRow = row => !row.matches(".cellname"); // but the head of the rows below it
 
 class FilteredTable {
@@ -127,28 +129,36 @@ class FilteredTable {
   async add() {
     this.loading = true;
     for (const name of this.parts.splice(0, this.box.hasAttribute("data-filtered") ? AT_ONCE : 1)) await loadScript(name);
-    const [rows, repeated] = [this.box.dataset.parts ? (self.CASES ?? []).splice(0).join("") : self.ROWS?.pop() ?? ""].flat(), added = rowsOf(rows.replace(/<(\d+)>/g, (_, place) => repeated[place]));
-    if (!added.length) this.lost = this.loadable;
-    this.loadable = this.parts.length && added.length ? this.loadable - added.length : 0;
-    this.loading = false;
-    const list = $(".cases", this.box);
-    if (list) {
-      list.append(...added);
-      this.rows.push(...added);
-      $("[data-rest]", this.box)?.remove();
-    } else if (added.length) {
-      const table = $("table", this.box), byPlace = (a, b) => a.id.slice(1) - b.id.slice(1);
-      table.dispatchEvent(new Event("unsort"));
-      for (const body of added) {
+    const [rows, repeated] = [this.box.dataset.parts ? (self.CASES ?? []).splice(0).join("") : self.ROWS?.pop() ?? ""].flat();
+    const list = $(".cases", this.box), table = list ? null : $("table", this.box), byPlace = (a, b) => a.id.slice(1) - b.id.slice(1);
+    let added = 0;
+    for (const bodies of rows.match(/[^]{1,8000}[^]*?(?=<tbody|$)/g) ?? []) { // in a task each, so that the page answers meanwhile
+      const made = rowsOf(bodies.replace(/<(\d+)>/g, (_, place) => repeated[place]));
+      added += made.length;
+      list?.append(...made);
+      table?.dispatchEvent(new Event("unsort"));
+      for (const body of table ? made : []) {
         const drawn = document.getElementById(body.id), rows = $$("tr:not(.item)", body);
+        for (const row of rows) setState(row, "cut");
         if (drawn) drawn.append(...[...$$("tr:not(.item)", drawn), ...rows].sort(byPlace));
         else table.append(body);
         this.unnamed.push(...rows);
       }
-      table.append(...$$("tbody", table).sort(byPlace));
-      this.rows = this.rowsNow();
-      $("[data-rest]", this.box)?.remove();
+      await nextTask();
+    }
+    if (!added) this.lost = this.loadable;
+    this.loadable = this.parts.length && added ? this.loadable - added : 0;
+    this.loading = false;
+    let last = table && $("thead", table);
+    for (const body of table ? $$("tbody", table).sort(byPlace) : []) { // moves no other, or the chosen row would leave the screen
+      if (last.nextElementSibling !== body) last.after(body);
+      last = body;
+    }
+    this.rows = this.rowsNow();
+    if (added) $("[data-rest]", this.box)?.remove();
+    if (added && table) {
       table.dispatchEvent(new Event("rows"));
+      await nextTask();
       this.restore();
     }
     this.show();
@@ -205,9 +215,7 @@ class FilteredTable {
       const shown = hit && hits < this.limit;
       if (hit && isRow(row)) hits += 1;
       if (shown && isUntouched && index < this.first && !row.className) return;
-      row.classList.toggle("on", shown);
-      row.classList.toggle("off", !hit);
-      row.classList.toggle("cut", hit && !shown);
+      setState(row, shown ? "on" : hit ? "cut" : "off");
     });
     if ($(`#${rowInHash()}.off`, this.box)) closePane();
     for (const flag of this.columns.length ? this.flags : []) {

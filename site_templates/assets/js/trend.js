@@ -66,7 +66,7 @@ class TrendChart {
       $$(selector, this.chart).forEach((path, k) => { path.drawn = paths[selector][k]; path.setAttribute("d", path.drawn); });
     }
     $(".grouped", this.chart)?.remove();
-    this.draw();
+    requestAnimationFrame(() => this.draw());
   }
 
   makeParts() {

@@ -139,10 +139,7 @@ def iterations(view: TrendView, *, older: bool = False) -> Markup:
 
 
 def _groups_of_repeats(view: TrendView, repeats: Sequence[bool], drawn: Sequence[int]) -> dict[int, list[int]]:
-    """Map the newest of neighbouring points that repeat the one before to the others, unless these have remarks.
-
-    ``drawn``: the indices of the points, newest first.
-    """
+    """Map the newest of neighbouring points that repeat the one before to the others, unless these have remarks."""
     groups: dict[int, list[int]] = {}
     newest: int | None = None
     for index in drawn:
@@ -252,7 +249,10 @@ def older_rows(view: TrendView) -> RawFile | None:
         return None
     path, chart = links.trend_rows(view.info.id), trend(view, whole=True)
     values = {name: chart.island[name] for name in COLUMNS if name in chart.island}
-    rows = script_file(path, "ROWS", _folded(f"<tbody>{iterations(view, older=True)}"))
+    bodies = re.sub(
+        r"(?:.*\n){1,50}", r"<tbody>\g<0>", str(iterations(view, older=True))
+    )  # the script adds one at a time
+    rows = script_file(path, "ROWS", _folded(bodies))
     return RawFile(path, rows.content + script_file(path, "CHART", [_paths(chart), values]).content)
 
 
