@@ -130,10 +130,10 @@ def draw_few(edits: Sequence[Edit], patches: Iterable[bytes]) -> dict[str, Rende
     """Draw the diffs that another page than that of an edit shows, by path: of few lines each, until it has enough."""
     diffs: dict[str, RenderedPatch] = {}
     room = _LINES
-    for edit, patch in zip(edits, map(read_patch, patches), strict=True):
-        lines = sum(len(hunk.lines) for hunk in patch.hunks)
-        if 0 < lines <= room:
-            diffs[edit.path] = draw_edit(edit, patch)
+    for edit, patch in zip(edits, patches, strict=True):
+        lines = patch.count(b"\n")  # those of git's header too, so that a patch without room is not read
+        if lines <= room and (read := read_patch(patch)).hunks:
+            diffs[edit.path] = draw_edit(edit, read)
             room -= lines
     return diffs
 
