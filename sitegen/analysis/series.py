@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, repeat
-from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -20,12 +19,12 @@ from sitegen.analysis.flips import different_outputs, flips_between
 from sitegen.analysis.noise.repeats import noise_so_far
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.config.models import MAPPINGS
-from sitegen.model.changes import Change, Interval, Noise
+from sitegen.model.changes import Noise
 from sitegen.model.metrics import Counts, Metric, MetricSpec, traits_of
-from sitegen.model.outcomes import CellMap, Flips
+from sitegen.model.outcomes import CellMap
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
-from sitegen.model.series import HEADLINES, EvalInfo, Headline, Point, Series, VariantSpread
+from sitegen.model.series import HEADLINES, Derived, EvalInfo, Headline, Point, Series, VariantSpread
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.scoring.answerers import answerers
 from sitegen.scoring.kinds import in_order_of, nouns_of, scorer
@@ -109,21 +108,17 @@ def _bare(problem: Problem) -> Problem:
     return replace(problem, commit=None, values=0, paste="")
 
 
-Derived: TypeAlias = tuple[Change | None, Interval | None, Noise | None]
-"""The change, the interval and the noise of a point, which follow from it and the points before it."""
-
-
 def points(
     edits: OutputEdits,
     specs: Sequence[MetricSpec],
     scorecard_of: Callable[[Snapshot], Scorecard],
     cells: CellMap,
-    derived: Sequence[Derived] | None = None,
+    known: Sequence[Derived] = (),
 ) -> tuple[Point, ...]:
     """Compute all points, oldest first.
 
-    ``scorecard_of`` scores a snapshot, a repeated run, or a mixture of two; ``derived`` are the derived values of all
-    points, if they are known.
+    ``scorecard_of`` scores a snapshot, a repeated run, or a mixture of two; ``known`` are the derived values of the
+    first points.
     """
     snapshots = edits.snapshots
     if not snapshots:
@@ -147,8 +142,7 @@ def points(
         for point in scored
         for newest in (point.snapshot.under_rules_of(snapshots[-1]),)
     ]
-    if derived is None:
-        derived = tuple(_derived(specs, scored, scorecard_of, cells))
+    derived = (*known, *_derived(specs, scored, scorecard_of, cells, len(known)))
     return tuple(
         replace(point, now=_if_in_truth(made, now), change=change, interval=interval, noise=noise)
         for point, made, now, (change, interval, noise) in zip(
@@ -189,18 +183,21 @@ def _if_in_truth(then: Scorecard, now: Scorecard) -> Scorecard:
 
 
 def _derived(
-    specs: Sequence[MetricSpec], scored: Sequence[Point], scorecard_of: Callable[[Snapshot], Scorecard], cells: CellMap
+    specs: Sequence[MetricSpec],
+    scored: Sequence[Point],
+    scorecard_of: Callable[[Snapshot], Scorecard],
+    cells: CellMap,
+    first: int,
 ) -> Iterator[Derived]:
-    pairs = [(index - 1, index) for index in range(1, len(scored))]
+    """Yield the derived values of a point and all later ones."""
+    pairs = [(index - 1, index) for index in range(max(1, first), len(scored))]
     noises = noise_so_far((point, [scorecard_of(run) for run in point.snapshot.repeated_runs]) for point in scored)
-    before: Point | None = None
-    every = (Flips(), *flips_between(cells, pairs, different_outputs(scored)))
-    for scored_point, flips, noise in zip(scored, every, noises, strict=True):
-        point, change = replace(scored_point, noise=noise), None
-        if before:
-            change = change_between(before, point, flips, headline=specs[0], scorecard_of=scorecard_of)
-        yield change, interval_of(point.scorecard), noise
-        before = point
+    here = [replace(point, noise=noise) for point, noise in zip(scored, noises, strict=True)]
+    if not first:
+        yield None, interval_of(here[0].scorecard), here[0].noise
+    for (before, at), flips in zip(pairs, flips_between(cells, pairs, different_outputs(scored)), strict=True):
+        change = change_between(here[before], here[at], flips, headline=specs[0], scorecard_of=scorecard_of)
+        yield change, interval_of(here[at].scorecard), here[at].noise
 
 
 def series_of(

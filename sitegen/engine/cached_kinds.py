@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import cache
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -23,7 +23,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import CellMap, Judgement, Unusable, Value
 from sitegen.model.problems import Parsed, Problem
 from sitegen.model.scorecards import Kappa, Panel, Result, Scorecard
-from sitegen.model.series import Correction, EvalSummary
+from sitegen.model.series import Correction, Derived, EvalSummary
 from sitegen.pages.commit import CommitView, ListedCommit
 from sitegen.pages.instruction import CountedEdit
 from sitegen.pages.report.tree import PagePicture
@@ -166,6 +166,13 @@ class EvalRecord(Frozen):
     """Digest of its file of notes."""
     corrections: Mapping[str, Correction | None] = {}
     """The line of the ground truth that holds each suspect label, or None, by digests of everything that decides it."""
+    derived: bytes = b""
+    """The derived values of each point, by the digest of its report, which shows them; compressed."""
+
+    def derived_of(self, reports: Iterable[str]) -> list[Derived]:
+        """The derived values of the first points with these reports, until one is not known."""
+        known = decode(zlib.decompress(self.derived), dict[str, Derived]) if self.derived else {}
+        return [known[report] for report in takewhile(known.__contains__, reports)]
 
 
 class EndOfWalk(FoldEnd):

@@ -21,7 +21,7 @@ from sitegen.analysis.effects import best_output, windows
 from sitegen.analysis.notes import notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_otherwise
 from sitegen.analysis.regressions import steps_of
-from sitegen.analysis.series import Derived, headline, problems_of_point, problems_of_points, variant_spread
+from sitegen.analysis.series import headline, problems_of_point, problems_of_points, variant_spread
 from sitegen.analysis.slices import answerers, fallen_slices
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
@@ -134,8 +134,6 @@ class EvalDone(Frozen):
     """The history of the task, with marks at the contents that this clone lacks."""
     keys: tuple[str, ...]
     """For each report of the eval, the digest of everything that it shows."""
-    derived: tuple[Derived, ...]
-    """What was computed of each point and the points before it."""
     cached: tuple[CachedRow, ...]
     """New values for the memo."""
     commit_effects: EncodedEffects
@@ -187,7 +185,9 @@ class _EvalJob:
         cells, newest = self._followed_cells()
         first_new = self._task.first_new
         self._cards.fill(mixtures_of_commits(self._snapshots, first_new))
-        series = self._cards.series(self._info, self._edits, cells)
+        already = self._before.derived_of(self._page_keys) if self._before else ()
+        series = self._cards.series(self._info, self._edits, cells, already)
+        derived = [(point.change, point.interval, point.noise) for point in series.points]
         steps: tuple[Step, ...] = ()
         patterns: tuple[PatternSummary, ...] = ()
         if self._known:
@@ -233,10 +233,10 @@ class _EvalJob:
                 pictures={key: pictures[key] for key in self._page_keys if key in pictures},
                 notes=digest(self._task.notes),
                 corrections=corrections,
+                derived=zlib.compress(encode(dict(zip(self._page_keys, derived, strict=True))), 1),
             ),
             history=self._task.history,
             keys=tuple(self._page_keys),
-            derived=tuple((point.change, point.interval, point.noise) for point in series.points),
             cached=self._cache.new,
             commit_effects={
                 sha: zlib.compress(encode(effect), 1)

@@ -15,13 +15,12 @@ from sitegen.analysis.flips import count_flips, flipped_then
 from sitegen.analysis.noise.repeats import repeats_of_runs
 from sitegen.analysis.notes import PlacedNote, notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_parts
-from sitegen.analysis.series import Derived, first_points_with_output, problems_of_point
+from sitegen.analysis.series import first_points_with_output, problems_of_point
 from sitegen.analysis.slices import axes_of
 from sitegen.engine.cached_kinds import EvalRecord, TaskCache
 from sitegen.engine.eval_job import EvalTask
 from sitegen.engine.failures import attempt
 from sitegen.engine.memo import CachedRow, PageRow
-from sitegen.engine.pool import SentOnce
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.writer import WrittenFiles, digest_of_inputs
 from sitegen.errors import MissingObjectsError
@@ -69,8 +68,7 @@ class PagesTask(EvalTask):
 
     record: EvalRecord
     keys: tuple[str, ...]
-    """As in ``EvalDone``, and so is:"""
-    derived: SentOnce[tuple[Derived, ...]]
+    """As in ``EvalDone``."""
     pages: tuple[PageRow, ...]
     """Pages of the eval that are known to be in the output folder."""
     reports: tuple[int, ...] = ()
@@ -106,6 +104,7 @@ class _EvalPages:
         self._info = info = task.info
         self._history = task.history
         self._keys = task.keys
+        self._derived = task.record.derived_of(task.keys)
         self._renderer = task.context.renderer()
         self._writer = task.context.writer(owner(info.id), task.pages)
         self._cache = TaskCache(task.cached)
@@ -124,8 +123,7 @@ class _EvalPages:
     def write(self) -> PagesDone:
         """Write every page but older reports; first the files and pages to which the trend page leads."""
         task, writer, info, keys = self._task, self._writer, self._info, self._keys
-        derived = task.derived.value
-        series = replace(self._cards.series(info, self._edits, self._cells, derived), baselines=task.baselines)
+        series = replace(self._cards.series(info, self._edits, self._cells, self._derived), baselines=task.baselines)
         summary = task.record.summary
         for file in (*series_files(series, summary.patterns), values_file(info.id, self._cells)):
             writer.write(file.path, file.content)
@@ -252,7 +250,7 @@ class _EvalPages:
     def _report(self, index: int) -> ReportView:
         """Make the report of a point."""
         task, snapshots, cards = self._task, self._history.snapshots, self._cards
-        at, (change, interval, noise) = snapshots[index], task.derived.value[index]
+        at, (change, interval, noise) = snapshots[index], self._derived[index]
         result = cards.result(at)
         cells, by_rules = self._ever_wrong, traits_of(self._info.kind).is_structured
         runs = list(cards.results(at.repeated_runs))
@@ -364,8 +362,7 @@ class _EvalPages:
             return
         path, key = links.variants(self._info.id), self._keys[-1]
         if not self._writer.is_fresh(path, key):
-            specs = specs_with_usage(self._specs, [newest.scorecard])
-            page = variants_page(series, specs)
+            page = variants_page(series, specs_with_usage(self._specs, [newest.scorecard]))
             self._writer.write(path, self._renderer.render(page), key)
 
     def _write_comparison(self, series: Series) -> None:
@@ -373,10 +370,8 @@ class _EvalPages:
 
         It shows nothing that the reports do not, so their digests together decide what it shows.
         """
-        path, key = (
-            links.compare(series.info.id),
-            digest_of_inputs("eval", "comparison", reports=self._keys, baselines=series.baselines),
-        )
+        path = links.compare(series.info.id)
+        key = digest_of_inputs("eval", "comparison", reports=self._keys, baselines=series.baselines)
         summary, paged = self._task.record.summary, frozenset(self._task.record.cases)
         if not summary.is_compared or self._writer.are_fresh(path, key):
             return

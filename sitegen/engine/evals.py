@@ -82,7 +82,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
         record = replace(done.record, summary=_sharing(done.record.summary, done.history))
         records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, record)
         of_eval = asdict(replace(task, history=done.history, cached=()))
-        to_write.append(PagesTask(**of_eval, record=record, keys=done.keys, derived=SentOnce(done.derived), pages=()))
+        to_write.append(PagesTask(**of_eval, record=record, keys=done.keys, pages=()))
     evals = Evals(
         build=build,
         records={eval_id: records[eval_id] for eval_id in sorted(records)},

@@ -16,7 +16,7 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import mixtures_of_commits
 from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.edits import OutputEdits
-from sitegen.analysis.series import Derived, points
+from sitegen.analysis.series import points
 from sitegen.config.findings import ANSWERED_IN
 from sitegen.data_files.reading import installed_for
 from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, VECTORS, CacheStore, encoded_result, result_decoder
@@ -31,7 +31,7 @@ from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.outcomes import CellMap
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
-from sitegen.model.series import EvalInfo, Series
+from sitegen.model.series import Derived, EvalInfo, Series
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.scoring.kinds import (
     in_order_of,
@@ -349,21 +349,18 @@ class EvalScorecards:
             self._specs = series_specs(self.scorer, settings, map(self.__getitem__, snapshots))
         return self._specs
 
-    def series(
-        self, info: EvalInfo, edits: OutputEdits, cells: CellMap, derived: Sequence[Derived] | None = None
-    ) -> Series:
+    def series(self, info: EvalInfo, edits: OutputEdits, cells: CellMap, known: Sequence[Derived] = ()) -> Series:
         """Compute all points of the eval, under their own rules and the newest rules. Scores missing scorecards first.
 
-        ``cells``: the cells, followed through all points. ``derived``: the derived values of all points, if they
-        are known.
+        ``cells``: the cells, followed through all points. ``known``: the derived values of the first points.
         """
         specs = self.series_specs()
         snapshots = self._history.snapshots
         self.fill((*snapshots, *under_newest_rules(self._history)))
         self.fill(run for snapshot in snapshots for run in snapshot.repeated_runs)
-        if derived is None:
-            self.fill(mixture for before, after in pairwise(snapshots) for mixture in mixtures(before, after))
-        every_point = points(edits, specs, self.__getitem__, cells, derived)
+        new = pairwise(snapshots[max(0, len(known) - 1) :])
+        self.fill(mixture for before, after in new for mixture in mixtures(before, after))
+        every_point = points(edits, specs, self.__getitem__, cells, known)
         with_usage = specs_with_usage(specs, (point.scorecard for point in every_point))
         info = replace(info, nouns=nouns_of(info.kind, specs))
         return Series(info=info, history=self._history, specs=with_usage, points=every_point, cells=cells)

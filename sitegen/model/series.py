@@ -3,7 +3,7 @@
 The parts of an eval's stored summary about errors, suspect labels and the history of fields.
 """
 
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.model.changes import Change, ChangeVerdict, Interval, Noise, Step
 from sitegen.model.commits import Commit
@@ -171,6 +171,10 @@ class EvalInfo(Frozen):
     def recorded(self) -> bool:
         """Whether its numbers were recorded by runs, and cannot be computed again."""
         return traits_of(self.kind).is_recorded
+
+
+Derived: TypeAlias = tuple[Change | None, Interval | None, Noise | None]
+"""The change, the interval and the noise of a point, which follow from it and the points before it."""
 
 
 class Point(Frozen):
