@@ -35,6 +35,7 @@ _MOST_FITTING: Final = 100
 _MOST_FOLDERS: Final = 100  # folders that are walked
 _DEEPEST: Final = 3  # levels below the root
 _SKIPPED: Final = frozenset({"node_modules", "public", "dist", "build"})
+_ITERATION: Final = re.compile(r"iteration-?[0-9]+", re.IGNORECASE)
 _OF_RESULTS: Final = re.compile(r"\..*|results|runs|outputs|reports|baselines|iteration[-_]?[0-9]+")
 """Matches names of folders in the folder of evals that hold results of several evals, or runs, or are hidden."""
 
@@ -97,10 +98,14 @@ class Search(Frozen, gc=True, dict=True):
 
     @cached_property
     def holds_evals_by_convention(self) -> bool:
-        """Whether a folder of evals is an eval without a finder, and has more than its ground truth."""
-        outputs = OTHER_KINDS - {*GROUND_TRUTHS} | {"results"}
-        found = map(self.names, self.eval_folders.values())
-        return any(OTHER_KINDS & names.keys() and outputs & names.keys() for names in found)
+        """Whether a folder of evals is an eval without a finder, and has an output in a usual place."""
+        usual = OTHER_KINDS - {*GROUND_TRUTHS}
+        found = ((self.names(folder), self.names(f"{folder}/results")) for folder in self.eval_folders.values())
+        return any(
+            OTHER_KINDS & names.keys()
+            and (usual & {*names, *(f"results/{name}" for name in results)} or any(map(_ITERATION.fullmatch, results)))
+            for names, results in found
+        )
 
     def newest_first(self, folder: str, glob: str) -> Iterator[str]:
         """Yield the files that match a path or a glob below a folder, the last in natural order first."""

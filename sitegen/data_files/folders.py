@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Iterable
 from posixpath import basename, splitext
 from typing import Final
 
@@ -41,15 +41,25 @@ def names_of_documents(paths: Iterable[str]) -> dict[str, str]:
     return short if len({*short.values()}) == len(short) else {path: splitext(path)[0] for path in short}
 
 
-def document_in(path: str, names: Container[str]) -> str:
-    """Return the name of the document in an output's file: the longest of ``names`` that its path ends with.
+def documents_in(paths: Collection[str], names: Collection[str]) -> dict[str, str]:
+    """Return the name of the document in each file of an output: the longest of ``names`` that its path ends with.
 
-    Without such a name, it is the file's own up to its first dot, as of ``c1.extracted.json``.
+    Where no file has such a name, it is that of the folder around it, as of ``c1/extracted.json``, which may also be
+    the folder of the expected document: ``c1/expected.json``. Any other file has its own name up to its first dot, as
+    of ``c1.extracted.json``.
     """
-    folders, file = _folders(path), basename(path)
-    stems = (splitext(file)[0], file.partition(".")[0])
-    ends = ("/".join((*folders[depth:], stem)) for depth in range(len(folders) + 1) for stem in stems)
-    return next((end for end in ends if end in names), stems[1])
+    by_folder = {"/".join(folders): name for name in names if (folders := _folders(name))}
+    found: dict[str, str] = {}
+    for is_by_folder in (False, True):
+        are_in_folders = is_by_folder and len(by_folder) == len(names) > 1
+        wanted = by_folder if are_in_folders else {name: name for name in names if name}
+        for path in () if found else paths:
+            folders, file = _folders(path), basename(path)
+            stems = [[]] if is_by_folder else [[splitext(file)[0]], file.split(".")[:1]]
+            ends = ("/".join([*folders[depth:], *stem]) for depth in range(len(folders) + 1) for stem in stems)
+            if end := next((end for end in ends if end in wanted), ""):
+                found[path] = wanted[end]
+    return {path: found.get(path) or basename(path).partition(".")[0] for path in paths}
 
 
 def _folders(path: str) -> list[str]:

@@ -275,8 +275,9 @@ class MissingFiles(Frozen):
         return self.folders(folder).get(name) is False
 
     def _is_there(self, path: str) -> bool:
-        """Whether there is a file, or a folder that holds documents."""
-        return self._is_file(path) or any(map(may_hold_document, self.folders(normal(path))))
+        """Whether there is a file, or a folder that holds documents, which may be in folders of their own."""
+        inside = self.folders(normal(path)).items()
+        return self._is_file(path) or any(is_folder or may_hold_document(name) for name, is_folder in inside)
 
     def _warning(self, eval_id: str, message: str, fix: str) -> Problem:
         return Problem("warning", message, fix, path=self.layout.manifest_path, eval_id=eval_id)

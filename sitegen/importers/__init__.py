@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sitegen.data_files.reading import TWO_LINES, UnreadableError, ending
-from sitegen.importers.columns import GROUP, PRESETS, ColumnMap, read_settings, stated_grades
+from sitegen.importers.columns import PRESETS, ColumnMap, parts_of, read_settings, stated_grades
 
 if TYPE_CHECKING:
     from sitegen.importers.case import JudgedResults
@@ -36,8 +36,9 @@ class Importer(NamedTuple):
 
 _HEAD: Final = 4096
 """Number of bytes at the beginning of a file by which it is recognised."""
-_EXPECTED: Final = ("expected", "expected_output", "ground_truth", "reference", "target", "label", "answer")
-"""Usual names of the expected text in the data of an eval, whose names its author chose."""
+_NAMES: Final = ("expected", "expected_output", "ground_truth", "reference", "target", "label", "answer")
+_EXPECTED: Final = "|".join(f"datasource_item.{name}" for name in _NAMES)
+"""Usual columns of the expected text in the data of an eval, whose names its author chose."""
 
 ANY_LINES: Final = Importer("JSON Lines", "judge_lines")
 IMPORTERS: Final = (
@@ -71,13 +72,9 @@ IMPORTERS: Final = (
         ending="json",
         beginning=rb'(?s)\s*\{.*"runs"\s*:\s*\[\s*\{[^{}]*"configuration"\s*:',
         read_by=ColumnMap(
-            parts={
-                "id": ("eval_id",),
-                "input": ("eval_name",),
-                "variant": ("configuration",),
-                "score": ("result.pass_rate", "pass_rate"),
-                "latency": ("result.time_seconds", "time_seconds"),
-            },
+            parts=parts_of("""
+                id=eval_id input=eval_name variant=configuration score=result.pass_rate|pass_rate
+                latency=result.time_seconds|time_seconds"""),
             scores=(("checks.*", ""),),
             list_at=("runs",),
         ),
@@ -95,14 +92,9 @@ IMPORTERS: Final = (
         ending="json",
         beginning=rb'(?s)\s*\{\s*"run"\s*:\s*\{[^{}]*\}\s*,\s*"evals"\s*:\s*\[',
         read_by=ColumnMap(
-            parts={
-                "input": ("input",),
-                "expected": ("expected",),
-                "output": ("output",),
-                "error": ("output.stack",),
-                "variant": (GROUP,),
-                "score": ("averageScore",),
-            },
+            parts=parts_of(
+                "input=input expected=expected output=output error=output.stack variant=group score=averageScore"
+            ),
             scores=(("scores.*", ""),),
             list_at=("evals.*.results",),
         ),
@@ -112,12 +104,7 @@ IMPORTERS: Final = (
         ending="json",
         beginning=rb'(?s)\s*\{.*"testResults"\s*:\s*\[\s*\{\s*"testCase"\s*:',
         read_by=ColumnMap(
-            parts={
-                "input": ("testCase.input",),
-                "expected": ("testCase.expected",),
-                "output": ("modelResponse",),
-                "model": ("model",),
-            },
+            parts=parts_of("input=testCase.input expected=testCase.expected output=modelResponse model=model"),
             scores=(("evaluationResults.*", ""),),
             list_at=("testResults",),
         ),
@@ -126,17 +113,11 @@ IMPORTERS: Final = (
         name="openai-evals-api",
         beginning=rb'(?s)\s*\{.*"object"\s*:\s*"eval\.run\.output_item"',
         read_by=ColumnMap(
-            parts={
-                "id": ("datasource_item_id",),
-                "input": ("sample.input",),
-                "expected": tuple(f"datasource_item.{name}" for name in _EXPECTED),
-                "output": ("sample.output.0.content",),
-                "error": ("sample.error.message",),
-                "model": ("sample.model",),
-                "tokens_in": ("sample.usage.prompt_tokens",),
-                "tokens_out": ("sample.usage.completion_tokens",),
-                "confidence": ("sample.metadata.confidence", "datasource_item.confidence"),
-            },
+            parts=parts_of(f"""
+                id=datasource_item_id input=sample.input output=sample.output.0.content
+                expected={_EXPECTED} error=sample.error.message model=sample.model
+                tokens_in=sample.usage.prompt_tokens tokens_out=sample.usage.completion_tokens
+                confidence=sample.metadata.confidence|datasource_item.confidence"""),
             scores=(("checks.*", ""),),
             list_at=("data",),
         ),
@@ -146,14 +127,9 @@ IMPORTERS: Final = (
         ending="json",
         beginning=rb'(?s)\s*\{.*"cases"\s*:\s*\[.*?\{[^{}]*"inputs"\s*:',
         read_by=ColumnMap(
-            parts={
-                "id": ("name",),
-                "input": ("inputs",),
-                "expected": ("expected_output",),
-                "output": ("output",),
-                "error": ("error_message",),
-                "latency": ("task_duration",),
-            },
+            parts=parts_of("""
+                id=name input=inputs expected=expected_output output=output error=error_message
+                latency=task_duration"""),
             scores=(("scores.*", ""), ("assertions.*", "")),
             list_at=("cases", "failures"),
         ),
@@ -163,12 +139,9 @@ IMPORTERS: Final = (
         ending="json",
         beginning=rb'(?s)\s*\{.*"item_?[rR]esults"\s*:\s*\[\s*\{\s*"item"\s*:',
         read_by=ColumnMap(
-            parts={
-                "id": ("item.id",),
-                "input": ("item.input",),
-                "expected": ("item.expected_output", "item.expectedOutput"),
-                "output": ("output",),
-            },
+            parts=parts_of(
+                "id=item.id input=item.input expected=item.expected_output|item.expectedOutput output=output"
+            ),
             scores=(("evaluations.*", ""),),
             list_at=("item_results", "itemResults"),
         ),
@@ -176,7 +149,7 @@ IMPORTERS: Final = (
     Importer(
         name="Langfuse's scores",
         beginning=rb'(?:\s*\{\s*"data"\s*:)?\s*(?:\[\s*)?\{?(?=[^{}]*\b(?:traceId|trace_id)\b)[^{}]*\b(?:dataType|data_type)\b',
-        read_by=ColumnMap(parts={"id": ("id",)}, scores=(("scores.*", ""),)),
+        read_by=ColumnMap(parts_of("id=id"), scores=(("scores.*", ""),)),
     ),
     ANY_LINES,
 )

@@ -89,46 +89,34 @@ def _matches(pattern: str, names: Sequence[str]) -> list[tuple[str, str]]:
     return [(pattern, pattern)] if "." in pattern and pattern.partition(".")[0] in names else []
 
 
+def parts_of(text: str) -> dict[str, tuple[str, ...]]:
+    """Return the patterns of each part's columns, as in ``id=case input=question|prompt``."""
+    words = (word.partition("=") for word in text.split())
+    return {part: tuple(patterns.split("|")) for part, _, patterns in words}
+
+
 PRESETS: Final[dict[str, ColumnMap]] = {
     "langsmith": ColumnMap(
-        parts={
-            "id": ("example_id",),
-            "input": ("inputs.*",),
-            "expected": ("reference.*",),
-            "output": ("outputs.*",),
-            "error": ("error",),
-            "latency": ("execution_time",),
-        },
+        parts=parts_of("""
+            id=example_id input=inputs.* expected=reference.* output=outputs.* error=error latency=execution_time"""),
         scores=(("feedback.*", ""),),
     ),
     "lm-eval": ColumnMap(
-        parts={
-            "id": ("doc_id",),
-            "variant": ("filter",),
-            "input": ("arguments.gen_args_0.arg_0", "arguments.0.0"),
-            "expected": ("target",),
-            "output": ("filtered_resps",),
-        },
+        parts=parts_of("""
+            id=doc_id variant=filter input=arguments.gen_args_0.arg_0|arguments.0.0 expected=target
+            output=filtered_resps"""),
         scores=((EVERY, ""),),
         names_of_scores="metrics",
     ),
     "mlflow": ColumnMap(
-        parts={
-            "id": ("request_id",),
-            "input": ("inputs", "request"),
-            "expected": ("expectations", "ground_truth", "targets", "expected_response/value", "expected_facts/value"),
-            "output": ("outputs", "response", "predictions"),
-            "error": ("error_message", "*/error_message"),
-        },
+        parts=parts_of("""
+            id=request_id input=inputs|request output=outputs|response|predictions error=error_message|*/error_message
+            expected=expectations|ground_truth|targets|expected_response/value|expected_facts/value"""),
         scores=(("*/value", ""), ("*/v1/score", ""), ("*/score", "")),
         reasons=("*/rationale", "*/v1/justification", "*/justification"),
     ),
     "ragas": ColumnMap(
-        parts={
-            "input": ("user_input", "question"),
-            "expected": ("reference", "ground_truth"),
-            "output": ("response", "answer"),
-        },
+        parts=parts_of("input=user_input|question expected=reference|ground_truth output=response|answer"),
         scores=((EVERY, ""),),
     ),
 }

@@ -351,6 +351,7 @@ _SET: Final = _words_of("dropout frame learning sample sampling")
 _SHARES: Final = _words_of("percent percentage pct rate")
 _PERCENT: Final = _HIGHER | _SHARES
 _HEADLINES: Final = (
+    "main_score",  # which MTEB states beside the metric that it is
     *("f1", "macro_f1", "f1_macro", "pooled_f1", "f1_score", "accuracy", "acc", "acc_norm", "exact_match", "em"),
     *("pass_rate", "pass@1", "success_rate", "average_quality", "score", "mean_score", "overall"),
 )

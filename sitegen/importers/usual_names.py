@@ -62,7 +62,7 @@ USAGE: Final = ("tokens_in", "tokens_out", "cost", "latency")
 WEAK_VERDICTS: Final = ("success", "status", "outcome", "classification", "ok")
 """Names that often mean only that a call succeeded."""
 SCORES: Final = ("score", "overallscore", "totalscore", "finalscore", "weightedscore", "rating", "grade")
-MAXIMA: Final = ("max", "maxscore", "maxpoints", "scoremax", "maximum", "outof", "pointspossible")
+MAXIMA: Final = ("max", "maxscore", "maxpoints", "scoremax", "maximum", "outof", "pointspossible", "maxpossible")
 """Names of the highest score that is possible in a row."""
 _VERDICT: Final = "verdict"
 """The name that has no other meaning, so that a word which is not known is a verdict too."""

@@ -14,7 +14,6 @@ from typing import Final
 
 from sitegen.history.globs import run_glob
 from sitegen.importers.recorded_layouts import is_measure, numbers_of_layout
-from sitegen.importers.tool_values import name_of
 from sitegen.importers.usual_names import PARTS, case_rows, plain_name, usual_columns
 from sitegen.model.outcomes import Value
 from sitegen.recognition.files import Reader, table_of, texts, value_of
@@ -22,13 +21,12 @@ from sitegen.recognition.output_series import (
     MODEL,
     OF_NOW,
     OutputSeries,
-    is_model_name,
     is_result_by_name,
     is_truth_by_name,
     names_a_run,
     run_globs_of,
 )
-from sitegen.recognition.recognition import is_made_id
+from sitegen.recognition.recognition import is_made_id, task_of
 from sitegen.text.plain import natural_order
 
 _LEAST: Final = 2
@@ -37,8 +35,8 @@ MOST_BESIDE: Final = 6
 """The most proposed evals in one folder or below one glob. If there are more, each is probably a case or a model."""
 _MOST_MODELS: Final = 60
 """The most files in a folder of which some name no model that is known, and which are those of models nevertheless."""
-_MOST_COMPARED: Final = 60
-"""The most files that are read to see whether those of a folder have the same cases."""
+_MOST_COMPARED: Final = 600
+"""The most files that are read to see which have the same cases or task."""
 _TIME: Final = re.compile(
     r"20[0-9]{2}[-_]?[01][0-9][-_]?[0-3][0-9][-_T ]?[0-2][0-9][-_:.]?[0-5][0-9][-_:.]?[0-9]{2,9}Z?"
 )
@@ -46,6 +44,8 @@ _TIME: Final = re.compile(
 _LAST_WORD: Final = r"[^-_. ]+$"
 """Matches what is left of a word at the end of what several names have in common."""
 _CONFIGURED: Final = re.compile(r"config(?:uration)?|settings|param(?:eter)?s|options|model|retriever|strategy", re.I)
+_VARIANT: Final = re.compile(r"(?i)(?:^|[-_. ])(?:baseline|(?:zero|few)[-_]?shot|cot|with(?:out)?)(?:[-_. ]|$)")
+"""Matches names of variants of a prompt or a pipeline, beside which other names are those of variants too."""
 _SIZE: Final = re.compile(
     r"(?:n|num|total)?[-_]?(?:cases|documents|examples|items|n|queries|questions|samples|size|tests|total)", re.I
 )
@@ -95,27 +95,23 @@ def _in_folders(present: Mapping[str, OutputSeries], read: Reader) -> Iterator[O
         for depth in range(1, len(segments) - 1):
             inside = by_parent.setdefault("/".join(segments[:depth]), {}).setdefault(segments[depth], {})
             inside["/".join(segments[depth + 1 :])] = series
-    used = set[str]()
     for parent in sorted(by_parent, key=lambda name: (name.count("/"), name)):
         folders = {name: by_parent[parent][name] for name in sorted(by_parent[parent], key=natural_order)}
         if all(map(names_a_run, folders)) or any(is_truth_by_name(name) or "*" in name for name in folders):
             continue
-        for series in _by_folder(parent, folders, read):
-            if not used.intersection(part.path for part in series.parts):
-                used.update(part.path for part in series.parts)
-                yield series
+        joined = _by_folder(parent, folders, read)
+        yield from (series for series in joined if all(part.path in present for part in series.parts))
 
 
 def _by_folder(parent: str, folders: _BySegment, read: Reader) -> Iterator[OutputSeries]:
     """Yield the outputs of the folders beside each other in a parent: a series of cases, or one for each equal name."""
-    are_models = sum(map(is_model_name, folders)) * 2 >= len(folders) >= _LEAST
+    are_models = len([*filter(MODEL.search, folders)]) * 2 >= len(folders) >= _LEAST
     shared = {
         rest for rests in folders.values() for rest in rests if sum(rest in each for each in folders.values()) > 1
     }
-    if not are_models and (len(shared) < _LEAST or not is_result_by_name(basename(parent))):
-        return
     every = [series for rests in folders.values() for series in rests.values()]
-    if len(shared) >= _LEAST and _are_cases(folders, shared, read):
+    are_of_cases = len(shared) >= _LEAST and (are_models or is_result_by_name(basename(parent)))
+    if are_of_cases and _are_cases(folders, shared, read):
         yield _joined(f"{parent}/{'{model}' if are_models else '{variant}'}/", every)
     elif are_models:
         for rest in sorted(shared):
@@ -129,18 +125,6 @@ def _by_folder(parent: str, folders: _BySegment, read: Reader) -> Iterator[Outpu
             are_alike = {part.folder for part in parts} == {f"{parent}/{name}" for name in folders}
             if are_alike and len(parts) == len(folders) and glob.endswith(f"*.{parts[0].newest.ending}"):
                 yield _joined(f"{parent}/{{model}}/{re.sub(r'(?:20)?[*]', '{variant}', glob)}", parts)
-    else:
-        for rest in sorted(shared):  # of models with other names: those that say that they did the same task
-            parts = [rests[rest] for rests in folders.values() if rest in rests]
-            values = (value_of(part.newest.ending, read(part.newest.path) or b"") for part in parts[:_READ])
-            if len(tasks := {*map(_task_of, values)}) == 1 and all(tasks):
-                yield _joined(f"{parent}/{{variant}}/{rest}", parts)
-
-
-def _task_of(value: Value) -> str:
-    """Return the task that the numbers of a run are of, as MTEB names it; empty if the run does not state it."""
-    keys = value if isinstance(value, dict) and table_of(value) is None else {}
-    return next(filter(None, (name_of(keys.get(key)) for key in ("task_name", "task", "dataset", "benchmark"))), "")
 
 
 def _are_cases(folders: _BySegment, shared: Collection[str], read: Reader) -> bool:
@@ -152,7 +136,7 @@ def _are_cases(folders: _BySegment, shared: Collection[str], read: Reader) -> bo
     return not any(series.is_glob for series in firsts) and all(
         isinstance(value, dict)
         and table_of(value) is None
-        and not _task_of(value)
+        and not task_of(value)
         and usual_columns(case_rows([value])) is not None
         for value in values
     )
@@ -212,45 +196,55 @@ def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
 
 
 def _of_same_cases(present: Mapping[str, OutputSeries], read: Reader) -> Iterator[OutputSeries]:
-    """Yield what is joined because files beside each other have the same columns or numbers, over the same cases."""
+    """Yield what is joined because files beside each other, or of one name in folders beside each other, are alike.
+
+    They have the same columns or numbers, over the same cases.
+    """
     beside: dict[tuple[str, str], list[str]] = {}
     for path in present:
-        folder, _, name = path.rpartition("/")
-        stem, ending = splitext(name)
-        beside.setdefault((folder, ending), []).append(stem)
+        stem, ending = splitext(path)
+        segments = stem.split("/")
+        for depth, name in enumerate(segments):
+            before, after = ("/".join(part) for part in ((*segments[:depth], ""), ("", *segments[depth + 1 :])))
+            beside.setdefault((before, f"{after}{ending}"), []).append(name)
     room = _MOST_COMPARED
-    for (folder, ending), stems in beside.items():
+    for (before, after), names in sorted(beside.items(), key=lambda group: group[0][0].count("/")):
         by_cases: dict[tuple[frozenset[str], frozenset[str]], list[str]] = {}
-        is_compared = is_result_by_name(folder) and _LEAST <= len(stems) <= room
-        room -= len(stems) if is_compared else 0
-        for stem in stems if is_compared else ():
-            if not (names_a_run(stem) or is_truth_by_name(stem) or OF_NOW.search(stem) or "*" in stem):
-                same = _same_of(value_of(ending[1:], read(f"{folder}/{stem}{ending}") or b""))
-                by_cases.setdefault(same, []).append(stem)
+        fit = [name for name in names if f"{before}{name}{after}" in present]  # not joined already
+        is_compared = is_result_by_name(before) and _LEAST <= len(fit) <= min(room, _MOST_MODELS)
+        is_compared = is_compared and not all(map(names_a_run, fit))
+        room -= len(fit) if is_compared else 0
+        are_variants = any(map(_VARIANT.search, fit))
+        for name in fit if is_compared else ():
+            if not (is_truth_by_name(name) or OF_NOW.search(name) or "*" in name):
+                value = value_of(after.rpartition(".")[2], read(f"{before}{name}{after}") or b"")
+                by_cases.setdefault(_same_of(value, are_variants=are_variants), []).append(name)
         for (_, cases), alike in by_cases.items():
             start = re.sub(_LAST_WORD, "", commonprefix(alike))
-            end = re.sub(_LAST_WORD, "", commonprefix([stem[::-1] for stem in alike]))[::-1]
-            fits = [stem for stem in stems if stem.startswith(start) and stem.endswith(end)]
+            end = re.sub(_LAST_WORD, "", commonprefix([name[::-1] for name in alike]))[::-1]
+            fits = [name for name in fit if name.startswith(start) and name.endswith(end)]
             if len(cases) >= _LEAST and len(alike) >= _LEAST and len(fits) == len(alike):
-                path = f"{folder}/{start}{{variant}}{end}{ending}"
-                yield _joined(path, [present[f"{folder}/{stem}{ending}"] for stem in sorted(alike, key=natural_order)])
+                parts = [present[f"{before}{name}{after}"] for name in sorted(alike, key=natural_order)]
+                yield _joined(f"{before}{start}{{variant}}{end}{after}", parts)
 
 
-def _same_of(value: Value) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the columns of a table and its cases, or the names of the numbers of a run and the numbers of its cases.
+def _same_of(value: Value, *, are_variants: bool) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the columns of a table and its cases, or the names of a run's numbers and its task, or numbers of cases.
 
-    The run states its configuration: the numbers of different tasks may be called alike too.
+    Without a task, the run is configured or one of several variants: numbers of different tasks may be called alike.
     """
-    if isinstance(value, dict) and any(_CONFIGURED.fullmatch(key) for key in value):
+    task = task_of(value)
+    if isinstance(value, dict) and (task or are_variants or any(_CONFIGURED.fullmatch(key) for key in value)):
         numbers = [number for number in numbers_of_layout(value, {}) if is_measure(number.name)]
         sizes = [f"{one.name} {one.value}" for one in numbers if _SIZE.fullmatch(one.name.rpartition(".")[2])]
-        if sizes:
-            return frozenset(number.name for number in numbers), frozenset((*sizes, "numbers"))
+        if over := [task] if task else sizes:
+            return frozenset(number.name for number in numbers), frozenset((*over, "numbers"))
     table = table_of(value)
     columns = {plain_name(column): column for column in table.columns} if table else {}
-    named = [columns[name] for name in (*PARTS["id"], *PARTS["input"]) if name in columns]
-    named += filter(is_made_id, columns.values())
-    return frozenset(columns), texts(row.get(named[0]) for row in table.rows) if table and named else frozenset()
+    ids, inputs = ([columns[name] for name in PARTS[part] if name in columns] for part in ("id", "input"))
+    named = (*(ids or [*filter(is_made_id, columns.values())])[:1], *inputs[:1])
+    cases = (texts(row.get(name) for row in table.rows) for name in named) if table else ()
+    return frozenset(columns), frozenset().union(*cases)
 
 
 def _common_ends(stems: Sequence[str], models: Mapping[str, re.Match[str]]) -> tuple[str, str]:

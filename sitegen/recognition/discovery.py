@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from posixpath import basename, dirname, relpath, splitext
+from posixpath import basename, dirname, normpath, relpath, splitext
 from types import MappingProxyType
 from typing import Any, Final
 from unicodedata import normalize
@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from sitegen import __version__
 from sitegen.config.findings import home_of
 from sitegen.config.manifest import manifest_in_force
+from sitegen.config.models import GROUND_TRUTHS
 from sitegen.config.notes import NOTES_FILE
 from sitegen.config.searched_files import Search
 from sitegen.data_files.project_files import fetch_command
@@ -132,7 +133,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         single += series.versions == 1 and not (is_again or (is_recorded and folder in proposals_in))
         if is_again or (series.versions == 1 and single > _MOST_SINGLE):
             continue
-        proposals_in[folder] += 1
+        proposals_in[folder] += "{" not in folder  # folders of variants have cases or a task of their own
         if proposals_in[folder] <= MOST_BESIDE:
             found.append((series, replace(proposal, doubt=doubt_about(series, content))))
     homes = {file.folder for series, _ in found for file in series.files}
@@ -140,28 +141,46 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         if is_result_by_name(report.path) and report.folder not in homes:
             unread[report.path] = why_malformed(report, read(report.path) or b"")
     found, left_out = _without_crowds(found, proposals_in)
+    found = _in_shared_folders(found)
     if single > _MOST_SINGLE:
         why = f"{counted(single - _MOST_SINGLE, 'file')} more that one commit wrote"
         left_out.append(Proposal(id="", why=why, lacks=f"only the first {_MOST_SINGLE} of these are looked at"))
-    # Of each the folder of the output, or of the glob of runs, and of what it is by its name.
+    # Of each the folders of the output, or of the glob of runs, and of what it is by its name.
     names = [
         (
-            series.path.rpartition("/")[0],
+            {series.path.rpartition("/")[0], *(file.folder for part in series.parts for file in part.files)},
             informative_part(splitext(without_answerers(series.outputs))[0]).partition(".")[0],
         )
         for series, _ in found
     ]
     recorded = [traits_of(one.entry.get("kind")).is_recorded for _, one in found]
-    of_cases = {name for name, is_recorded in zip(names, recorded, strict=True) if not is_recorded}
+    of_cases = [name for name, is_recorded in zip(names, recorded, strict=True) if not is_recorded]
     ids = _ids([series for series, _ in found], existing_ids)
     kept = (
         replace(one, id=name)
-        for (_, one), name, (folder, word), is_recorded in zip(found, ids, names, recorded, strict=True)
+        for (_, one), name, (folders, word), is_recorded in zip(found, ids, names, recorded, strict=True)
         # Two names that say of what are of two runs: ``baseline.json`` has cases, ``redteam.json`` other numbers.
         if not is_recorded
-        or not any(place == folder and (not (own and word) or own == word) for place, own in of_cases)
+        or not any(places & folders and (not (own and word) or own == word) for places, own in of_cases)
     )
     return [*kept, *left_out, *unknown[:MOST_BESIDE], *_refused(unread)]
+
+
+def _in_shared_folders(found: list[tuple[OutputSeries, Proposal]]) -> list[tuple[OutputSeries, Proposal]]:
+    """Return the proposals, of which none is in a folder inside that of another with files there: it would own them."""
+    moved = []
+    for series, proposal in found:
+        inside = f"{series.folder}/"
+        others = (other.folder for other, _ in found if any(file.path.startswith(inside) for file in other.files))
+        folder = min((each for each in others if inside.startswith(f"{each}/")), key=len, default=series.folder)
+        if folder != series.folder:
+            below = relpath(series.folder, folder)
+            entry = {**proposal.entry, "dir": folder, "outputs": f"{below}/{proposal.entry['outputs']}"}
+            if truth := entry.get("ground_truth"):
+                entry["ground_truth"] = normpath(f"{below}/{truth}")
+            proposal = replace(proposal, entry=entry)
+        moved.append((series, proposal))
+    return moved
 
 
 def _examined(
@@ -180,7 +199,10 @@ def _examined(
             continue
         content, recognition, reason = _recognised(series, truth_finder, at)
         if recognition:
-            truths.add(recognition[0].get("ground_truth", ""))
+            truths.add(truth := recognition[0].get("ground_truth", ""))
+            home = dirname(truth)
+            if basename(truth) in GROUND_TRUTHS and series.folder.startswith(f"{home}/"):
+                series = replace(series, folder=home, outputs=relpath(series.path, home))
         elif series.parts:  # the newest file is no output, but those of others may be
             remaining.extendleft(reversed(series.parts))
             content = None
@@ -432,9 +454,11 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
         names=at.names, read=at.read, earlier=at.earlier, commits=at.commits, kind_of_cases=kind_of_case_file
     )
     layout = Layout(*with_found_evals(config, manifest, search))
-    # Known are the evals that a manifest names, and the folders that have expected values by convention.
-    truths = (role for file in tracked for role in layout.places(file.path) if role.role == "ground_truth")
-    existing_ids = {*(role.eval_id for role in truths), *(entry.id for entry in layout.manifest.evals)}
+    # Known are the evals that a manifest names, and the folders with expected values and outputs by convention.
+    places = (place for file in tracked for place in layout.places(file.path) if place.role != "stranger")
+    sides = {(place.eval_id, place.role == "ground_truth") for place in places}
+    existing_ids = {name for name, is_truth in sides if is_truth and (name, False) in sides}
+    existing_ids.update(entry.id for entry in layout.manifest.evals)
     # Of runs that are read with all their folders, what is left, such as their sums, is no other eval.
     of_runs = tuple(
         f"{home_of(entry, config.evals_dir)}/{entry.outputs.partition('**/')[0]}"

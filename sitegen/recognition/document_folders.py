@@ -10,20 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby
-from posixpath import basename, commonpath, dirname, relpath
+from posixpath import basename, commonpath, dirname, relpath, splitext
 from typing import Any, Final
 
-from sitegen.data_files.folders import document_in, may_hold_document, names_of_documents
+from sitegen.data_files.folders import documents_in, may_hold_document, names_of_documents
 from sitegen.history.layout import records_of
 from sitegen.model.frozen import Frozen
 from sitegen.recognition.files import Reader, TrackedFile, leaf_paths, value_of
-from sitegen.recognition.output_series import (
-    OutputSeries,
-    is_model_name,
-    is_result_by_name,
-    is_truth_by_name,
-    names_a_run,
-)
+from sitegen.recognition.output_series import MODEL, OutputSeries, is_result_by_name, is_truth_by_name, names_a_run
 from sitegen.text.globs import literal_prefix
 from sitegen.text.plain import natural_order
 
@@ -63,14 +57,17 @@ def folders_of_documents(files: Iterable[TrackedFile], read: Reader) -> list[Fou
     found: list[FoundFolders] = []
     used: set[str] = set()
     for truth in (*truths, *nearest):
-        is_of_answers = is_result_by_name(truth) or is_model_name(basename(truth))
+        is_of_answers = is_result_by_name(truth) or MODEL.search(basename(truth))
         if not truth or truth in used or (is_of_answers and not is_truth_by_name(truth)):
             continue
         if truth in in_files:
             value = value_of("json", read(truth) or b"")
-            by_name = value if isinstance(value, dict) else {}
-            is_document = not all(isinstance(root, dict) for root in by_name.values())
-            expected = {name: in_files[truth] for name in by_name if not is_document}
+            rows = value if isinstance(value, list) else []
+            ids = [str(row["id"]) for row in rows if isinstance(row, dict) and "id" in row]
+            by_name = (
+                value if isinstance(value, dict) and all(isinstance(root, dict) for root in value.values()) else ids
+            )
+            expected = dict.fromkeys(by_name, in_files[truth])
         else:
             names = names_of_documents(file.path.removeprefix(f"{truth}/") for file in by_folder[truth])
             expected = {names[file.path.removeprefix(f"{truth}/")]: file for file in by_folder[truth]}
@@ -91,7 +88,7 @@ def folders_of_documents(files: Iterable[TrackedFile], read: Reader) -> list[Fou
         outputs |= {
             folder: documents
             for folder, documents in named.items()
-            if dirname(folder) in above and (is_model_name(basename(folder)) or names_a_run(basename(folder)))
+            if dirname(folder) in above and (MODEL.search(basename(folder)) or names_a_run(basename(folder)))
         }
         known = tuple(f"{folder}/" for folder in (truth, *outputs))
         others = [folder for folder in by_folder if not f"{folder}/".startswith(known)]
@@ -111,18 +108,22 @@ def _truth_or_folder(file: TrackedFile) -> str:
 def _folders_of_outputs(
     by_folder: Mapping[str, Collection[TrackedFile]], truth: str, expected: Documents
 ) -> dict[str, Documents]:
-    """Return folders most of whose files are named like expected documents."""
+    """Return folders most of whose files are named like expected documents, or are each in a folder of such a name."""
     folders: dict[str, dict[str, TrackedFile]] = {}
     sizes: dict[str, int] = {}
-    for own in (own for folder, own in by_folder.items() if folder != truth):
-        for file in own:
-            if file.name in records_of("fields"):
-                continue
-            name = document_in(file.path, expected)
-            folder = file.folder.removesuffix(dirname(name)).rstrip("/") if name in expected else file.folder
-            sizes[folder] = sizes.get(folder, 0) + 1
-            if name in expected:
-                folders.setdefault(folder, {})[name] = file
+    others = (file for folder, own in by_folder.items() if folder != truth for file in own)
+    left = {file.path: file for file in others if file.name not in records_of("fields")}
+    for _ in range(2):  # first those of files, if any are
+        named = {path: name for path, name in documents_in(left, expected).items() if name in expected}
+        for path, name in named.items():
+            file = left.pop(path)
+            is_by_file = basename(name) in (splitext(file.name)[0], file.name.partition(".")[0])
+            inner = dirname(name) if is_by_file or not file.folder.endswith(f"/{name}") else name
+            folder = file.folder.removesuffix(inner).rstrip("/")
+            sizes[folder] = sizes.get(folder, 0) + 1 + (name in folders.get(folder, ()) and not is_by_file)
+            folders.setdefault(folder, {})[name] = file
+    for file in left.values():
+        sizes[file.folder] = sizes.get(file.folder, 0) + 1
     return {
         folder: documents
         for folder, documents in sorted(folders.items())
@@ -152,11 +153,31 @@ def _evals(
     by_glob: dict[str, list[str]] = {}
     for folder in sorted(outputs, key=natural_order):
         by_glob.setdefault(_glob_around(folder, outputs, others), []).append(folder)
-    for glob, folders in by_glob.items():
+    for place, of_place in by_glob.items():
+        folders, is_glob = {folder: outputs[folder] for folder in of_place}, "*" in place
         # Whose outputs these are is not known, if their names are neither those of models nor of outputs.
-        name = basename(glob)
-        is_sure = glob != folders[0] or len(by_glob) == 1 or is_model_name(name) or is_result_by_name(name)
-        yield _eval(truth, expected, {folder: outputs[folder] for folder in folders}, glob, is_sure=is_sure)
+        name = basename(place)
+        is_sure = place != of_place[0] or len(by_glob) == 1 or is_result_by_name(name) or MODEL.search(name)
+        unsure = "" if is_sure else f"{basename(of_place[-1])} may be a run, a model or something else"
+        above = dirname(literal_prefix(f"{place}/"))
+        common = commonpath([dirname(truth), above]) if dirname(truth) and above else ""
+        inside = relpath(place, common or ".")
+        endings = {file.ending for documents in folders.values() for file in documents.values()}
+        files = tuple(file for documents in folders.values() for file in documents.values())
+        is_deep = any("/" in file.path[len(folder) + 1 :] for folder in folders for file in folders[folder].values())
+        glob = f"{'**/' if is_deep else ''}*.{endings.pop() if len(endings) == 1 else '*'}"
+        inner, glob_of_truth = ("", "") if any(file.path == truth for file in expected.values()) else ("/", "/*")
+        shared = len({name for documents in folders.values() for name in documents})
+        yield FoundFolders(
+            series=OutputSeries(common, f"{inside}/{glob}" if is_glob else f"{inside}/", files),
+            entry={
+                **({} if inner else {"settings": {"documents": {"key": "id"}}}),
+                "ground_truth": f"{relpath(truth, common or '.')}{inner}",
+            },
+            why=f"{truth}{glob_of_truth} and {place}/* have {shared} names in common, as of documents with a file each",
+            doubt=unsure if is_truth_by_name(truth) else f"is {truth}{inner} the truth?",
+            used=frozenset(file.path for file in (*expected.values(), *files)),
+        )
 
 
 def _glob_around(folder: str, outputs: Collection[str], others: Collection[str]) -> str:
@@ -193,30 +214,4 @@ def _answerer(name: str, names: Collection[str], others: Iterable[str]) -> str:
     several = [each for each in names if not names_a_run(each)]
     if len(several) < _LEAST or len(several) < len(names) or any(others):
         return name
-    return "{model}" if any(map(is_model_name, several)) else "{variant}"
-
-
-def _eval(
-    truth: str, expected: Documents, folders: Mapping[str, Documents], place: str, *, is_sure: bool
-) -> FoundFolders:
-    """Return an eval. ``place``: the folder of its outputs, or the glob of their folders."""
-    newest, is_glob = [*folders][-1], "*" in place
-    above = dirname(literal_prefix(f"{place}/"))
-    common = commonpath([dirname(truth), above]) if dirname(truth) and above else ""
-    inside = relpath(place, common or ".")
-    endings = {file.ending for documents in folders.values() for file in documents.values()}
-    glob = f"{'**/' if any('/' in name for name in expected) else ''}*.{endings.pop() if len(endings) == 1 else '*'}"
-    files = tuple(file for documents in folders.values() for file in documents.values())
-    inner, glob_of_truth = ("", "") if any(file.path == truth for file in expected.values()) else ("/", "/*")
-    shared = len({name for documents in folders.values() for name in documents})
-    unsure = "" if is_sure else f"{basename(newest)} may be a run, a model or something else"
-    return FoundFolders(
-        series=OutputSeries(common, f"{inside}/{glob}" if is_glob else f"{inside}/", files),
-        entry={
-            **({} if inner else {"settings": {"documents": {"key": "id"}}}),
-            "ground_truth": f"{relpath(truth, common or '.')}{inner}",
-        },
-        why=f"{truth}{glob_of_truth} and {place}/* have {shared} names in common, as of documents with a file each",
-        doubt=unsure if is_truth_by_name(truth) else f"is {truth}{inner} the truth?",
-        used=frozenset(file.path for file in (*expected.values(), *files)),
-    )
+    return "{model}" if any(map(MODEL.search, several)) else "{variant}"

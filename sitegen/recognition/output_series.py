@@ -285,11 +285,6 @@ def informative_part(name: str) -> str:
     return rest if rest.casefold() not in _UNINFORMATIVE and any(map(str.isalpha, rest)) else ""
 
 
-def is_model_name(name: str) -> bool:
-    """Whether a name is, or begins or ends with, that of a model."""
-    return MODEL.search(name) is not None
-
-
 _LEAST_AGREEMENT: Final = 0.5
 """The least share of expected fields that an output must have."""
 _BY_NAME: Final = 0.5

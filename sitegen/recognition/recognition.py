@@ -23,6 +23,7 @@ from sitegen.importers.recorded_layouts import (
     numbers_of_layout,
     read_record,
 )
+from sitegen.importers.tool_values import name_of
 from sitegen.importers.usual_names import (
     CHECKS,
     GRADES,
@@ -48,7 +49,7 @@ from sitegen.importers.usual_names import (
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.recognition.files import ROWS, FoundTable, leaf_paths, table_of, texts, value_of
-from sitegen.recognition.output_series import OutputSeries, TruthFinder, is_model_name, is_result_by_name
+from sitegen.recognition.output_series import MODEL, OutputSeries, TruthFinder, is_result_by_name
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.text.plain import counted
 
@@ -203,6 +204,12 @@ def _case_file(path: str, content: bytes) -> Recognition | None:
     return keys, "cases with what was expected beside what was given"
 
 
+def task_of(value: Value) -> str:
+    """Return the task that the numbers of a run are of, as MTEB names it; empty if the run does not state it."""
+    keys = value if isinstance(value, dict) and table_of(value) is None else {}
+    return next(filter(None, (name_of(keys.get(key)) for key in ("task_name", "task", "dataset", "benchmark"))), "")
+
+
 def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | None:
     """Recognise numbers that a run recorded, one of which has the name of a metric, the usual headlines first."""
     if not series.hinted or series.newest.ending not in DATA or len(content) > _LARGEST_SUMS:
@@ -210,7 +217,8 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
     if series.newest.ending == "jsonl" and _is_of_cases(table_of(value_of("jsonl", content))):
         return None  # the last line is a case, and no run
     try:
-        numbers = list(numbers_of_layout(read_record(series.newest.path, content).value, {}))
+        root = read_record(series.newest.path, content).value
+        numbers = list(numbers_of_layout(root, {}))
     except UnreadableError:
         return None
     values = {
@@ -218,8 +226,9 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
         for number in numbers
         if number.value is not None and not number.is_sample and is_measure(number.name)
     }
-    names = [name for name in values if not any(part.isdecimal() for part in name.split("."))]  # not of a list
-    names = [name for name in names if values[name] or is_headline(name)]
+    of_one_row = task_of(root) and not any(".1." in name for name in values)
+    names = [name for name in values if of_one_row or not any(map(str.isdecimal, name.split(".")))]  # not of a list
+    names = [name for name in names if values[name] or is_headline(name) or name.endswith("_score")]
     places = {name: place for name in names if (place := headline_place(name))}
     headline = min(places, key=places.__getitem__, default="")
     beside, _, last = headline.rpartition(".")
@@ -318,7 +327,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     is_judged = (
         bool(tells or stated or is_explained or has_maximum)
         or plain_name(table.key) in _CASES
-        or (is_made_id(ids) and not any(is_model_name(str(cell)) for cell in columns[ids]) and len(measures) > 1)
+        or (is_made_id(ids) and not any(MODEL.search(str(cell)) for cell in columns[ids]) and len(measures) > 1)
         or any(name.endswith("]") for name in scores)
         or (bool(measures) and _is_of_cases(table))
     )

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.folders import document_in
+from sitegen.data_files.folders import documents_in
 from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, each_line, ending, parse_json
 from sitegen.data_files.yaml_reader import read_data
 from sitegen.importers.usual_names import OUTPUT, usual_key
@@ -59,8 +59,9 @@ class ReadOutput:
         self._may_be_list = not self._is_lone or self._key is not None
         if not files:
             self._refuse("", UnreadableError("the output is missing", "Make the output again."))
+        names = {} if in_cases else documents_in([file.path for file in files], truth.files or truth.names)
         for file in files:
-            stem = "" if in_cases else document_in(file.path, truth.files)
+            stem = names.get(file.path, "")
             if len(files) == 1 and stem not in truth.files:
                 stem = ""
             try:

@@ -323,27 +323,6 @@ def test_an_output_and_its_expected_values_may_have_one_name_in_two_folders(repo
     assert _places(repo) == {"leases": place}
 
 
-@pytest.mark.parametrize(
-    ("truths", "outputs"),
-    [
-        ("golden", "outputs"),
-        ("evals/inv/expected", "evals/inv/actual"),
-        ("evals/inv/ground_truth", "evals/inv/results/iteration-001"),
-    ],
-)
-def test_documents_with_files_of_their_own_on_both_sides_are_one_eval(truths, outputs, repo):
-    documents = {f"c{number}.json": {"vendor": f"v{number}", "total": number} for number in range(1, 4)}
-    repo.commit({f"{truths}/{name}": json.dumps(document) for name, document in documents.items()})
-    documents["c4.json"] = documents["c1.json"]  # nothing is expected of it
-    repo.commit({f"{outputs}/{name}": json.dumps(document) for name, document in documents.items()})
-    repo.commit({f"{outputs}/c2.json": json.dumps({"vendor": "v2", "total": 3})})
-    (found,) = _look(repo).proposed
-    assert (found.newest, found.points) == ("F1 0.833 over 3 documents", 2)
-    assert found.why.endswith(" have 3 names in common, as of documents with a file each")
-    assert found.why.startswith(f"{truths}/* and {outputs.removesuffix('iteration-001')}")
-    assert not _look(repo).rejected
-
-
 def test_runs_with_the_fields_and_ids_of_a_file_that_stayed_need_no_name_that_is_known(repo):
     lines = "".join(f"{json.dumps(row)}\n" for row in GOLD)
     repo.commit({"daten/Prüfung Süd/Soll Werte.jsonl": lines, "daten/Angebote/soll.yaml": yaml.safe_dump(GOLD)})
@@ -538,6 +517,7 @@ def test_what_may_be_no_output_of_a_model_is_told_with_the_lines_to_write_and_no
         ({"by_class": {"a": {"x": {"f1": 1.0}}}, "metrics": {"recall": 0.5}}, "metrics.recall"),
         ({"seen": {str(n): {"accuracy": 1} for n in range(250)}, "all": {"accuracy": 0.9, "n": 2}}, "all.accuracy"),
         ({"rows": {f"r{n}": {"a": {"accuracy": 1}} for n in range(250)}}, None),
+        ({"total_score": 685, "max_possible": 740}, "total_score"),
         ({"learning_rate": 0.1, "sample_rate": 16}, None),
         ({"avg_latency_s": 3.5, "count": 12, "config": {"score": 1}, "max_tokens": 400}, None),
     ],
@@ -730,25 +710,57 @@ JOINED = {
     "predictions and labels": (
         {"data/labels.csv": _rows("csv", *({"id": n, "label": label} for n, label in enumerate("abab")))},
         [
-            {f"predictions/m_v{run}.csv": _rows("csv", *({"id": n, "label": label} for n, label in enumerate(labels)))}
-            for run, labels in ((1, "bbab"), (2, "abab"))
-        ],
-        {"dir": "predictions", "outputs": "m_v*.csv", "ground_truth": "../data/labels.csv"},
-        ["", "F1 1.000 over 4 documents"],
-    ),
-    "documents with a file each and their truth by name in one file": (
-        {"data/ground_truth.json": json.dumps({f"b{n}": {"vendor": f"v{n}", "total": n} for n in range(3)})},
-        [
             {
-                f"results/raw/{model}/b{n}.json": json.dumps({"vendor": f"v{n}", "total": n - (n > most)})
-                for n in range(3)
-                for model in ("gemini", "openai")
+                f"predictions/{model}_v{run}.csv": _rows(
+                    "csv", *({"id": n, "label": label} for n, label in enumerate(row))
+                )
+                for model in ("gpt", "llama")
             }
-            for most in (1, 2)
+            for run, row in ((1, "bbab"), (2, "abab"))
         ],
-        {"dir": ".", "outputs": "results/raw/{model}/", "ground_truth": "data/ground_truth.json"},
-        ["F1 0.833 over 6 documents", "F1 1.000 over 6 documents"],
+        {"dir": "predictions", "outputs": "{model}_v*.csv", "ground_truth": "../data/labels.csv"},
+        ["", "F1 1.000 over 8 documents"],
     ),
+    **{
+        f"documents with files of their own on both sides: {truths}": (
+            {f"{truths}/c{n}.json": json.dumps({"vendor": f"v{n}", "total": n}) for n in (1, 2, 3)},
+            [
+                {f"{at}/c{n}.json": json.dumps({"vendor": f"v{n}", "total": n + (n == wrong)}) for n in (1, 2, 3, 4)}
+                for wrong in (0, 2)
+            ],
+            {},
+            ["F1 1.000 over 3 documents", "F1 0.833 over 3 documents"],
+        )
+        for truths, at in (
+            *(("golden", "outputs"), ("evals/inv/expected", "evals/inv/actual")),
+            ("evals/inv/ground_truth", "evals/inv/results/iteration-001"),
+        )
+    },
+    **{
+        f"documents with a {place} each and their truth by name in one file": (
+            {"data/ground_truth.json": json.dumps({f"b{n}": {"vendor": f"v{n}", "total": n} for n in range(3)})},
+            [
+                {
+                    f"results/raw/{model}/b{n}{rest}.json": json.dumps({"vendor": f"v{n}", "total": n - (n > most)})
+                    for n in range(3)
+                    for model in ("gemini", "openai")
+                }
+                for most in (1, 2)
+            ],
+            {"dir": ".", "outputs": "results/raw/{model}/", "ground_truth": "data/ground_truth.json"},
+            ["F1 0.833 over 6 documents", "F1 1.000 over 6 documents"],
+        )
+        for place, rest in {"file": "", "folder": "/read"}.items()
+    },
+    **{
+        f"a usual truth, and an unusual output: {at}": (
+            {"evals/inv/ground_truth.json": json.dumps([{"id": n, "total": n} for n in range(3)])},
+            [{f"evals/inv/{at}": json.dumps([{"id": n, "total": n} for n in ids])} for ids in (range(2), range(3))],
+            {"dir": "evals/inv", "outputs": at, "ground_truth": "ground_truth.json"},
+            ["F1 0.800 over 3 documents", "F1 1.000 over 3 documents"],
+        )
+        for at in ("output.json", "results/gpt-4o/extracted.json")
+    },
     "predictions and labels of a set": (
         {"Gold/set1/x.json": json.dumps([{"id": n, "text": f"t{n}", "label": n % 2} for n in range(4)])},
         [
@@ -944,14 +956,6 @@ def test_numbers_beside_cases_are_an_eval_of_their_own_if_both_names_say_of_what
         assert kinds == (["judged", "recorded"] if is_found else ["judged"])
 
 
-def test_lines_of_cases_are_told_apart_by_a_column_of_any_name_that_every_case_has(repo):
-    names = [(n, kind) for n in range(3) for kind in ("none", "mcp")]
-    rows = ({"task": f"t{n}", "regime": kind, "passed": kind == "mcp"} for n, kind in names)
-    repo.commit({"evals/results/journal.jsonl": _rows("jsonl", *rows)})
-    (found,) = _look(repo).proposed
-    assert (found.entry["settings"]["columns"]["variant"], found.newest) == ("regime", "Passed 0.500 over 6 cases")
-
-
 def test_limits_and_demands_of_a_gate_and_answers_without_a_verdict_are_no_eval(repo):
     demand = {"mustPass": True, "requiredChecks": ["a"], "expected": {"states_exact_number": False}}
     demands = {"scenarios": [{"id": f"s{n}", **demand} for n in range(3)]}
@@ -1002,9 +1006,8 @@ def test_a_copy_of_the_newest_run_is_no_eval_beside_the_runs(repo):
 def test_the_latest_run_is_no_ground_truth_of_the_runs(repo):
     for day in range(1, 7):
         rows = [{"id": f"q{n}", "found": [f"p{n}", f"p{n + day}"], "rank": n + 1} for n in range(3)]
-        repo.commit(
-            {f"evals/runs/2026-01-0{day}.json": json.dumps({"k": 5, "mrr": day / 10, "seed": day, "rows": rows})}
-        )
+        run = {"k": 5, "mrr": day / 10, "seed": day, "rows": rows}
+        repo.commit({f"evals/runs/2026-01-0{day}.json": json.dumps(run)})
     repo.commit({"evals/latest.json": json.dumps({"k": 5, "mrr": 0.6, "seed": 6, "rows": rows, "delta": 0})})
     assert {one.entry["kind"] for one in _look(repo).proposed} == {"recorded"}
 
@@ -1016,8 +1019,7 @@ def test_what_a_model_says_of_people_is_no_grade_of_people(repo):
 
 
 def test_models_whose_files_would_be_read_too_often_are_told_with_the_line_to_write(repo):
-    files = {f"results/gpt-{number}.json": json.dumps(CASES) for number in range(141)}
-    repo.commit(files)
+    repo.commit({f"results/gpt-{number}.json": json.dumps(CASES) for number in range(141)})
     assert len(_look(repo).proposed) == 1
     repo.commit({"results/gpt-0.json": json.dumps(CASES[:1])})
     (one,) = _look(repo).doubtful
@@ -1026,12 +1028,11 @@ def test_models_whose_files_would_be_read_too_often_are_told_with_the_line_to_wr
 
 
 def test_sums_beside_cases_take_no_place_from_other_evals(repo):
-    journal = _rows("jsonl", *({"task": f"t{n}", "passed": n > 0} for n in range(4)))
-    files = {f"evals/results/run{letter}/journal.jsonl": journal for letter in "abcdefgh"}
+    rows = {letter: [{"task": f"{letter}{n}", "passed": n > 0} for n in range(4)] for letter in "abcdefgh"}
+    files = {f"evals/results/run{letter}/journal.jsonl": _rows("jsonl", *rows[letter]) for letter in rows}
     sums = {path.replace("journal.jsonl", "summary.json"): json.dumps({"pass_rate": 0.75}) for path in files}
     repo.commit({**files, **sums})
-    look = _look(repo)
-    assert (len(look.proposed), look.rejected) == (8, ())
+    assert (len((look := _look(repo)).proposed), look.rejected) == (8, ())
 
 
 def test_a_report_that_is_not_known_is_said_to_be_not_known(repo):
@@ -1101,18 +1102,6 @@ def test_an_eval_whose_newest_output_is_broken_is_found_by_the_output_before(rep
     assert "The file cannot be read: " in problems
 
 
-def test_labels_in_a_folder_beside_the_predictions_of_several_models_are_their_ground_truth(repo):
-    table = "id,label\n" + "".join(f"t{n},{'bug' if n % 2 else 'praise'}\n" for n in range(6))
-    repo.commit({"data/labels.csv": table, "prompt_v1.txt": "Classify the ticket.\n"})
-    for number, model in enumerate(("gpt", "llama", "gpt", "llama"), 2):
-        wrong = table.replace("t0,praise", "t0,bug") if number < 4 else table
-        repo.commit(
-            {f"predictions/{model}_v{number // 2}.csv": wrong, f"prompt_v{number // 2}.txt": f"Classify {number}.\n"}
-        )
-    found = [(one.id, one.entry["outputs"], one.newest, one.entry["ground_truth"]) for one in _look(repo).proposed]
-    assert found == [("predictions", "{model}_v*.csv", "F1 1.000 over 12 documents", "../data/labels.csv")]
-
-
 @pytest.mark.parametrize("text", ["Accuracy matters.\n", "Sections: 0.5\n", "| step | how |\n|---|---|\n| F1 | 4 |\n"])
 def test_a_text_without_the_share_of_a_metric_is_no_result(repo, text):
     repo.commit({"evals/qa/notes.md": text})
@@ -1141,6 +1130,7 @@ HOLD: dict[str, object] = {
     "values": [{"id": f"q{n}", "expected": {"total": n}, "output": {"total": n}} for n in (1, 2)],
     "a number": {"accuracy": 0.5},
     "a count": {"n": 9, "accuracy": 0.5},
+    "a row of a task": {"task_name": "BUCC", "scores": {"test": [{"f1": 0.4, "main_score": 0.5, "languages": ["de"]}]}},
     "a task": {"task_name": "NFCorpus", "accuracy": 0.5},
     "numbers": {
         "config": {"retriever": "dense"},

@@ -96,6 +96,13 @@ SHAPES: dict[str, tuple[list[Files], list[tuple[tuple[str, ...], float]]]] = {
     "outputs are all in one file": ([ONE_FILE | GOLD | {"evals/inv/extracted.json": BY_NAME}], [(OUTPUTS, 4 / 6)]),
     "outputs are lines with ids": ([LINES | GOLD | {"evals/inv/runs/1.jsonl": BY_ID}], [(OUTPUTS, 1.0)]),
     "in folders, in other formats, with names of several parts": ([DEEP | OTHER_FORMATS], [(OUTPUTS, 3 / 4)]),
+    "a folder for each document": (
+        [
+            DEEP | {f"evals/inv/gold/c{n}/expected.json": json.dumps({"vendor": "v", "total": n}) for n in (1, 2)},
+            {f"evals/inv/results/r1/c{n}/read.json": json.dumps({"vendor": "v", "total": 1}) for n in (1, 2)},
+        ],
+        [(OUTPUTS, 3 / 4)],
+    ),
     "the truth is beside the eval's folder": (
         [BESIDE | documents("labels/inv c1=1 c2=2; evals/inv/results/r1 c1=1 c2=3"), documents("labels/inv c2=3")],
         [(OUTPUTS, 3 / 4), (TRUTH, 1.0)],
