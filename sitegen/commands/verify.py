@@ -36,7 +36,7 @@ from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
 from sitegen.stats.counts import ACCURACY, RATIOS, Averages, error_numbers, errors, mean
 from sitegen.text.plain import counted, line
-from sitegen.text.values import amount, to_json_bytes
+from sitegen.text.values import amount, metric_text, to_json_bytes
 
 PATTERNS: Final = 3
 """Error patterns that are named."""
@@ -262,7 +262,7 @@ def _ends(low: float, high: float) -> str:
 
 
 def _three_digits(value: float | None) -> str:
-    return "     —" if value is None else f"{value:6.3f}"
+    return f"{'—' if value is None else metric_text(value):>6}"
 
 
 def _remark(card: Scorecard) -> str:

@@ -131,9 +131,9 @@ def spread_words(spread: VariantSpread) -> str:
     """The range of variants that the headline averages: the worst and the best, by their names in the project."""
     average = f"average of {spread.variants} variants"
     if spread.worst == spread.best:
-        return f"{average}: all {spread.best:.3f}"
+        return f"{average}: all {metric_text(spread.best)}"
     worst, best = line(spread.worst_name, 60), line(spread.best_name, 60)
-    return f"{average}: {spread.worst:.3f} ({worst}) to {spread.best:.3f} ({best})"
+    return f"{average}: {metric_text(spread.worst)} ({worst}) to {metric_text(spread.best)} ({best})"
 
 
 def subject_of(commit: Commit, longest: int) -> str:

@@ -19,7 +19,7 @@ from sitegen.scoring.results_file import alignments, field_row
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 from sitegen.text.plain import counted
-from sitegen.text.values import json_value, to_json_bytes
+from sitegen.text.values import json_value, metric_text, to_json_bytes
 
 Subject: TypeAlias = Literal["fields", "line-items"]
 
@@ -90,7 +90,9 @@ def _code_judgement(result: Result, scope: tuple[Pattern, ...]) -> CodeJudgement
     score = stats.mean(map(stats.f1, counts.values()))
     problems = tuple(finding.text for finding in result.scorecard.findings)
     tally = f"TP {total.tp}, FP {total.fp}, FN {total.fn}, TN {total.tn} over {counted(len(counts), 'attribute')}"
-    sentence = "nothing was expected or given, the score is undefined" if score is None else f"macro F1 {score:.3f}"
+    sentence = (
+        "nothing was expected or given, the score is undefined" if score is None else f"macro F1 {metric_text(score)}"
+    )
     hits, misses = [], []
     for judgement in judged:
         outcome, path, expected = judgement.outcome, judgement.path, _short_json(judgement.expected)

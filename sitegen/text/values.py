@@ -118,8 +118,8 @@ _VAST: Final = 1e12
 def metric_text(value: float, unit: str = "") -> str:
     """Return the value of a metric for pages, files and the terminal, with three digits after the point.
 
-    An amount has its unit. Numbers that are very small or very large have their significant digits instead. Counts have
-    no digits after the point, unless a run recorded some.
+    An amount has its unit. Numbers that are very small or very large have their significant digits instead, and those
+    just below 1 as many as show it. Counts have no digits after the point, unless a run recorded some.
     """
     if value < 0:
         return MINUS + metric_text(-value, unit)
@@ -131,7 +131,7 @@ def metric_text(value: float, unit: str = "") -> str:
         return f"{value:.6g}"
     if value >= LARGE:
         return f"{value:,.1f}".removesuffix(".0")
-    return f"{value:.3f}"
+    return f"{value:.{-floor(log10(1 - value)) if 1 - SMALL <= value < 1 else 3}f}"
 
 
 def is_whole(value: float) -> bool:

@@ -224,7 +224,7 @@ def test_a_choice_can_be_made_with_the_keyboard_alone(visit):
 def test_scripts_write_numbers_as_pages_do(chromium):
     folder = Path(__file__).parents[2] / "site_templates/assets/js"
     code = "".join((folder / name).read_text() for name in ("dom.js", "point.js"))
-    numbers = [0.8125, -0.0625, 0.1875, 1.0005, 1e-4, 1.25e-7, 3e-5, 100.25, 100.35, 99.9999, 1234.0, 1.2e12]
+    numbers = [0.8125, -0.0625, 1.0005, 1e-4, 1.25e-7, 3e-5, 100.35, 99.9999, 0.99997, 0.9995, 1234.0, 1.2e12]
     with closing(chromium.new_page()) as page:
         drawn = page.evaluate(f"numbers => {{ {code} return numbers.map(written); }}", numbers)
     assert drawn == [metric_text(number) for number in numbers]

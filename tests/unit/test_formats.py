@@ -15,7 +15,7 @@ UNDEFINED = '<span class="nil" title="undefined">—</span>'
     ("written", "expected"),
     [
         (formats.number(0.0), "0.000"),
-        (formats.number(0.9996), "1.000"),
+        (formats.number(0.9996), "0.9996"),
         (formats.number(2 / 3), "0.667"),
         (formats.number(4.25), "4.250"),
         (formats.number(None), UNDEFINED),
@@ -53,6 +53,7 @@ def test_numbers_and_texts_are_escaped_bounded_and_visible(written: str, expecte
         (12345.0, "count", "12,345"),
         (1240.25, "", "1,240.2"),
         (1.2e-4, "", "0.00012"),
+        (0.99997, "", "0.99997"),
         (0.5, "", "0.500"),
     ],
 )

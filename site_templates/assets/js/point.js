@@ -7,7 +7,7 @@ const fixed = (value, digits) => {
   const [whole, fraction] = (isHalf ? (2 * Math.round((value * scale) / 2)) / scale : value).toFixed(digits).split(".");
   return `${grouped(+whole)}${fraction ? `.${fraction}` : ""}`;
 };
-/** Three digits after the point; of what is very small or large, as on the server, the digits that count. */
+/** Three digits after the point; of what is very small or large, or just below 1, as on the server, the digits that count. */
 const written = value => {
   if (value < 0) return `−${written(-value)}`;
   if (value && value < 0.0005 || value >= 1e12) {
@@ -15,7 +15,7 @@ const written = value => {
     if (value < 1 && short >= 1e-4) return String(short);
     return short.toExponential(digits - 1).replace(/\.?0*e([+-])(\d+)$/, (_, sign, power) => `e${sign}${power.padStart(2, "0")}`);
   }
-  return value < 100 ? fixed(value, 3) : fixed(value, 1).replace(/\.0$/, "");
+  return value < 100 ? fixed(value, value >= 0.9995 && value < 1 ? -Math.floor(Math.log10(1 - value)) : 3) : fixed(value, 1).replace(/\.0$/, "");
 };
 const metric = (value, otherwise = DASH, whole = false) =>
   (value === null ? otherwise : whole && Number.isInteger(value) ? grouped(value) : written(value));

@@ -27,7 +27,7 @@ from sitegen.pages.html.formats import bounded, printable
 from sitegen.pages.instructions import FileEdit
 from sitegen.stats.significance import variance
 from sitegen.text.plain import counted, cut
-from sitegen.text.values import amount
+from sitegen.text.values import amount, metric_text
 from sitegen.text.words import tokens
 
 DRAWN: Final = 50
@@ -310,7 +310,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
 
     def _judges(self, judges: Sequence[JudgeWords]) -> str:
         """What judges said, a paragraph each; those that gave no reasons share one. Their details are folded."""
-        scored = ((judge, "" if judge.score is None else f"{judge.score:.3f}") for judge in judges)
+        scored = ((judge, "" if judge.score is None else metric_text(judge.score)) for judge in judges)
         named = [
             (judge, f"<b>{bounded(judge.name, 80)}</b> {score}".removeprefix("<b></b> ")) for judge, score in scored
         ]
@@ -396,13 +396,13 @@ def verdict(answers: Sequence[CaseAnswer]) -> str:
     if any(answer.error for answer in answers) and not shares:
         return "no result"
     scores = [answer.score for answer in answers if answer.score is not None]
-    score = f"{sum(scores) / len(scores):.3f}" if scores and not {0.0, 1.0}.issuperset(scores) else ""
+    score = metric_text(sum(scores) / len(scores)) if scores and not {0.0, 1.0}.issuperset(scores) else ""
     score += f", spread {sqrt(variance(scores)):.3f}" if score and len(scores) > 1 else ""
     said = {0.0: "failed", 1.0: "passed"}.get(sum(shares) / len(shares)) if shares else ""
     if said is None:
         said = f"passed {sum(shares):.3g} of {len(shares)} times" if len(shares) > 1 else f"{shares[0]:.0%} passed"
     if not shares and scores and not score:
-        return f"{sum(scores) / len(scores):.3f}"
+        return metric_text(sum(scores) / len(scores))
     return ", ".join(filter(None, (said, score)))
 
 

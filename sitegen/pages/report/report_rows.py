@@ -84,7 +84,7 @@ def count_columns(nouns: Nouns, *, ratios: bool) -> tuple[Column, ...]:
     listed = RATIOS if nouns.ratios is None else tuple(_RATIOS[name] for name in nouns.ratios)
     return (
         *(
-            Column(name=ratio.name, head=ratio.label, cell=lambda counts, of=ratio.of: _ratio_cell(of(counts)))
+            Column(name=ratio.name, head=ratio.label, cell=lambda counts, of=ratio.of: number(of(counts)))
             for ratio in (listed if ratios else ())
         ),
         *(
@@ -168,11 +168,7 @@ def _linked(document: str, pages: Mapping[str, str]) -> str:
 
 def _document_row(score: DocumentScore, metrics: Sequence[MetricSpec], pages: Mapping[str, str]) -> str:
     values = dict(score.metrics)
-    shown = (
-        number(values.get(spec.name), spec.unit) if spec.unit else _ratio_cell(values.get(spec.name))
-        for spec in metrics
-    )
-    own = "".join([f"<td>{value}" for value in shown])
+    own = "".join([f"<td>{number(values.get(spec.name), spec.unit)}" for spec in metrics])
     state = "" if score.status == "scored" else f" ({STATUSES[score.status]})"
     return f"<tr><td class=label>{_linked(score.id, pages) or '—'}{state}{own}"
 
@@ -221,10 +217,6 @@ def paired(rows: Sequence[AlignmentRow]) -> str:
     by_agreement = f" ({agreed} by agreement)" if agreed else ""
     missed = f", {missing} missing" if missing else ""
     return f"{pairs} paired{by_agreement}{missed}{f', {extra} extra' if extra else ''}"
-
-
-def _ratio_cell(value: float | None) -> str:
-    return NIL if value is None else f"{value:.3f}"
 
 
 _SUMMARY: Final = 90

@@ -327,7 +327,7 @@ def runs(repeats: Repeats, noise: Noise | None, spec: MetricSpec) -> Markup:
     values = [output.headline for output in repeats.outputs if output.headline is not None]
     if not values:
         return Markup(f"{label} is undefined in all of them.")
-    words = f"{label} lies between {min(values):.3f} and {max(values):.3f}"
+    words = f"{label} lies between {metric_text(min(values))} and {metric_text(max(values))}"
     spread = mean_of(values)
     if spread and spread.error > ROUNDING:
         words += f"; the mean of such runs from {labels.span(around(spread))} (95\u202f%)"

@@ -233,7 +233,7 @@ def moved(change: DisplayedChange | None, spec: MetricSpec, verdict: ChangeVerdi
 
 
 def _trend_ratio_cell(value: float | None, unit: str = "") -> str:
-    is_share = not unit and value is not None and SMALL <= value <= 1  # as most are
+    is_share = not unit and value is not None and SMALL <= value < 1 - SMALL  # as most are
     return f"{value:.3f}" if is_share else number(value, unit)
 
 
