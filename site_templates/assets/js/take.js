@@ -99,7 +99,7 @@ class Picture {
 }
 
 /* The text of a cell in one line: without what only screen readers read, and without what is folded. An arrow is a sign. */
-const BLOCKS = "div, p, li, br, summary, .block, .muted";
+const BLOCKS = "div, p, li, br, summary, small, .pill, .block, .muted";
 function textOf(node) {
   if (node.nodeType === Node.TEXT_NODE) return node.data;
   if (node.nodeType !== Node.ELEMENT_NODE || node.matches(".vh, svg, .btn, template, [hidden], details > :not(summary)")) return "";
