@@ -385,7 +385,7 @@ def _refusal(folder: Path, stderr: bytes) -> RepositoryError:
     if "not a git repository" in message:
         return RepositoryError(
             "There is no git repository here.",
-            where=str(folder),
+            where=str(folder.absolute()),
             fix="Run sitegen inside a git repository, or name one.",
         )
     fix = " ".join(rest.split()) or "Run git status here, which explains the reason in full."

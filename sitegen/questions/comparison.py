@@ -269,7 +269,9 @@ def snapshot_named(history: EvalHistory, name: str) -> Snapshot:
     if snapshot is not None:
         return snapshot
     fix = f"It has {_first_to_last(sorted({snapshot.iteration for snapshot in history.snapshots}))}."
-    raise ConfigurationError(f"The eval {history.id!r} has no iteration {name}.", fix=fix)
+    raise ConfigurationError(
+        f"The eval {history.id!r} has no iteration {'or baseline ' * name.isalpha()}{name}.", fix=fix
+    )
 
 
 def _first_to_last(numbers: Sequence[int]) -> str:
