@@ -19,7 +19,6 @@ from sitegen.config.models import EVALUATION_FILE
 from sitegen.data_files.project_files import named_place, real, write_inside, write_named
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, REPORT
-from sitegen.model.changes import Interval
 from sitegen.model.metrics import MetricSpec, Nouns, traits_of
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.problems import Finding
@@ -131,8 +130,8 @@ def every_eval(verified: Sequence[Verified], averages: Averages) -> list[str]:
     lines = [f"{'eval':{width}}  {first} {'95 %':>14} {' '.join(rest)} {'errors':>7}  newest output"]
     for name, output in zip(names, verified, strict=True):
         lines.append(f"{name:{width}}  {_row_of_eval(output)}")
-    with_f1 = [output for output in verified if _has_f1(output.result.scorecard)]
-    ends = ends_of_mean((output.result.scorecard.metric("f1"), _interval_of_f1(output)) for output in with_f1)
+    with_f1 = [card for output in verified if _has_f1(card := output.result.scorecard)]
+    ends = ends_of_mean((card.metric("f1"), interval_of(card, "f1")) for card in with_f1)
     left_out = [f"{label} of {number}" for label, number in zip(initials, averages.left_out, strict=True) if number]
     undefined = f"   (undefined and left out: {', '.join(left_out)})" if left_out else ""
     lines.append(f"{'macro':{width}}  {_in_columns(averages.macro, _ends(*ends) if ends else '')}{undefined}")
@@ -231,7 +230,7 @@ def discrepancy(judgement: Judgement, nouns: Nouns) -> str:
 def _row_of_eval(verified: Verified) -> str:
     """The ratios of an eval with their interval, its errors, and the path of its output with the names of two more."""
     place, card, outputs = verified.place, verified.result.scorecard, verified.outputs
-    interval = _interval_of_f1(verified)
+    interval = interval_of(card, "f1") if _has_f1(card) else None
     ratios = [ratio.of(card.counts) if _has_f1(card) else None for ratio in RATIOS]
     columns = _in_columns(ratios, _ends(interval.low, interval.high) if interval else "")
     names = [line(place.project.shown_path(path)) for path in outputs[:1]]
@@ -250,11 +249,6 @@ def _in_columns(values: Sequence[float | None], spread: str = "") -> str:
 
 def _has_f1(card: Scorecard) -> bool:
     return not card.specs and any(metric.name == "f1" for metric in card.metrics)
-
-
-def _interval_of_f1(verified: Verified) -> Interval | None:
-    card = verified.result.scorecard
-    return interval_of(card, "f1") if _has_f1(card) else None
 
 
 def _ends(low: float, high: float) -> str:

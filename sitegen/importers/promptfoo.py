@@ -59,6 +59,7 @@ _MODEL_GRADED: Final = frozenset(
     }
 )
 """Assertions that a model judges."""
+_SILENT: Final = ("Assertion passed", "All assertions passed")  # they say no more than the verdict
 _HUMAN: Final = "human"
 """The type of assertion that promptfoo adds when a person rates an answer."""
 
@@ -189,7 +190,7 @@ class _Row(ToolObject):
         of_people = [each.passed for each in judged if each.type == _HUMAN]
         return JudgedCase(
             id="",
-            opinion=Opinion("", self.score, reasoning=self.reason),
+            opinion=Opinion("", self.score, reasoning="" if self.reason in _SILENT else self.reason),
             judges=tuple(judges),
             texts=texts_of({**dict(self.texts), **self.metadata}),
             variant=column[0],
@@ -221,7 +222,7 @@ class _Row(ToolObject):
                 name=name,
                 score=each.score,
                 misses=(f"{name}: {each.reason}",) if failed else (),
-                reasoning="" if failed else each.reason,
+                reasoning="" if failed or each.reason in _SILENT else each.reason,
                 counts=() if each.passed is None else (FieldScore(name, ASSERTED[each.passed]),),
                 details=known.setdefault(repr(details), details),
                 grader=grader,
@@ -251,10 +252,8 @@ def read(content: bytes) -> JudgedResults:
         version, prompts = value_at(root, "results.version"), list_of(members)(value_at(root, "results.prompts"))
         if version not in VERSIONS or isinstance(version, bool):
             stated = f"version {written(version)[:20]}" if version is not None else "no version"
-            raise UnreadableError(
-                f"it has {stated} of promptfoo's results, and only versions {VERSIONS[0]} to {VERSIONS[-1]} are known",
-                "Write the results with a version of promptfoo that writes one of these.",
-            )
+            why = f"it has {stated} of promptfoo's results, and only versions {VERSIONS[0]} to {VERSIONS[-1]} are known"
+            raise UnreadableError(why, "Write the results with a version of promptfoo that writes one of these.")
         in_list = map(Parsed, items(value_at(root, "results.results")))
         found_rows = map(read_json, map(bytes, listed)) if listed else in_list
         if version < VERSIONS[1]:  # whose rows do not state their column, and which does not list these

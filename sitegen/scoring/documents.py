@@ -219,7 +219,8 @@ def results_document(
         part: Any = responses_part(result, thresholds, methods)
     else:
         part = _PARTS.get(card.kind, fields_part)(result)
-    document: Document = document_type(cast("Any", type(part)))(
+    made: Callable[..., Document] = document_type(cast("Any", type(part)))
+    return made(
         schema=part.form,
         eval_id=eval_id,
         status=card.status,
@@ -233,7 +234,6 @@ def results_document(
         ),
         metadata=metadata,
     )
-    return document
 
 
 @cache

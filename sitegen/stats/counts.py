@@ -59,8 +59,7 @@ def by_attribute(judgements: Iterable[Judgement], first: Iterable[str] = ()) -> 
     return of_attribute
 
 
-CELLS: Final = ("tp", "fp", "fn", "tn")
-"""The names of the first counts, as files have them."""
+CELLS: Final = ("tp", "fp", "fn", "tn")  # the names of the first counts, as files have them
 
 
 def total(counts: Iterable[Counts]) -> Counts:

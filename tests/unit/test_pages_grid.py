@@ -10,7 +10,7 @@ from markupsafe import escape
 from msgspec.structs import replace
 
 from sitegen.importers.case import JudgedCase, Opinion, with_documents
-from sitegen.model.answers import AnsweredCase
+from sitegen.model.answers import AnsweredCase, JudgeWords
 from sitegen.model.usage import Call
 from sitegen.pages import links
 from sitegen.pages.field import ANSWERED, FieldView, case_page
@@ -98,6 +98,16 @@ def test_an_answer_that_is_none_fails_and_can_be_asked_for() -> None:
     assert '<div class="an a0" data-f data-e><p class=who><b>a</b> <span class="pill bad">no result</span>' in "".join(
         shown.drawn
     )
+
+
+def test_columns_have_the_scores_that_differ_and_cases_are_chosen_by_what_failed() -> None:
+    (case,) = cases(("p", "a", "x", True), ("p", "b", "x", False))
+    judges = [JudgeWords(name=name, score=1.0, reasons="", details="") for name in ("long", "tone")]
+    failed = [judges[0], judges[1]._replace(score=0.25, reasons="✗ Curt.")]
+    answers = [replace(each, judges=tuple(own)) for each, own in zip(case.answers, (judges, failed), strict=True)]
+    shown = grid((replace(case, answers=tuple(answers)),))
+    assert [head[2] for head in shown.heads.values()] == ["tone 1.000", "tone 0.250"]
+    assert shown.listed_tags == ["failed: tone"]
 
 
 def test_answers_are_marked_against_what_is_expected_or_the_first_that_passed() -> None:

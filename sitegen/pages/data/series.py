@@ -106,10 +106,7 @@ def _changed_instructions(edits: tuple[Edit, ...]) -> dict[str, str | None]:
 
 
 def _clock(card: Scorecard, same: Container[str]) -> dict[str, Any]:
-    """The counts and metrics of a scorecard, without those that are the ``same`` number as another one.
-
-    Each point of the series has two of them, then and now.
-    """
+    """The counts and metrics of a scorecard, then or now, without those that are the ``same`` number as another one."""
     counts = card.counts
     own = {metric.name: metric.value for metric in card.metrics}
     return {

@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, chain, groupby, islice
 from math import sqrt
 from operator import itemgetter
+from statistics import fmean
 from typing import Final
 from urllib.parse import urlencode
 
@@ -46,6 +47,8 @@ ASKED: Final = 6
 """The most parts of what was asked that are shown before any is chosen: the first of more."""
 _MOST_ASKED: Final = 50
 """The most of these that a reader can choose from."""
+_SCORES: Final = 6
+"""The most judges whose mean scores stand above a column."""
 _DISTINCT: Final = 3
 """The most different repeats of an answer in the grid."""
 _FLAGS: Final = (
@@ -179,7 +182,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
 
     @cached_property
     def heads(self) -> dict[tuple[str, str], tuple[str, str, str, str, FileEdit | None]]:
-        """What stands above each of ``columns``: its name, how many answers passed, what one took, and its prompt.
+        """What stands above each of ``columns``: name, how many answers passed, scores and usage of one, and prompt.
 
         Empty if there is one column, and nothing is known of a prompt.
         """
@@ -188,12 +191,21 @@ class CaseGrid(Frozen, dict=True, gc=True):
         answers: dict[tuple[str, str], list[CaseAnswer]] = {column: [] for column in self.columns}
         for answer in chain.from_iterable(case.answers for case in self.cases):
             answers[answer.variant, answer.model].append(answer)
+        means: dict[tuple[str, str], dict[str, float]] = {}
+        for column, own in answers.items():
+            judges = [judge for answer in own for judge in answer.judges if judge.name and judge.score is not None]
+            names = dict.fromkeys(judge.name for judge in judges)
+            means[column] = {name: fmean(judge.score or 0 for judge in judges if judge.name == name) for name in names}
+        same = set.intersection(*({*own.items()} for own in means.values()))
         heads = {}
         for column, own in answers.items():
             verdicts = [answer.passed for answer in own if answer.passed is not None]
             said = f"{verdicts.count(1.0):,} of {len(verdicts):,} passed" if verdicts else verdict(own)
             prompt, edit = self.prompts.get(column[0], ("", None))
-            heads[column] = self.columns[column], said, ", ".join(usage_of(own)), prompt, edit
+            scores = [f"{name} {mean:.3f}" for name, mean in means[column].items() if (name, mean) not in same][
+                :_SCORES
+            ]
+            heads[column] = self.columns[column], said, ", ".join((*scores, *usage_of(own))), prompt, edit
         return heads
 
     @cached_property
@@ -202,7 +214,9 @@ class CaseGrid(Frozen, dict=True, gc=True):
         return sorted({*chain.from_iterable(map(self._tags_of, self.cases))})
 
     def _tags_of(self, case: AnsweredCase) -> list[str]:
-        return sorted(tag_name((axis, case.asked[axis])) for axis in self.axes if axis in case.asked)
+        judges = chain.from_iterable(answer.judges for answer in case.answers if len(answer.judges) > 1)
+        failed = {tag_name(("failed", judge.name)) for judge in judges if f"\n{judge.reasons}".count("\n✗ ")}
+        return sorted({*failed, *(tag_name((axis, case.asked[axis])) for axis in self.axes if axis in case.asked)})
 
     def address_of(self, flag: str) -> str:
         """The address of the grid with the cases alone that a button leaves, by its name; empty without this button."""
@@ -246,15 +260,13 @@ class CaseGrid(Frozen, dict=True, gc=True):
                 cells.append(f'<div class="{named}">{_who(self.columns[column])}<i>no answer</i></div>')
                 continue
             own, earlier = marks[answers[0].document], self.before.get(answers[0].document, ())
-            was = self._earlier(earlier, answers) if "c" in own and self.longest == _TEXT else ""
+            was = ""
+            if "c" in own and self.longest == _TEXT:  # words that the answer now does not have are marked
+                label = ": ".join(filter(None, (f"Before, in {bounded(self.earlier_label, 60)}", verdict(earlier))))
+                was = f"<details><summary>{label}</summary>{self._output(earlier[0], answers[0].output)}</details>"
             shown = "".join(self._distinct(self.columns.get(column, ""), answers, reference))
             cells.append(f'<div class="{named}"{_data(own)}>{shown}{was}</div>')
         return Markup(f"<div class=ans>{''.join(cells)}</div>")
-
-    def _earlier(self, earlier: Sequence[CaseAnswer], now: Sequence[CaseAnswer]) -> str:
-        """Write what was answered before, folded; words that the answer now does not have are marked."""
-        label = ": ".join(filter(None, (f"Before, in {bounded(self.earlier_label, 60)}", verdict(earlier))))
-        return f"<details><summary>{label}</summary>{self._output(earlier[0], now[0].output)}</details>"
 
     def asked(self, case: AnsweredCase) -> Markup:
         """What was asked and what was expected."""
