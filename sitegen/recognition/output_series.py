@@ -258,11 +258,11 @@ def run_globs_of(path: str) -> tuple[str, ...]:
 
 
 def with_repeats(glob: str, paths: Sequence[str], commits: Callable[[str], tuple[str, ...]]) -> str:
-    """Return a glob of runs with ``{repeat}`` for their number if the same ``commits`` wrote all: they are repeats."""
+    """Return a glob of runs with ``{repeat}`` for their number if one commit added all: they are repeats."""
     start, _, end = glob.partition("*")
     numbers = [path.removeprefix(start).removesuffix(end) for path in paths]
     may_be = 1 < len(paths) <= 30 and _BEFORE_REPEAT.fullmatch(start) and all(map(str.isdecimal, numbers))
-    return f"{start}{{repeat}}{end}" if may_be and len(set(map(commits, paths))) == 1 else glob
+    return f"{start}{{repeat}}{end}" if may_be and len({commits(path)[-1:] for path in paths}) == 1 else glob
 
 
 def _runs_in(stem: str) -> list[re.Match[str]]:

@@ -1157,14 +1157,15 @@ def test_the_outputs_of_several_models_are_one_eval(repo, row):
     "layout",
     ["runs/{}/r.json", "results/run-{}/r.json", "runs/{}.json", "evals/x/runs/{}/r.json", "evals/x/runs/{}.json"],
 )
-@pytest.mark.parametrize("commits", [1, 3])
-def test_runs_of_one_commit_are_repeats_and_those_of_several_are_iterations(repo, layout, commits):
+@pytest.mark.parametrize("commits", [1, 2, 3])
+def test_runs_that_one_commit_added_are_repeats_and_those_of_several_are_iterations(repo, layout, commits):
     runs = {layout.format(number): json.dumps(CASES) for number in (1, 2, 3)}
-    repo.commits([runs] if commits == 1 else [{path: text} for path, text in runs.items()])
+    again = {layout.format(2): json.dumps(CASES[:1])}
+    repo.commits([{path: text} for path, text in runs.items()] if commits == 3 else [runs, again][:commits])
     repo.checkout()
     (entry,) = WorktreeProject.open(repo.path).layout.manifest.evals
     found = f"{entry.dir or f'evals/{entry.id}'}/{entry.outputs}"
-    assert found == layout.format("{repeat}" if commits == 1 else "*")
+    assert found == layout.format("{repeat}" if commits < 3 else "*")
     assert len(history(repo.path, entry.id).points) == commits
 
 
