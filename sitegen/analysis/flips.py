@@ -146,10 +146,9 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]], outputs: Seq
 
 
 def different_outputs(points: Sequence[Point]) -> list[int]:
-    """Return the indices of all points whose output no earlier one has."""
-    return [
-        at for at, point in enumerate(points) if "outputs" in point.snapshot.cause and point.first_with_output is None
-    ]
+    """Return the indices of all points whose output no earlier one has, and is compared with labels."""
+    new = (at for at, point in enumerate(points) if "outputs" in point.snapshot.cause)
+    return [at for at in new if points[at].first_with_output is None and points[at].snapshot.ground_truth]
 
 
 def contradicting(cell: Cell, outputs: Sequence[int], at: int) -> tuple[str, list[int], int, int]:

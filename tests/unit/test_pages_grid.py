@@ -95,9 +95,8 @@ def test_an_answer_that_is_none_fails_and_can_be_asked_for() -> None:
     late = replace(late, answers=(replace(late.answers[0], passed=None, output="", error="timeout"),))
     shown = grid((wrong, late, right))
     assert [(name, number) for _, name, _, number in shown.flags] == [("failing", 2), ("errors", 1)]
-    assert '<div class="an a0" data-f data-e><p class=who><b>a</b> <span class="pill bad">no result</span>' in "".join(
-        shown.drawn
-    )
+    cell = '<div class="an a0" data-f data-e><p class=who><b>a</b> <span class="pill bad">no result</span>'
+    assert any(cell in row for row in shown.drawn)
 
 
 def test_columns_have_the_scores_that_differ_and_cases_are_chosen_by_what_failed() -> None:

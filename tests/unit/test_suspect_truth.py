@@ -41,6 +41,8 @@ def _named(
         outcome: Outcome = "correct" if value == label else "omission" if value is None else "wrong_value"
         judged = Judgement(document="d", path="area", attribute="area", outcome=outcome, expected=label, actual=value)
         follower.follow([judged], "d")
+    bare = [replace(point, snapshot=replace(point.snapshot, ground_truth=None)) for point in points]
+    assert suspect_truth(follower.cells(), bare) == (), "what another tool judged has no label of the project"
     found = suspect_truth(follower.cells(), points)
     counts = points[-1].scorecard.counts  # by another value than the suspect one, the newest output gains nothing
     gain = 2 / (2 * counts.tp + counts.fp + counts.fn) if values[-1] == 640 else 0

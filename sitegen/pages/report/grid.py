@@ -11,7 +11,6 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, chain, groupby, islice
 from math import sqrt
 from operator import itemgetter
-from statistics import fmean
 from typing import Final
 from urllib.parse import urlencode
 
@@ -26,6 +25,7 @@ from sitegen.pages.data.search import script_file
 from sitegen.pages.html.cells import escape
 from sitegen.pages.html.formats import bounded, printable
 from sitegen.pages.instructions import FileEdit
+from sitegen.stats.counts import mean
 from sitegen.stats.significance import variance
 from sitegen.text.plain import counted, cut
 from sitegen.text.values import amount, metric_text
@@ -191,18 +191,18 @@ class CaseGrid(Frozen, dict=True, gc=True):
         answers: dict[tuple[str, str], list[CaseAnswer]] = {column: [] for column in self.columns}
         for answer in chain.from_iterable(case.answers for case in self.cases):
             answers[answer.variant, answer.model].append(answer)
-        means: dict[tuple[str, str], dict[str, float]] = {}
+        means: dict[tuple[str, str], dict[str, float | None]] = {}
         for column, own in answers.items():
             judges = [judge for answer in own for judge in answer.judges if judge.name and judge.score is not None]
             names = dict.fromkeys(judge.name for judge in judges)
-            means[column] = {name: fmean(judge.score or 0 for judge in judges if judge.name == name) for name in names}
+            means[column] = {name: mean(judge.score for judge in judges if judge.name == name) for name in names}
         same = set.intersection(*({*own.items()} for own in means.values()))
         heads = {}
         for column, own in answers.items():
             verdicts = [answer.passed for answer in own if answer.passed is not None]
             said = f"{verdicts.count(1.0):,} of {len(verdicts):,} passed" if verdicts else verdict(own)
             prompt, edit = self.prompts.get(column[0], ("", None))
-            scores = [f"{name} {mean:.3f}" for name, mean in means[column].items() if (name, mean) not in same][
+            scores = [f"{name} {score:.3f}" for name, score in means[column].items() if (name, score) not in same][
                 :_SCORES
             ]
             heads[column] = self.columns[column], said, ", ".join((*scores, *usage_of(own))), prompt, edit
