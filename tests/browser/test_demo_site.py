@@ -202,6 +202,12 @@ def test_works_below_a_path_of_a_server(server, open_context):
     assert lost == []
 
 
+def test_a_link_to_a_folded_rule_opens_it_alone(visit):
+    page = visit("methods.html#rule-3")
+    expect(page.locator("#rule-3")).to_be_in_viewport()
+    expect(page.locator(".rule[open]")).to_have_count(1)
+
+
 def test_search_from_disk_finds_evals_fields_values_dates_edits_and_files(visit):
     page = visit("methods.html")
     page.keyboard.press("/")

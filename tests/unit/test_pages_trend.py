@@ -114,6 +114,7 @@ def test_the_file_beside_a_long_page_has_every_older_row_and_every_value_of_the_
     (folded, repeated), (paths, values) = map(json.loads, content.groups())
     rows = re.sub(r"<(\d+)>", lambda place: repeated[int(place[1])], folded)
     assert rows.replace("<tbody>", "") == trend_rows.iterations(long, older=True)
+    assert max(body.count("<tr") for body in rows.split("<tbody>")) == 50, "each body is added by itself"
     assert len(folded) < 0.8 * len(rows)
     assert re.findall(r"<tr><td class=c-iteration><div><a href=(\d+)", rows) == [
         f"{index:04}" for index in range(3799, -1, -1)
