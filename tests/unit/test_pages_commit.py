@@ -165,7 +165,7 @@ def test_a_change_that_may_be_chance_leads_to_how_it_can_be_a_step():
     verdict = replace(VERDICT, decision="cannot tell", why="flips may be chance")
     unsure = replace(BROUGHT, change=replace(CHANGED, verdict=verdict))
     html = html_of(sample.commit_view(moves=(replace(sample.MOVES[1], effect=unsure),)))
-    assert '<a href="../methods.html#steps-verdict">why it may be a step all the same</a>' in html
+    assert '<a href="../methods.html#steps-verdict">why it can still be a step</a>' in html
 
 
 def test_a_commit_that_only_scores_again_is_not_judged_for_chance():
