@@ -246,8 +246,10 @@ def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:
         path, sha = step.edits[0]
         file = Phrase(path, "" if sha == WORKTREE else links.commit(sha), path)
         number = len(step.edits) + step.more_edits - 1
-        others = f", and {counted(number, 'edit')} beside it." if number else "."
-        return said("Look at the edit of ", file, " before ", output, " of ", of_eval, others)
+        others = f" and {counted(number, 'edit')} beside it" if number else ""
+        return said(
+            "Look at the edit of ", file, f"{others} before ", output, " of ", of_eval, ", and undo what broke it."
+        )
     causes = " and ".join(CAUSES[cause] for cause in step.causes)
     model = exchange("model", step.model)
     beside = Phrase(model, "", model) if model else "and no edit of instructions beside it"
