@@ -208,7 +208,7 @@ def caveats(check: GateEval) -> Iterator[str]:
     yield from (f"{how}: {first_names(names)}" for how, names in check.lost.items() if names)
     for metric in check.metrics:
         if "still below the floor" in metric.reasons:
-            yield f"{metric.label} is still {_missed_floor(metric)}, as it was at the base, which does not fail"
+            yield f"{metric.label} is {_missed_floor(metric)}, as it was at the base, which does not fail"
         elif check.presence == "both" and metric.head is None and metric.base is not None and not metric.reasons:
             yield f"{metric.label} has no value at the head; it was {number(metric.base, metric.unit)} at the base"
     if check.hidden:

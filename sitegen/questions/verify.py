@@ -136,7 +136,9 @@ def verify(
         names = " and ".join(f"--{name.replace('_', '-')}" for name in unfit)
         raise ConfigurationError(f"{names} is for evals of kind highlights.", fix="Leave it out.")
     if output is not None and not output.is_file():
-        raise NothingToReportError("There is no such output.", where=str(output), fix="Name a file that is there.")
+        by_axis = f"Leave it out: sitegen verify-one {eval_id} has a row for each model, variant and tag."
+        fix = by_axis if "=" in output.name else "Name a file that is there."
+        raise NothingToReportError("There is no such output.", where=str(output), fix=fix)
     snapshot = place.snapshot_of(output) if output else place.newest
     outputs = (output,) if output else place.paths_of(snapshot)
     if place.entry.in_cases and outputs and not output:  # the same file holds the expected values
