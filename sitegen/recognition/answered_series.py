@@ -35,7 +35,7 @@ MOST_BESIDE: Final = 6
 """The most proposed evals in one folder or below one glob. If there are more, each is probably a case or a model."""
 _MOST_MODELS: Final = 60
 """The most files in a folder of which some name no model that is known, and which are those of models nevertheless."""
-_MOST_COMPARED: Final = 600
+_MOST_COMPARED: Final = 100
 """The most files that are read to see which have the same cases or task."""
 _TIME: Final = re.compile(
     r"20[0-9]{2}[-_]?[01][0-9][-_]?[0-3][0-9][-_T ]?[0-2][0-9][-_:.]?[0-5][0-9][-_:.]?[0-9]{2,9}Z?"
@@ -51,7 +51,7 @@ _SIZE: Final = re.compile(
 )
 """Matches names of what a run says of its configuration, and of numbers of cases."""
 _READ: Final = 3
-"""Number of folders of which a file is read to see whether each file is one case, or states the same task."""
+"""Number of files that are read to see whether each is one case, or states the same task."""
 
 _BySegment = Mapping[str, Mapping[str, OutputSeries]]
 """Folder -> rest of a path below it -> the outputs at this path."""
@@ -196,29 +196,30 @@ def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
 
 
 def _of_same_cases(present: Mapping[str, OutputSeries], read: Reader) -> Iterator[OutputSeries]:
-    """Yield what is joined because files beside each other, or of one name in folders beside each other, are alike.
-
-    They have the same columns or numbers, over the same cases.
-    """
+    """Yield what is joined because files or folders beside each other have the same columns or numbers, and cases."""
     beside: dict[tuple[str, str], list[str]] = {}
-    for path in present:
-        stem, ending = splitext(path)
+    for stem, ending in map(splitext, (path for path in present if "*" not in path)):
         segments = stem.split("/")
         for depth, name in enumerate(segments):
             before, after = ("/".join(part) for part in ((*segments[:depth], ""), ("", *segments[depth + 1 :])))
             beside.setdefault((before, f"{after}{ending}"), []).append(name)
     room = _MOST_COMPARED
     for (before, after), names in sorted(beside.items(), key=lambda group: group[0][0].count("/")):
-        by_cases: dict[tuple[frozenset[str], frozenset[str]], list[str]] = {}
         fit = [name for name in names if f"{before}{name}{after}" in present]  # not joined already
-        is_compared = is_result_by_name(before) and _LEAST <= len(fit) <= min(room, _MOST_MODELS)
-        is_compared = is_compared and not all(map(names_a_run, fit))
-        room -= len(fit) if is_compared else 0
-        are_variants = any(map(_VARIANT.search, fit))
-        for name in fit if is_compared else ():
-            if not (is_truth_by_name(name) or OF_NOW.search(name) or "*" in name):
-                value = value_of(after.rpartition(".")[2], read(f"{before}{name}{after}") or b"")
-                by_cases.setdefault(_same_of(value, are_variants=are_variants), []).append(name)
+        of_results = is_result_by_name(before) and not is_truth_by_name(before)
+        if not of_results or not _LEAST <= len(fit) <= _MOST_MODELS or all(map(names_a_run, fit)):
+            continue
+        by_cases: dict[tuple[frozenset[str], frozenset[str]], list[str]] = {}
+        named = [name for name in fit if not (is_truth_by_name(name) or OF_NOW.search(name))]
+        for number, name in enumerate(named[:room], 1):
+            value = value_of(after.rpartition(".")[2], read(f"{before}{name}{after}") or b"")
+            same = _same_of(value, are_variants=any(map(_VARIANT.search, fit)))
+            by_cases.setdefault(same, []).append(name)
+            room -= 1
+            one_task = len(by_cases) == 1 and task_of(value)
+            if number == _READ and (one_task or ("/" in after and not any(cases for _, cases in by_cases))):
+                by_cases = dict.fromkeys(by_cases, named)
+                break
         for (_, cases), alike in by_cases.items():
             start = re.sub(_LAST_WORD, "", commonprefix(alike))
             end = re.sub(_LAST_WORD, "", commonprefix([name[::-1] for name in alike]))[::-1]
@@ -229,11 +230,9 @@ def _of_same_cases(present: Mapping[str, OutputSeries], read: Reader) -> Iterato
 
 
 def _same_of(value: Value, *, are_variants: bool) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the columns of a table and its cases, or the names of a run's numbers and its task, or numbers of cases.
-
-    Without a task, the run is configured or one of several variants: numbers of different tasks may be called alike.
-    """
+    """Return the columns of a table and its cases, or the names of a run's numbers and its task or its sizes."""
     task = task_of(value)
+    # Of different tasks, numbers may be called alike.
     if isinstance(value, dict) and (task or are_variants or any(_CONFIGURED.fullmatch(key) for key in value)):
         numbers = [number for number in numbers_of_layout(value, {}) if is_measure(number.name)]
         sizes = [f"{one.name} {one.value}" for one in numbers if _SIZE.fullmatch(one.name.rpartition(".")[2])]

@@ -157,6 +157,8 @@ def _evals(
         folders, is_glob = {folder: outputs[folder] for folder in of_place}, "*" in place
         # Whose outputs these are is not known, if their names are neither those of models nor of outputs.
         name = basename(place)
+        if not (is_truth_by_name(truth) or is_result_by_name(place) or MODEL.search(name) or "{" in name):
+            continue  # two folders of anything
         is_sure = place != of_place[0] or len(by_glob) == 1 or is_result_by_name(name) or MODEL.search(name)
         unsure = "" if is_sure else f"{basename(of_place[-1])} may be a run, a model or something else"
         above = dirname(literal_prefix(f"{place}/"))

@@ -59,7 +59,7 @@ _MOST_ALIKE: Final = 20
 """The most numbers like the headline in a file with more numbers than that. If there are more, each is of one case."""
 _HIGHEST: Final = 100
 """The highest value of a metric that is a share, a percentage or a grade; a count or a time may be higher."""
-_LARGEST_SUMS: Final = 300_000
+_LARGEST_SUMS: Final = 3_000_000
 """The size of the largest file that is read as the metrics of a run, in bytes."""
 _TABLE_IN: Final = frozenset({"csv", "json", "jsonl"})
 _OUTPUT = re.compile(r"output|extract|predict|result|respon|actual|generat|answer|(?:^|/)runs?(?:/|$)", re.IGNORECASE)
@@ -130,13 +130,14 @@ _OF_ERRORS = re.compile(
 OFTEN: Final = 3
 """The least number of versions of an output in a folder of examples."""
 _MOST_READINGS: Final = 20_000
-"""The most files of models that a build reads in all commits together unless a manifest asks for it: some minutes."""
+_MOST_BYTES: Final = 1_000_000_000
+"""The most files of models, and bytes, that a build reads in all commits unless a manifest asks: some minutes."""
 
 
 def doubt_about(series: OutputSeries, content: bytes) -> str:
     """Return why an output that was recognised may be something else; empty if there is no doubt."""
     readings = 0 if series.is_of_cases else len(series.parts) * series.versions
-    if readings > _MOST_READINGS:
+    if readings > _MOST_READINGS or readings * len(content) > _MOST_BYTES:
         return f"each commit that writes one of its files reads all, up to {readings:,} in all"
     if _EXAMPLES.search(series.path) and series.versions < OFTEN:
         return "it may be an example or input, as its folder says"

@@ -1021,10 +1021,10 @@ def test_what_a_model_says_of_people_is_no_grade_of_people(repo):
 def test_models_whose_files_would_be_read_too_often_are_told_with_the_line_to_write(repo):
     repo.commit({f"results/gpt-{number}.json": json.dumps(CASES) for number in range(141)})
     assert len(_look(repo).proposed) == 1
-    repo.commit({"results/gpt-0.json": json.dumps(CASES[:1])})
-    (one,) = _look(repo).doubtful
-    assert one.doubt == "each commit that writes one of its files reads all, up to 20,022 in all"
-    assert '"{model}.json"' in one.line
+    large = dict.fromkeys(map("sizes/results/gpt-{}.json".format, range(50)), f'{{"a": "{" " * 500_000}", "f1": 0.5}}')
+    repo.commit({"results/gpt-0.json": json.dumps(CASES[:1]), **large})
+    doubts = {one.entry["outputs"] in one.line and one.doubt.partition("up to")[2] for one in _look(repo).doubtful}
+    assert doubts == {" 20,022 in all", " 2,500 in all"}
 
 
 def test_sums_beside_cases_take_no_place_from_other_evals(repo):
