@@ -35,22 +35,16 @@ DRAWN: Final = 50
 """The most cases on the page itself."""
 _PAGE: Final = 120_000
 """The most characters of markup of these, if the first alone has no more."""
-PART: Final = 100
-"""Cases in a file beside the page."""
-_TEXT: Final = 600
-"""The most characters of a text in the grid."""
-LONG: Final = 4_000
-"""The most characters of a text on the page of its case."""
+PART: Final = 100  # cases in a file beside the page
+_TEXT: Final = 600  # the most characters of a text in the grid
+LONG: Final = 4_000  # the same on the page of its case
 SHOWN: Final = 24
 """The most columns that are shown before any is chosen: of more, those with the best answers."""
 ASKED: Final = 6
 """The most parts of what was asked that are shown before any is chosen: the first of more."""
-_MOST_ASKED: Final = 50
-"""The most of these that a reader can choose from."""
-_SCORES: Final = 6
-"""The most judges whose mean scores stand above a column."""
-_DISTINCT: Final = 3
-"""The most different repeats of an answer in the grid."""
+_MOST_ASKED: Final = 50  # the most of these, and of checks, that a reader can choose from
+_SCORES: Final = 6  # the most judges whose mean scores stand above a column
+_DISTINCT: Final = 3  # the most different repeats of an answer in the grid
 _FLAGS: Final = (
     ("f", "failing", "Only failing"),
     ("e", "errors", "Only errors"),
@@ -191,11 +185,12 @@ class CaseGrid(Frozen, dict=True, gc=True):
         answers: dict[tuple[str, str], list[CaseAnswer]] = {column: [] for column in self.columns}
         for answer in chain.from_iterable(case.answers for case in self.cases):
             answers[answer.variant, answer.model].append(answer)
-        means: dict[tuple[str, str], dict[str, float | None]] = {}
+        means: dict[tuple[str, str], dict[str, float]] = {}
         for column, own in answers.items():
-            judges = [judge for answer in own for judge in answer.judges if judge.name and judge.score is not None]
-            names = dict.fromkeys(judge.name for judge in judges)
-            means[column] = {name: mean(judge.score for judge in judges if judge.name == name) for name in names}
+            scored: dict[str, list[float | None]] = {}
+            for judge in chain.from_iterable(answer.judges for answer in own):
+                scored.setdefault(judge.name, []).append(judge.score)
+            means[column] = {name: value for name in scored if name and (value := mean(scored[name])) is not None}
         same = set.intersection(*({*own.items()} for own in means.values()))
         heads = {}
         for column, own in answers.items():
@@ -209,12 +204,19 @@ class CaseGrid(Frozen, dict=True, gc=True):
         return heads
 
     @cached_property
+    def checks(self) -> frozenset[str]:
+        """The names of judges that are not alone, by which cases can be chosen; none if they are too many."""
+        several = (answer.judges for case in self.cases for answer in case.answers if len(answer.judges) > 1)
+        names = frozenset(judge.name for judge in chain.from_iterable(several))
+        return names if len(names) <= _MOST_ASKED else frozenset()
+
+    @cached_property
     def listed_tags(self) -> list[str]:
         """The tags by which cases can be chosen."""
         return sorted({*chain.from_iterable(map(self._tags_of, self.cases))})
 
     def _tags_of(self, case: AnsweredCase) -> list[str]:
-        judges = chain.from_iterable(answer.judges for answer in case.answers if len(answer.judges) > 1)
+        judges = (judge for answer in case.answers for judge in answer.judges if judge.name in self.checks)
         failed = {tag_name(("failed", judge.name)) for judge in judges if f"\n{judge.reasons}".count("\n✗ ")}
         return sorted({*failed, *(tag_name((axis, case.asked[axis])) for axis in self.axes if axis in case.asked)})
 
