@@ -41,6 +41,7 @@ _LISTED: Final = RESULTS | TEXT
 _LINK: Final = "it is a symbolic link or a submodule, which is not followed. Commit a regular file in its place"
 _UNPRINTABLE: Final = "no configuration can name it, because its path holds a control character. Rename it"
 _FORMATS: Final = {
+    "eval": "Inspect gave this log another name. Name it in the manifest: kind: judged, and its path as outputs",
     "parquet": "Parquet is not read. Write the table as CSV or JSON Lines",
     **dict.fromkeys(("xlsx", "xls", "ods"), "spreadsheets are not read. Save it as CSV"),
 }
