@@ -136,5 +136,5 @@ class LastBuild:
     def unchanged(self) -> Site:
         """Return the outcome of a build that has nothing to do: the outcome of the last build, with nothing written."""
         assert self.state is not None
-        unchanged = self.memo.count_pages(self.project.site)
+        unchanged, _ = self.memo.size_of_site(self.project.site)
         return self.state.site._replace(written=0, removed=0, unchanged=unchanged)

@@ -333,9 +333,10 @@ class Memo:
             ((site, stored(row.owner), row.path) for row in rows),
         )
 
-    def count_pages(self, site: str) -> int:
-        """Return the number of files of a site."""
-        return int(self._db.execute("SELECT count(*) FROM pages WHERE site = ?", (site,)).fetchone()[0])
+    def size_of_site(self, site: str) -> tuple[int, int]:
+        """Return the number of files of a site, and their bytes together."""
+        row = self._db.execute("SELECT count(*), total(size) FROM pages WHERE site = ?", (site,)).fetchone()
+        return int(row[0]), int(row[1])
 
     def folders(self, site: str) -> dict[str, int]:
         """Return the modification time of each folder of a site, in ns, after the last finished build."""

@@ -144,9 +144,7 @@ class SiteWriter:
             lowered=instructions.lowered,
             problems=count_causes(self._causes),
         )
-        has_worktree = timeline.project.options.worktree and timeline.project.place.root is not None
         mutes = timeline.config.regressions.mute
-        newest = timeline.records[-1].commit.sha if timeline.records else None
         infos = tuple(summary.info for summary in summaries)
 
         def overview() -> Page:
@@ -158,12 +156,12 @@ class SiteWriter:
                 revision=revision,
                 counts=counts,
                 latest=self._latest(),
-                newest=newest,
+                newest=timeline.records[-1].commit.sha if timeline.records else None,
                 uncommitted=self._uncommitted,
                 score_changes=score_changes(self._problems),
                 files=instructions.files,
                 undo=undo_of(evals, timeline.instructions, self._patch),
-                worktree=has_worktree,
+                worktree=timeline.project.options.worktree and timeline.project.place.root is not None,
                 instructions=timeline.instructions,
             ).page
 
@@ -196,7 +194,7 @@ class SiteWriter:
     def _patch(self, edit: Edit) -> bytes:
         """Read the patch of an edit; nothing if this clone lacks its contents."""
         try:
-            return next(self._timeline.context.open().patches([edit]))
+            return next(self._timeline.context.patches([edit]))
         except RepositoryError:
             return b""
 
@@ -217,9 +215,7 @@ class SiteWriter:
             site, head, summaries, self._latest(), timeline.instructions, timeline.config.regressions.mute
         )
         yield feed_file(site, head, summaries)
-        for summary in summaries:
-            if not summary.deleted:
-                yield from badge_files(summary)
+        yield from chain.from_iterable(badge_files(summary) for summary in summaries if not summary.deleted)
         fields = [(eval_id, record.attributes, record.cases) for eval_id, record in self._evals.records.items()]
         yield search.list_file(summaries, timeline.instructions, fields, self._search_entries)
         named = (names for _, *both in fields for names in both)
@@ -264,6 +260,9 @@ class SiteWriter:
         """Return a problem if the site has more than ``limits.site_bytes``. It names the ``reports_kept`` that fits."""
         limit, complete = self._timeline.config.limits.site_bytes, self._timeline.is_complete
         size = sum(row.size for row in self._writer.files.rows)
+        recorded = sum(row.size for row in self._build.files.files(complete=True))
+        if not complete and size + recorded + self._build.memo.size_of_site(self._timeline.project.site)[1] <= limit:
+            return ()  # although files of the last build that are recorded again count twice
         files = [row for row in self._build.files.files(complete=complete) if row.owner != OWNER]
         size += sum(row.size for row in files)
         if size <= limit:

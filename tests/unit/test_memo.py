@@ -75,7 +75,7 @@ def test_pages_of_two_sites_and_two_owners_are_kept_apart(folder):
         memo.forget_pages("one", [PageRow("", "index.html", "2")])
         assert tuple(memo.each_page("one")) == (PageRow("eval:a", "a.html", "1"),)
         assert tuple(memo.each_page("two", "eval:a")) == (PageRow("eval:a", "a.html", "3"),)
-        assert memo.count_pages("one") == 1
+        assert memo.size_of_site("one")[0] == 1
 
 
 def test_a_file_that_cannot_be_read_is_thrown_away_and_made_again(folder):
