@@ -183,7 +183,7 @@ def _eval_section(check: GateEval) -> str:
     title = "" if check.name == check.eval_id else f" {name(check.name, 60)}"
     title += " (recorded)" if traits_of(check.kind).is_recorded else ""
     parts = [f"### {_id_of_eval(check)}{_without_mentions(title)}: {check.verdict}"]
-    shown = (of for of in check.metrics if of is check.metrics[0] or of.has_limit or of.change)
+    shown = (metric for metric in check.metrics if metric is check.metrics[0] or metric.has_limit or metric.change)
     if rows := [*map(_metric_row, shown)]:
         heads = ("Metric", "Base", "Head", "Change", "From", "Limits", "Verdict")
         parts.append("\n".join(table(heads, rows, range(1, 4))))

@@ -102,8 +102,8 @@ class GateSide(Frozen):
             return number_judged(card)
         if traits.finds_texts:  # a text without anything to find has no counts, and is judged
             return len(card.documents)
-        scored = (of for of in card.documents if any(metric.value is not None for metric in of.metrics))
-        return len({of.unit for of in (*scored, *(of for of in card.documents if judged(of.counts)))})
+        scored = (one for one in card.documents if any(metric.value is not None for metric in one.metrics))
+        return len({one.unit for one in (*scored, *(one for one in card.documents if judged(one.counts)))})
 
     def noise(self) -> Noise | None:
         """Estimate the noise of the repeats up to this side, as a report does."""
@@ -211,10 +211,10 @@ class GatedPair:
         other = other_edit(made.made_with[-1]) if edits else None
         overlap, (before, after) = self._change.overlap, self._cards
         failed = {answer.document for answer in self._answers[1] if answer.error}.intersection(overlap.only_before)
-        there = {axis for of in after.documents for axis in of.axes.items()}
-        alone = [(of.id, axis) for of in before.documents for axis in of.axes.items() if axis not in there]
+        there = {axis for one in after.documents for axis in one.axes.items()}
+        alone = [(one.id, axis) for one in before.documents for axis in one.axes.items() if axis not in there]
         gone = {id: " ".join(axis) for id, axis in alone if axis[0] in ANSWERERS and id not in failed}
-        judges = [{judge.name for of in side for judge in of.judges if judge.name} for side in self._answers]
+        judges = [{judge.name for one in side for judge in one.judges if judge.name} for side in self._answers]
         lost: dict[Lost, tuple[str, ...]] = {
             "failed at the head": tuple(id for id in overlap.only_before if id in failed),
             "gone at the head": tuple(dict.fromkeys(gone.values())),
@@ -249,12 +249,10 @@ class GatedPair:
         before, after = self._cards
         kept = {name for name, counts in after.fields if judged(counts)}
         yield from (name for name, counts in before.fields if counts.tp + counts.fn and name not in kept)
-        common = {of.id for of in before.documents}.difference(self._change.overlap.only_before)
-        repeats = [[of.document for of in side if of.document in common and not of.error] for side in self._answers]
-        graded = [
-            {(judge.name, of.document) for of in side for judge in of.judges if judge.name and judge.score is not None}
-            for side in self._answers
-        ]
+        common = {one.id for one in before.documents}.difference(self._change.overlap.only_before)
+        repeats = [[one.document for one in side if one.document in common and not one.error] for side in self._answers]
+        grades = [[(judge, one.document) for one in side for judge in one.judges] for side in self._answers]
+        graded = [{(judge.name, id) for judge, id in side if judge.name and judge.score is not None} for side in grades]
         for judge, documents in groupby(sorted(graded[0]), key=itemgetter(0)):
             cases = [id for _, id in documents if id in common]
             if missing := sum((judge, id) not in graded[1] for id in cases):

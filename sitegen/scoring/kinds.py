@@ -170,7 +170,7 @@ def _with_values(
     if abs(fsum(values.values()) / len(values) - whole) > ROUNDING:
         raise ValueError("the mean of of_documents is another number than value")
     added = {id: Metric(metric.spec.name, float(value)) for id, value in values.items()}
-    return tuple(replace(of, metrics=(*of.metrics, added[of.id])) if of.id in added else of for of in documents)
+    return tuple(replace(one, metrics=(*one.metrics, added[one.id])) if one.id in added else one for one in documents)
 
 
 def own_specs(settings: str) -> tuple[MetricSpec, ...]:
