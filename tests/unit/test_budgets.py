@@ -15,7 +15,7 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_881,
+    "lines of sitegen/": 62_879,
     "modules of sitegen/": 289,
     "classes": 507,
     "classes in pages/": 71,
