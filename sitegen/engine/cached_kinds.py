@@ -123,8 +123,7 @@ def encode(value: object) -> bytes:
 def decode(content: bytes, kind: type[T]) -> T:
     """Decode a value that ``encode`` encoded. Raises ValueError if it is not of this type."""
     try:
-        value: T = _decoder(cast("Hashable", kind)).decode(content)
-        return value
+        return _decoder(cast("Hashable", kind)).decode(content)  # type: ignore[no-any-return]
     except msgspec.DecodeError:
         return msgspec.convert(json.loads(content), kind)
 
@@ -171,7 +170,8 @@ class EvalRecord(Frozen):
 
     def derived_of(self, reports: Iterable[str]) -> list[Derived]:
         """The derived values of the first points with these reports, until one is not known."""
-        known = decode(zlib.decompress(self.derived), dict[str, Derived]) if self.derived else {}
+        with decoding():
+            known = decode(zlib.decompress(self.derived), dict[str, Derived]) if self.derived else {}
         return [known[report] for report in takewhile(known.__contains__, reports)]
 
 
