@@ -8,6 +8,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
@@ -121,9 +122,7 @@ def test_a_short_report_says_what_is_left_out_and_leads_on(repo, open_in_one_tab
     path = str(repo.path / "public/evals/a/0001.html")
     page = open_in_one_tab(path, bypass_csp=True, viewport=SMALL, reduced_motion="reduce").page
     banner = page.locator(".banner").inner_text()
-    assert banner.startswith(
-        "Its values were left out to keep the site small, by limits.reports_kept in sitegen.toml. "
-    )
+    assert banner.startswith("Its values were left out to keep the site small, by limits.reports_kept in sitegen.toml")
     assert f"To see them: git show {repo.git('rev-parse', 'HEAD~1')[:7]}" in banner
     assert "Wrong value 2" in " ".join(page.locator("dl.made").inner_text().split())
     assert page.locator(".crumbs a").all_inner_texts() == ["a"]
@@ -153,7 +152,7 @@ def opened(kinds: dict[str, str], demo_site: Path, open_in_one_tab: Callable[...
         tab, tops = open_in_one_tab(path), []
         for screen in (LARGE, SMALL) if path in trends else ():
             tab.page.set_viewport_size(screen)
-            tops.append(tab.page.locator(".h-main .cv").evaluate("chart => chart.getBoundingClientRect().y"))
+            tops.append(tab.page.locator(".h-main .cv").first.evaluate("chart => chart.getBoundingClientRect().y"))
         found[path] = Opened(tab.complaints(), tops, misfits(tab.page))
     return found
 
@@ -161,15 +160,12 @@ def opened(kinds: dict[str, str], demo_site: Path, open_in_one_tab: Callable[...
 def test_the_chart_of_every_trend_begins_within_the_first_400_pixels(opened):
     tops = {path: page.tops for path, page in opened.items() if page.tops}
     assert {path: found for path, found in tops.items() if max(found) >= 400} == {}
-    assert len(tops) == 10
+    assert len(tops) == 11
 
 
-def test_no_kind_of_page_scrolls_sideways_on_a_small_screen(opened):
-    assert {path: page.too_wide.sideways for path, page in opened.items() if page.too_wide.sideways} == {}
-
-
-def test_no_kind_of_page_is_cut_on_paper(opened):
-    assert {path: page.too_wide.cut for path, page in opened.items() if page.too_wide.cut} == {}
+@pytest.mark.parametrize("fault", ["sideways", "cut"], ids=["scrolls sideways on a small screen", "is cut on paper"])
+def test_no_kind_of_page(opened, fault):
+    assert {path: found for path, page in opened.items() if (found := getattr(page.too_wide, fault))} == {}
 
 
 @pytest.mark.parametrize("kind", SAMPLES_LACK)
@@ -334,11 +330,12 @@ def test_long_tables_below_the_first_are_laid_out_when_they_come_near(kinds, ope
     assert {kept for rows, kept in others if rows > long} == {"auto"}
 
 
-def test_the_overview_leads_to_the_errors_of_a_section(visit):
+@pytest.mark.parametrize("at", [0, 1], ids=["the only section", "one of several"])
+def test_the_overview_leads_to_the_errors_of_a_section(visit, at):
     page = visit("index.html")
-    row = page.get_by_role("list", name="Where the errors are").get_by_role("listitem").first
-    section = row.locator(".mono").inner_text()
-    row.get_by_role("link").first.click()
+    link = page.get_by_role("list", name="Where the errors are").get_by_role("link").nth(at)
+    section = unquote(urlsplit(link.get_attribute("href")).fragment).removeprefix("section=")
+    link.click()
     expect(page.get_by_role("heading", name="Errors, one by one")).to_be_in_viewport()
     rows = page.locator(".disc tbody tr:not(.item):visible")
     assert {row.get_attribute("data-g") for row in rows.all()} == {section}

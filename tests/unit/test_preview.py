@@ -32,7 +32,7 @@ def test_every_link_of_a_preview_leads_to_a_file(demo):
     bench = WorktreeProject.open(demo)
     pages = [write_preview(verify(bench, eval_id)) for eval_id in bench.eval_ids]
     methods = demo / ".sitegen/preview/methods.html"
-    assert len(pages) == 9
+    assert len(pages) == 10
     assert [(page.parent.name, dead_links(page)) for page in (*pages, methods) if dead_links(page)] == []
     assert all(posixpath.relpath(methods, page.parent) in page.read_text(encoding="utf-8") for page in pages)
 
