@@ -30,11 +30,8 @@ VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {
     **dict.fromkeys(get_args(Incomparable), "not comparable"),
 }
 
-OFF: Final = 100.0
-"""The drop from which on no change of a metric fails."""
-
-_MOST_FAILED: Final = 0.1  # of the documents of the base, at the head, unless ``min_cases`` is set
-
+OFF: Final = 100.0  # the drop from which on no change of a metric fails
+_MOST_FAILED: Final = 0.1  # of the documents of the base, at the head, unless ``min_cases`` is set; one may always fail
 GIVEN: Final[tuple[Reason, ...]] = ("no such metric", "worse by the repeats of the base")
 """Reasons of a metric that do not follow from its own numbers and limits; ``check_eval`` keeps them."""
 
@@ -131,7 +128,11 @@ def check_eval(draft: GateEval, *, strict_floors: bool = False) -> GateEval:
         reasons += ("too many broken",)
     failed, common = len(draft.lost.get("failed at the head", ())), draft.overlap.common if draft.overlap else 0
     least = draft.min_cases
-    if failed > _MOST_FAILED * (common + failed) if least is None else draft.cases is not None and draft.cases < least:
+    if (
+        failed > max(1, _MOST_FAILED * (common + failed))
+        if least is None
+        else draft.cases is not None and draft.cases < least
+    ):
         reasons += ("too few cases",)
     if draft.overlap and "not fetched" not in reasons:  # which says why nothing is compared
         values, is_refused = (metrics[0].base, metrics[0].head), draft.overlap.verdict == "refused"

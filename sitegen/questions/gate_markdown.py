@@ -33,32 +33,17 @@ from sitegen.text.values import first_names
 LONGEST: Final = 65_000
 """Largest number of characters of the report; a comment on GitHub may have 65,536."""
 
-CELLS: Final = 20
-"""Largest number of broken cells that are listed for each eval."""
-
-WORST: Final = 3
-"""Largest number of broken values of each eval that the list below the first table names."""
-
-NAMED: Final = 20
-"""Largest number of evals, files or commits that a sentence lists."""
-
-_BROKEN: Final = 10_000
-"""Largest number of characters of the list of broken values below the first table."""
-
-_CAVEATS: Final = 5_000
-"""Largest number of characters of the list of caveats."""
-
-_INDEX: Final = re.compile(r"\[[^\]]*\]")
-"""The index of a list item in a path."""
-
-_END: Final = 20_000
-"""Largest number of characters of the closing sentences about all evals together."""
-
+CELLS: Final = 20  # of the broken values of an eval, the most that are listed
+WORST: Final = 3  # of them, the most that the list below the first table names
+NAMED: Final = 20  # evals, files or commits that a sentence lists at most
+_BROKEN: Final = 10_000  # characters of the list of broken values below the first table
+_CAVEATS: Final = 5_000  # characters of the list of caveats
+_INDEX: Final = re.compile(r"\[[^\]]*\]")  # of a list item in a path
+_END: Final = 20_000  # characters of the closing sentences about all evals together
 _CALLING: Final = re.compile(r"[@#]|\bGH-(?=\d)|:(?=//)|\bwww\\?\.", re.IGNORECASE)
 """The start of a mention, an issue reference or an address in text whose markup is escaped."""
 
-_CLOSING: Final = 200
-"""Number of characters reserved for the sentence that states the number of omitted evals."""
+_CLOSING: Final = 200  # characters that are reserved for the sentence with the number of omitted evals
 
 
 def gate_markdown(report: GateReport) -> str:

@@ -38,8 +38,7 @@ from sitegen.scoring.kinds import scorer, series_specs, specs_of
 from sitegen.scoring.usage import all_specs, specs_with_usage
 from sitegen.stats.counts import judged
 
-LISTED: Final = 200
-"""Largest number of fixed cells, and of broken cells, that a report lists."""
+LISTED: Final = 200  # fixed cells that a report lists at most, and as many broken ones
 
 
 class GateSide(Frozen):
@@ -147,7 +146,7 @@ class GatedPair:
         self._specs = specs
         self._before = before
         self._after = after
-        sides = before.snapshot, after.snapshot
+        self._sides = sides = before.snapshot, after.snapshot
         self._roles = sides[0].roles_changed_in(sides[1])
         self._is_same_output = bool(self._roles) and "outputs" not in self._roles
         study, history = after.study, after.history
@@ -164,6 +163,7 @@ class GatedPair:
         self._change = change(self._series, 0, 1, card_of)
         self._cards = self._series.points[0].scorecard, self._series.points[1].scorecard
         self._answers = [[answer for case in result.cases for answer in case.answers] for result in results] or [[], []]
+        self._judgements = [result.judgements for result in results] or [(), ()]
         mixed = sides[0].with_roles_of(sides[1], ("outputs",))
         self._by_base = card_of(mixed) if mixed in mixtures(*sides) else self._cards[not self._is_same_output]
 
@@ -214,12 +214,23 @@ class GatedPair:
         there = {axis for one in after.documents for axis in one.axes.items()}
         alone = [(one.id, axis) for one in before.documents for axis in one.axes.items() if axis not in there]
         gone = {id: " ".join(axis) for id, axis in alone if axis[0] in ANSWERERS and id not in failed}
-        judges = [{judge.name for one in side for judge in one.judges if judge.name} for side in self._answers]
+        answered = [[one for one in side if not one.error] for side in self._answers]
+        judges = [{judge.name for one in side for judge in one.judges if judge.name} for side in answered]
+        at_base, at_head = ({blob.oid: blob.path for blob in at.outputs} for at in self._sides)
+        truths = [at.ground_truth.oid for at in self._sides if at.ground_truth]
+        entries = [side.study.timeline.manifest.entry(side.history.id) for side in (self._after, self._before)]
+        places = zip(("dir", "outputs"), *((entry.dir or "default", entry.outputs) for entry in entries), strict=True)
         lost: dict[Lost, tuple[str, ...]] = {
             "failed at the head": tuple(id for id in overlap.only_before if id in failed),
             "gone at the head": tuple(dict.fromkeys(gone.values())),
             "judged at the base and not at the head": (*self._unjudged(),),
             "judges at the head alone": tuple(sorted(judges[1] - judges[0])),
+            "read from elsewhere": tuple(
+                f"{name} {new} ({old} at the base)" for name, new, old in places if new != old
+            ),
+            "the ground truth byte for byte": tuple(
+                at_head[id] for id in truths[-1:] if id in at_head and truths[0] not in at_base
+            ),
         }
         lacks = any(POINTER in finding.message for card in self._cards for finding in card.findings)
         return replace(
@@ -257,6 +268,10 @@ class GatedPair:
             cases = [id for _, id in documents if id in common]
             if missing := sum((judge, id) not in graded[1] for id in cases):
                 yield judge if missing == len(cases) else f"{judge} ({missing:,} of {len(cases):,})"
+        alike = [{one.key: one for one in side if one.stated or one.actual} for side in self._judgements]
+        stated = [key for key, one in alike[0].items() if one.stated and key in alike[1]]
+        if silent := sum(not alike[1][key].stated for key in stated):
+            yield f"confidence ({silent:,} of {len(stated):,})"
         runs = [len(side.snapshot.repeated_runs) for side in (self._before, self._after)]
         most, least = map(sum, zip(map(len, repeats), runs, strict=True))
         if least < most:

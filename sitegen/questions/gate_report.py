@@ -30,20 +30,13 @@ from sitegen.text.markdown_cells import number, signed
 from sitegen.text.plain import counted, line
 from sitegen.text.values import MINUS, first_names
 
-LARGEST: Final = 20_000_000
-"""Bytes of the largest document that is read."""
-
-MOST: Final = 10_000
-"""Largest number of entries of a list or characters of a text."""
-
-_HIGHEST: Final = 1e9
-"""The largest absolute value of a number."""
-
+LARGEST: Final = 20_000_000  # bytes of a document that is read
+MOST: Final = 10_000  # entries of a list, or characters of a text
+_HIGHEST: Final = 1e9  # the largest absolute value of a number
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _KIND: Final = re.compile(r"[A-Za-z][\w-]{0,40}", re.ASCII)
 _UNIT: Final = re.compile(r"[A-Za-z%/ ]{0,20}", re.ASCII)
-_DERIVED: Final = ("nothing in common", "undefined", "too many broken", "too few cases")
-"""Reasons of an eval that ``check_eval`` derives again."""
+_DERIVED: Final = ("nothing in common", "undefined", "too many broken", "too few cases")  # by ``check_eval``
 
 
 def read_report(content: bytes) -> GateReport:
@@ -205,7 +198,9 @@ def caveats(check: GateEval) -> Iterator[str]:
         units = nouns.document if overlap.common == 1 else nouns.documents
         if listed := ", ".join(alone):
             yield f"{overlap.common:,} {units} in common; not matched: {listed}"
-    yield from (f"{how}: {first_names(names)}" for how, names in check.lost.items() if names)
+    yield from (
+        f"{how}: {first_names(names, words=lambda name: line(name, 150))}" for how, names in check.lost.items() if names
+    )
     for metric in check.metrics:
         if "still below the floor" in metric.reasons:
             yield f"{metric.label} is {_missed_floor(metric)}, as it was at the base, which does not fail"
