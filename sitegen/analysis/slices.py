@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import fsum, inf
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -38,8 +38,8 @@ _MOST_VALUES: Final = 50
 class Slice(Frozen):
     """The answers of one output that have the same value on each of some axes, as if the output had no others."""
 
-    values: tuple[str, ...]
-    """The value on each of the axes; empty for all answers."""
+    where: dict[str, str]
+    """The value on each of the axes."""
     card: Scorecard
     value: float | None
     """The headline."""
@@ -47,6 +47,18 @@ class Slice(Frozen):
     change: float | None = None
     """Of the headline since the point before, over the cases that both have; None without them."""
     verdict: ChangeVerdict | None = None
+    is_best: bool = False
+    """Whether it is better than each other one by more than chance, over the cases of both."""
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The value on each of the axes."""
+        return tuple(self.where.values())
+
+    @property
+    def by_answerer(self) -> bool:
+        """Whether it is of a variant or model, and not of a tag of the cases."""
+        return not self.where.keys().isdisjoint(ANSWERERS)
 
     @property
     def cost(self) -> float | None:
@@ -74,23 +86,8 @@ class Slice(Frozen):
         return len({document.unit for document in self.card.documents})
 
 
-class Split(Frozen):
-    """An output along one axis, or along two: a slice for each pair of values that occurs."""
-
-    axes: tuple[str, ...]
-    slices: tuple[Slice, ...]
-    """In the order in which their values occur in the output."""
-    best: frozenset[tuple[str, ...]] = frozenset()
-    """The values of the slice that is better than each other one by more than chance, over the cases of both; none if
-    there is no such slice."""
-
-    def names(self, axis: int) -> tuple[str, ...]:
-        """The values on an axis."""
-        return tuple(dict.fromkeys(each.values[axis] for each in self.slices))
-
-    def at(self, *values: str) -> Slice | None:
-        """The slice with these values."""
-        return next((each for each in self.slices if each.values == values), None)
+Split: TypeAlias = Mapping[tuple[str, ...], Slice]
+"""An output along one axis, or along two: the slices by their values, in the order in which these occur."""
 
 
 def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> Iterator[Split]:
@@ -99,8 +96,14 @@ def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> Iter
     ``before``: the point before it, from which changes are computed. ``spec``: the headline.
     """
     for of in _wanted(after):
-        slices = tuple(_slices(before, after, of, spec))
-        yield Split(of, slices, frozenset(_best(slices, spec)) if of[0] in ANSWERERS else frozenset())
+        found = {part.values: part for part in _slices(before, after, of, spec)}
+        best = _highest([*found.values()], spec) if of[0] in ANSWERERS else None
+        others = (Compared(other.card, best.card) for other in found.values() if best and other is not best)
+        gains = (change_verdict(other, Flips(), higher_is_better=spec.higher_is_better) for other in others)
+        if best and all(gain.decision == "better" for gain in gains):
+            found[best.values] = replace(best, is_best=True)
+        if found:
+            yield found
 
 
 def slices_of(
@@ -195,7 +198,7 @@ def _slices(before: Scorecard | None, after: Scorecard, axes: tuple[str, ...], s
         if compared and change is not None and not card.traits.is_recorded:
             verdict = change_verdict(compared, Flips(), higher_is_better=spec.higher_is_better)
         yield Slice(
-            values=values,
+            where=dict(zip(axes, values, strict=True)),
             card=card,
             value=card.metric(spec.name),
             interval=interval_of(card, spec.name),
@@ -290,15 +293,6 @@ def _part(card: Scorecard, documents: Sequence[DocumentScore], differ: Sequence[
     return with_usage(part, usage)
 
 
-def _best(slices: Sequence[Slice], spec: MetricSpec) -> Iterator[tuple[str, ...]]:
-    """Yield the values of the slice that is better than every other one by more than chance, if there is one."""
-    best = _highest(slices, spec)
-    others = (Compared(other.card, best.card) for other in slices if best and other is not best)
-    gains = (change_verdict(other, Flips(), higher_is_better=spec.higher_is_better) for other in others)
-    if best and all(gain.decision == "better" for gain in gains):
-        yield best.values
-
-
 def _highest(slices: Sequence[Slice], spec: MetricSpec) -> Slice | None:
     """Return the slice with the best headline; None if fewer than two have one that was computed."""
     defined = [each for each in slices if each.value is not None and not each.card.traits.is_recorded]
@@ -312,8 +306,8 @@ def cheapest(split: Split, spec: MetricSpec) -> tuple[Slice, Slice, ChangeVerdic
     The latter is returned as well, and the verdict on the difference, which is neither *worse* nor *likely worse*; None
     if both are one. None without a headline and a cost of the best and of another one.
     """
-    best = _highest(split.slices, spec)
-    priced = [each for each in split.slices if each.cost_of_case is not None and each.value is not None]
+    best = _highest([*split.values()], spec)
+    priced = [each for each in split.values() if each.cost_of_case is not None and each.value is not None]
     if best is None or best.cost_of_case is None or len(priced) < 2:
         return None
     for each in sorted(priced, key=lambda each: each.cost_of_case or 0.0):

@@ -118,29 +118,26 @@ def _pattern_lines(verified: Verified, wrong: Sequence[Judgement]) -> list[str]:
     return [f"  {''.join(words)}" for words in sentences]
 
 
-def every_eval(verified: Sequence[Verified], averages: Averages) -> list[str]:
-    """A row for each eval, then the macro average and the numbers of all answers pooled.
-
-    The average of a metric leaves out evals for which it is undefined.
-    """
+def every_eval(verified: Sequence[Verified], with_f1: Sequence[Scorecard]) -> list[str]:
+    """A row for each eval with its headline, then the macro average and the pooled numbers of those with an F1."""
     names = [line(output.place.entry.id, _LONGEST_NAME) for output in verified]
-    width = max(len(name) for name in ("pooled", *names))
-    initials = [ratio.initial for ratio in RATIOS]
-    first, *rest = (f"{initial:>6}" for initial in initials)
-    lines = [f"{'eval':{width}}  {first} {'95 %':>14} {' '.join(rest)} {'errors':>7}  newest output"]
-    for name, output in zip(names, verified, strict=True):
-        lines.append(f"{name:{width}}  {_row_of_eval(output)}")
-    with_f1 = [card for output in verified if _has_f1(card := output.result.scorecard)]
-    ends = ends_of_mean((card.metric("f1"), interval_of(card, "f1")) for card in with_f1)
-    left_out = [f"{label} of {number}" for label, number in zip(initials, averages.left_out, strict=True) if number]
-    undefined = f"   (undefined and left out: {', '.join(left_out)})" if left_out else ""
-    lines.append(f"{'macro':{width}}  {_in_columns(averages.macro, _ends(*ends) if ends else '')}{undefined}")
-    lines.append(f"{'pooled':{width}}  {_in_columns(averages.pooled)}")
-    specs = [(card, specs_of(one.place.kind, (card,))[0]) for one in verified for card in [one.result.scorecard]]
-    headlines = [card.metric(spec.name) for card, spec in specs if not spec.recorded]
-    if any(spec.name != "f1" and not spec.recorded for _, spec in specs):  # else the overview has the same mean
-        shown = f"{_three_digits(mean(headlines)).strip()} of {counted(len(headlines), 'eval')}"
-        lines.append(f"macro: the mean of the evals with an F1; the mean headline, as on the overview: {shown}")
+    specs = [specs_of(output.place.kind, (output.result.scorecard,))[0] for output in verified]
+    rows = [("eval", "metric", f" value {'95 %':>14}      P      R  errors  newest output")]
+    for name, spec, output in zip(names, specs, verified, strict=True):
+        rows.append((name, line(spec.label, _LONGEST_NAME), _row_of_eval(output, spec)))
+    if with_f1:
+        averages = Averages.of([card.counts for card in with_f1])
+        ends = ends_of_mean((card.metric("f1"), interval_of(card, "f1")) for card in with_f1)
+        left_out = ", ".join(f"{of.initial} of {n}" for of, n in zip(RATIOS, averages.left_out, strict=True) if n)
+        undefined = f"   (undefined and left out: {left_out})" if left_out else ""
+        rows.append(("macro", "F1", _in_columns(averages.macro, _ends(*ends) if ends else "") + undefined))
+        rows.append(("pooled", "F1", _in_columns(averages.pooled)))
+    width, wide = (max(len(row[column]) for row in rows) for column in (0, 1))
+    lines = [f"{name:{width}}  {label:{wide}} {text}" for name, label, text in rows]
+    cards = [(output.result.scorecard, spec) for output, spec in zip(verified, specs, strict=True) if not spec.recorded]
+    if any(spec.name != "f1" for _, spec in cards):  # else the overview has the same mean
+        shown = _three_digits(mean([card.metric(spec.name) for card, spec in cards])).strip()
+        lines.append(f"the mean headline, as on the overview: {shown} of {counted(len(cards), 'eval')}")
     for name, output in zip(names, verified, strict=True):
         card = output.result.scorecard
         if card.status == "unreadable" and all(metric.value is None for metric in card.metrics):
@@ -227,28 +224,22 @@ def discrepancy(judgement: Judgement, nouns: Nouns) -> str:
     return f"{outcome:13}  {line(where, 100)}: expected {expected}, found {actual}"
 
 
-def _row_of_eval(verified: Verified) -> str:
-    """The ratios of an eval with their interval, its errors, and the path of its output with the names of two more."""
+def _row_of_eval(verified: Verified, spec: MetricSpec) -> str:
+    """The headline of an eval with its interval, its errors, and the path of its output with the names of two more."""
     place, card, outputs = verified.place, verified.result.scorecard, verified.outputs
-    interval = interval_of(card, "f1") if _has_f1(card) else None
-    ratios = [ratio.of(card.counts) if _has_f1(card) else None for ratio in RATIOS]
-    columns = _in_columns(ratios, _ends(interval.low, interval.high) if interval else "")
+    interval, listed = interval_of(card), {one.name for one in specs_of(place.kind, (card,)) if not one.recorded}
+    rest = [ratio.of(card.counts) if ratio.name in listed else None for ratio in RATIOS[1:]]
+    columns = _in_columns([card.metric(spec.name), *rest], _ends(interval.low, interval.high) if interval else "")
     names = [line(place.project.shown_path(path)) for path in outputs[:1]]
     names += [line(path.name, _LONGEST_NAME) for path in outputs[1:3]]
     more = f" and {len(outputs) - len(names)} more" if len(outputs) > len(names) else ""
-    spec = specs_of(place.kind, (card,))[0]
-    own = f"  {spec.label.lower()} {_three_digits(card.metric(spec.name)).strip()}"
-    own = f"{own} (recorded)" if spec.recorded else "" if spec.name == "f1" else own
-    return f"{columns} {errors(card.counts):7,}  {', '.join(names) or 'no output'}{more}{_remark(card)}{own}"
+    recorded = "  (recorded)" if spec.recorded else ""
+    return f"{columns} {errors(card.counts):7,}  {', '.join(names) or 'no output'}{more}{_remark(card)}{recorded}"
 
 
 def _in_columns(values: Sequence[float | None], spread: str = "") -> str:
     first, *rest = map(_three_digits, values)
     return " ".join([first, f"{spread:14}", *rest])
-
-
-def _has_f1(card: Scorecard) -> bool:
-    return not card.specs and any(metric.name == "f1" for metric in card.metrics)
 
 
 def _ends(low: float, high: float) -> str:
@@ -335,14 +326,16 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
             missing.append(error)
     if not verified and missing:
         raise missing[0]
-    # Averages include only kinds with an F1, because metrics of other kinds have no common meaning.
-    with_f1 = [output for output in verified if any(spec.name == "f1" for spec in scorer(output.place.kind).metrics)]
-    averages = Averages.of([output.result.scorecard.counts for output in with_f1])
+    # Averages include only evals that list an F1, because other metrics have no common meaning.
+    cards = (output.result.scorecard for output in verified)
+    with_f1 = [
+        card for card in cards if any(it.name == "f1" and not it.recorded for it in specs_of(card.kind, (card,)))
+    ]
     if as_json:
-        documents = [output.document() for output in verified]
-        print_document(to_json_bytes({"evals": documents, **averages.named()}))
+        averages = Averages.of([card.counts for card in with_f1]).named()
+        print_document(to_json_bytes({"evals": [output.document() for output in verified], **averages}))
     else:
-        for row in every_eval(verified, averages):
+        for row in every_eval(verified, with_f1):
             print_line(row)
         for eval_id in sorted(project.histories.keys() - set(project.eval_ids)):
             shown = line(eval_id, _LONGEST_NAME)

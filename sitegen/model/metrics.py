@@ -137,6 +137,11 @@ class Nouns(Frozen):
         return "pass_rate" in (self.ratios or ())
 
     @property
+    def value(self) -> str:
+        """The noun for what is counted: a value, else a check of an answer, or the answer itself if that is all."""
+        return "value" if not self.are_verdicts else "check" if self.attribute == "check" else "answer"
+
+    @property
     def are_fields(self) -> bool:
         """Whether its attributes are fields, which the sections of a schema group."""
         return self.attribute == "field"

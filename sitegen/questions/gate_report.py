@@ -215,10 +215,11 @@ def caveats(check: GateEval) -> Iterator[str]:
 
 
 def count_of_broken(check: GateEval) -> str:
-    """How much broke, with its unit: ``3 values``, ``1 case``, ``2 answers``."""
+    """How much broke, with its unit: ``3 values``, ``1 case``, ``2 answers``, ``4 checks``."""
     are_cases = traits_of(check.kind).answers_cases or not check.cells or check.cells[0].is_score
-    are_verdicts = [metric.name for metric in check.metrics[:1]] == [PASSED.name]
-    return counted(check.broken, "case" if are_cases else "answer" if are_verdicts else "value")
+    names = [metric.name for metric in check.metrics]
+    verdicts = ("check" if "f1" in names else "answer") if PASSED.name in names and "recall" not in names else "value"
+    return counted(check.broken, "case" if are_cases else verdicts)
 
 
 def nouns_of(check: GateEval) -> Nouns:

@@ -16,6 +16,7 @@ from sitegen.model.metrics import traits_of
 from sitegen.questions.verify import Verified, verify_iterations
 from sitegen.questions.work_tree import iterations
 from sitegen.scoring.documents import Document
+from sitegen.scoring.kinds import specs_of_results
 from sitegen.scoring.results_file import Metadata
 from sitegen.stats.counts import errors_by_type, ratios
 from sitegen.text.plain import encodable
@@ -118,7 +119,8 @@ def _update_aggregate(verified: Verified, metadata: Metadata) -> None:
 def _aggregate_line(verified: Verified, timestamp: str | None) -> dict[str, Any]:
     card = verified.result.scorecard
     errors = errors_by_type(card.counts)
-    named_ratios = ratios(card.counts)
+    same = {name for spec in specs_of_results(verified.result) for name in spec.equals}
+    named_ratios = ratios(card.counts, same)
     return {
         "iteration": verified.iteration,
         "timestamp": timestamp,
@@ -126,7 +128,7 @@ def _aggregate_line(verified: Verified, timestamp: str | None) -> dict[str, Any]
         **{
             name: value
             for name, value in card.metrics
-            if not traits_of(verified.place.kind).is_structured and name not in named_ratios
+            if not traits_of(verified.place.kind).is_structured and name not in {*named_ratios, *same}
         },
         "total_errors": sum(errors.values()),
         "errors_by_type": errors,

@@ -220,6 +220,8 @@ def nouns_of(kind: str, specs: Sequence[MetricSpec]) -> Nouns:
     nouns = scorer(kind).nouns
     if any(spec.equals for spec in specs):
         nouns = replace(nouns, errors=("", "", "failed", ""), letters=("", "", "F", ""), ratios=(PASSED.name,))
+        if any(spec.equals and spec.name != PASSED.name for spec in specs):
+            nouns = replace(nouns, attribute="check", attributes="checks")
     return nouns
 
 

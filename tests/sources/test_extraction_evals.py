@@ -86,9 +86,9 @@ def test_the_commands_of_the_document_print_the_numbers_and_where_the_report_is(
     assert "omission 1 (33.3 %)  hallucination 1 (33.3 %)  wrong value 1 (33.3 %)  format error 0" in done.stdout
     every = run("verify-all", "--evals-dir", "evals", cwd=project.repo.path)
     assert [re.sub(r" +", " ", line) for line in every.stdout.splitlines()[1:]] == [
-        "lamb-adu 1.000 0.139 to 1.000 1.000 1.000 0 evals/lamb-adu/results/iteration-002/extracted.json",
-        "macro 1.000 0.139 to 1.000 1.000 1.000",
-        "pooled 1.000 1.000 1.000",
+        "lamb-adu F1 1.000 0.139 to 1.000 1.000 1.000 0 evals/lamb-adu/results/iteration-002/extracted.json",
+        "macro F1 1.000 0.139 to 1.000 1.000 1.000",
+        "pooled F1 1.000 1.000 1.000",
     ]
 
 

@@ -305,11 +305,11 @@ def test_verify_all_ends_with_macro_and_pooled(repo):
     done = run("verify-all", cwd=repo.path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "eval        F1           95 %      P      R  errors  newest output\n"
-        "names    0.857 0.016 to 1.000  1.000  0.750       1  evals/names/extracted.json\n"
-        "other    1.000                 1.000  1.000       0  evals/other/results/iteration-002/extracted.json\n"
-        "macro    0.929                 1.000  0.875\n"
-        "pooled   0.889                 1.000  0.800\n"
+        "eval    metric  value           95 %      P      R  errors  newest output\n"
+        "names   F1      0.857 0.016 to 1.000  1.000  0.750       1  evals/names/extracted.json\n"
+        "other   F1      1.000                 1.000  1.000       0  evals/other/results/iteration-002/extracted.json\n"
+        "macro   F1      0.929                 1.000  0.875\n"
+        "pooled  F1      0.889                 1.000  0.800\n"
     )
 
 
@@ -339,9 +339,9 @@ def test_verify_all_names_an_eval_without_output_and_leaves_it_out_of_the_means(
         "1 eval is left out of the means.\n",
     )
     assert re.sub(r" +", " ", done.stdout).splitlines()[1:] == [
-        "other 1.000 1.000 1.000 0 evals/other/results/iteration-002/extracted.json",
-        "macro 1.000 1.000 1.000",
-        "pooled 1.000 1.000 1.000",
+        "other F1 1.000 1.000 1.000 0 evals/other/results/iteration-002/extracted.json",
+        "macro F1 1.000 1.000 1.000",
+        "pooled F1 1.000 1.000 1.000",
     ]
     read = json.loads(run("verify-all", "--json", "--repo", repo.path).stdout)
     assert (len(read["evals"]), read["macro_f1"], read["pooled_f1"]) == (1, 1.0, 1.0)
@@ -366,7 +366,7 @@ def test_verify_all_says_which_eval_has_no_ground_truth_and_scores_the_others(re
     (repo.path / "evals" / "manifest.yaml").write_text("evals: {ghost: {dir: evals/names, ground_truth: x.csv}}\n")
     done = run("verify-all", "--repo", repo.path)
     assert done.stderr.startswith("sitegen: The eval 'ghost' has no ground truth.\n")
-    assert "\nmacro    1.000                 1.000  1.000\n" in done.stdout
+    assert "\nmacro   F1      1.000                 1.000  1.000\n" in done.stdout
 
 
 def test_history_has_a_line_for_each_point(repo):

@@ -103,7 +103,7 @@ def test_columns_have_the_scores_that_differ_and_cases_are_chosen_by_what_failed
     failed = [judges[0], judges[1]._replace(score=0.25, reasons="✗ Curt.")]
     answers = [replace(each, judges=tuple(own)) for each, own in zip(case.answers, (judges, failed), strict=True)]
     shown = grid((replace(case, answers=tuple(answers)),))
-    assert [head[2] for head in shown.heads.values()] == ["tone 1.000", "tone 0.250"]
+    assert [head[1] for head in shown.heads.values()] == ["1 of 1 passed, tone 1.000", "0 of 1 passed, tone 0.250"]
     assert shown.listed_tags == ["failed: tone"]
     many = replace(answers[1], judges=tuple(failed[1]._replace(name=f"j{number}") for number in range(51)))
     assert grid((replace(case, answers=(many,)),)).listed_tags == []
@@ -119,8 +119,8 @@ def test_answers_are_marked_against_what_is_expected_or_the_first_that_passed() 
     about = replace(case, asked={"language": "de", "topic": "<b>", "other": "x"})
     chosen = CaseGrid(place=("qa", "0002"), cases=(about,), axes=("model", "language", "topic"))
     assert 'data-g="language: de\ntopic: &lt;b&gt;"' in "".join(chosen.drawn)
-    assert chosen.address(["language"], ["de"]) == "#tag=language%3A+de"
-    assert grid(answers).address(["language"], ["de"]) == ""
+    assert chosen.address({"language": "de"}) == "#tag=language%3A+de"
+    assert grid(answers).address({"language": "de"}) == ""
 
 
 @pytest.mark.parametrize(

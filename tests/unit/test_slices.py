@@ -12,7 +12,7 @@ import pytest
 
 from sitegen import api
 from sitegen.analysis.noise.samples import interval_of
-from sitegen.analysis.slices import Split, cheapest, crowded, splits
+from sitegen.analysis.slices import Split, cheapest, crowded, slices_of, splits
 from sitegen.errors import ConfigurationError
 from sitegen.model.scorecards import Scorecard
 from sitegen.questions.gate_junit import gate_junit
@@ -64,48 +64,46 @@ def answers(mini: float = 0.4, **of_case: str) -> list[dict[str, Any]]:
 
 
 def split_of(card: Scorecard, *axes: str, before: Scorecard | None = None) -> Split:
-    return next(split for split in splits(before, card, scorer("judged").metrics[0]) if split.axes == axes)
+    return {tuple(it.where): of for of in splits(before, card, scorer("judged").metrics[0]) for it in of.values()}[axes]
 
 
 def test_every_axis_with_several_values_is_one_and_both_answerers_come_first():
     card = scored(answers())
     found, interval = splits(None, card, scorer("judged").metrics[0]), interval_of(card)
-    assert interval
-    assert (interval.n, interval.unit) == (8, "cases"), "all answers to a case are one unit"
-    assert [split.axes for split in found] == [("variant", "model"), ("variant",), ("model",), ("language",)]
+    assert (interval and (interval.n, interval.unit)) == (8, "cases"), "all answers to a case are one unit"
+    axes = [",".join(next(iter(split.values())).where) for split in found]
+    assert axes == ["variant,model", "variant", "model", "language"]
 
 
 def test_the_matrix_has_the_mean_the_cost_and_the_latency_of_each_pair():
     matrix = split_of(scored(answers()), "variant", "model")
-    assert (matrix.names(0), matrix.names(1)) == (("short", "long"), ("mini", "large"))
-    cell = matrix.at("long", "mini")
-    assert cell
+    assert [*matrix] == [("short", "mini"), ("long", "mini"), ("short", "large"), ("long", "large")]
+    cell = matrix["long", "mini"]
     assert [cell.value, cell.cases, cell.cost, cell.latency] == pytest.approx([0.535, 8, 0.008, 0.1])
-    assert matrix.best == {("long", "large")}
+    assert [values for values, part in matrix.items() if part.is_best] == [("long", "large")]
 
 
 def test_the_best_model_is_better_than_each_other_one_by_more_than_chance():
-    assert split_of(scored(answers()), "model").best == {("large",)}
+    assert [part.is_best for part in split_of(scored(answers()), "model").values()] == [False, True]
     alike = [{**row, "score": 0.5 if row["id"] < "c4" or row["model"] == "mini" else 0.6} for row in answers()]
-    assert split_of(scored(alike[:-4]), "model").best == frozenset()
+    assert not any(part.is_best for part in split_of(scored(alike[:-4]), "model").values())
     for rows, expected in ((answers(), ("large", "large", None)), (alike[20:], ("mini", "large", "cannot tell"))):
-        spec, split = scorer("judged").metrics[0], split_of(scored(rows), "model")
-        found = cheapest(split, spec)
+        found = cheapest(split_of(scored(rows), "model"), scorer("judged").metrics[0])
         assert found is not None
         assert (*found[0].values, *found[1].values, found[2] and found[2].decision) == expected
 
 
 def test_a_change_is_that_of_the_same_slice():
     split = split_of(scored(answers(mini=0.2)), "model", before=scored(answers(mini=0.4)))
-    changes = {each.values[0]: (each.change, each.verdict and each.verdict.decision) for each in split.slices}
+    changes = {each.values[0]: (each.change, each.verdict and each.verdict.decision) for each in split.values()}
     assert changes == {"mini": (pytest.approx(-0.2), "worse"), "large": (0, "same")}
-    assert [each.values for each in split.slices if each.is_worse] == [("mini",)]
+    assert [values for values, each in split.items() if each.is_worse] == [("mini",)]
 
 
 def test_a_cost_that_not_all_answers_state_is_unknown():
     rows = answers()
     rows[0]["cost"] = ""
-    costs = {each.values[0]: each.cost for each in split_of(scored(rows), "model").slices}
+    costs = {each.values[0]: each.cost for each in split_of(scored(rows), "model").values()}
     assert costs == {"mini": None, "large": pytest.approx(0.32)}
 
 
@@ -117,8 +115,8 @@ def test_a_cost_that_not_all_answers_state_is_unknown():
     ],
 )
 def test_what_does_not_group_answers_is_no_axis(rows, why):
-    found = splits(None, scored(rows), scorer("judged").metrics[0])
-    assert {axis for split in found for axis in split.axes} <= {"variant", "model", "language"}, why
+    axes = {axis for axis, _ in slices_of(None, scored(rows), scorer("judged").metrics[0])}
+    assert axes <= {"variant", "model", "language"}, why
 
 
 def test_of_an_axis_with_too_many_values_the_best_and_the_worst_are_said():
@@ -153,6 +151,7 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(project, tmp_pa
     build_site(project, tmp_path / "site")
     text, trend = (text_of(tmp_path / "site" / f"evals/support/{page}.html") for page in ("0002", "index"))
     assert all("Score by variant and model" in page for page in (text, trend))
+    assert "All variants" in text
     assert "short · large has the best Score, and all that cost less are worse or likely worse: 0.02 USD" in text
     assert "0.385 mini0.900 large" in trend
     assert "variant and model: long · mini" in trend
@@ -229,15 +228,14 @@ def test_slices_with_limits_are_judged_as_evals_are(repo, row):
 
 
 def test_a_limit_of_an_axis_that_no_answer_has_is_refused(project):
-    (project / "sitegen.toml").write_text("[gate.slices.languag]\nfloor = 0.1\n")
-    with pytest.raises(ConfigurationError, match="'languag', and no slice has that name"):
-        api.check(project, "HEAD~1", exact=True)
-    (project / "sitegen.toml").write_text("[gate.slices.language.metrics]\nscroe = {floor = 0.1}\n")
-    with pytest.raises(ConfigurationError, match=r"\[gate.slices.language\] has limits for 'scroe'(.|\n)*'score'"):
-        api.check(project, "HEAD~1", exact=True)
-    (project / "sitegen.toml").write_text('[gate.slices."model=mini,variant=long"]\nfloor = 0.1\n')
-    with pytest.raises(ConfigurationError, match="Did you mean 'variant=long,model=mini'"):
-        api.check(project, "HEAD~1", exact=True)
+    for limits, refused in (
+        ("languag]\nfloor", "'languag', and no slice has that name"),
+        ("language.metrics.scroe]\nfloor", r"\[gate.slices.language\] has limits for 'scroe'(.|\n)*'score'"),
+        ('"model=mini,variant=long"]\nfloor', "Did you mean 'variant=long,model=mini'"),
+    ):
+        (project / "sitegen.toml").write_text(f"[gate.slices.{limits} = 0.1\n")
+        with pytest.raises(ConfigurationError, match=refused):
+            api.check(project, "HEAD~1", exact=True)
     (project / "sitegen.toml").unlink()
 
 

@@ -114,6 +114,8 @@ def test_the_share_that_passed_is_the_headline_if_no_output_states_anything_else
     assert [written["totals"].f1, written["metrics"].get("f1")] == (
         [None, None] if headline == "pass_rate" else [1.0, 1.0]
     )
+    listed = [line.split()[1] for line in run("verify-all", cwd=repo.path).stdout.splitlines()[1:3]]
+    assert listed == (["Passed", "mean"] if headline == "pass_rate" else ["Score", "F1"])
 
 
 def test_the_gate_sees_verdicts_that_change_alone(tmp_path):
@@ -332,7 +334,7 @@ def test_a_verdict_that_changes_beside_the_same_score_breaks(tmp_path, ending):
     repo.checkout()
     done = run("check", "--base", "HEAD~1", "--exact", cwd=repo.path)
     assert done.returncode == 1, done.stdout
-    assert "7 values broken" in done.stdout
+    assert "7 checks broken" in done.stdout
 
 
 PLACES = ("config", "evaluator_model", "meta.json", "metadata.json")

@@ -236,8 +236,13 @@ def next_step(
         return said(
             "Make new outputs of ", eval_phrase(stale[0]), f"{others}: instructions were edited since the newest."
         )
-    suspects = [standing.summary for standing in scored if standing.summary.suspects]
-    return said(_work(scored, focus, files), _suspects(suspects) if suspects else "", ".")
+    work, suspects = _work(scored, focus, files), [each.summary for each in scored if each.summary.suspects]
+    if not suspects:
+        return said(work, ".")
+    number = counted(sum(len(summary.suspects) for summary in suspects), "label")
+    labels = Phrase(f"{number} that may be wrong", links.suspect_labels())
+    where = eval_phrase(suspects[0]) if len(suspects) == 1 else f"{len(suspects)} evals"
+    return said(work, "; settle the ", labels, " in ", where, " first.")
 
 
 def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:
@@ -254,12 +259,6 @@ def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:
     model = exchange("model", step.model)
     beside = Phrase(model, "", model) if model else "and no edit of instructions beside it"
     return said("Look at ", output, " of ", of_eval, f": {causes}, ", beside, ".")
-
-
-def _could_score_better(standing: EvalStanding) -> bool:
-    value, spec = standing.newest.values[0], standing.spec
-    is_best = value is None or (value >= spec.high if spec.higher_is_better else value <= spec.low)
-    return not is_best and standing.summary.has_only_scores
 
 
 def _work(
@@ -302,18 +301,11 @@ def _work(
         return said("Work on ", _section(row.name), here, worst_eval, _file(row.name, files))
     if all(standing.summary.info.recorded for standing in scored):
         return said("These numbers suggest no next step: the runs did not record which values were wrong")
-    if uncounted := next(filter(_could_score_better, scored), None):
-        output = output_phrase(uncounted.summary, uncounted.newest)
-        return said("Read the cases with the lowest scores in ", output, " of ", eval_phrase(uncounted.summary))
+    for summary, newest, spec in ((it.summary, it.newest, it.spec) for it in scored if it.summary.has_only_scores):
+        if newest.values[0] not in (None, spec.high if spec.higher_is_better else spec.low):
+            output = output_phrase(summary, newest)
+            return said("Read the cases with the lowest scores in ", output, " of ", eval_phrase(summary))
     return said("Nothing: no newest output has an error")
-
-
-def _suspects(evals: Sequence[EvalSummary]) -> Iterator[Phrase]:
-    number = counted(sum(len(summary.suspects) for summary in evals), "label")
-    labels = Phrase(f"{number} that may be wrong", links.suspect_labels())
-    return said(
-        "; settle the ", labels, " in ", eval_phrase(evals[0]) if len(evals) == 1 else f"{len(evals)} evals", " first"
-    )
 
 
 def _errors(number: int, every: int, section: str, summary: EvalSummary) -> Iterator[Phrase]:

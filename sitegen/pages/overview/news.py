@@ -87,7 +87,7 @@ def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phra
         also = f"; so it did in slices of {counted(len(fallen) - 1, 'more eval')}." if len(fallen) > 1 else "."
         yield from said(eval_phrase(first), worse, output_phrase(first, first.headlines[-1]), also)
     elif broken := sorted(filter(_broken, scored), key=_broken, reverse=True):
-        number = counted(sum(map(_broken, broken)), "value")
+        number = counted(sum(map(_broken, broken)), "value" if broken[1:] else broken[0].summary.info.nouns.value)
         more = f" and {counted(len(broken) - 1, 'more eval')}" if len(broken) > 1 else ""
         since = f"{more} with the newest edit of {'their' if more else 'its'} instructions, which may be chance."
         yield from said(f"Nothing for certain: {number} broke in ", eval_phrase(broken[0].summary), since)

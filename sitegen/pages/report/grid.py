@@ -176,7 +176,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
 
     @cached_property
     def heads(self) -> dict[tuple[str, str], tuple[str, str, str, str, FileEdit | None]]:
-        """What stands above each of ``columns``: name, how many answers passed, scores and usage of one, and prompt.
+        """What stands above each of ``columns``: name, number of answers that passed and scores, usage of one, prompt.
 
         Empty if there is one column, and nothing is known of a prompt.
         """
@@ -190,17 +190,17 @@ class CaseGrid(Frozen, dict=True, gc=True):
             scored: dict[str, list[float | None]] = {}
             for judge in chain.from_iterable(answer.judges for answer in own):
                 scored.setdefault(judge.name, []).append(judge.score)
-            means[column] = {name: value for name in scored if name and (value := mean(scored[name])) is not None}
+            named = {name: value for name in scored if name and (value := mean(scored[name])) is not None}
+            means[column] = named if len(named) > 1 else {}  # one alone is the score
         same = set.intersection(*({*own.items()} for own in means.values()))
         heads = {}
         for column, own in answers.items():
             verdicts = [answer.passed for answer in own if answer.passed is not None]
             said = f"{verdicts.count(1.0):,} of {len(verdicts):,} passed" if verdicts else verdict(own)
             prompt, edit = self.prompts.get(column[0], ("", None))
-            scores = [f"{name} {score:.3f}" for name, score in means[column].items() if (name, score) not in same][
-                :_SCORES
-            ]
-            heads[column] = self.columns[column], said, ", ".join((*scores, *usage_of(own))), prompt, edit
+            differing = (f"{name} {score:.3f}" for name, score in means[column].items() if (name, score) not in same)
+            said = ", ".join((said, *islice(differing, _SCORES)))
+            heads[column] = self.columns[column], said, ", ".join(usage_of(own)), prompt, edit
         return heads
 
     @cached_property
@@ -224,15 +224,15 @@ class CaseGrid(Frozen, dict=True, gc=True):
         """The address of the grid with the cases alone that a button leaves, by its name; empty without this button."""
         return next((f"#{name}=1" for _, name, *_ in self.flags if name == flag), "")
 
-    def address(self, axes: Sequence[str], values: Sequence[str]) -> str:
+    def address(self, where: Mapping[str, str]) -> str:
         """The address of the grid with the answers of a variant or model alone, or with the cases of a tag.
 
         Empty if the grid cannot be narrowed to them.
         """
-        if not set(axes) <= set(ANSWERERS):
-            tag = tag_name((axes[0], values[0]))
+        if not where.keys() <= {*ANSWERERS}:
+            tag = tag_name(*where.items())
             return f"#{urlencode({'tag': tag})}" if tag in self.listed_tags else ""
-        wanted = {*zip(axes, values, strict=True)}
+        wanted = where.items()
         columns = [str(at) for at, who in enumerate(self.columns) if wanted <= {*zip(ANSWERERS, who, strict=True)}]
         return f"#columns={','.join(columns)}" if 0 < len(columns) < len(self.columns) else ""
 

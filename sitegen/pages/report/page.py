@@ -354,13 +354,22 @@ class ReportView(Frozen, dict=True, gc=True):
         return {name: links.case_in_eval(unit) for name, unit in units.items() if unit in paged}
 
     @property
-    def hidden(self) -> list[tuple[str, Slice]]:
-        """The slices that got worse by more than chance while the headline did not, each with the axis it is on."""
+    def answered(self) -> list[Split]:
+        """The output by variant and model, and by each alone."""
+        return [split for split in self.splits if next(iter(split.values())).by_answerer]
+
+    @property
+    def tags(self) -> list[Slice]:
+        """The output by each tag of its cases."""
+        return [part for split in self.splits for part in split.values() if not part.by_answerer]
+
+    @property
+    def hidden(self) -> list[Slice]:
+        """The slices along one axis that got worse by more than chance while the headline did not."""
         change = self.change_of(self.specs[0]) or 0.0
         if (change < 0) is self.specs[0].higher_is_better and change:
             return []
-        alone = (split for split in self.splits if len(split.axes) == 1)
-        return [(split.axes[0], part) for split in alone for part in split.slices if part.is_worse]
+        return [part for split in self.splits for part in split.values() if part.is_worse and len(part.where) == 1]
 
     @property
     def spread(self) -> VariantSpread | None:

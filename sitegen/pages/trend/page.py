@@ -145,11 +145,11 @@ class TrendView(Frozen, dict=True, gc=True):
         return ("variant", variants) if variants else ("model", models or (made_by if len(made_by) > 1 else ()))
 
     @property
-    def answerers(self) -> Split | None:
-        """The newest answers by variant and model; None if they differ in neither."""
+    def answerers(self) -> list[Split]:
+        """The newest answers by variant and model, or by one of them; empty if they differ in neither."""
         before, newest = ([None, None, *(point.scorecard for point in self.points)])[-2:]
-        split = next(splits(before, newest, self.specs[0]), None) if newest else None
-        return split if split and split.axes[0] in ANSWERERS else None
+        found = islice(splits(before, newest, self.specs[0]), 1) if newest else ()
+        return [split for split in found if next(iter(split.values())).by_answerer]
 
     @cached_property
     def others(self) -> list[tuple[str, str]]:

@@ -233,7 +233,9 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         )
         for flip in change.flips
     )
-    yield from flip_lines("Values", ("Document", "Field", "Value", before, after), flips)
+    title, heads = "Checks" if "f1" in names else "Answers", ("Case", "Check", "Expected")
+    title, heads = (title, heads) if words else ("Values", ("Document", "Field", "Value"))
+    yield from flip_lines(title, (*heads, before, after), flips)
 
 
 def sides_lines(changes: Sequence[ResultChange]) -> Iterator[str]:
