@@ -115,7 +115,7 @@ RATIOS: Final = (
         label="F1",
         initial="F1",
         explanation="2 TP / (2 TP + FP + FN), from the counts of all documents together.",
-        note="{tp:,} true positives, {wrong:,} FP and FN",
+        note="{tp:,} correct, of {given:,} given and {expected:,} expected",
         share=lambda counts: Share(2 * counts.tp, 2 * counts.tp + counts.fp + counts.fn),
     ),
     CountRatio(
@@ -123,7 +123,7 @@ RATIOS: Final = (
         label="Precision",
         initial="P",
         explanation="TP / (TP + FP): the share of the given values that is right.",
-        note="{tp:,} true, {fp:,} false positives",
+        note="{tp:,} of {given:,} given correct",
         share=lambda counts: Share(counts.tp, counts.tp + counts.fp),
     ),
     CountRatio(
@@ -131,7 +131,7 @@ RATIOS: Final = (
         label="Recall",
         initial="R",
         explanation="TP / (TP + FN): the share of the expected values that was found.",
-        note="{tp:,} of {expected:,} {things} correct, {fn:,} false negatives",
+        note="{tp:,} of {expected:,} {things} correct",
         share=lambda counts: Share(counts.tp, counts.tp + counts.fn),
     ),
 )

@@ -51,7 +51,7 @@ def test_the_terminal_names_the_item_of_a_discrepancy():
 
 def test_a_comparison_names_the_items_whose_cells_flipped():
     lines = list(change_lines(change(TRUTH, TRUTH, OUTPUT)))
-    assert [line.split(" | ")[1].strip() for line in lines if line.endswith("| broken |")] == [
+    assert [line.split(" | ")[0].strip("| ") for line in lines if line.endswith("| broken |")] == [
         r"walls\[Porch\].name",
         r"walls\[E Wall\].area",
     ]

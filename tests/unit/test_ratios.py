@@ -73,7 +73,7 @@ jaccard = counts.CountRatio(
     label="Jaccard",
     initial="J",
     explanation="TP / (TP + FP + FN).",
-    note="{tp} of {wrong}",
+    note="{tp} of {given}",
     share=lambda each: counts.Share(each.tp, each.tp + each.fp + each.fn),
 )
 counts.RATIOS = (*counts.RATIOS, jaccard)
@@ -122,7 +122,7 @@ def test_one_row_adds_a_ratio_to_metrics_tables_notes_data_files_averages_and_in
         "judged": ["score", "f1", "precision", "recall", "jaccard", "pass_rate"],
         "document": [0.5, 0.0],
         "table": [True, 4],
-        "note": "2 of 2",
+        "note": "2 of 3",
         "files": [names, names],
         "averages": 0.5,
         "interval": [2, 3],

@@ -56,11 +56,11 @@ class ChartLine(Frozen):
     """Path of the values without a defined neighbour, which a line would not show."""
 
 
-_UNIT: Final = Ends(0.0, 1.0)
+UNIT: Final = Ends(0.0, 1.0)
 """The scale of a share."""
 
 
-def y(value: float, scale: Ends = _UNIT) -> float:
+def y(value: float, scale: Ends = UNIT) -> float:
     """The y coordinate of a value: 0 at the high end of the scale, 1000 at the low one."""
     return round(1000 * (scale.high - value) / (scale.high - scale.low), 1)
 
@@ -139,7 +139,7 @@ def groups(count: int, size: int) -> Iterator[range]:
 class Plot(Frozen):
     """How the values of points become a drawing."""
 
-    scale: Ends = _UNIT
+    scale: Ends = UNIT
     breaks: Sequence[int] = ()
     """The indices, ascending, of values that no line joins to the one before, because the two cannot be compared."""
     older: int = 0

@@ -6,7 +6,6 @@ The overview and ``summary.md`` begin with them. Each sentence links to its evid
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
 from typing import Final, TypeAlias
 
 from sitegen.analysis.slices import NAMED_SLICES
@@ -275,6 +274,7 @@ def undo_of(
         return None
     drawn = [(at, read_patch(patch_of(at.edit))) for at in found]
     most, patch = max(drawn, key=lambda one: one[1].counts.added + one[1].counts.removed)
-    changed = (line for hunk in patch.hunks for line in hunk.lines if line.kind in ("added", "removed"))
-    lines = tuple(islice(changed, LINES))
-    return most, lines, max(0, patch.counts.added + patch.counts.removed - len(lines)), way_back(found)
+    changed = [line for hunk in patch.hunks for line in hunk.lines if line.kind in ("added", "removed")]
+    told = [line for line in changed if line.text.strip()]
+    more = patch.counts.added + patch.counts.removed - len(changed) + len(told[LINES:])
+    return most, tuple(told[:LINES]), more, way_back(found)

@@ -315,7 +315,7 @@ class ReportView(Frozen, dict=True, gc=True):
         if ratio is None or any(spec.recorded for spec in self.specs):
             return ""
         noun = "values" if nouns.are_fields else "expected"
-        values = {"wrong": counts.fp + counts.fn, "expected": self.card.expected_values, "things": noun}
+        values = {"given": counts.tp + counts.fp, "expected": self.card.expected_values, "things": noun}
         return ratio.note.format_map({**counts._asdict(), **values})
 
     @property

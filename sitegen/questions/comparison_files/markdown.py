@@ -203,12 +203,8 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         yield from (prose(warning), "")
     yield from (*table(("Metric", before, after, "Change"), metrics, range(1, 4)), "")
     if change.origin:
-        parts = (
-            ("outputs", change.origin.outputs),
-            ("ground truth", change.origin.ground_truth),
-            ("rules", change.origin.rules),
-        )
-        shares = ", ".join(f"{signed(value)} from {role}" for role, value in parts)
+        roles = ("outputs", "ground_truth", "rules")
+        shares = ", ".join(f"{signed(getattr(change.origin, role))} from {role.replace('_', ' ')}" for role in roles)
         yield from (f"Parts of the change of {change.metrics[0].label}, over the common documents: {shares}.", "")
     if change.verdict:
         yield from _verdict_lines(change, change.verdict)
@@ -218,11 +214,12 @@ def change_lines(change: ResultChange) -> Iterator[str]:
     yield ""
     names = {metric.name for metric in change.metrics}
     words = {"wrong_value": "failed", "correct": "passed"} if PASSED.name in names and "recall" not in names else {}
+    of_several = any(flip.document for flip in change.flips)
     flips = (
         (
             flip.change,
             (
-                name(flip.document),
+                *((name(flip.document),) if of_several else ()),
                 name(flip.named_path or flip.path),
                 name(flip.value, 60),
                 *(
@@ -235,7 +232,7 @@ def change_lines(change: ResultChange) -> Iterator[str]:
     )
     title, heads = "Checks" if "f1" in names else "Answers", ("Case", "Check", "Expected")
     title, heads = (title, heads) if words else ("Values", ("Document", "Field", "Value"))
-    yield from flip_lines(title, (*heads, before, after), flips)
+    yield from flip_lines(title, (*heads[1 - of_several :], before, after), flips)
 
 
 def sides_lines(changes: Sequence[ResultChange]) -> Iterator[str]:
