@@ -7,7 +7,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sitegen.data_files.reading import TWO_LINES, UnreadableError, ending
+from sitegen.data_files.folders import DATA
+from sitegen.data_files.reading import LINES, TWO_LINES, UnreadableError, ending
 from sitegen.importers.columns import PRESETS, ColumnMap, parts_of, read_settings, stated_grades
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def read_results(path: str, content: bytes, settings: str = "{}", *, without_cas
     if isinstance(read_by, ColumnMap):
         return read_table(suffix, content, read_by, grades)
     module = import_module(f"sitegen.importers.{read_by}")
-    if importer is ANY_LINES and suffix in ("csv", "json") and not re.match(TWO_LINES, content[:_HEAD]):
+    if importer is ANY_LINES and suffix in DATA and suffix not in LINES and not re.match(TWO_LINES, content[:_HEAD]):
         return read_table(suffix, content, None, grades)
     if importer is ANY_LINES and not module.is_of_a_judge(content):
         with suppress(UnreadableError):  # the format reports each line that cannot be read

@@ -22,9 +22,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, ending, parse_json, read_json, text_of
-from sitegen.data_files.yaml_reader import read_yaml
+from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, ending, parse_json, text_of
+from sitegen.data_files.yaml_reader import read_data
 from sitegen.importers.tool_values import as_float
+from sitegen.importers.usual_names import with_shares
 from sitegen.model.changes import Ends
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Unusable, Value
@@ -96,7 +97,7 @@ def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
     """Yield every number in file order. Booleans do not count, and of numbers written as text, percentages alone."""
     if isinstance(value, dict):
         for key, member in value.items():
-            yield from numbers_in(member, joined_name(start, key))
+            yield from numbers_in(_with_shares(member) if isinstance(member, dict) else member, joined_name(start, key))
     elif isinstance(value, list):
         keys = _naming_keys(value)
         for index, item in enumerate(value):
@@ -125,6 +126,16 @@ def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
         yield RecordedNumber(start, as_float(percentage))
 
 
+def _with_shares(run: dict[str, Value]) -> dict[str, Value]:
+    """Return an object with its points as a share of their maximum, and a share of what passed if it states none."""
+    for good, rate in (("passed", "pass_rate"), ("correct", "accuracy")):
+        part, total = as_float(run.get(good)), as_float(run.get("total"))
+        is_stated = any((headline_place(name) or (2,))[0] < 2 for name in run)
+        if part is not None and total and 0 <= part <= total and not is_stated:
+            return {rate: Decimal(str(part / total)), **run}
+    return with_shares([run])[0]
+
+
 def joined_name(*names: str) -> str:
     """Join names into one path. Empty names are skipped."""
     return ".".join(name for name in names if name)
@@ -139,7 +150,12 @@ def _naming_keys(rows: list[Value]) -> tuple[str, ...]:
     objects = [row for row in rows if isinstance(row, dict)]
     if len(objects) != len(rows) or not rows:
         return ()
-    keys = [key for key in objects[0] if all(_names_a_row(key, row.get(key)) for row in objects)]
+    keys = []
+    for key in objects[0]:
+        kinds = (str, int) if _NUMBERED.search(key) else (str,)
+        cells = [str(row[key]) for row in objects if type(row.get(key)) in kinds]
+        if len(cells) == len(rows) and all(0 < len(cell) <= _LONGEST_TEXT and not _TIME.match(cell) for cell in cells):
+            keys.append(key)
     keys.sort(key=lambda key: (_NAMES.index(key) if key in _NAMES else len(_NAMES), not _NAMING.search(key)))
     if len(rows) == 1:
         keys = [key for key in keys if key in _NAMES or _NAMING.search(key)]
@@ -147,12 +163,6 @@ def _naming_keys(rows: list[Value]) -> tuple[str, ...]:
         if len({tuple(map(str, map(row.get, choice))) for row in objects}) == len(objects):
             return choice
     return ()
-
-
-def _names_a_row(key: str, value: Value) -> bool:
-    if isinstance(value, str):
-        return 0 < len(value) <= _LONGEST_TEXT and not _TIME.match(value)
-    return isinstance(value, int) and not isinstance(value, bool) and _NUMBERED.search(key) is not None
 
 
 _SCRIPT: Final = re.compile(r"\s*(?:window\.)?[A-Za-z_$][\w$.]*\s*=\s*(?=[{\[])")
@@ -173,10 +183,7 @@ def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Val
     suffix = ending(path)
     root: Value = None
     findings: tuple[Finding, ...] = ()
-    if suffix in ("yaml", "yml"):
-        values, _, findings = read_yaml(content)
-        root = values[0] if values else None
-    elif suffix in LINES:
+    if suffix in LINES:
         lines = [line for line in text_of(content).splitlines() if line.strip()]
         root, findings = parse_json(lines[-1]) if lines else Parsed(None)
         if isinstance(root, dict) and "model" in root and len(lines) <= _MOST_MODELS:
@@ -196,7 +203,7 @@ def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Val
         start = _SCRIPT.match(text)
         root, findings = parse_json(text[start.end() if start else 0 :].rstrip().rstrip(";"))
     else:
-        root, findings = read_json(content)
+        root, findings = read_data(suffix, content)
     if not isinstance(root, dict | list):
         raise UnreadableError("it is neither an object nor a list", "Write an object of names and numbers.")
     return Parsed(root, findings)
@@ -238,9 +245,10 @@ def numbers_of_layout(root: dict[str, Value] | list[Value], where: Mapping[str, 
     ``where``: what the selected run states, for files that hold several runs.
     """
     if runs := runs_in(root):
-        return numbers_in(runs[-1])
+        return numbers_in(_with_shares(runs[-1]))
     if isinstance(root, list):
         return numbers_in(root)
+    root = _with_shares(root)
     results, entries = root.get("results"), root.get("entries")
     if isinstance(results, dict) and ("n-shot" in root or "lm_eval_version" in root or "higher_is_better" in root):
         return _of_tasks(results, root.get("higher_is_better"))

@@ -14,7 +14,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.config.findings import settings_finding
-from sitegen.data_files.reading import LINES, MOST_ROWS, UnreadableError, csv_dicts, json_lines, read_json
+from sitegen.data_files.folders import DATA
+from sitegen.data_files.reading import LINES, MOST_ROWS, UnreadableError, csv_dicts, json_lines
+from sitegen.data_files.yaml_reader import read_data
 from sitegen.importers.case import (
     MOST_NUMBERS,
     RIGHT,
@@ -132,15 +134,15 @@ def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Pars
             else:
                 findings.append(Finding(severity="error", message=f"Line {line} is not an object", fix=_FIX, line=line))
         fix = "Write one JSON object a line."
-    elif ending == "json":
-        value, odd = read_json(content)
+    elif ending in DATA:
+        value, odd = read_data(ending, content)
         findings += odd
         rows += _rows_of_json(value, described)
         if not rows and described is None and isinstance(value, dict):
             rows.append(value)  # a case that has the file for itself
         fix = 'Write a list of objects, or {"columns": [...], "data": [[...]]}; or name its key: `list: results`.'
     else:
-        fix = "Write one of: csv, jsonl, ndjson, json."
+        fix = "Write one of: csv, jsonl, ndjson, json, yaml."
         raise UnreadableError(f"it is not a table: its name ends in {ending[:20]!r}", fix)
     if not rows:
         raise UnreadableError("it has no rows", fix)

@@ -164,7 +164,7 @@ def with_shares(rows: list[dict[str, Value]]) -> list[dict[str, Value]]:
     if points is None or maximum is None or not by_name.keys().isdisjoint(("min", "minscore")):
         return rows
     pairs = [(_as_number(row.get(points)), _as_number(row.get(maximum))) for row in rows]
-    are_points = any((earned or 0) > 1 for earned, _ in pairs)
+    are_points = any((earned or 0) > 1 or len(pairs) == earned == 1 for earned, _ in pairs)  # a lone 1 of 10 is a point
     if not are_points or not all(most and 0 <= (earned or 0) <= most for earned, most in pairs):
         return rows
     name = points if plain_name(points) in SCORES else SCORES[0]

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from posixpath import basename, dirname, normpath, relpath, splitext
-from types import MappingProxyType
 from typing import Any, Final
 from unicodedata import normalize
 
@@ -38,9 +37,9 @@ from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.recognition.answered_series import MOST_BESIDE, joined_series
-from sitegen.recognition.document_folders import folders_of_documents
+from sitegen.recognition.document_folders import beside_their_outputs, folders_of_documents
 from sitegen.recognition.files import LARGEST, MOST_READ, FilesOfHistory, Reader, TrackedFile, bounded, why_malformed
-from sitegen.recognition.initialising import flow, manifest_text, site_text
+from sitegen.recognition.initialising import Proposal, manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
 from sitegen.recognition.output_series import (
     OF_EVALS,
@@ -70,34 +69,6 @@ _BEFORE_A_NUMBER: Final = r"(?i)[-_. ]+(?:v|r|run|round|iter(?:ation)?|exp)[-_ ]
 """Matches the end of the name of runs before their numbers: ``gpt-4o_v*``."""
 
 
-class Proposal(Frozen):
-    """An eval of the project, or one that its files could be, with the score of its newest output."""
-
-    id: str
-    entry: Mapping[str, Any] = MappingProxyType({})
-    """The keys of its entry in the manifest, in the order written; none of an eval that a build finds without one."""
-    why: str = ""
-    """The evidence for it: its output, and why this may be that of an eval."""
-    points: int = 0
-    newest: str = ""
-    """Its headline and sample, ``F1 0.83 over 24 fields``; empty if it has no number."""
-    lacks: str = ""
-    """The reason for rejecting it; empty if it is accepted."""
-    doubt: str = ""
-    """Why it is not taken unless a user writes it into the manifest; empty if it is sure."""
-
-    @property
-    def summary(self) -> str:
-        """Summarise the score: ``12 iterations; the newest: F1 0.830 over 2 documents``."""
-        iterations = counted(self.points, "iteration")
-        return f"{iterations}; the newest: {self.newest}" if self.newest else iterations
-
-    @property
-    def line(self) -> str:
-        """The manifest that has it alone, in one line."""
-        return flow({"version": "2.0", "evals": {self.id: self.entry}})
-
-
 def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterable[str], at: FilesAt) -> list[Proposal]:
     """Return the evals that the files could hold, the most likely first, and what is told of other files.
 
@@ -106,13 +77,11 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
     refused = (file for file in files if file.refused and not file.deleted and is_result_by_name(file.path))
     # A link that was deleted is missing.
     unread = {file.path: file.refused for file in refused if file.oid or at.refusal(file.path) != MISSING}
-    candidates = data_files(file for file in files if not file.refused)
+    unread |= (beside := beside_their_outputs(file for file in files if not file.deleted))
+    candidates = data_files(file for file in files if not (file.refused or file.path in beside))
     folders = folders_of_documents(candidates, read)
-    in_folders = frozenset[str]().union(*(found.used for found in folders))
-    found: list[tuple[OutputSeries, Proposal]] = []
-    for one in folders:
-        entry = {"dir": one.series.folder or ".", "outputs": one.series.outputs, **one.entry}
-        found.append((one.series, Proposal(id="", entry=entry, why=one.why, doubt=one.doubt)))
+    in_folders = frozenset[str]().union(*(used for _, _, used in folders))
+    found = [(series, proposal) for series, proposal, _ in folders]
     forms, proposals_in = set[tuple[frozenset[str], Any]](), Counter[str]()
     single, unknown = 0, list[Proposal]()
     examined = _examined(tuple(file for file in candidates if file.path not in in_folders), read, at)
@@ -137,8 +106,9 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         if proposals_in[folder] <= MOST_BESIDE:
             found.append((series, replace(proposal, doubt=doubt_about(series, content))))
     homes = {file.folder for series, _ in found for file in series.files}
-    for report in data_files((file for file in files if not (file.refused or file.deleted)), ("md", "txt")):
-        if is_result_by_name(report.path) and report.folder not in homes:
+    for report in data_files((one for one in files if not (one.refused or one.deleted)), ("md", "txt", "log", "out")):
+        is_of_project = not found and report.name == "README.md" and report.versions >= OFTEN
+        if is_of_project or (is_result_by_name(report.path) and report.folder not in homes):
             unread[report.path] = why_malformed(report, read(report.path) or b"")
     found, left_out = _without_crowds(found, proposals_in)
     found = _in_shared_folders(found)

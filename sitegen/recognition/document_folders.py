@@ -8,15 +8,16 @@ those of the models or variants that answered.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby
 from posixpath import basename, commonpath, dirname, relpath, splitext
-from typing import Any, Final
+from typing import Final
 
-from sitegen.data_files.folders import documents_in, may_hold_document, names_of_documents
+from sitegen.data_files.folders import DATA, documents_in, may_hold_document, names_of_documents
 from sitegen.history.layout import records_of
-from sitegen.model.frozen import Frozen
-from sitegen.recognition.files import Reader, TrackedFile, leaf_paths, value_of
+from sitegen.recognition.files import TEXT, Reader, TrackedFile, leaf_paths, value_of
+from sitegen.recognition.initialising import Proposal
 from sitegen.recognition.output_series import MODEL, OutputSeries, is_result_by_name, is_truth_by_name, names_a_run
 from sitegen.text.globs import literal_prefix
 from sitegen.text.plain import natural_order
@@ -30,31 +31,30 @@ _MOST_FILES: Final = 12
 _READ: Final = 3
 """Number of pairs of files whose fields are compared."""
 
+_SIDE: Final = re.compile(
+    r"(?i)(.+)[._-](?:(expected|gold(?:en)?|truth|gt)|actual|extracted|got|out(?:put)?|predict(?:ed|ion)|response|result)"
+)
+"""Matches a name that ends with the side of its document which it is: what is expected, or else what was given."""
+_MOVE: Final = "both sides are in one folder. Move what is expected to expected/NAME.json, outputs to outputs/NAME.json"
+
 Documents = Mapping[str, TrackedFile]
 """Files by the names of their documents."""
 
 
-class FoundFolders(Frozen):
-    """An eval whose outputs, and mostly whose ground truth, are folders of documents."""
+def folders_of_documents(
+    files: Iterable[TrackedFile], read: Reader
+) -> list[tuple[OutputSeries, Proposal, frozenset[str]]]:
+    """Return (outputs, proposal, paths of both sides) of the evals of folders that pair by names and fields.
 
-    series: OutputSeries
-    """Its outputs, with the files of the newest run."""
-    entry: dict[str, Any]
-    why: str
-    doubt: str
-    used: frozenset[str]
-    """The paths of all files of both sides."""
-
-
-def folders_of_documents(files: Iterable[TrackedFile], read: Reader) -> list[FoundFolders]:
-    """Return the evals of folders that pair by names and fields, each with the expected folder that fits best."""
+    The files of outputs are those of the newest run, and the expected folder is the one that fits best.
+    """
     present = [file for file in files if not file.deleted and may_hold_document(file.path)]
     present.sort(key=lambda file: (_truth_or_folder(file), file.path))
     by_folder = {folder: [*own] for folder, own in groupby(present, key=_truth_or_folder)}
     truths = sorted(by_folder, key=lambda folder: (not is_truth_by_name(folder), folder))
     in_files = {file.path: file for file in present if is_truth_by_name(file.name) and file.ending == "json"}
     nearest = sorted(in_files, key=lambda path: (path.count("/"), path))[:_MOST_FILES]
-    found: list[FoundFolders] = []
+    found: list[tuple[OutputSeries, Proposal, frozenset[str]]] = []
     used: set[str] = set()
     for truth in (*truths, *nearest):
         is_of_answers = is_result_by_name(truth) or MODEL.search(basename(truth))
@@ -62,16 +62,15 @@ def folders_of_documents(files: Iterable[TrackedFile], read: Reader) -> list[Fou
             continue
         if truth in in_files:
             value = value_of("json", read(truth) or b"")
-            rows = value if isinstance(value, list) else []
-            ids = [str(row["id"]) for row in rows if isinstance(row, dict) and "id" in row]
+            rows = [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
             by_name = (
-                value if isinstance(value, dict) and all(isinstance(root, dict) for root in value.values()) else ids
+                value if isinstance(value, dict) and all(isinstance(each, dict) for each in value.values()) else {}
             )
-            expected = dict.fromkeys(by_name, in_files[truth])
+            expected = dict.fromkeys((*by_name, *(str(row["id"]) for row in rows if "id" in row)), in_files[truth])
         else:
             names = names_of_documents(file.path.removeprefix(f"{truth}/") for file in by_folder[truth])
             expected = {names[file.path.removeprefix(f"{truth}/")]: file for file in by_folder[truth]}
-        if len(expected) < _LEAST:
+        if len(expected) < _LEAST or (not is_truth_by_name(truth) and any(map(is_truth_by_name, expected))):
             continue
         named = {
             folder: documents
@@ -96,6 +95,17 @@ def folders_of_documents(files: Iterable[TrackedFile], read: Reader) -> list[Fou
         found += evals
         used |= {truth, *outputs} if evals else set()
     return found
+
+
+def beside_their_outputs(files: Iterable[TrackedFile]) -> dict[str, str]:
+    """Return both files of each document of a folder that holds both sides, and for the expected one what to do."""
+    sides: dict[str, dict[str, dict[bool, str]]] = {}
+    for file in files:
+        if match := _SIDE.fullmatch(file.stem if file.ending in TEXT | DATA else file.name):
+            sides.setdefault(file.folder, {}).setdefault(match[1], {})[bool(match[2])] = file.path
+    pairs = ([both for both in documents.values() if len(both) > 1] for documents in sides.values())
+    several = [both for of_folder in pairs if len(of_folder) >= _LEAST for both in of_folder]
+    return {path: _MOVE * is_expected for both in several for is_expected, path in both.items()}
 
 
 def _truth_or_folder(file: TrackedFile) -> str:
@@ -145,7 +155,7 @@ def _agree(expected: Documents, given: Documents, read: Reader) -> bool:
 
 def _evals(
     truth: str, expected: Documents, outputs: Mapping[str, Documents], others: Collection[str]
-) -> Iterator[FoundFolders]:
+) -> Iterator[tuple[OutputSeries, Proposal, frozenset[str]]]:
     """Yield the evals of folders of outputs: one of those beside each other, or one for each of other folders.
 
     ``others``: folders that are neither outputs nor the truth.
@@ -168,18 +178,16 @@ def _evals(
         files = tuple(file for documents in folders.values() for file in documents.values())
         is_deep = any("/" in file.path[len(folder) + 1 :] for folder in folders for file in folders[folder].values())
         glob = f"{'**/' if is_deep else ''}*.{endings.pop() if len(endings) == 1 else '*'}"
-        inner, glob_of_truth = ("", "") if any(file.path == truth for file in expected.values()) else ("/", "/*")
+        inner = "" if any(file.path == truth for file in expected.values()) else "/"
         shared = len({name for documents in folders.values() for name in documents})
-        yield FoundFolders(
-            series=OutputSeries(common, f"{inside}/{glob}" if is_glob else f"{inside}/", files),
-            entry={
-                **({} if inner else {"settings": {"documents": {"key": "id"}}}),
-                "ground_truth": f"{relpath(truth, common or '.')}{inner}",
-            },
-            why=f"{truth}{glob_of_truth} and {place}/* have {shared} names in common, as of documents with a file each",
-            doubt=unsure if is_truth_by_name(truth) else f"is {truth}{inner} the truth?",
-            used=frozenset(file.path for file in (*expected.values(), *files)),
-        )
+        series = OutputSeries(common, f"{inside}/{glob}" if is_glob else f"{inside}/", files)
+        in_truth = {} if inner else {"settings": {"documents": {"key": "id"}}}
+        place_of_truth = f"{relpath(truth, common or '.')}{inner}"
+        entry = {"dir": common or ".", "outputs": series.outputs, "ground_truth": place_of_truth} | in_truth
+        why = f"{truth}{inner and '/*'} and {place}/* have {shared} names in common, as of documents with a file each"
+        doubt = unsure if is_truth_by_name(truth) else f"is {truth}{inner} the truth?"
+        used = frozenset(file.path for file in (*expected.values(), *files))
+        yield series, Proposal(id="", entry=entry, why=why, doubt=doubt), used
 
 
 def _glob_around(folder: str, outputs: Collection[str], others: Collection[str]) -> str:

@@ -36,7 +36,7 @@ TEXT: Final = frozenset(
     {"md", "mdc", "txt", "prompt", "prompty", "j2", "jinja", "jinja2", "mustache", "hbs", "yaml", "yml", "json", "toml"}
 )
 """Endings of files that may instruct a model."""
-_LISTED: Final = RESULTS | TEXT
+_LISTED: Final = RESULTS | TEXT | {"log", "out", "gold", "golden", "expected", "actual"}
 
 _LINK: Final = "it is a symbolic link or a submodule, which is not followed. Commit a regular file in its place"
 _UNPRINTABLE: Final = "no configuration can name it, because its path holds a control character. Rename it"
@@ -223,22 +223,17 @@ _SHARE: Final = r"[\s*]*(?:0?\.[0-9]+|1\.0+|[0-9]{1,3}(?:\.[0-9]+)?[ ]?%)"
 _NAMED_SHARE = re.compile(rf"([A-Za-z][\w@ -]{{0,40}}?)[\s*]*[:=|]{_SHARE}")
 
 
-def _states_measures(text: str) -> bool:
-    """Whether a text has a share with the name of a metric before it, or at the head of its column in Markdown."""
-    lines = text.splitlines()[:ROWS]
-    names = [match[1] for line in lines for match in _NAMED_SHARE.finditer(line)]
-    for head, rule, row in zip(lines, lines[1:], lines[2:], strict=False):
-        if re.fullmatch(r"[\s|:]*-[-\s|:]*", rule):
-            cells = zip(head.split("|"), row.split("|"), strict=False)
-            names += [name.strip(" *") for name, cell in cells if re.match(_SHARE, cell)]
-    return any((place := headline_place(name)) and not place[0] for name in names)
-
-
 def why_malformed(file: TrackedFile, content: bytes) -> str:
     """Return why a file of data, or the numbers in a text, cannot be read, and what to do; empty if they can."""
     if file.ending not in RESULTS:
-        states = _states_measures(content[:_MOST_OF_TEXT].decode("utf-8", "replace"))
-        return "its numbers stand in a text. Let the program that writes it write them as JSON too" if states else ""
+        lines = content[:_MOST_OF_TEXT].decode("utf-8", "replace").splitlines()[:ROWS]
+        names = [match[1] for line in lines for match in _NAMED_SHARE.finditer(line)]
+        for head, rule, row in zip(lines, lines[1:], lines[2:], strict=False):
+            if re.fullmatch(r"[\s|:]*-[-\s|:]*", rule):  # at the head of its column in Markdown
+                cells = zip(head.split("|"), row.split("|"), strict=False)
+                names += [name.strip(" *") for name, cell in cells if re.match(_SHARE, cell)]
+        said = "its numbers stand in a text. Let the program that writes it write them as JSON too"
+        return said if any((place := headline_place(name)) and not place[0] for name in names) else ""
     try:
         value = _value(file.ending, content)
     except UnreadableError as error:

@@ -16,42 +16,30 @@ from sitegen.text.plain import counted
 _TEXTS: Final = ("md", "txt", "yaml", "yml", "json", "j2", "jinja", "jinja2", "mustache", "hbs", "toml")
 
 _OF_TOOLS: Final = {
-    "commands of Claude Code": ".claude/commands/**/*.md",
-    "rules of Claude Code": ".claude/rules/**/*.md",
-    "instructions of GitHub Copilot": ".github/copilot-instructions.md .github/instructions/**/*.md",
-    "prompts of GitHub Copilot": ".github/prompts/**/*.md",
-    "chat modes of GitHub Copilot": ".github/chatmodes/**/*.md",
-    "agents of GitHub Copilot": ".github/agents/**/*.md",
-    "rules of Cursor": ".cursor/rules/**/*.mdc .cursor/rules/**/*.md .cursorrules",
-    "commands of Cursor": ".cursor/commands/**/*.md",
+    "commands and rules of Claude Code": ".claude/{commands,rules}/**/*.md",
+    "rules of Copilot": ".github/copilot-instructions.md .github/{instructions,prompts,chatmodes,agents}/**/*.md",
+    "rules and commands of Cursor": ".cursor/rules/**/*.mdc .cursor/{rules,commands}/**/*.md .cursorrules",
     "rules of Windsurf": ".windsurfrules .windsurf/rules/**/*.md",
-    "rules of Cline": ".clinerules .clinerules/**/*.md",
-    "rules of Roo Code": ".roo/rules*/**/*.md",
-    "steering of Kiro": ".kiro/steering/**/*.md",
-    "skills of Kiro": ".kiro/skills/**/*.md",
+    "rules of Cline and Roo Code": ".clinerules .clinerules/**/*.md .roo/rules*/**/*.md",
+    "steering and skills of Kiro": ".kiro/{steering,skills}/**/*.md",
     "agents and skills": ".agents/**/*.md",
-    "prompts of Codex": ".codex/prompts/**/*.md",
+    "prompts of Codex, and hints of Goose": ".codex/prompts/**/*.md .goosehints",
     "instructions of Gemini CLI": ".gemini/**/*.md **/GEMINI.md",
-    "hints of Goose": ".goosehints",
-    "instructions of Claude Code, of single folders": "**/CLAUDE.md",
-    "instructions of agents, of single folders": "**/AGENTS.md",
+    "instructions of agents, of single folders": "**/CLAUDE.md **/AGENTS.md",
     "skills": "**/SKILL.md **/skills/**/*.md",
-    "agents": "**/agents/**/*.agent.md **/*.agent.md",
-    "chat modes": "**/*.chatmode.md",
+    "agents and chat modes": "**/*.agent.md **/*.chatmode.md",
     "instructions, by their names": "**/*.instructions.md",
 }
 _PLACES: Final = (
     *((glob, meaning) for meaning, globs in _OF_TOOLS.items() for glob in globs.split()),
-    *(
-        (f"**/*.prompt{end}", "prompts, by their names")
-        for end in (".md", "", "y", ".txt", ".yaml", ".yml", ".json", ".toml")
-    ),
+    ("**/*.{prompt,prompty}", "prompts, by their names"),
+    ("**/*.prompt.{md,txt,yaml,yml,json,toml}", "prompts, by their names"),
     *((f"**/prompts/**/*.{ending}", "files in a folder of prompts") for ending in _TEXTS),
     *((f"**/prompt/**/*.{ending}", "files in a folder of prompts") for ending in ("md", "txt", "j2")),
     *(
-        (f"**/{folder}/**/*.{ending}", f"files in a folder of {folder}")
-        for folder in ("variants", "personas")
-        for ending in ("md", "txt")
+        (f"**/{of}/**/*.{end}", f"files in a folder of {of}")
+        for of in ("variants", "personas")
+        for end in ("md", "txt")
     ),
     *(
         (f"**/{start}prompt*.{ending}", "prompts, by their names")

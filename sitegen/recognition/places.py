@@ -244,9 +244,8 @@ def judged_evals(search: Search) -> Iterator[EvalConfig]:
     """Yield an eval for each folder of evals with judged results and nothing of another kind."""
     for eval_id, folder in search.eval_folders.items():
         names = search.names(folder)
-        if folder in search.homes or not OTHER_KINDS.isdisjoint(names):
-            continue
-        if any(names.get(name) is False for name in files_of("judged").outputs):
+        is_free = folder not in search.homes and OTHER_KINDS.isdisjoint(names)
+        if is_free and any(names.get(name) is False for name in files_of("judged").outputs):
             yield EvalConfig(id=eval_id, kind="judged")
 
 

@@ -61,7 +61,6 @@ _HIGHEST: Final = 100
 """The highest value of a metric that is a share, a percentage or a grade; a count or a time may be higher."""
 _LARGEST_SUMS: Final = 3_000_000
 """The size of the largest file that is read as the metrics of a run, in bytes."""
-_TABLE_IN: Final = frozenset({"csv", "json", "jsonl"})
 _OUTPUT = re.compile(r"output|extract|predict|result|respon|actual|generat|answer|(?:^|/)runs?(?:/|$)", re.IGNORECASE)
 
 
@@ -175,7 +174,7 @@ def _tool_results(path: str, content: bytes) -> Recognition | None:
 
 def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
     """Recognise a table with a verdict or a score in each row."""
-    table = table_of(value_of(series.newest.ending, content)) if series.newest.ending in _TABLE_IN else None
+    table = table_of(value_of(series.newest.ending, content))
     settings = guess_columns(table) if table and (series.hinted or series.is_named_as_truth) else None
     if table is None or settings is None:
         return None

@@ -262,7 +262,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="recorded",
-    version=13,
+    version=14,
     metrics=(),
     nouns=Nouns(
         attribute="number",
