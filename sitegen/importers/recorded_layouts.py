@@ -370,7 +370,7 @@ _NO_MEASURES: Final = _words_of("""
 _ENDS: Final = ("_stderr", "_at", "top_k", "top_p")
 _NO_RESULTS: Final = _words_of("""
     args arguments config configuration env environment git hyperparameters limits metadata options parameters params
-    range settings system thresholds versions""")
+    range rubric settings system thresholds versions weighting weights""")
 
 
 def lower_is_better(name: str) -> bool:
