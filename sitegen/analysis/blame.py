@@ -209,12 +209,9 @@ def worst_first(cells: Iterable[CellBlame]) -> list[CellBlame]:
     return sorted(cells, key=lambda cell: (cell.wrong_since is None, -cell.flips, -cell.wrong))
 
 
-POINTS: Final = 20
-"""Number of the newest points in a field's trend."""
-_FAILING: Final = 2
-"""Number of values that are listed for a field: the ones that were wrong for most outputs."""
-_LONGEST: Final = 60
-"""Largest number of characters of a listed value."""
+POINTS: Final = 20  # of the newest points in the trend of a field
+_FAILING: Final = 2  # values that are listed for a field: those that were wrong for most outputs
+_LONGEST: Final = 60  # characters of a listed value
 
 
 def field_summaries(series: Series) -> tuple[FieldSummary, ...]:

@@ -27,12 +27,9 @@ from sitegen.stats.counts import total
 from sitegen.stats.intervals import median
 from sitegen.text.plain import encodable
 
-_COMPARED: Final = 10_000
-"""The most documents of an output whose variants and models a page compares value by value."""
-NAMED_SLICES: Final = 3
-"""The most slices of an eval that a sentence names."""
-_MOST_VALUES: Final = 50
-"""The most values of an axis that has a table."""
+_COMPARED: Final = 10_000  # documents of an output whose variants and models a page compares value by value
+NAMED_SLICES: Final = 3  # slices of an eval that a sentence names at most
+_MOST_VALUES: Final = 50  # values of an axis that has a table
 
 
 class Slice(Frozen):

@@ -25,8 +25,7 @@ from sitegen.stats.intervals import wilson
 from sitegen.text.plain import visible
 from sitegen.text.values import written
 
-MOST: Final = 50
-"""Largest number of suspects that are listed for one eval."""
+MOST: Final = 50  # suspects of one eval that are listed
 
 ONE_LINE: Final = "the same line"
 

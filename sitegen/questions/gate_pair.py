@@ -24,6 +24,7 @@ from sitegen.analysis.slices import part_of, slices_of
 from sitegen.config.models import GateSettings, Limit
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.errors import POINTER
+from sitegen.history.layout import RESULTS, is_path, iteration_number
 from sitegen.model.changes import ChangeVerdict, MetricDelta, Noise
 from sitegen.model.frozen import Frozen
 from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap, Lost
@@ -73,6 +74,14 @@ class GateSide(Frozen):
     def snapshot(self) -> Snapshot:
         """The newest existing output, under the newest ground truth and rules."""
         return self._until_newest[-1].under_rules_of(self.history.snapshots[-1])
+
+    @property
+    def iterations(self) -> set[str]:
+        """The folders of its iterations, also those without an output, unless the manifest names the output."""
+        timeline, id = self.study.timeline, self.history.id
+        folders = () if is_path(timeline.manifest.entry(id).outputs) else timeline.layout.folders(id)
+        names = chain.from_iterable(timeline.files.names(f"{folder}/{RESULTS}".lstrip("/")) for folder in folders)
+        return {name for name in names if iteration_number(name) is not None}
 
     @property
     def card(self) -> Scorecard:
@@ -219,12 +228,15 @@ class GatedPair:
         at_base, at_head = ({blob.oid: blob.path for blob in at.outputs} for at in self._sides)
         truths = [at.ground_truth.oid for at in self._sides if at.ground_truth]
         entries = [side.study.timeline.manifest.entry(side.history.id) for side in (self._after, self._before)]
+        labels = {snapshot.label for snapshot in self._after.history.snapshots}
+        unread = self._after.iterations - self._before.iterations - labels
         places = zip(("dir", "outputs"), *((entry.dir or "default", entry.outputs) for entry in entries), strict=True)
         lost: dict[Lost, tuple[str, ...]] = {
             "failed at the head": tuple(id for id in overlap.only_before if id in failed),
             "gone at the head": tuple(dict.fromkeys(gone.values())),
             "judged at the base and not at the head": (*self._unjudged(),),
             "judges at the head alone": tuple(sorted(judges[1] - judges[0])),
+            "without an output that can be read": tuple(sorted(unread)),
             "read from elsewhere": tuple(
                 f"{name} {new} ({old} at the base)" for name, new, old in places if new != old
             ),

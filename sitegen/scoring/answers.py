@@ -11,16 +11,13 @@ from sitegen.model.answers import INPUT, AnsweredCase, CaseAnswer, JudgeWords, T
 from sitegen.text.plain import cut
 from sitegen.text.values import as_json
 
-LONGEST: Final = 4_000
-"""The most characters of a text."""
+LONGEST: Final = 4_000  # characters of a text
 _BOUNDS: Final = (LONGEST, 1_000, 250, 60)
 """Characters after which every text of an output is cut: the first of these with which all fit into ``_TOGETHER``."""
-_TOGETHER: Final = 40_000_000
-"""The most characters of all texts of one output."""
+_TOGETHER: Final = 40_000_000  # characters of all texts of one output
 _TURNS: Final = 100
 """The most entries of a transcript: the first and the last half of more."""
-_JUDGES: Final = 20
-"""The most judges of an answer."""
+_JUDGES: Final = 20  # judges of an answer
 _DETAILS: Final = 1_000  # characters
 
 

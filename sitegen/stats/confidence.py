@@ -18,11 +18,9 @@ AUROC: Final = MetricSpec(
     is_optional=True,
 )
 
-_BINS: Final = 10
-"""Number of parts of the range from 0 to 1 in which values of similar confidence are compared."""
+_BINS: Final = 10  # parts of the range from 0 to 1 in which values of similar confidence are compared
 
-_FEWEST: Final = 3
-"""The fewest values of a field of which something is said."""
+_FEWEST: Final = 3  # values of a field of which something is said
 
 _THRESHOLDS: Final = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 _SURE: Final = 0.99

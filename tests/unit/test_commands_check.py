@@ -328,6 +328,7 @@ def test_labels_that_a_branch_fits_to_its_output_are_named(repo):
             {f"{NOTES}/field_mapping.yaml": MAPPING + "ignore: [total]\n", SECOND: output(range(20))},
             ["judged at the base and not at the head: total"],
         ),
+        ({SECOND.replace("json", "xlsx"): "PK"}, ["without an output that can be read: iteration-002"]),
         (
             {"evals/manifest.yaml": f"evals: {{notes: {{outputs: {FIRST}}}}}\n", SECOND: output(range(20))},
             [f"read from elsewhere: outputs {FIRST} (auto at the base)"],
