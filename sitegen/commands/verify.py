@@ -33,7 +33,7 @@ from sitegen.scoring.kinds import nouns_of, scorer, specs_of
 from sitegen.scoring.responses.document import metrics_of
 from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
-from sitegen.stats.counts import ACCURACY, RATIOS, Averages, error_numbers, errors, mean
+from sitegen.stats.counts import ACCURACY, RATIOS, averages, error_numbers, errors, mean
 from sitegen.text.plain import counted, line
 from sitegen.text.values import amount, metric_text, to_json_bytes
 
@@ -126,12 +126,14 @@ def every_eval(verified: Sequence[Verified], with_f1: Sequence[Scorecard]) -> li
     for name, spec, output in zip(names, specs, verified, strict=True):
         rows.append((name, line(spec.label, _LONGEST_NAME), _row_of_eval(output, spec)))
     if with_f1:
-        averages = Averages.of([card.counts for card in with_f1])
+        counts = [card.counts for card in with_f1]
+        means = [*averages(counts).values()]
         ends = ends_of_mean((card.metric("f1"), interval_of(card, "f1")) for card in with_f1)
-        left_out = ", ".join(f"{of.initial} of {n}" for of, n in zip(RATIOS, averages.left_out, strict=True) if n)
-        undefined = f"   (undefined and left out: {left_out})" if left_out else ""
-        rows.append(("macro", "F1", _in_columns(averages.macro, _ends(*ends) if ends else "") + undefined))
-        rows.append(("pooled", "F1", _in_columns(averages.pooled)))
+        undefined = ((ratio.initial, [ratio.of(one) for one in counts].count(None)) for ratio in RATIOS)
+        left_out = ", ".join(f"{initial} of {number}" for initial, number in undefined if number)
+        macro = _in_columns(means[: len(RATIOS)], _ends(*ends) if ends else "")
+        rows.append(("macro", "F1", f"{macro}   (undefined and left out: {left_out})" if left_out else macro))
+        rows.append(("pooled", "F1", _in_columns(means[len(RATIOS) :])))
     width, wide = (max(len(row[column]) for row in rows) for column in (0, 1))
     lines = [f"{name:{width}}  {label:{wide}} {text}" for name, label, text in rows]
     cards = [(output.result.scorecard, spec) for output, spec in zip(verified, specs, strict=True) if not spec.recorded]
@@ -332,8 +334,8 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
         card for card in cards if any(it.name == "f1" and not it.recorded for it in specs_of(card.kind, (card,)))
     ]
     if as_json:
-        averages = Averages.of([card.counts for card in with_f1]).named()
-        print_document(to_json_bytes({"evals": [output.document() for output in verified], **averages}))
+        means = averages([card.counts for card in with_f1])
+        print_document(to_json_bytes({"evals": [output.document() for output in verified], **means}))
     else:
         for row in every_eval(verified, with_f1):
             print_line(row)

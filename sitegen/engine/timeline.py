@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import chain
 from operator import attrgetter
 from typing import Final, NamedTuple
 
@@ -41,6 +43,7 @@ from sitegen.model.timeline import Edit, EvalHistory, InstructionHistory
 from sitegen.pages.commit import ListedCommit
 from sitegen.project import Project
 from sitegen.recognition import search_history
+from sitegen.recognition.output_series import with_repeats
 from sitegen.recognition.places import with_found_evals
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import scorer
@@ -246,6 +249,8 @@ def fold(
         hints += [f"{problem.message} {problem.fix}" for problem in missing.problems()]
         fix = " ".join(hints[:_HINTS]) or error.fix
         raise NothingToReportError(error.message, where=error.where, fix=fix) from None
+    stated = {entry.id for entry in searched.stated}
+    remarks += chain.from_iterable(_perhaps_repeats(one, layout) for one in folded.evals if one.id not in stated)
     notes = {one.id: searches[0].read(notes_file(layout, one.id), LARGEST_BLOB) for one in folded.evals}
     # A wrong key of an old manifest that the built one still has is listed once, as one that can be corrected.
     standing = {(remark.path, remark.message) for remark in remarks}
@@ -278,6 +283,19 @@ def _with_searched_evals(
     if found != before:
         CONFIGURATION.keep(memo, "search", Configuration(search=found))
     return found.applied(layout), found.notes
+
+
+def _perhaps_repeats(history: EvalHistory, layout: Layout) -> Iterator[Problem]:
+    """Yield a note if one commit added several runs of an eval that nothing names, and other commits the others."""
+    folder = layout.folders(history.id)[0] or "."
+    glob = posixpath.normpath(f"{folder}/{layout.manifest.entry(history.id).outputs}")
+    first = {each.outputs[0].path: each.commit.sha for each in reversed(history.snapshots) if each.outputs}
+    repeats = with_repeats(glob, [*first], lambda path: ())
+    if repeats != glob and 1 < len({*first.values()}) < len(first):
+        message = f"Each of the {len(first)} runs is an iteration, because not all came with the same commit."
+        entry = {"dir": folder, "kind": history.kind, "outputs": posixpath.relpath(repeats, folder)}
+        fix = f"If they are repeats under the same instructions, write into {layout.manifest_path}:"
+        yield Problem("note", message, f"{fix} {json.dumps({'evals': {history.id: entry}})}", eval_id=history.id)
 
 
 def notes_file(layout: Layout, eval_id: str) -> str:

@@ -229,31 +229,7 @@ def mean(values: Iterable[float | None]) -> float | None:
     return fsum(defined) / len(defined) if defined else None
 
 
-class Averages(Frozen):
-    """Each of ``RATIOS``, in this order, over several evals (rule 7)."""
-
-    macro: tuple[float | None, ...]
-    """The mean of the evals' values."""
-    left_out: tuple[int, ...]
-    """Number of evals that each mean leaves out, because the ratio is undefined there."""
-    pooled: tuple[float | None, ...]
-    """The ratio of the summed counts."""
-
-    @classmethod
-    def of(cls, counts: Sequence[Counts]) -> Averages:
-        """The averages over the counts of each eval."""
-        columns = [[row.of(one) for one in counts] for row in RATIOS]
-        together = total(counts)
-        return cls(
-            macro=tuple(map(mean, columns)),
-            left_out=tuple(column.count(None) for column in columns),
-            pooled=tuple(row.of(together) for row in RATIOS),
-        )
-
-    def named(self) -> dict[str, float | None]:
-        """The values by their names in files: ``macro_f1``, ``pooled_recall``."""
-        return {
-            f"{prefix}_{ratio.name}": value
-            for prefix, values in (("macro", self.macro), ("pooled", self.pooled))
-            for ratio, value in zip(RATIOS, values, strict=True)
-        }
+def averages(counts: Sequence[Counts]) -> dict[str, float | None]:
+    """Each of ``RATIOS`` over several evals (rule 7): the mean, ``macro_f1``, and that of all counts, ``pooled_f1``."""
+    macro = {f"macro_{row.name}": mean([row.of(one) for one in counts]) for row in RATIOS}
+    return macro | {f"pooled_{row.name}": row.of(total(counts)) for row in RATIOS}

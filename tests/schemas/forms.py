@@ -18,7 +18,7 @@ from sitegen.scoring.documents import HighlightsPart, JudgedPart, RecordedPart, 
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.responses.document import ResponsesPart
 from sitegen.scoring.results_file import FieldsPart
-from sitegen.stats.counts import Averages, in_file_order
+from sitegen.stats.counts import averages, in_file_order
 from tests.schemas.describe import Described, Schema, describe
 
 
@@ -104,9 +104,9 @@ def _all_results() -> Described:
         "macro": "The mean over the evals in which it is defined.",
         "pooled": "From the counts of all evals together.",
     }
-    averages = {name: {**NUMBER, "description": means[name.partition("_")[0]]} for name in Averages.of([]).named()}
+    described = {name: {**NUMBER, "description": means[name.partition("_")[0]]} for name in averages([])}
     evals = {"type": "array", "description": "The results of each eval, by its kind.", "items": {"oneOf": results}}
-    properties = {"evals": evals, **averages}
+    properties = {"evals": evals, **described}
     about = "The newest output of every eval, scored now."
     return Described(
         {"type": "object", "description": about, "properties": properties, "required": list(properties)}, {}

@@ -318,31 +318,20 @@ def test_verify_all_prints_the_documents_of_all_evals(repo):
     single = [json_of("verify-one", eval_id, "--repo", repo.path) for eval_id in ("names", "other")]
     for each in single:
         each["metadata"]["timestamp"] = None
-    assert read == {
-        "evals": single,
-        "macro_f1": (6 / 7 + 1) / 2,
-        "macro_precision": 1.0,
-        "macro_recall": 0.875,
-        "pooled_f1": 8 / 9,
-        "pooled_precision": 1.0,
-        "pooled_recall": 0.8,
-    }
+    names = [f"{over}_{ratio}" for over in ("macro", "pooled") for ratio in ("f1", "precision", "recall")]
+    means = dict(zip(names, ((6 / 7 + 1) / 2, 1.0, 0.875, 8 / 9, 1.0, 0.8), strict=True))
+    assert read == {"evals": single, **means}
 
 
 def test_verify_all_names_an_eval_without_output_and_leaves_it_out_of_the_means(repo):
     (repo.path / "evals" / "names" / "extracted.json").unlink()
     done = run("verify-all", "--repo", repo.path)
-    assert (done.returncode, done.stderr) == (
-        0,
-        f"sitegen: The eval 'names' has no output to score.\n  at: {repo.path}/evals/names\n"
-        "  do: Write results/iteration-001/extracted.json or extracted.json, or name the file.\n"
-        "1 eval is left out of the means.\n",
-    )
-    assert re.sub(r" +", " ", done.stdout).splitlines()[1:] == [
-        "other F1 1.000 1.000 1.000 0 evals/other/results/iteration-002/extracted.json",
-        "macro F1 1.000 1.000 1.000",
-        "pooled F1 1.000 1.000 1.000",
-    ]
+    refused = f"sitegen: The eval 'names' has no output to score.\n  at: {repo.path}/evals/names\n  do: "
+    fix = "Write results/iteration-001/extracted.json or extracted.json, or name the file."
+    assert (done.returncode, done.stderr) == (0, f"{refused}{fix}\n1 eval is left out of the means.\n")
+    row, *means = re.sub(r" +", " ", done.stdout).splitlines()[1:]
+    assert row == "other F1 1.000 1.000 1.000 0 evals/other/results/iteration-002/extracted.json"
+    assert means == ["macro F1 1.000 1.000 1.000", "pooled F1 1.000 1.000 1.000"]
     read = json.loads(run("verify-all", "--json", "--repo", repo.path).stdout)
     assert (len(read["evals"]), read["macro_f1"], read["pooled_f1"]) == (1, 1.0, 1.0)
 

@@ -107,7 +107,7 @@ print(json.dumps({
     "table": ["Jaccard" in [column.head for column in count_columns(Nouns(), ratios=True)], row.count("<td>1.000")],
     "note": report.note_of(jaccard_spec),
     "files": [series._RATIOS, [ratio.name for ratio in exporting.in_file_order()]],
-    "averages": counts.Averages.of([Counts(tp=1, fp=1)]).named()["pooled_jaccard"],
+    "averages": counts.averages([Counts(tp=1, fp=1)])["pooled_jaccard"],
     "interval": counts.share_of("jaccard", Counts(tp=2, fn=1)),
 }))
 """
