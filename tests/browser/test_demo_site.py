@@ -208,12 +208,12 @@ def test_search_from_disk_finds_evals_fields_values_dates_edits_and_files(visit)
     days = [datetime.strptime(note.split(" · ")[-1], "%d %b %Y") for note in notes]
     assert days == sorted(days, reverse=True) != days[::-1]
     for words, address in (
-        ("utility bills", r"evals/utility-bills/index\.html$"),
         ("meter.reading", r"evals/utility-bills/fields/meter\.reading\.html$"),
         ("ask for pitches in degrees", r"commits/[0-9a-f]{12}\.html$"),
         ("marlow cross", r"evals/freight-papers/fields/consignee\.city\.html$"),
-        ("2026-05-31 rental", r"evals/rental-contracts/0031\.html$"),
-        ("12 may 2026 rental", r"evals/rental-contracts/0012\.html$"),
+        ("2026-02-05", r"evals/job-adverts/0002\.html$"),
+        ("5 feb 2026", r"evals/job-adverts/0002\.html$"),
+        ("potter-medim", r"evals/glaze-questions/index\.html$"),
         ("tarixf", r"evals/utility-bills/fields/tariff\.html$"),
         ("worse", r"evals/rental-contracts/index\.html$"),
         ("contract-terms", r"instructions/claude--instructions--rental--contract-terms\.md/index\.html$"),

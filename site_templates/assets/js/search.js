@@ -79,7 +79,7 @@ if (searchButton) {
       if (number && number.test(entry.title)) return 9;
       const whole = placed(entry.text, word);
       if (whole || !parts.length) return whole;
-      return Math.min(...parts.map(match => match(entry)));
+      return Math.min(4, ...parts.map(match => match(entry)));
     };
   };
 
@@ -92,7 +92,7 @@ if (searchButton) {
       if (!gain) return 0;
       score += isLogged && gain === 8 ? 5 : gain;   // how a subject begins counts no more than who wrote it
     }
-    if (entry.text.includes(phrase)) score += matchers.length - 1 && 10;
+    if (placed(entry.text, phrase) > 1) score += matchers.length - 1 && 10;
     return score + (isLogged ? .1 : 10 / (10 + entry.text.length));   // those stay newest first
   };
 
@@ -106,7 +106,8 @@ if (searchButton) {
     return Math.max(left.length, right.length) < 2 || (left.length === 2 && left === [...right].reverse().join(""));
   };
   const near = word => {
-    const exact = matcher(word);
+    const exact = matcher(word), parts = word.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+    if (parts.length > 1) return entry => Math.min(...parts.map(near).map(match => match(entry)));
     return entry => Math.max(exact(entry), 2 * (word.length > 3 && entry.text.split(/[^\p{L}\p{N}]+/u).some(other => isTypo(word, other))));
   };
   const ranked = (matchers, phrase) => entries.map(entry => [rank(entry, matchers, phrase), entry]).filter(hit => hit[0] > 0)
