@@ -230,16 +230,17 @@ class GatedPair:
         entries = [side.study.timeline.manifest.entry(side.history.id) for side in (self._after, self._before)]
         labels = {snapshot.label for snapshot in self._after.history.snapshots}
         unread = self._after.iterations - self._before.iterations - labels
-        places = zip(("dir", "outputs"), *((entry.dir or "default", entry.outputs) for entry in entries), strict=True)
+        settings = (
+            (entry.dir or "default", entry.outputs, " ".join(entry.instructions) or "default") for entry in entries
+        )
+        stated = zip(("dir", "outputs", "instructions"), *settings, strict=True)
         lost: dict[Lost, tuple[str, ...]] = {
             "failed at the head": tuple(id for id in overlap.only_before if id in failed),
             "gone at the head": tuple(dict.fromkeys(gone.values())),
             "judged at the base and not at the head": (*self._unjudged(),),
             "judges at the head alone": tuple(sorted(judges[1] - judges[0])),
             "without an output that can be read": tuple(sorted(unread)),
-            "read from elsewhere": tuple(
-                f"{name} {new} ({old} at the base)" for name, new, old in places if new != old
-            ),
+            "other settings": tuple(f"{name} {new} ({old} at the base)" for name, new, old in stated if new != old),
             "the ground truth byte for byte": tuple(
                 at_head[id] for id in truths[-1:] if id in at_head and truths[0] not in at_base
             ),

@@ -206,6 +206,9 @@ def caveats(check: GateEval) -> Iterator[str]:
             yield f"{metric.label} is {_missed_floor(metric)}, as it was at the base, which does not fail"
         elif check.presence == "both" and metric.head is None and metric.base is not None and not metric.reasons:
             yield f"{metric.label} has no value at the head; it was {number(metric.base, metric.unit)} at the base"
+        both = [abs(value) for value in (metric.base, metric.head) if value]
+        if traits_of(check.kind).is_recorded and len(both) > 1 and min(both) <= 1 < 10 < max(both) <= 100:
+            yield f"{metric.label} went from {both[0]:g} to {both[1]:g}: one may be a share, and the other a percentage"
     if check.hidden:
         unit = check.metrics[0].unit if check.metrics else ""
         worse = first_names([f"{name} {signed(change, unit)}" for name, change in check.hidden])

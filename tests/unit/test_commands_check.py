@@ -330,8 +330,8 @@ def test_labels_that_a_branch_fits_to_its_output_are_named(repo):
         ),
         ({SECOND.replace("json", "xlsx"): "PK"}, ["without an output that can be read: iteration-002"]),
         (
-            {"evals/manifest.yaml": f"evals: {{notes: {{outputs: {FIRST}}}}}\n", SECOND: output(range(20))},
-            [f"read from elsewhere: outputs {FIRST} (auto at the base)"],
+            {"evals/manifest.yaml": f"evals: {{notes: {{outputs: {FIRST}, instructions: [a]}}}}\n", "CLAUDE.md": ""},
+            [f"other settings: outputs {FIRST} (auto at the base), instructions a (default at the base)"],
         ),
         (
             {

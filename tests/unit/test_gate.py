@@ -11,6 +11,7 @@ from sitegen.model.outcomes import Tally
 from sitegen.model.series import EvalInfo
 from sitegen.questions.gate_junit import gate_junit
 from sitegen.questions.gate_markdown import LONGEST, gate_markdown
+from sitegen.questions.gate_report import caveats
 from sitegen.text.values import schema_first
 from tests.gates import broken, check_metric, gate_eval, gate_report, overlap
 
@@ -103,9 +104,8 @@ def test_a_lost_field_fails_whatever_the_value_does_if_it_is_more_than_chance(dr
 
 
 def test_limits_on_cases_of_an_eval_go_before_those_of_all():
-    gate = GateSettings(
-        max_broken=5, min_cases=10, evals={"a": SlicedLimits(max_broken=0), "b": SlicedLimits(min_cases=1)}
-    )
+    own = {"a": SlicedLimits(max_broken=0), "b": SlicedLimits(min_cases=1)}
+    gate = GateSettings(max_broken=5, min_cases=10, evals=own)
     assert [gate.case_limits(name) for name in "abc"] == [(0, 10), (5, 1), (5, 10)]
 
 
@@ -121,24 +121,14 @@ def test_what_names_eval_and_metric_goes_before_what_names_less():
         },
     )
     thresholds = {"f1": 0.4, "recall": 0.7}
-    specs = (F1, RECALL)
-    assert limits_of(gate, EvalInfo(id="a", name="A", thresholds=thresholds), specs) == {
-        "f1": Limit(floor=0.6, drop=5.0),
-        "recall": Limit(floor=0.7),
-    }
-    assert limits_of(gate, EvalInfo(id="b", name="B", thresholds=thresholds), specs) == {
-        "f1": Limit(floor=0.5, drop=2.0),
-        "recall": Limit(floor=0.7),
-    }
-    assert limits_of(gate, EvalInfo(id="c", name="C"), specs) == {
-        "f1": Limit(floor=0.2, drop=2.0),
-        "recall": Limit(floor=0.3),
-        "colour": Limit(drop=3.0),
-    }
-    assert limits_of(GateSettings(floor=0.1), EvalInfo(id="d", name="D"), specs) == {
-        "f1": Limit(floor=0.1, drop=0.0),
-        "recall": Limit(),
-    }
+    infos = [EvalInfo(id=name, name=name, thresholds=thresholds) for name in "ab"]
+    assert [limits_of(gate, info, (F1, RECALL)) for info in (*infos, EvalInfo(id="c", name="c"))] == [
+        {"f1": Limit(floor=0.6, drop=5.0), "recall": Limit(floor=0.7)},
+        {"f1": Limit(floor=0.5, drop=2.0), "recall": Limit(floor=0.7)},
+        {"f1": Limit(floor=0.2, drop=2.0), "recall": Limit(floor=0.3), "colour": Limit(drop=3.0)},
+    ]
+    bare = limits_of(GateSettings(floor=0.1), EvalInfo(id="d", name="d"), (F1, RECALL))
+    assert bare == {"f1": Limit(floor=0.1, drop=0.0), "recall": Limit()}
 
 
 def compared(eval_id: str, change: float = 0.0, common: GateOverlap = SAME, limits: Limit = NONE) -> GateEval:
@@ -205,6 +195,13 @@ def test_a_metric_without_anything_in_common_is_not_called_undefined():
     sentence = "F1 cannot be compared: base and head judge no document in common."
     assert sentence in gate_markdown(found).splitlines()
     assert sentence.encode() in gate_junit(found)
+
+
+def test_a_recorded_number_that_may_have_become_a_percentage_is_named():
+    pairs = [(0.9, 50.0), (90.0, 0.5), (0.9, 0.95), (20.0, 50.0)]
+    metrics = [check_metric(F1, Limit(), *pair, moved(0.1)) for pair in pairs]
+    found = [gate_eval("a", "both", [metric], kind="recorded", overlap=SAME) for metric in metrics]
+    assert ["percentage" in "".join(caveats(check)) for check in found] == [True, True, False, False]
 
 
 def test_a_floor_that_was_missed_at_the_base_too_is_skipped_in_junit():
