@@ -18,7 +18,7 @@ from sitegen.model.site import RawFile, SiteInfo
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instructions import EditEffects
-from sitegen.pages.labels import CAUSES, STATES, exchange, lost_words, moved_words, split
+from sitegen.pages.labels import CAUSES, STATES, exchange, lost_words, moved_words, split, verdict_word
 from sitegen.pages.overview.focus import focus_view, words_of
 from sitegen.pages.overview.news import news
 from sitegen.scoring.usage import UNITS, usage_metrics
@@ -192,6 +192,9 @@ def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
     newest, spec = summary.headlines[-1], summary.specs[0]
     change = summary.change.headline.change if summary.change else None
     parts = summary.change.headline.parts if summary.change else None
+    moved_by = signed(change, spec.unit)
+    if summary.change and summary.change.verdict and change:
+        moved_by += f", {verdict_word(summary.change.verdict, spec.higher_is_better)}"
     moved = split(parts, spec) if parts else {}
     around = f" ({number(summary.interval.low)} to {number(summary.interval.high)})" if summary.interval else ""
     if spread := summary.spread:
@@ -203,7 +206,7 @@ def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
         code(summary.info.id, NAME),
         metric_label(spec),
         number(newest.values[0], spec.unit) + around,
-        signed(change, spec.unit),
+        moved_by,
         ", ".join(f"{cause} {signed(part, spec.unit)}" for cause, part in moved.items()) or NIL,
         count(sum(newest.errors)),
         "; ".join(remarks),
@@ -254,7 +257,7 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
     for row, evals in view.sections:
         stated = {summary.info.nouns.errors for summary in evals}
         words = stated.pop() if len(stated) == 1 else Nouns().errors
-        kinds = [f"{few} {kind}" for few, kind in zip(row.errors, words, strict=True) if few]
+        kinds = [f"{kind} {few}" for few, kind in zip(row.errors, words, strict=True) if few]
         where = first_names(evals, FILES, lambda summary: code(summary.info.id, NAME))
         section = code(row.name, NAME) if row.name else "the rest"
         yield f"- {section}: {', '.join(kinds)}, of {count(row.judged)} judged; in {where}"

@@ -214,7 +214,7 @@ def test_the_best_point_is_one_of_the_newest_judge(project: tuple[GitRepo, Path]
     entries = text(site, "feed.xml")
     assert "Passed 0.125 to 0.250" in entries
     assert "Passed 0.875 to" not in entries
-    assert "The best value so far among comparable outputs." in entries
+    assert "The best until now among comparable outputs." in entries
     compared = text(site, "evals/tone/compare.html")
     assert "The judge changed" not in compared
     data = re.search(r'"graded":\[([0-9,]+)\]', (site / "evals/tone/compare.html").read_text(encoding="utf-8"))

@@ -79,7 +79,7 @@ class FeedEntry(Frozen):
         if self.step is None:
             among = " among comparable outputs" if at.comparable_since else ""
             rules = " as judged today" if self.after != at.values[0] else ""
-            best = f"The best value so far{among}{rules}."
+            best = f"The best until now{among}{rules}."
             yield best if self.kind == "best" else "The level of before is regained."
             return
         yield f"{line(self.step.commit.subject, 200)}."
