@@ -73,11 +73,9 @@ def recorded_parts(
 
     What the record left out when it was written is told from what ground truth and rules changed since.
 
-    Args:
-        first: the first snapshot of the output, beside which the record was written.
-        at: the same output, perhaps scored again.
-        scorecard_of: scores this output by the ground truth and the rules of either, and by other settings.
-
+    ``first``: the first snapshot of the output, beside which the record was written. ``at``: the same output, perhaps
+    scored again. ``scorecard_of``: scores this output by the ground truth and the rules of either, and by other
+    settings.
     """
     if recorded_otherwise(at, scorecard_of(at), "f1") is None:
         return ()

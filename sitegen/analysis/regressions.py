@@ -323,15 +323,11 @@ def step_between(
 ) -> Step:
     """Return a step, with what changed from the last point of one level to the first point of the next.
 
-    Args:
-        points: points of the eval, in series order. Only edits beside new outputs are listed: a re-scored point has the
-            old output, whatever was edited since.
-        before: indices of the points with outputs of the earlier level.
-        after: indices of the points of the later level.
-        metrics: the metrics that stepped, the main one first.
-        status: the status of the step.
-        end: index after the last point whose output counts as one at the new level.
+    Only edits beside new outputs are listed: a re-scored point has the old output, whatever was edited since.
 
+    ``before``: indices of the points with outputs of the earlier level. ``after``: those of the points of the later
+    level. ``metrics``: the metrics that stepped, the main one first. ``end``: the index after the last point whose
+    output counts as one at the new level.
     """
     last, first = before[-1], after[0]
     between = range(last + 1, first + 1)

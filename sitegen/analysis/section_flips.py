@@ -105,11 +105,9 @@ def section_flips(
 ) -> tuple[tuple[SectionFlips, ...], int]:
     """Return the sections with the fields that flipped with them, and how many more there are.
 
-    Args:
-        sections: the sections that each edit touched; none for the edit that added the file.
-        effects: the effects of each edit, with flips if the eval had output before and after. Effects on evals whose
-            model changed too are excluded.
-
+    ``sections``: the sections that each edit touched; none for the edit that added the file. ``effects``: the effects
+    of each edit, with flips if the eval had output before and after. Those on evals whose model changed too are
+    excluded.
     """
     same_model = [[effect for effect in of_edit if effect.window.model is None] for of_edit in effects]
     edits = [

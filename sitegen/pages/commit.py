@@ -367,10 +367,7 @@ class CommitsView(Frozen):
 def older_than_page(end: int, commits: int) -> int:
     """Return the number of commits that are older than those of a page.
 
-    Args:
-        end: number of commits up to the newest one of the page.
-        commits: number of all commits.
-
+    ``end``: number of commits up to the newest one of the page. ``commits``: number of all commits.
     """
     return end - COMMITS if end < commits else max(0, commits // COMMITS - 1) * COMMITS
 

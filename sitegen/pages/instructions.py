@@ -203,11 +203,8 @@ def instructions_page(
 ) -> Page:
     """The index of instruction files.
 
-    Args:
-        files: all instruction files.
-        edits: commits that edited any of them, with their effects on evals, newest first.
-        best: as in ``InstructionsView``.
-
+    ``edits``: commits that edited any of them, with their effects on evals, newest first. ``best``: as in
+    ``InstructionsView``.
     """
     view = InstructionsView(files=tuple(by_path(files)), matrix=matrix(edits), best=best)
     return Page(links.instructions(), "pages/instructions.html", view)
@@ -228,9 +225,7 @@ def best_for_most(versions: tuple[BestInstructions, ...]) -> list[BestInstructio
 def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
     """The matrix; None if no edit has output before and after.
 
-    Args:
-        edits: commits with their edits and effects, newest first; read only as far as rows are shown.
-
+    ``edits``: commits with their edits and effects, newest first; read only as far as rows are shown.
     """
     with_outputs = (edit for edit in edits if any(effect.change is not None for effect in edit.effects))
     newest = tuple(islice(with_outputs, ROWS + 1))

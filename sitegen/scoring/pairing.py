@@ -82,12 +82,9 @@ def _best_first(
 ) -> list[SimilarPair]:
     """Take pairs by similarity; among equals by equal score fields, then by the lower positions.
 
-    Args:
-        expected: groups of positions whose items have the same key, each ascending.
-        actual: the same for the actual list.
-        candidates: a group of each list by its index, and the similarity of their keys.
-        equal_fields: counts the equal score fields of two items.
-
+    ``expected``, ``actual``: groups of positions whose items have the same key, each ascending. ``candidates``: a group
+    of each list by its index, and the similarity of their keys. ``equal_fields``: counts the equal score fields of two
+    items.
     """
     by_similarity: dict[float, list[tuple[int, int]]] = {}
     for i, j, alike in candidates:
@@ -191,12 +188,8 @@ def agreeing_pairs(
     Of several such pairings, the first expected item gets the lowest actual item, then the second expected item, and
     so on.
 
-    Args:
-        expected: positions of expected items, ascending.
-        actual: positions of actual items, ascending.
-        enough: the least number of values in which a pair with this expected item agrees.
-        equal_fields: counts the values that both items of a pair have in common.
-
+    ``expected``, ``actual``: positions of items, ascending. ``enough``: the least number of values in which a pair with
+    this expected item agrees. ``equal_fields``: counts the values that both items of a pair have in common.
     """
     weights = []
     for position in expected:

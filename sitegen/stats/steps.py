@@ -83,15 +83,11 @@ class Levels(Frozen):
 def levels(values: Sequence[float | None], grain: float = 0.0, unit_variance: UnitVariance = lambda *_: None) -> Levels:
     """The levels of a series, in which None is a gap. As a rule this takes n log n steps for n values.
 
-    Args:
-        values: the series.
-        grain: by how much one case moves a value; 0 if there are no cases, or they are unknown. Then the smallest
-            difference of two values is used, and single values may have heavy tails.
-        unit_variance: the variance due to units of two values, by their indices. Called only for values near
-            candidates.
-
     With fewer than ``FEWEST`` values no step is found. A lasting drift becomes a staircase.
 
+    ``grain``: by how much one case moves a value; 0 if there are no cases, or they are unknown. Then the smallest
+    difference of two values is used, and single values may have heavy tails. ``unit_variance``: the variance due to
+    units of two values, by their indices. Called only for values near candidates.
     """
     defined = [(index, value) for index, value in enumerate(values) if value is not None]
     row = [value for _, value in defined]

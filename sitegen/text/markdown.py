@@ -261,12 +261,8 @@ def document(text: str) -> MarkdownPage:
 def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_file: bool = False) -> str:
     """Render a passage of a file, with the class ``chg`` on changed blocks, and removed lines struck in place.
 
-    Args:
-        lines: the passage after the edit.
-        changed: indexes of the lines that are new.
-        gone: removed lines, by the index of the line that followed them.
-        starts_file: whether the passage may begin with front matter.
-
+    ``lines``: the passage after the edit. ``changed``: indices of the lines that are new. ``gone``: removed lines, by
+    the index of the line that followed them. ``starts_file``: whether the passage may begin with front matter.
     """
     marked = frozenset(changed)
     if sum(map(len, lines)) > LARGEST or max(map(len, lines), default=0) > LONGEST_LINE:

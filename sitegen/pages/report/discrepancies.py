@@ -132,11 +132,8 @@ class ErrorGroup(Frozen):
 def error_groups(wrong: Sequence[PlacedError], new: Sequence[bool], sections: Mapping[str, str]) -> list[ErrorGroup]:
     """The group of each error. Errors outside of lists share one as long as they follow each other in one section.
 
-    Args:
-        wrong: all errors of the output.
-        new: for each error, whether the previous output does not have it.
-        sections: the section of each attribute, for the filter of the page.
-
+    ``wrong``: all errors of the output. ``new``: for each error, whether the previous output does not have it.
+    ``sections``: the section of each attribute, for the filter of the page.
     """
     members: dict[tuple[object, ...], list[int]] = {}
     keys: list[tuple[object, ...]] = []
@@ -274,14 +271,9 @@ def discrepancies(
 ) -> Discrepancies:
     """The first ``limit`` discrepancies of each type, and up to ``LOADABLE`` others.
 
-    Args:
-        wrong: all discrepancies.
-        since: the start of the streak of each.
-        limit: how many of each type are drawn on the page.
-        sections: names that the filter of the page offers; attributes of other sections count as top level.
-        group: the section of an attribute.
-        questions: the question to the model for each document.
-
+    ``wrong``: all discrepancies. ``since``: the start of the streak of each. ``sections``: names that the filter of the
+    page offers; attributes of other sections count as top level. ``group``: the section of an attribute. ``questions``:
+    the question to the model for each document.
     """
     section_names = {}
     for attribute in {placed.error.attribute for placed in wrong}:
