@@ -160,7 +160,7 @@ def to_json_bytes(document: object, indent: int | None = 2) -> bytes:
 
 
 def schema_first(document: object) -> bytes:
-    """Return a document as UTF-8 JSON that begins with its ``schema``. Numbers have full precision; None is null."""
+    """Return a document that is read again as JSON that begins with its ``schema``, and keeps text that is no UTF-8."""
     body = msgspec.to_builtins(document)
     body = {"schema": body.pop("schema"), **body}
     text = json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False)
