@@ -5,7 +5,7 @@
    are neither here nor there. A button with `data-flag` leaves the rows with this attribute, of which there are `data-all`; with `data-column`
    it leaves this column, and the attribute is looked for in it; columns stand in the order in which they were chosen. Of `d`, whose values number
    the different answers of a row, two have to be left. Columns whose name begins with `v` are what was asked, and leave the answers as they are. */
-const AT_ONCE = 20; // files that are loaded before a filter looks at their rows
+const AT_ONCE = 20; // the most files that are loaded before a filter looks at their rows: as many as were loaded before, so that few come first
 const isAsked = column => column.startsWith("v");
 /* Shows a row, or leaves it out as one more than are shown or as one that a filter does not find. */
 const setState = (row, state) => { if (row.state !== state) { row.classList.remove(row.state); row.classList.add(row.state = state); } };
@@ -54,8 +54,7 @@ class FilteredTable {
     for (const button of [...this.types, ...this.flags]) onToggle(button, changed);
     for (const button of this.columns) {
       onToggle(button, () => {
-        const { column } = button.dataset;
-        this.chosen = isPressed(button) ? [...this.chosen, column] : this.chosen.filter(other => other !== column);
+        this.chosen = isPressed(button) ? [...this.chosen, button.dataset.column] : this.chosen.filter(other => other !== button.dataset.column);
         changed();
       });
     }
@@ -128,14 +127,15 @@ class FilteredTable {
 
   async add() {
     this.loading = true;
-    for (const name of this.parts.splice(0, this.box.hasAttribute("data-filtered") ? AT_ONCE : 1)) await loadScript(name);
+    const ahead = Math.min(AT_ONCE, (this.box.hasAttribute("data-filtered") && this.box.dataset.parts - this.parts.length) || 1);
+    for (const name of this.parts.splice(0, ahead)) await loadScript(name);
     const [rows, repeated] = [this.box.dataset.parts ? (self.CASES ?? []).splice(0).join("") : self.ROWS?.pop() ?? ""].flat();
     const list = $(".cases", this.box), table = list ? null : $("table", this.box), byPlace = (a, b) => a.id.slice(1) - b.id.slice(1);
     let added = 0;
     for (const bodies of rows.match(/[^]{1,8000}[^]*?(?=<tbody|$)/g) ?? []) { // in a task each, so that the page answers meanwhile
       const made = rowsOf(bodies.replace(/<(\d+)>/g, (_, place) => repeated[place]));
       added += made.length;
-      list?.append(...made);
+      for (const row of list ? made : []) { setState(row, "cut"); list.append(row); } // what is shown before it is filtered would be laid out
       table?.dispatchEvent(new Event("unsort"));
       for (const body of table ? made : []) {
         const drawn = document.getElementById(body.id), rows = $$("tr:not(.item)", body);
