@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 NEAR: Final = 5
 """Number of points on either side of a step: the documents that these have in common
 are measured, and their errors are compared."""
-REGAINED: Final = 0.75
-"""Share of a loss that a later level must regain for the regression to count as fixed."""
+REGAINED: Final = 0.75  # of a loss, which a later level must regain for the regression to count as fixed
 _SETTLED: Final = 3
 """Fewest outputs of a level whose mean shows that a loss was regained, if the level is lower by now."""
 
@@ -306,10 +305,8 @@ def metric_step(spec: MetricSpec, before: float, after: float) -> MetricStep:
     return MetricStep(name=spec.name, before=before, after=after, points=share if spec.higher_is_better else -share)
 
 
-EDITS: Final = 8
-"""Number of instruction edits that are listed."""
-FIELDS: Final = 3
-"""Number of attributes that are listed."""
+EDITS: Final = 8  # of instructions that are listed
+FIELDS: Final = 3  # that are listed
 
 
 def step_between(

@@ -61,10 +61,8 @@ def _words(text: str) -> str:
     return f" {' '.join(_WORD.findall(_PLURAL.sub('', apart)))} "
 
 
-FIELDS: Final = 6
-"""Number of fields listed for a section: first the fields that flipped more often with it than without it."""
-SECTIONS: Final = 40
-"""Number of sections listed: those with whose edits most broke come first."""
+FIELDS: Final = 6  # that are listed for a section: first those that flipped more often with it than without it
+SECTIONS: Final = 40  # that are listed: those with whose edits most broke come first
 
 
 class FieldFlips(Frozen):

@@ -104,6 +104,12 @@ def problems_of_points(points: Sequence[tuple[Problem, ...]], *, deleted: bool) 
     return tuple(first.values())
 
 
+def mixes_percentages(values: Iterable[float | None]) -> bool:
+    """Decide whether some values of a number seem to be shares, and others percentages."""
+    sizes = [abs(value) for value in values if value]
+    return any(size < 1 for size in sizes) and any(10 < size <= 100 for size in sizes)
+
+
 def _bare(problem: Problem) -> Problem:
     return replace(problem, commit=None, values=0, paste="")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -21,7 +21,7 @@ from sitegen.analysis.effects import best_output, windows
 from sitegen.analysis.notes import notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_otherwise
 from sitegen.analysis.regressions import steps_of
-from sitegen.analysis.series import headline, problems_of_point, problems_of_points, variant_spread
+from sitegen.analysis.series import headline, mixes_percentages, problems_of_point, problems_of_points, variant_spread
 from sitegen.analysis.slices import answerers, fallen_slices
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
@@ -397,9 +397,8 @@ class _EvalJob:
         for snapshot, key, since_previous, beside, commit in zip(
             self._snapshots, self._card_keys, edits.since_previous, edits.beside, edits.made_with, strict=True
         ):
-            since = _paths_and_commits(since_previous)
+            since, linked = ([(one.path, one.commit.sha) for one in each] for each in (since_previous, beside))
             history = digest(history, encode((snapshot, key, since)))
-            linked = since if beside == since_previous else _paths_and_commits(beside)  # they are the same as a rule
             page_key = digest_of_inputs(
                 "eval",
                 "report",
@@ -436,11 +435,15 @@ def _patterns(series: Series, newest: Result) -> tuple[PatternSummary, ...]:
 
 
 def _problem_of_headline(series: Series) -> Iterator[Problem]:
-    """Yield a problem if the newest recorded run lacks the headline, which an earlier run decided."""
+    """Yield a problem if the newest recorded run lacks the headline of an earlier one, or if its unit differs."""
     cards = [point.scorecard for point in series.points if point.scorecard.specs]
     missing = series.specs[0].name
     if scorer(series.info.kind).metrics or series.history.deleted or not cards:
         return
+    spec = series.specs[0]
+    if spec.recorded and spec.higher_is_better and mixes_percentages(card.metric(missing) for card in cards):
+        message = f"Some runs seem to write {line(missing, 60)!r} as a share, and others as a percentage"
+        yield Problem.of_type("mixed_units", message, "Write it in one unit in every run.", eval_id=series.info.id)
     if cards[-1] is not series.points[-1].scorecard or missing in {spec.name for spec in cards[-1].specs}:
         return
     runs = Counter(spec.name for card in cards for spec in card.specs)
@@ -466,7 +469,3 @@ def with_outcome(window: Window, known: Change | Window | None) -> Window:
     of = known.flips
     flips = of and Flips(fixed=of.fixed, broken=of.broken, by_truth=of.by_truth, doubts=of.doubts)
     return window._replace(verdict=known.verdict, flips=flips)
-
-
-def _paths_and_commits(edits: Sequence[Edit]) -> list[tuple[str, str]]:
-    return [(edit.path, edit.commit.sha) for edit in edits]

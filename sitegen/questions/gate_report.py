@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from sitegen.analysis.gate import GIVEN, check_eval, check_report, gate_metric, stranger
+from sitegen.analysis.series import mixes_percentages
 from sitegen.config.models import Limit
 from sitegen.errors import SitegenError
 from sitegen.model.commits import WORKTREE
@@ -206,8 +207,8 @@ def caveats(check: GateEval) -> Iterator[str]:
             yield f"{metric.label} is {_missed_floor(metric)}, as it was at the base, which does not fail"
         elif check.presence == "both" and metric.head is None and metric.base is not None and not metric.reasons:
             yield f"{metric.label} has no value at the head; it was {number(metric.base, metric.unit)} at the base"
-        both = [abs(value) for value in (metric.base, metric.head) if value]
-        if traits_of(check.kind).is_recorded and len(both) > 1 and min(both) <= 1 < 10 < max(both) <= 100:
+        both, is_recorded = (metric.base, metric.head), traits_of(check.kind).is_recorded
+        if is_recorded and metric.higher_is_better and mixes_percentages(both):
             yield f"{metric.label} went from {both[0]:g} to {both[1]:g}: one may be a share, and the other a percentage"
     if check.hidden:
         unit = check.metrics[0].unit if check.metrics else ""

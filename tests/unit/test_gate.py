@@ -198,10 +198,10 @@ def test_a_metric_without_anything_in_common_is_not_called_undefined():
 
 
 def test_a_recorded_number_that_may_have_become_a_percentage_is_named():
-    pairs = [(0.9, 50.0), (90.0, 0.5), (0.9, 0.95), (20.0, 50.0)]
+    pairs = [(0.9, 50.0), (90.0, 0.5), (0.9, 0.95), (20.0, 50.0), (1.0, 12.0)]
     metrics = [check_metric(F1, Limit(), *pair, moved(0.1)) for pair in pairs]
     found = [gate_eval("a", "both", [metric], kind="recorded", overlap=SAME) for metric in metrics]
-    assert ["percentage" in "".join(caveats(check)) for check in found] == [True, True, False, False]
+    assert ["percentage" in "".join(caveats(check)) for check in found] == [True, True, False, False, False]
 
 
 def test_a_floor_that_was_missed_at_the_base_too_is_skipped_in_junit():

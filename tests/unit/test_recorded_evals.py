@@ -223,8 +223,8 @@ def test_a_newest_run_without_the_main_number_is_a_problem_that_names_the_number
     entry = "evals:\n  sums:\n    kind: recorded\n    outputs: results/run-*.json\n"
     repo.commit({"evals/manifest.yaml": entry})
     repo.commit({"evals/sums/results/run-1.json": '{"accuracy": 0.5, "range": {"start": 1}}'})
-    for number in (2, 3):
-        overall = {"overall": {"accuracy": number / 10}, "range": {"start": number}}
+    for number, accuracy in ((2, 0.2), (3, 30)):
+        overall = {"overall": {"accuracy": accuracy}, "range": {"start": number}}
         repo.commit({f"evals/sums/results/run-{number}.json": json.dumps(overall)})
     build_site(repo.path, tmp_path / "site")
     assert (
@@ -235,6 +235,7 @@ def test_a_newest_run_without_the_main_number_is_a_problem_that_names_the_number
     repo.commit({"evals/manifest.yaml": f"{entry}    settings: {{headline: overall.accuracy}}\n"})
     build_site(repo.path, tmp_path / "site")
     assert "The newest run has no number" not in problems_text(tmp_path / "site")
+    assert "Some runs seem to write 'overall.accuracy' as a share, and others" in problems_text(tmp_path / "site")
 
 
 def written(folder: Path, *versions: str, path: str) -> GitRepo:
