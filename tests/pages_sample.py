@@ -281,7 +281,6 @@ def scorecard(judged: list[Judgement], status: Status = "scored", findings: tupl
         ),
         findings=findings,
         expected_values=counts.tp + counts.fn,
-        actual_values=counts.tp + counts.fp,
         algorithm="greedy",
     )
 

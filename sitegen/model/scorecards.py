@@ -200,8 +200,6 @@ class Scorecard(Frozen):
     findings: tuple[Finding, ...] = ()
     expected_values: int = 0
     """Non-empty expected values in scope (``total_fields_gt``)."""
-    actual_values: int = 0
-    """Non-empty actual values in scope (``total_fields_extracted``)."""
     algorithm: str = ""
     """How list items were paired: ``greedy``, ``hungarian``, ``position``, or empty without lists."""
     convention: Convention = "standard"

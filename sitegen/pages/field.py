@@ -21,6 +21,7 @@ from sitegen.model.series import EvalInfo, EvalSummary, FieldSummary, Point, Ser
 from sitegen.model.site import Page
 from sitegen.model.timeline import Role
 from sitegen.pages import links
+from sitegen.pages.html import tables
 from sitegen.pages.html.cells import shown_run, text, value, where
 from sitegen.pages.html.tables import Column
 from sitegen.pages.instructions import EditEffects
@@ -217,32 +218,44 @@ class FieldView(Frozen, dict=True, gc=True):
 
     @property
     def runs(self) -> Markup:
-        """For each cell a row that names it and the rows of its runs, newest first."""
-        cells = enumerate(self.wrong[:CELLS], 1)
-        return Markup("".join(f"<tbody>{''.join(self._runs(cell, f'd{place}'))}</tbody>\n" for place, cell in cells))
+        """For each cell a row that names it, and the rows of its runs, newest first, below the heads of these."""
+        columns = (
+            Column("from", "From", self._since),
+            Column(
+                "state",
+                "State",
+                lambda of: (
+                    type_name(of.period.state, self.info.nouns)
+                    if of.period.state in ERROR_TYPES
+                    else Markup(f'<span class="ok">{NO_ERROR[of.period.state]}</span>')
+                ),
+            ),
+            Column("expected", "Expected", lambda of: _sides(*of.period[1:])[0], "sides", label="Expected"),
+            Column("actual", "Actual", lambda of: _sides(*of.period[1:])[1], "sides", label="Actual"),
+            Column("why", "Why", self._why),
+        )
+        bodies = (self._runs(columns, cell, f"d{place}") for place, cell in enumerate(self.wrong[:CELLS], 1))
+        return tables.heads(columns) + Markup("".join([f"\n<tbody>{''.join(rows)}</tbody>" for rows in bodies]))
 
-    def _runs(self, cell: CellBlame, anchor: str) -> Iterator[str]:
+    def _runs(self, columns: Sequence[Column], cell: CellBlame, anchor: str) -> Iterator[str]:
         since = "" if cell.wrong_since is None else self.points[cell.wrong_since].snapshot.label
         pill = f'<span class="pill bad">wrong since {text(since)}</span>' if since else ""
         times = f"<span>flipped {counted(cell.flips, 'time')}</span>" if cell.flips else "<span>never flipped</span>"
-        yield f'<tr class="cellname" id={anchor}><th scope="rowgroup" colspan="5">{_name(cell)} {pill} {times}\n'
+        head, wide = f"{_name(cell)} {pill} {times}", f"colspan={len(columns)}"
+        yield f'<tr class="cellname" id={anchor}><th scope="rowgroup" {wide}>{head}\n'
         for explained in reversed(cell.periods[-self.periods :]):
-            yield self._period(explained)
+            yield f"<tr>{tables.cells(columns, explained)}\n"
         if (earlier := len(cell.periods) - self.periods) > 0:
-            yield f'<tr><td colspan="5" class="muted">{earlier:,} earlier</td></tr>\n'
+            yield f'<tr><td {wide} class="muted">{earlier:,} earlier</td></tr>\n'
 
-    def _period(self, explained: ExplainedPeriod) -> str:
-        at, state = self.points[explained.period.start], explained.period.state
+    def _since(self, explained: ExplainedPeriod) -> Markup:
         lasted = "" if explained.end == len(self.points) else f"<i> for {counted(explained.outputs, 'output')}</i>"
-        sides = _sides(state, explained.period.expected, explained.period.actual)
-        name = (
-            type_name(state, self.info.nouns) if state in ERROR_TYPES else f'<span class="ok">{NO_ERROR[state]}</span>'
-        )
+        return Markup(self._report(self.points[explained.period.start]) + lasted)
+
+    def _why(self, explained: ExplainedPeriod) -> Markup:
         fate, causes = explained.fate, _causes(explained.causes)
-        why = f'<span class="pill {_TONES[fate]}">{fate}</span> ' if fate in _TONES else ""
-        why += f"{causes} " if causes else ""
-        start = f"<tr><td class=c-from>{self._report(at)}{lasted}<td>{name}{sides}"
-        return f"{start}<td class=c-why>{why}{_sha(at)}\n"
+        pill = f'<span class="pill {_TONES[fate]}">{fate}</span> ' if fate in _TONES else ""
+        return Markup(f"{pill}{causes}{' ' if causes else ''}{_sha(self.points[explained.period.start])}")
 
     def _report(self, at: Point) -> str:
         shown = text(day(at.snapshot.commit.committed_at))
@@ -289,13 +302,12 @@ def history_of(blame: Blame, series: Series, of_all: Sequence[Cell], end: int) -
 
 
 @lru_cache(maxsize=1024)
-def _sides(state: State, expected: str, actual: str) -> str:
-    """Table cells with both values of a period. Cached, because cells often return to the same values."""
+def _sides(state: State, expected: str, actual: str) -> tuple[Markup, Markup]:
+    """Both values of a period. Cached, because cells often return to the same values."""
     if state == "absent":
-        return '<td class="sides"><td class="sides">'
-    expected, actual = map(value, shown_run(state, expected, actual))
-    first, second = (f'<td class="sides c-{side.lower()}" data-h={side} dir=auto>' for side in ("Expected", "Actual"))
-    return f"{first}{expected}{second}{actual}"
+        return Markup(), Markup()
+    first, second = map(value, shown_run(state, expected, actual))
+    return Markup(first), Markup(second)
 
 
 def _causes(roles: Iterable[Role]) -> str:

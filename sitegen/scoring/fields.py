@@ -195,7 +195,6 @@ class _FieldsScoring:
             fields=fields,
             findings=bounded_findings(self._findings),
             expected_values=counts.tp + counts.omission + counts.wrong_value + counts.format_error - whole_lists,
-            actual_values=counts.tp + counts.hallucination + counts.wrong_value + counts.format_error,
             algorithm=", ".join(sorted({panel.algorithm for panel in self._panels})),
             convention=convention,
         )

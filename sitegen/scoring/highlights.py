@@ -198,7 +198,6 @@ class _HighlightsScoring:
             fields=fields,
             findings=bounded_findings(self._findings),
             expected_values=counts.tp + counts.fn,
-            actual_values=counts.tp + counts.fp,
             kind="highlights",
         )
         data: Value = {"run_id": self._run, "not_annotated": list(self._not_annotated)}

@@ -314,7 +314,6 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
         fields=tuple(FieldScore(attribute, stats.total(cells)) for attribute, cells in fields.items()),
         findings=bounded_findings([*findings, *missing_usage(calls)]),
         expected_values=pooled.tp + pooled.fn,
-        actual_values=pooled.tp + pooled.fp,
         kind="judged",
         has_only_verdicts=bool(documents) and all(case.is_one_verdict for case in cases if case.has_result),
     )

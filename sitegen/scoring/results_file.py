@@ -177,7 +177,7 @@ def fields_part(result: Result) -> FieldsPart:
             correct_fields=counts.tp,
             total_fields=card.expected_values,
             total_fields_gt=card.expected_values,
-            total_fields_extracted=card.actual_values,
+            total_fields_extracted=counts.tp + counts.fp,
             convention=card.convention,
         ),
         errors_by_type=stats.errors_by_type(counts),

@@ -108,7 +108,7 @@ def test_no_bytes_make_scoring_fail(output: bytes, name: str, gold: bytes, said:
 def test_correct_and_missed_are_expected_correct_and_wrong_are_found(gold: Any, given_: Any) -> None:
     card = score(gold, given_).scorecard
     counts = card.counts
-    assert (counts.tp + counts.omission, counts.tp + counts.hallucination) == (card.expected_values, card.actual_values)
+    assert (counts.tp + counts.omission, counts.hallucination) == (card.expected_values, counts.fp)
     assert counts == stats.total(each.counts for each in card.fields) if card.fields else counts.tp == 0
 
 

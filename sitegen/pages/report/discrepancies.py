@@ -100,7 +100,9 @@ class PlacedError(Frozen):
 
 
 def _placed_error(error: Judgement) -> PlacedError:
-    item = _item_path(error.path)
+    place = _ITEM.fullmatch(error.path)
+    # An odd number of quotation marks: the brackets are part of a key.
+    item = place[1] if place and place[1].count('"') % 2 == 0 else ""
     return PlacedError(
         error=error,
         key=error.key,
@@ -166,12 +168,6 @@ def _error_group(wrong: Sequence[PlacedError], new: Sequence[bool], indices: lis
         new=[new[index] for index in indices].count(True),
         whole="" if not first.item else "missing" if MISSING_ITEM in notes else "extra" if EXTRA_ITEM in notes else "",
     )
-
-
-def _item_path(path: str) -> str:
-    place = _ITEM.fullmatch(path)
-    # An odd number of quotation marks: the brackets are part of a key.
-    return place[1] if place and place[1].count('"') % 2 == 0 else ""
 
 
 LOADABLE: Final = 10_000

@@ -32,7 +32,6 @@ _FIELDS = Nouns()
 _RATIOS: Final = {**BY_NAME, PASSED.name: PASSED}
 _CONFUSION: Final = (("TP", "tp"), ("FP", "fp"), ("FN", "fn"), ("TN", "tn"))
 _CORRECT: Final = (("Correct", "tp"),)
-_NO_PAGES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def type_name(kind: ErrorType, nouns: Nouns = _FIELDS) -> Markup:
@@ -152,7 +151,7 @@ def documents(
     nouns: Nouns = _FIELDS,
     metrics: Sequence[MetricSpec] = (),
     counted: bool = True,
-    pages: Mapping[str, str] = _NO_PAGES,
+    pages: Mapping[str, str] = MappingProxyType({}),
 ) -> Markup:
     """Table rows of documents: the id, linked to its page in ``pages``, then the columns of ``count_columns``."""
     if not counted:

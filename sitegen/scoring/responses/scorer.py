@@ -148,7 +148,6 @@ class _ResponsesScoring:
             variants=tuple(self._variant(variant, documents) for variant in self._variants),
             findings=bounded_findings(self._findings),
             expected_values=counts.tp + counts.omission + counts.wrong_value,
-            actual_values=counts.tp + counts.wrong_value,
             kind="responses",
         )
         return Result(
