@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from sitegen.analysis.blame import Blame
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import best_points, change_between
 from sitegen.analysis.edits import OutputEdits
@@ -52,6 +53,7 @@ from sitegen.model.scorecards import (
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Series, SuspectTruth
 from sitegen.model.site import Page, SiteInfo
 from sitegen.model.timeline import Blob, Cause, Edit, EvalHistory, Snapshot
+from sitegen.pages.field import field_page
 from sitegen.pages.instructions import EditEffects
 from sitegen.pages.overview.page import OverviewView, SiteCounts
 from sitegen.pages.report.page import ReportView
@@ -499,6 +501,12 @@ def trend(one: Series, **parts: Any) -> Page:
     """Its trend page, with these parts of the summary."""
     best = best_points(one.points, one.specs[0])
     return trend_page(one, EvalSummary(info=one.info, specs=one.specs, headlines=(), best=best, **parts))
+
+
+def field_pages(one: Series) -> list[Page]:
+    """The page of each field."""
+    blame = Blame(one.cells, [point.snapshot for point in one.points], lambda _: result([]))
+    return [field_page(one, blame, *of_field) for of_field in one.cells.by_attribute.items()]
 
 
 def summary(one: Series) -> EvalSummary:

@@ -32,6 +32,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.usage import Call, RunUsage, stated, stated_run
+from sitegen.text.values import id_text
 
 Highlights: TypeAlias = dict[str, dict[str, None]]
 """Category -> texts, which are the keys of a dictionary: a set in the order of the file."""
@@ -169,9 +170,7 @@ class Paragraphs:
 
 def normalised_id(value: Value) -> str | None:
     """Return an id as text. None unless it is a whole number or a text that is not blank."""
-    if isinstance(value, str):
-        return nfc(value).strip() or None
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+    return nfc(id_text(value)) or None
 
 
 def first_stated(value: dict[str, Value], keys: tuple[str, ...]) -> Value:

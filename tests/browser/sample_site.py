@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import Blame, field_summaries
+from sitegen.analysis.blame import field_summaries
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.flips import flips
 from sitegen.analysis.regressions import steps_of
@@ -26,7 +26,7 @@ from sitegen.pages.compare_data import compare_data
 from sitegen.pages.data import exports, search
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.data.series import series_files
-from sitegen.pages.field import field_page, fields_page
+from sitegen.pages.field import fields_page
 from sitegen.pages.instructions import EditEffects, FileEdit
 from sitegen.pages.other_pages import NO_JEKYLL, failed_page, methods_page, not_found_page, problems_page, score_changes
 from sitegen.pages.overview.page import SiteCounts
@@ -104,8 +104,8 @@ def pages() -> tuple[Page, ...]:
     out += [
         _compared(_with_flips_of_cells(series)),
         _compared(sample.long()),
-        *_field_pages(series)[:2],
-        *_field_pages(_nasty_cells(series)),
+        *sample.field_pages(series)[:2],
+        *sample.field_pages(_nasty_cells(series)),
         *diff_pages.pages(),
     ]
     return tuple(out)
@@ -146,11 +146,6 @@ def _with_flips_of_cells(series: Series) -> Series:
     return replace(series, points=(first, *points))
 
 
-def _field_pages(series: Series) -> list[Page]:
-    blame = Blame(series.cells, [point.snapshot for point in series.points], lambda _: sample.result([]))
-    return [field_page(series, blame, *one) for one in series.cells.by_attribute.items()]
-
-
 def _nasty_cells(series: Series) -> Series:
     """Names, paths, documents and values that a page must survive."""
     runs = tuple(
@@ -170,7 +165,7 @@ def more_pages() -> list[Page]:
     falls = _falls()
     named = _cells_named(sample.series(), tuple(one.attribute for one in sample.nasty_judgements()))
     return [
-        *(page for one in (*evals, named) for page in _field_pages(one)),
+        *(page for one in (*evals, named) for page in sample.field_pages(one)),
         _compared(_nasty_cells(sample.gone())),
         _compared(falls),
         *(_report(sample.series(), index) for index in (17, 58)),

@@ -4,11 +4,10 @@ import re
 
 from msgspec.structs import replace
 
-from sitegen.analysis.blame import Blame
 from sitegen.model.outcomes import Cell, Period
 from sitegen.model.series import Series
-from sitegen.model.site import Page, SiteInfo
-from sitegen.pages.field import CELLS, COLUMNS, FEWEST_PERIODS, TURNS, FieldView, field_page
+from sitegen.model.site import SiteInfo
+from sitegen.pages.field import CELLS, COLUMNS, FEWEST_PERIODS, TURNS, FieldView
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 
@@ -29,17 +28,12 @@ def series(*cells: Cell, number: int = 6) -> Series:
     )
 
 
-def pages(one: Series) -> list[Page]:
-    blame = Blame(one.cells, [point.snapshot for point in one.points], lambda _: sample.result([]))
-    return [field_page(one, blame, *of_field) for of_field in one.cells.by_attribute.items()]
-
-
 def views(one: Series) -> list[FieldView]:
-    return [page.view for page in pages(one) if isinstance(page.view, FieldView)]
+    return [page.view for page in sample.field_pages(one) if isinstance(page.view, FieldView)]
 
 
 def html_of(one: Series) -> str:
-    (page,) = pages(one)
+    (page,) = sample.field_pages(one)
     return " ".join(renderer_of(SiteInfo("t", "1")).render(page).decode().split())
 
 
