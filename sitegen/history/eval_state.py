@@ -240,7 +240,8 @@ class EvalState(Struct):
         """Return the files of the output that is overwritten from commit to commit."""
         folder = self.active or ""
         if is_path(self.entry.outputs):
-            path, records = normal(f"{folder}/{self.entry.outputs}"), records_of(self.kind)
+            path = normal(f"{folder}/{self.entry.outputs}")
+            records = {*records_of(self.kind)} - {basename(path)}
             file = first_blob((path, *self.entry.earlier_outputs), self.files)
             truth = self.inputs.ground_truth.path if self.inputs.ground_truth and not self.entry.in_cases else None
             documents = (blob for blob in self.documents() if not (truth and blob.path.startswith(truth)))

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Container, Iterator, Mapping
 from functools import cache
-from posixpath import join, normpath
+from posixpath import basename, join, normpath
 from typing import Any, Final, Literal, TypeAlias
 
 from sitegen.config.findings import ANSWERED_IN, folder_path, home_of
@@ -293,7 +293,8 @@ class Layout:
         if recorded is not None:
             return None, ""
         if is_in_output(self.entry(eval_id), inside):
-            return ("recorded" if name in records else "overwritten"), ""
+            is_record = name in records and name != basename(self.entry(eval_id).outputs)
+            return ("recorded" if is_record else "overwritten"), ""
         if inside in self._overwritten or _VARIANT.fullmatch(inside.removeprefix(f"{RESULTS}/")):
             return "overwritten", ""
         if not inside.startswith(f"{RESULTS}/") or is_path(self.entry(eval_id).outputs):

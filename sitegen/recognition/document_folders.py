@@ -57,7 +57,7 @@ def folders_of_documents(
     found: list[tuple[OutputSeries, Proposal, frozenset[str]]] = []
     used: set[str] = set()
     for truth in (*truths, *nearest):
-        is_of_answers = is_result_by_name(truth) or MODEL.search(basename(truth))
+        is_of_answers = is_result_by_name(f"{truth}/") or MODEL.search(basename(truth))
         if not truth or truth in used or (is_of_answers and not is_truth_by_name(truth)):
             continue
         if truth in in_files:

@@ -37,7 +37,7 @@ _DIGEST = re.compile(r"[-_.]*(?:[0-9a-f]{7,40}[-_.]+)?")
 _ORDINAL = re.compile(r"[A-Za-z]{0,4}[-_]?(?=[0-9]{1,6}[-_])")
 """Matches the start of a folder's name with both a counter and a date: ``R003__2025-12-18``."""
 MODEL = re.compile(
-    r"(?<![a-z0-9])(?:chatgpt|gpt|claude|sonnet|haiku|opus|gemini|gemma|llama|mistral|mixtral|ministral|codestral|qwen|"
+    r"(?<![a-z0-9])(?<!vs[-_])(?![^/]*[-_]vs[-_])(?:chatgpt|gpt|claude|sonnet|haiku|opus|gemini|gemma|llama|mistral|mixtral|ministral|codestral|qwen|"
     r"deepseek(?:[-.]?[vr][0-9]|chat|coder)?|grok|command-r|phi-?[0-9]|o[1-4]|openai|anthropic|kimi|glm|minimax|devstral|nemotron|"
     r"magistral|amazon-nova|nova-(?:micro|lite|pro))(?![a-z])"
     r"(?:(?!-(?:v|run|round|iter(?:ation)?|exp|experiment|attempt|trial)-?[0-9])[a-z0-9.:@-])*",

@@ -137,7 +137,7 @@ def _score(inputs: ScoringInputs) -> Result:
         for case in results.cases:
             named = case.counted
             if any(who):
-                part = rest if len(rests) > 1 or len(results.cases) == 1 else ""
+                part = rest.removesuffix(".graded") if len(rests) > 1 or len(results.cases) == 1 else ""
                 named = _answered(named, who, part, is_alone=len(results.cases) == 1)
             elif not case.id:
                 named = replace(named, id=place[0], variant=BETWEEN.join(place[1:]))
@@ -168,7 +168,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=62,
+    version=63,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",

@@ -157,6 +157,7 @@ def test_a_missing_output_has_no_numbers():
         ("e/out/{model}/**", ("e/out/b/q1.json", "e/out/a/q1.json"), ["q1 · b", "q1 · a"]),
         ("out/{model}.json", ("out/a.json",), ["What? · a"]),
         ("runs/{repeat}/**", ("runs/1/q1.json", "runs/2/q1.json"), ["q1"]),
+        ("{model}/**", ("a/q1.json", "a/q1.graded.json"), ["q1 · a"]),
         (
             "{model}/{variant}/**",
             ("a/s/q1/run-1.json", "a/s/q1/run-2.json", "a/t/q1.json"),
