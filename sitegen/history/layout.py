@@ -278,7 +278,7 @@ class Layout:
         if recorded is None and _is_at(inside, self._truths):
             return "ground_truth", ""
         start, _, name = inside.rpartition("/")
-        records = records_of(self.entry(eval_id).kind)
+        records = {*records_of(self.entry(eval_id).kind)} - {basename(self.entry(eval_id).outputs)}
         is_beside = name in records and start in self._beside.get(eval_id, ())
         if eval_id in self._runs:
             runs = self._runs[eval_id]
@@ -293,8 +293,7 @@ class Layout:
         if recorded is not None:
             return None, ""
         if is_in_output(self.entry(eval_id), inside):
-            is_record = name in records and name != basename(self.entry(eval_id).outputs)
-            return ("recorded" if is_record else "overwritten"), ""
+            return ("recorded" if name in records else "overwritten"), ""
         if inside in self._overwritten or _VARIANT.fullmatch(inside.removeprefix(f"{RESULTS}/")):
             return "overwritten", ""
         if not inside.startswith(f"{RESULTS}/") or is_path(self.entry(eval_id).outputs):

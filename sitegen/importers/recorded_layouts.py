@@ -130,8 +130,8 @@ def _with_shares(run: dict[str, Value]) -> dict[str, Value]:
     """Return an object with its points as a share of their maximum, and a share of what passed if it states none."""
     for good, rate in (("passed", "pass_rate"), ("correct", "accuracy")):
         part, total = as_float(run.get(good)), as_float(run.get("total"))
-        is_stated = any((headline_place(name) or (2,))[0] < 2 for name in run)
-        if part is not None and total and 0 <= part <= total and not is_stated:
+        stated = [key for key in run if good in run and (headline_place(key) or (2,))[0] < 2]
+        if part is not None and total and 0 <= part <= total and not stated:
             return {rate: Decimal(str(part / total)), **run}
     return with_shares([run])[0]
 

@@ -22,8 +22,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.usage import Call, Usage, stated
 
 GRADING: Final = re.compile(r"(?:(?:(.+)[-_])?grading(?:[-_](.+))?|.+\.graded)\.json")
-"""Matches the name of a grading. Gradings in one folder have the eval or the configuration in their names as well, and
-that of ``c1.json`` may be ``c1.graded.json``."""
+"""Matches the name of a grading: in one folder with others, it has the eval or the configuration too."""
 OUTPUTS: Final = "outputs"  # the folder of what a run wrote, which may hold its grading
 BESIDE: Final = ("timing.json", "feedback.json")
 _PERSON: Final = "a person"

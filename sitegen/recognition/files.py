@@ -220,7 +220,7 @@ class FoundTable(Frozen):
 
 
 _SHARE: Final = r"[\s*]*(?:0?\.[0-9]+|1\.0+|[0-9]{1,3}(?:\.[0-9]+)?[ ]?%)"
-_NAMED_SHARE = re.compile(rf"([A-Za-z][\w@ -]{{0,40}}?)[\s*]*[:=|]{_SHARE}")
+_NAMED_SHARE = re.compile(rf"(?<![A-Za-z0-9])([A-Za-z](?>[\w@ -]{{0,40}}))[\s*]*[:=|]{_SHARE}")
 
 
 def why_malformed(file: TrackedFile, content: bytes) -> str:

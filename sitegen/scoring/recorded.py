@@ -256,8 +256,9 @@ def _score(inputs: ScoringInputs) -> Result:
 
 def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
     """Return the mean of each number over the runs of several models; nothing for a single run, which has no others."""
-    names = dict.fromkeys(metric.name for document in documents for metric in document.metrics)
-    return tuple(Metric(name, mean(dict(each.metrics).get(name) for each in documents)) for name in names)
+    values = [dict(document.metrics) for document in documents]
+    names = dict.fromkeys(name for each in values for name in each)
+    return tuple(Metric(name, mean(each.get(name) for each in values)) for name in names)
 
 
 SCORER: Final = Scorer(
