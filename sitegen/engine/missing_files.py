@@ -162,7 +162,7 @@ class MissingFiles(Frozen):
     def _outputs(self, entry: EvalConfig, summary: EvalSummary) -> Iterator[Problem]:
         kind, folder = summary.info.kind, self._folder(entry.id)
         files, scored = files_of(kind), {headline.label for headline in summary.headlines}
-        here, results = self.folders(folder), self.folders(f"{folder}/{RESULTS}")
+        here, results = self.folders(folder), self.folders(_below(folder, RESULTS))
         iterations = [name for name in results if results[name] and iteration_number(name) is not None]
         of_runs = (each for each in self.layout.manifest.evals if each.id == f"{entry.id}-runs")
         has_recorded = any(traits_of(each.kind).is_recorded for each in of_runs)  # numbers of runs without outputs
@@ -181,9 +181,11 @@ class MissingFiles(Frozen):
             near = [name for name in _data(here) if name not in _NO_OUTPUT and name not in _near_truths(here)]
             near += [f"{RESULTS}/{name}" for name in _data(results) if name not in _NO_OUTPUT]
             for iteration in without[-1:]:
-                inside = _data(self.folders(f"{folder}/{RESULTS}/{iteration}"))
+                inside = _data(self.folders(f"{_below(folder, RESULTS)}/{iteration}"))
                 near += [f"{RESULTS}/{iteration}/{name}" for name in inside if name not in _NO_OUTPUT]
-            expected = f"{folder}/{RESULTS}/iteration-001/{files.outputs[0]} or {folder}/{files.overwritten[0]}"
+            expected = (
+                f"{_below(folder, RESULTS)}/iteration-001/{files.outputs[0]} or {_below(folder, files.overwritten[0])}"
+            )
             fix = f"Commit {expected}. {_IGNORED}"
             if near:
                 fix = f"There is {first_names(near)}: if that is the output, call it {expected}, or name it as outputs."
@@ -196,13 +198,13 @@ class MissingFiles(Frozen):
                 f"{first_names(without)} {'has' if single else 'have'} no output, "
                 f"and {'is' if single else 'are'} passed over.",
                 f"Commit {files.outputs[0]} there, or remove {'the folder' if single else 'the folders'}. {_IGNORED}",
-                path=f"{folder}/{RESULTS}/{without[0]}",
+                path=f"{_below(folder, RESULTS)}/{without[0]}",
                 eval_id=entry.id,
             )
 
     def _has_output(self, folder: str, iteration: str, kind: Kind) -> bool:
         """Decide whether an iteration has an output, or the record of a run that made no output."""
-        path, files = f"{folder}/{RESULTS}/{iteration}", files_of(kind)
+        path, files = f"{_below(folder, RESULTS)}/{iteration}", files_of(kind)
         names = self.folders(path)
         tree = FolderTree.of(_below(path, name) for name in names if not names[name])
         return RECORDED in names or bool(tree.outputs_in(path, files.outputs, files.variants))
@@ -210,7 +212,7 @@ class MissingFiles(Frozen):
     def _variants(self, folder: str, variants: str) -> bool:
         if not variants:
             return False
-        for path in (folder, f"{folder}/{RESULTS}"):
+        for path in (folder, _below(folder, RESULTS)):
             tree = FolderTree.of(_below(path, name) for name in self.folders(path))
             if tree.outputs_in(path, (), variants):
                 return True
@@ -262,7 +264,7 @@ class MissingFiles(Frozen):
     def _looks_like_outputs(self, folder: str, names: Mapping[str, bool]) -> bool:
         if any(name in names for name in _OUTPUTS):
             return True
-        results = self.folders(f"{folder}/{RESULTS}") if names.get(RESULTS) else {}
+        results = self.folders(_below(folder, RESULTS)) if names.get(RESULTS) else {}
         return any(iteration_number(name) is not None for name in results)
 
     def _folder(self, eval_id: str) -> str:

@@ -261,7 +261,7 @@ class EvalState(Struct):
             below = f"{self.active}/{glob.start}{name if glob.is_folder else ''}".strip("/")
             recorded = self.record_beside(outputs, below, in_own_folder=glob.is_folder)
             return replace(self.draft(name, outputs, recorded), recorded_at=time_in(name, self.commit.committed_at))
-        folder = f"{self.active}/{RESULTS}/{name}"
+        folder = f"{self.active}/{RESULTS}/{name}".lstrip("/")
         files = files_of(self.kind)
         outputs = self.files.outputs_in(folder, files.outputs, files.variants)
         in_runs = self.files.blobs(f"{folder}/runs") if name in self.with_runs else ()

@@ -399,7 +399,11 @@ class Layout:
                 return path[:end]
             end = path.rfind("/", 0, end)
         # An eval at the root of the repository has the files of the root, and of its folders only those that it names.
-        return "" if "" in self._owners and ("/" not in path or self._is_named_from_root(path)) else None
+        return (
+            ""
+            if "" in self._owners and ("/" not in path or _LONE_RESULT.match(path) or self._is_named_from_root(path))
+            else None
+        )
 
     def _is_named_from_root(self, path: str) -> bool:
         at_root = [self.entry(eval_id) for eval_id in self._owners[""]]

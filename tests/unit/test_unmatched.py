@@ -157,6 +157,7 @@ LOG = '{"chunkIndex": 0, "run_id": "r", "paragraphs": {"p-1": "Oak."}, "highligh
     "files",
     [
         {"evals/gold-standard.json": GOLD, "logs/processing-log.ndjson": LOG},
+        {MANIFEST: "evals: {r: {dir: .}}\n", "ground_truth.csv": TRUTH, "results/iteration-001/extracted.json": OUTPUT},
         {
             MANIFEST: "evals: {r: {dir: ., ground_truth: data/labels.csv}}\n",
             "data/labels.csv": TRUTH,
