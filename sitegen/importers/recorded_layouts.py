@@ -399,7 +399,8 @@ def headline_rank(name: str) -> int:
     last = name.rpartition(".")[2].casefold().partition(",")[0]
     if last in _HEADLINES:
         return _HEADLINES.index(last)
-    return len(_HEADLINES) + (1 if lower_is_better(name) or _name_words(name) & _AMOUNTS else 0)
+    is_amount_or_error = lower_is_better(name) or _name_words(name) & _AMOUNTS
+    return len(_HEADLINES) + (2 if is_amount_or_error else 0 if last.endswith("f1") else 1)
 
 
 def is_headline(name: str) -> bool:

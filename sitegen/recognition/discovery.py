@@ -230,8 +230,12 @@ def _refused(reasons: Mapping[str, str]) -> Iterator[Proposal]:
     by_folder: dict[str, list[str]] = {}
     for path in filter(reasons.get, reasons):
         by_folder.setdefault(dirname(path), []).append(path)
-    for first, *others in by_folder.values():
+    alike: dict[tuple[str, str], list[list[str]]] = {}  # what each of many runs has in a folder of its own
+    for paths in by_folder.values():
+        alike.setdefault((basename(paths[0]), reasons[paths[0]]), []).append(paths)
+    for (first, *others), *elsewhere in alike.values():
         more = f", and {counted(len(others), 'other file')} in its folder" if others else ""
+        more += f", and the same in {counted(len(elsewhere), 'other folder')}" if elsewhere else ""
         yield Proposal(id=first, why=f"{first}{more}", lacks=f"it cannot be read: {reasons[first]}")
 
 

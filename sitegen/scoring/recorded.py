@@ -263,7 +263,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="recorded",
-    version=14,
+    version=15,
     metrics=(),
     nouns=Nouns(
         attribute="number",

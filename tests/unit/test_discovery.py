@@ -1080,6 +1080,11 @@ def test_documents_with_both_sides_in_one_folder_are_named_with_what_to_do(repo,
     assert "Move what is expected to expected/NAME.json" in told[beside]
 
 
+def test_what_many_runs_have_alike_is_named_once(repo):
+    repo.commit({"CLAUDE.md": "# Rules\n"} | {f"runs/{run}/raw.json": "{}\n{}" for run in "abc"})
+    assert [one.why for one in _look(repo).rejected] == ["runs/a/raw.json, and the same in 2 other folders"]
+
+
 def test_links_in_places_of_results_are_named_until_they_are_gone(repo, tmp_path):
     links = dict.fromkeys(("evals/qa/run.json", "evals/qa/old.json"), Link("../../real.json"))
     repo.commit({**links, "CLAUDE.md": "# Rules\n"})
