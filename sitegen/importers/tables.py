@@ -371,7 +371,8 @@ class _TableReader:
         failures += (_cell_text(cell.get("error")) for cell in cells if all(cell.get(key) is None for key in GRADES))
         sample = members(row.get("sample"))
         messages = next((row[name] for name in self._conversations if row.get(name)), None)
-        divisor = LATENCIES.get(plain_name(parts["latency"][0]), 1.0) if parts.get("latency") else 1.0
+        last_step = next(iter(parts.get("latency", ())), "").rpartition(".")[2]
+        divisor = LATENCIES.get(plain_name(last_step), 1.0)
         tokens_in, tokens_out, cost = (amount_of(self.value(row, part)) for part in USAGE[:3])
         whole_in, whole_out = (None if size is None or size % 1 else int(size) for size in (tokens_in, tokens_out))
         latency = amount_of(self.value(row, "latency"), divisor)

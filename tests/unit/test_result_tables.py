@@ -257,6 +257,12 @@ def test_usage_is_read_from_columns_with_usual_names_and_units_and_commas_may_be
     assert case.call.usage == Usage(tokens_in=12, tokens_out=3, cost=0.25, latency=1.5)
 
 
+@pytest.mark.parametrize(("name", "time"), [("latency_ms", 312), ("latency", 0.312), ("latency_ms", "0.312 s")])
+def test_a_time_inside_an_object_has_the_unit_of_its_name(name, time):
+    row, columns = lines({"score": 0.5, "reply": {name: time}}), {"score": "score", "latency": f"reply.{name}"}
+    assert read("r.jsonl", row, columns=columns).cases[0].call.usage.latency == 0.312
+
+
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])
 def test_what_rows_with_a_score_say_of_their_case_are_its_texts(ending) -> None:
     row = {"id": "a", "question": "Why?", "reference": "So", "answer": "No", "score": "0.5", "topic": "hats"}
@@ -273,11 +279,10 @@ def test_a_preset_knows_langsmith() -> None:
         "why,here,because,,cause,True,0.5,1.25,e1,r1\nhow,,,Timeout,so,,,9,e2,r2\n"
     )
     results = read("r.csv", table, preset="langsmith")
-    assert [case.id for case in results.cases] == ["e1", "e2"]
     assert scores(results) == [{"correct": 1.0, "tone": 0.5}, {"correct": None, "tone": None}]
     first, second = results.cases
     assert (first.input, first.call.usage.latency) == ("inputs.question: why\ninputs.context: here", 1.25)
-    assert (second.error, second.score, second.passed) == ("Timeout", None, None)
+    assert (first.id, second.id, second.error, second.score, second.passed) == ("e1", "e2", "Timeout", None, None)
 
 
 def test_a_preset_knows_the_tables_of_mlflow() -> None:
