@@ -23,8 +23,8 @@ from sitegen.questions.comparison import compare_results
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeProject
-from sitegen.scoring.documents import Document
 from sitegen.scoring.kinds import scorer, specs_of_results
+from sitegen.scoring.results_file import ResultsDocument
 from sitegen.scoring.scorer import File, ScoringInputs, verdict
 from sitegen.scoring.usage import all_specs
 from sitegen.text.embedding import embedder
@@ -87,7 +87,7 @@ class Scored(JudgedOutput):
         """The files that were scored, several only for an eval with variants."""
         return self.verified.outputs
 
-    def document(self) -> Document:
+    def document(self) -> ResultsDocument:
         """The document of ``sitegen verify-one --json`` as a frozen value, without a timestamp."""
         return self.verified.document()
 

@@ -28,9 +28,9 @@ from sitegen.pages.labels import STATUSES, interval_basis
 from sitegen.questions import saving
 from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeProject
-from sitegen.scoring.documents import Document
 from sitegen.scoring.kinds import nouns_of, scorer, specs_of
 from sitegen.scoring.responses.document import metrics_of
+from sitegen.scoring.results_file import ResultsDocument
 from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
 from sitegen.stats.counts import ACCURACY, RATIOS, averages, error_numbers, errors, mean
@@ -296,7 +296,7 @@ def verify_one(request: VerifyRequest) -> None:
         webbrowser.open(page.as_uri())
 
 
-def _saved(request: VerifyRequest, verified: Verified, document: Document) -> Document:
+def _saved(request: VerifyRequest, verified: Verified, document: ResultsDocument) -> ResultsDocument:
     """Save the results with a report beside them, wherever the command line asks for it. Returns what was written."""
     written: list[tuple[Path, Path]] = []  # results, and the folder below which no link is followed
     if request.save:

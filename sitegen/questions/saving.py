@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from sitegen.data_files.project_files import LARGEST_FILE, read_file, read_inside, real, write_inside
 from sitegen.errors import ConfigurationError, SitegenError
@@ -15,9 +14,8 @@ from sitegen.history.layout import RECORDED, RESULTS, is_glob
 from sitegen.model.metrics import traits_of
 from sitegen.questions.verify import Verified, verify_iterations
 from sitegen.questions.work_tree import iterations
-from sitegen.scoring.documents import Document
 from sitegen.scoring.kinds import specs_of_results
-from sitegen.scoring.results_file import Metadata
+from sitegen.scoring.results_file import Metadata, ResultsDocument
 from sitegen.stats.counts import errors_by_type, ratios
 from sitegen.text.plain import encodable
 from sitegen.text.values import to_json_bytes
@@ -26,7 +24,7 @@ _LARGEST_COPIED: Final = 1_000_000_000
 """The size of the largest output that is copied, in bytes."""
 
 
-def save(verified: Verified, document: Document) -> tuple[Path, Document]:
+def save(verified: Verified, document: ResultsDocument) -> tuple[Path, ResultsDocument]:
     """Save an output with its results as the next iteration, and update ``aggregate.json``.
 
     Returns the file of the results, and the written document.
@@ -76,7 +74,7 @@ def save(verified: Verified, document: Document) -> tuple[Path, Document]:
     return place.folder / record, document
 
 
-def save_into(folder: Path, verified: Verified, document: Document) -> Path:
+def save_into(folder: Path, verified: Verified, document: ResultsDocument) -> Path:
     """Write the results and a copy of the output to a folder that the user named, and create it if necessary.
 
     Returns the file of the results. Raises SitegenError if there cannot be such a folder.
@@ -107,11 +105,7 @@ def _update_aggregate(verified: Verified, metadata: Metadata) -> None:
         body, earlier = {"eval_id": encodable(place.entry.id)}, []
     there = [metadata.iteration, *(line.get("iteration") for line in earlier)]
     added = [_aggregate_line(iteration, iteration.recorded_at) for iteration in verify_iterations(place, without=there)]
-    lines = [
-        *earlier,
-        *added,
-        _aggregate_line(structs.replace(verified, iteration=metadata.iteration), metadata.timestamp),
-    ]
+    lines = [*earlier, *added, _aggregate_line(replace(verified, iteration=metadata.iteration), metadata.timestamp)]
     body["iterations"] = sorted(lines, key=lambda line: line.get("iteration") or 0)
     write_inside(place.folder, name, f"{json.dumps(body, indent=2)}\n".encode())
 

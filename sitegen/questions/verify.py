@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Container, Iterator, Mapping
@@ -26,10 +25,10 @@ from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.questions.work_tree import WorktreeEval, WorktreeProject, first_file, iterations
 from sitegen.scoring.case_files import sides_of
-from sitegen.scoring.documents import Document, results_document
+from sitegen.scoring.documents import results_document
 from sitegen.scoring.highlights_files import read_settings
 from sitegen.scoring.kinds import in_order_of, scored_with_own_metrics, scorer, specs_of
-from sitegen.scoring.results_file import Metadata
+from sitegen.scoring.results_file import Metadata, ResultsDocument
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.usage import with_stated
 from sitegen.text.embedding import embedder
@@ -90,29 +89,16 @@ class Verified(Frozen):
             return output.name
         return next((name for name in names if Path(name).suffix == output.suffix), names[0])
 
-    def document(self, *, timestamp: str | None = None, methods: tuple[str, ...] = ()) -> Document:
+    def document(self, *, timestamp: str | None = None, methods: tuple[str, ...] = ()) -> ResultsDocument:
         """The document that ``verify-one --json`` prints. ``methods``: as in ``results_document``."""
-        entry, card = self.place.entry, self.result.scorecard
-        document = results_document(
-            self.result,
-            eval_id=encodable(entry.id),
-            metadata=self.metadata(timestamp=timestamp),
-            thresholds=entry.thresholds,
-            methods=methods,
-        )
-        slices = slice_rows(card, specs_of(self.place.kind, (card,))[0])
-        return dataclasses.replace(document, slices=tuple(slices))
-
-    def metadata(self, *, timestamp: str | None) -> Metadata:
-        """The provenance of a result, for the document that is printed or saved."""
-        project = self.place.project
+        entry, card, project = self.place.entry, self.result.scorecard, self.place.project
         repository = Repository.open(project.root)
         hashes = {}  # of every instruction file that git tracks or would add, sorted by path
         for name in work_tree_paths(repository):
             content = project.read(project.root / name).content if project.layout.is_instruction(name) else None
             if content is not None:
                 hashes[encodable(name)] = hashlib.sha256(content).hexdigest()
-        return Metadata(
+        metadata = Metadata(
             iteration=self.iteration,
             timestamp=timestamp,
             git_commit=project.head,
@@ -120,6 +106,11 @@ class Verified(Frozen):
             instruction_hashes=hashes,
             sitegen=__version__,
         )
+        document = results_document(
+            self.result, eval_id=encodable(entry.id), metadata=metadata, thresholds=entry.thresholds, methods=methods
+        )
+        slices = slice_rows(card, specs_of(self.place.kind, (card,))[0])
+        return replace(document, slices=tuple(slices))
 
 
 def verify(

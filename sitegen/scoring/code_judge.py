@@ -6,11 +6,11 @@ The payload is an object with ``expected``, ``candidate`` and ``config``, or wit
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.errors import ConfigurationError
+from sitegen.model.frozen import FrozenObject
 from sitegen.model.outcomes import ERROR_TYPES, Value
 from sitegen.model.scorecards import Result
 from sitegen.scoring.fields import SCORER
@@ -37,8 +37,7 @@ _WHERE: Final = "standard input"
 _LONGEST: Final = 80  # characters
 
 
-@dataclass(frozen=True, slots=True)
-class CodeJudgement:
+class CodeJudgement(FrozenObject):
     """The answer, with its keys in the order in which they are written."""
 
     score: float | None

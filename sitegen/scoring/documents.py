@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cache
-from typing import Any, ClassVar, Final, TypeAlias, cast
+from typing import Any, ClassVar, Final
 
+from msgspec import structs
+
+from sitegen.model.frozen import FrozenObject
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import Kappa, Mark, MarkedText, Result, SpansPanel, Status
 from sitegen.scoring.kinds import specs_of_results
-from sitegen.scoring.responses.document import responses_part
-from sitegen.scoring.results_file import (
-    FieldCounts,
-    Metadata,
-    ProblemRow,
-    ResultsHead,
-    ResultsTail,
-    field_row,
-    fields_part,
-)
+from sitegen.scoring.responses.document import responses_document
+from sitegen.scoring.results_file import FieldCounts, Metadata, ProblemRow, ResultsDocument, field_row, fields_document
 from sitegen.stats import counts as stats
 from sitegen.text.values import as_text, json_value
 
 
-@dataclass(frozen=True, kw_only=True)
-class HighlightNumbers:
+class HighlightNumbers(FrozenObject):
     """Highlights counted; undefined is None."""
 
     expected: int
@@ -37,8 +29,7 @@ class HighlightNumbers:
     f1: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class ParagraphRow:
+class ParagraphRow(FrozenObject):
     """One annotated paragraph."""
 
     id: str
@@ -50,12 +41,18 @@ class ParagraphRow:
     """(start, end, outcome, category) of each highlight that is in the text, in characters."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class HighlightsPart(HighlightNumbers):
-    """The part that only kind ``highlights`` has, starting with the numbers of all paragraphs together."""
+class HighlightsDocument(ResultsDocument):
+    """The results of kind ``highlights``, starting with the numbers of all paragraphs together."""
 
     form: ClassVar = "sitegen/highlights-results/1"
 
+    expected: int
+    found: int
+    """Number of highlights that the output gives, right or wrong."""
+    correct: int
+    accuracy: float | None
+    precision: float | None
+    f1: float | None
     missed: tuple[tuple[str, str, str], ...]
     """(paragraph, category, text)."""
     wrong: tuple[tuple[str, str, str], ...]
@@ -67,16 +64,18 @@ class HighlightsPart(HighlightNumbers):
     """Id of the run that counts; None if the output names no run."""
 
 
-def highlights_part(result: Result) -> HighlightsPart:
-    """Make the part of one result."""
+def highlights_document(result: Result, shared: Mapping[str, Any]) -> HighlightsDocument:
+    """Make the document of one result. ``shared``: what the documents of all kinds have."""
     card = result.scorecard
     data = result.data if isinstance(result.data, dict) else {}
     names, run = data.get("not_annotated"), data.get("run_id")
     shown = {text.id: text for panel in result.panels if isinstance(panel, SpansPanel) for text in panel.texts}
     # There are no texts where they are redacted.
     texts = [shown.get(document.id, MarkedText(document.id, "", ())) for document in card.documents]
-    return HighlightsPart(
-        **vars(_highlight_numbers(card.counts)),
+    return HighlightsDocument(
+        **shared,
+        schema=HighlightsDocument.form,
+        **structs.asdict(_highlight_numbers(card.counts)),
         missed=tuple(
             (judgement.document, judgement.attribute, as_text(judgement.expected))
             for judgement in result.judgements
@@ -114,8 +113,7 @@ def _highlight_numbers(counts: Counts) -> HighlightNumbers:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseRow:
+class CaseRow(FrozenObject):
     """One case."""
 
     id: str
@@ -128,9 +126,8 @@ class CaseRow:
     """The name and the complete details of each judge."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgedPart:
-    """The part that only kind ``judged`` has; a ratio that is the same number as another metric is null."""
+class JudgedDocument(ResultsDocument):
+    """The results of kind ``judged``; a ratio that is the same number as another metric is null."""
 
     form: ClassVar = "sitegen/judged-results/1"
 
@@ -142,12 +139,14 @@ class JudgedPart:
     """Over the cases that both judged; None if there are fewer than two, or if all have one verdict."""
 
 
-def judged_part(result: Result) -> JudgedPart:
-    """Make the part of one result."""
+def judged_document(result: Result, shared: Mapping[str, Any]) -> JudgedDocument:
+    """Make the document of one result. ``shared``: what the documents of all kinds have."""
     card = result.scorecard
     same = {name for spec in specs_of_results(result) for name in spec.equals}
     judges: Any = {case["id"]: tuple(case["judges"]) for case in json_value(result.data)}
-    return JudgedPart(
+    return JudgedDocument(
+        **shared,
+        schema=JudgedDocument.form,
         metrics={metric.name: metric.value for metric in card.metrics if metric.name not in same},
         totals=field_row(card.counts, same),
         by_attribute={field.attribute: field_row(field.counts, same) for field in card.fields},
@@ -164,12 +163,7 @@ def judged_part(result: Result) -> JudgedPart:
     )
 
 
-Document: TypeAlias = ResultsTail
-"""A document of any kind; ``document_type`` makes the classes."""
-
-
-@dataclass(frozen=True, slots=True)
-class NumberRow:
+class NumberRow(FrozenObject):
     """One recorded number, and whether higher is better."""
 
     name: str
@@ -177,9 +171,8 @@ class NumberRow:
     higher_is_better: bool
 
 
-@dataclass(frozen=True, kw_only=True)
-class RecordedPart:
-    """The part of a document that only kind ``recorded`` has."""
+class RecordedDocument(ResultsDocument):
+    """The results of kind ``recorded``."""
 
     form: ClassVar = "sitegen/recorded-results/1"
 
@@ -187,18 +180,23 @@ class RecordedPart:
     """Of all outputs of the eval, with the headline of its series first; null if this run wrote none of that name."""
 
 
-_PARTS: Final[dict[str, Callable[[Result], Any]]] = {
-    "fields": fields_part,
-    "highlights": highlights_part,
-    "judged": judged_part,
-    "recorded": lambda result: RecordedPart(
-        numbers=tuple(
-            NumberRow(spec.name, result.scorecard.metric(spec.name), spec.higher_is_better)
-            for spec in result.scorecard.specs
-        )
-    ),
+def recorded_document(result: Result, shared: Mapping[str, Any]) -> RecordedDocument:
+    """Make the document of one result. ``shared``: what the documents of all kinds have."""
+    card = result.scorecard
+    return RecordedDocument(
+        **shared,
+        schema=RecordedDocument.form,
+        numbers=tuple(NumberRow(spec.name, card.metric(spec.name), spec.higher_is_better) for spec in card.specs),
+    )
+
+
+_DOCUMENTS: Final[dict[str, Callable[[Result, Mapping[str, Any]], ResultsDocument]]] = {
+    "fields": fields_document,
+    "highlights": highlights_document,
+    "judged": judged_document,
+    "recorded": recorded_document,
 }
-"""By kind; ``fields`` has the part of all others."""
+"""By kind; ``fields`` has the document of all others."""
 
 
 def results_document(
@@ -208,39 +206,24 @@ def results_document(
     metadata: Metadata,
     thresholds: Mapping[str, float] = {},
     methods: Sequence[str] = (),
-) -> Document:
+) -> ResultsDocument:
     """The document of one result.
 
     ``methods`` limits the scoring methods that a result of kind ``responses`` reports; empty for all. Raises
     ConfigurationError if there is no such method.
     """
     card = result.scorecard
-    if card.kind == "responses":
-        part: Any = responses_part(result, thresholds, methods)
-    else:
-        part = _PARTS.get(card.kind, fields_part)(result)
-    made: Callable[..., Document] = document_type(cast("Any", type(part)))
-    return made(
-        schema=part.form,
-        eval_id=eval_id,
-        status=card.status,
-        **{field.name: getattr(part, field.name) for field in fields(part)},
-        usage=card.usage,
-        problems=tuple(
-            ProblemRow(
-                severity=finding.severity, what=finding.text, fix=finding.fix, line=finding.line, about=finding.about
-            )
-            for finding in card.findings
-        ),
-        metadata=metadata,
+    problems = tuple(
+        ProblemRow(severity=each.severity, what=each.text, fix=each.fix, line=each.line, about=each.about)
+        for each in card.findings
     )
-
-
-@cache
-def document_type(part: Any) -> type[Any]:
-    """The class of a whole document: the part of one kind between the head and the tail that all documents share.
-
-    A dataclass orders its fields from the last base class to the first.
-    """
-    document = type(f"{part.__name__}Document", (ResultsTail, part, ResultsHead), {"__doc__": "The whole file."})
-    return dataclass(frozen=True, kw_only=True)(document)
+    shared: dict[str, Any] = {
+        "eval_id": eval_id,
+        "status": card.status,
+        "usage": card.usage,
+        "problems": problems,
+        "metadata": metadata,
+    }
+    if card.kind == "responses":
+        return responses_document(result, shared, thresholds, methods)
+    return _DOCUMENTS.get(card.kind, fields_document)(result, shared)

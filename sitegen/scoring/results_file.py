@@ -1,11 +1,13 @@
-"""The parts that results documents of all kinds share, and that of kind ``fields``; ``documents`` has the others."""
+"""What documents of results of all kinds have, and that of kind ``fields``; ``documents`` has the others."""
 
 from __future__ import annotations
 
-from collections.abc import Container
-from dataclasses import dataclass, field, make_dataclass
+from collections.abc import Container, Mapping
 from typing import Any, ClassVar, Final, TypeAlias
 
+import msgspec
+
+from sitegen.model.frozen import FrozenObject, field
 from sitegen.model.metrics import Convention, Counts
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.problems import Severity
@@ -15,8 +17,7 @@ from sitegen.stats import counts as stats
 from sitegen.text.values import json_value
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
+class Metadata(FrozenObject):
     """The provenance of a result; None for unknown values."""
 
     iteration: int | None = None
@@ -31,21 +32,21 @@ class Metadata:
 
 
 _RATIOS: Final = [(ratio.name, float | None) for ratio in stats.in_file_order()]
-RatioValues: Any = make_dataclass("RatioValues", _RATIOS, frozen=True, kw_only=True)
-"""A dataclass with a field for each ratio of counts; undefined is None."""
+RatioValues: Any = msgspec.defstruct("RatioValues", _RATIOS, bases=(FrozenObject,), frozen=True, gc=False)
+"""A value with a field for each ratio of counts; undefined is None."""
 
-FieldCounts: Any = make_dataclass(
+FieldCounts: Any = msgspec.defstruct(
     "FieldCounts",
     [*((name, int) for name in stats.CELLS), *_RATIOS],
+    bases=(FrozenObject,),
     namespace={"__doc__": "The counts of one attribute."},
     frozen=True,
-    kw_only=True,
+    gc=False,
 )
-"""A dataclass with the confusion counts of an attribute, and their ratios."""
+"""A value with the confusion counts of an attribute, and their ratios."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemRow:
+class ProblemRow(FrozenObject):
     """One finding about the files."""
 
     severity: Severity
@@ -55,17 +56,7 @@ class ProblemRow:
     about: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResultsHead:
-    """The first fields of every document."""
-
-    schema: str
-    eval_id: str
-    status: Status
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SliceRow:
+class SliceRow(FrozenObject):
     """The answers with one value on an axis, or with one pair of variant and model, as if the output had no others."""
 
     axis: str
@@ -83,9 +74,16 @@ class SliceRow:
     """Median seconds of an answer; None unless all of them state it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResultsTail:
-    """The last fields of every document."""
+class ResultsHead(FrozenObject):
+    """The first fields of every document."""
+
+    schema: str
+    eval_id: str
+    status: Status
+
+
+class ResultsDocument(ResultsHead, kw_only=True):
+    """What the documents of all kinds have. What a kind adds stands between the head and these fields."""
 
     usage: RunUsage | None
     """None if no file states any usage."""
@@ -104,7 +102,6 @@ AlignedItems: TypeAlias = tuple[int | None, int | None, float | None, PairedBy |
 """[expected index, actual index, similarity, paired by]; None for a missing partner."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class PooledMetrics(RatioValues):  # type: ignore[misc]  # mypy cannot see fields made at run time
     """Pooled over documents; undefined is None."""
 
@@ -122,8 +119,7 @@ class PooledMetrics(RatioValues):  # type: ignore[misc]  # mypy cannot see field
     convention: Convention
 
 
-@dataclass(frozen=True, kw_only=True)
-class DocumentRow:
+class DocumentRow(FrozenObject):
     """The score of one document."""
 
     id: str
@@ -131,8 +127,7 @@ class DocumentRow:
     status: Status
 
 
-@dataclass(frozen=True, kw_only=True)
-class DiscrepancyRow:
+class DiscrepancyRow(FrozenObject):
     """One judgement that is an error."""
 
     document: str
@@ -143,9 +138,8 @@ class DiscrepancyRow:
     note: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class FieldsPart:
-    """The fields of the document."""
+class FieldsDocument(ResultsDocument):
+    """The results of kind ``fields``."""
 
     form: ClassVar = "sitegen/eval-results/1"
 
@@ -162,11 +156,13 @@ class FieldsPart:
     missing partner. If there are several documents, the key is ``document:path``."""
 
 
-def fields_part(result: Result) -> FieldsPart:
-    """Build the part from a result."""
+def fields_document(result: Result, shared: Mapping[str, Any]) -> FieldsDocument:
+    """Make the document of one result. ``shared``: what the documents of all kinds have."""
     card = result.scorecard
     counts = card.counts
-    return FieldsPart(
+    return FieldsDocument(
+        **shared,
+        schema=FieldsDocument.form,
         metrics=PooledMetrics(
             **stats.ratios(counts),
             true_positives=counts.tp,
@@ -206,7 +202,7 @@ def fields_part(result: Result) -> FieldsPart:
 
 
 def alignments(result: Result) -> dict[str, list[AlignedItems]]:
-    """The pairs of items of each list of a result, as ``FieldsPart.alignment`` holds them."""
+    """The pairs of items of each list of a result, as ``FieldsDocument.alignment`` holds them."""
     several = len(result.scorecard.documents) > 1
     return {
         f"{alignment.document}:{alignment.path}" if several else alignment.path: [row[:4] for row in alignment.rows]

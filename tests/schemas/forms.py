@@ -14,10 +14,10 @@ from sitegen.model.outcomes import ErrorType
 from sitegen.pages.data.exports import BadgeEndpoint, IndexDocument, SeriesDocument
 from sitegen.questions.comparison_files.prompts import SCHEMA as COMPARISON
 from sitegen.questions.comparison_files.prompts import ComparisonDocument, EvaluationDocument, PromptsDocument
-from sitegen.scoring.documents import HighlightsPart, JudgedPart, RecordedPart, document_type
+from sitegen.scoring.documents import HighlightsDocument, JudgedDocument, RecordedDocument
 from sitegen.scoring.mapping import Mapping
-from sitegen.scoring.responses.document import ResponsesPart
-from sitegen.scoring.results_file import FieldsPart
+from sitegen.scoring.responses.document import ResponsesDocument
+from sitegen.scoring.results_file import FieldsDocument
 from sitegen.stats.counts import averages, in_file_order
 from tests.schemas.describe import Described, Schema, describe
 
@@ -41,11 +41,11 @@ class AggregateLine(TypedDict):
 FOLDER = Path(schemas.__file__).parent
 
 WRITTEN: dict[str, tuple[str, type]] = {
-    "eval-results": (FieldsPart.form, document_type(FieldsPart)),
-    "highlights-results": (HighlightsPart.form, document_type(HighlightsPart)),
-    "responses-results": (ResponsesPart.form, document_type(ResponsesPart)),
-    "judged-results": (JudgedPart.form, document_type(JudgedPart)),
-    "recorded-results": (RecordedPart.form, document_type(RecordedPart)),
+    "eval-results": (FieldsDocument.form, FieldsDocument),
+    "highlights-results": (HighlightsDocument.form, HighlightsDocument),
+    "responses-results": (ResponsesDocument.form, ResponsesDocument),
+    "judged-results": (JudgedDocument.form, JudgedDocument),
+    "recorded-results": (RecordedDocument.form, RecordedDocument),
     "comparison": (COMPARISON, ComparisonDocument),
     "gate": (GATE, GateReport),
     "index": ("sitegen/index/1", IndexDocument),

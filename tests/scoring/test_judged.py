@@ -17,8 +17,7 @@ from sitegen.model.outcomes import REDACTED
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import NotePanel, Result, TablePanel
 from sitegen.scoring.answers import answered_cases
-from sitegen.scoring.documents import judged_part
-from sitegen.scoring.documents import results_document as written
+from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.results_file import Metadata
@@ -249,7 +248,7 @@ def test_cases_without_a_score_are_counted():
 
 
 def test_the_document_holds_the_numbers_and_the_details_as_they_were_written():
-    document = written(score(lines(CASE)), eval_id="e", metadata=Metadata())
+    document = results_document(score(lines(CASE)), eval_id="e", metadata=Metadata())
     body = json.loads(msgspec.json.Encoder(decimal_format="number").encode(document))
     row = {"tp": 1, "fp": 0, "fn": 3, "tn": 0, "precision": 1.0, "recall": 0.25, "f1": 0.4}
     assert {key: body[key] for key in ("schema", "eval_id", "status", "metrics", "totals", "by_attribute")} == {
@@ -307,4 +306,5 @@ def test_whatever_a_judge_writes_is_summed_up_without_contradiction(cases):
     assert card.counts.fp == card.counts.hallucination + card.counts.wrong_value
     assert card.counts.fn == card.counts.omission + card.counts.wrong_value
     assert all(value is None or 0 <= value <= 1 for _, value in card.metrics)
-    assert len(judged_part(result).cases) == len(card.documents)
+    document: Any = results_document(result, eval_id="e", metadata=Metadata())
+    assert len(document.cases) == len(card.documents)

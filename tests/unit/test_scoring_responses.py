@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,6 @@ from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.scorecards import Result
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.responses.document import metrics_of, responses_part
 from sitegen.scoring.results_file import Metadata
 from sitegen.scoring.scorer import Embedder, File, ScoringInputs, verdict
 from sitegen.text.values import to_json_bytes
@@ -159,7 +159,7 @@ def test_the_document_says_each_method_with_its_threshold():
 
 def test_the_document_holds_only_the_methods_that_are_asked_for():
     result = score(file("responses.json", ("sky", "blue"), ("grass", "green"), embedding=[1, 0]))
-    part = responses_part(result, methods=("quality", "consistency"))
+    part: Any = results_document(result, eval_id="x", metadata=Metadata(), methods=("quality", "consistency"))
     assert list(part.results) == ["consistency", "quality"]
     assert part.summary.overall_status == "PASS"
     assert [list(row.metrics) for row in part.variants] == [
@@ -169,7 +169,7 @@ def test_the_document_holds_only_the_methods_that_are_asked_for():
 
 def test_an_unknown_method_is_an_error_that_names_the_known_ones():
     with pytest.raises(ConfigurationError, match="no method 'bleu'") as caught:
-        metrics_of(["bleu"])
+        results_document(score(), eval_id="x", metadata=Metadata(), methods=["bleu"])
     assert caught.value.fix == "Use some of: exact_match, consistency, quality, rouge."
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, Literal, NotRequired, TypedDict
 
 from markupsafe import escape
+from msgspec.structs import replace
 
 from sitegen import __version__, schemas
 from sitegen.analysis.slices import slice_rows

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, TypeAlias
+
+from msgspec.structs import asdict
 
 from sitegen.analysis.variant_tests import Confidence, Tested, VariantComparison
 from sitegen.analysis.variants import sole_leader
@@ -22,7 +23,7 @@ from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeEval, WorktreeProject, first_file
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.responses.document import METHODS, Summary, responses_part
+from sitegen.scoring.responses.document import METHODS, Summary
 from sitegen.stats.significance import ALPHA
 
 KEYS: Final[dict[str, tuple[str, ...]]] = {
@@ -95,8 +96,8 @@ def evaluate(
     project = place.project
     verified = verify(project, place.entry.id, responses)
     methods = tuple(methods) or evaluation_methods(place.entry.settings) or tuple(METHODS)
-    part = responses_part(verified.result, place.entry.thresholds, methods)
-    results = {method: asdict(section) for method, section in part.results.items()}
+    scored: Any = verified.document(methods=methods)
+    results = {method: asdict(section) for method, section in scored.results.items()}
     data = verified.result.data
     cases = data.get("cases") if isinstance(data, dict) else 0
     document = EvaluationDocument(
@@ -106,7 +107,7 @@ def evaluate(
         test_cases_count=cases if isinstance(cases, int) else 0,
         config=_config(place, [method for method in METHODS if method in methods]),
         results={method: {key: section[key] for key in KEYS[method]} for method, section in results.items()},
-        summary=part.summary,
+        summary=scored.summary,
     )
     return verified, document
 

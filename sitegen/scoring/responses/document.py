@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
 from sitegen.errors import ConfigurationError
+from sitegen.model.frozen import FrozenObject
 from sitegen.model.metrics import VerdictStatus
 from sitegen.model.scorecards import Kappa, Result, Status
 from sitegen.scoring.responses.measures import METRICS
+from sitegen.scoring.results_file import ResultsDocument
 from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import USAGE, all_specs
 
@@ -22,8 +23,7 @@ METHODS: Final[dict[str, tuple[str, ...]]] = {
 """The values of ``--methods``, and the metrics that each selects."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExactMatch:
+class ExactMatch(FrozenObject):
     """Rule 29; undefined is None."""
 
     accuracy: float | None
@@ -39,8 +39,7 @@ class ExactMatch:
     """None if the metric is undefined or has no threshold."""
 
 
-@dataclass(frozen=True, slots=True)
-class Consistency:
+class Consistency(FrozenObject):
     """Rule 30."""
 
     consistency_score: float | None
@@ -59,8 +58,7 @@ class Consistency:
     meets_threshold: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Quality:
+class Quality(FrozenObject):
     """Rule 31."""
 
     average_quality: float | None
@@ -78,8 +76,7 @@ class Quality:
     meets_threshold: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class RougeScores:
+class RougeScores(FrozenObject):
     """Rule 31: mean F-measures."""
 
     rouge1: float | None
@@ -90,8 +87,7 @@ class RougeScores:
 MethodSection: TypeAlias = ExactMatch | Consistency | Quality | RougeScores
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(FrozenObject):
     """Rule 32."""
 
     overall_status: VerdictStatus
@@ -99,8 +95,7 @@ class Summary:
     recommendations: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class VariantRow:
+class VariantRow(FrozenObject):
     """The results of one variant."""
 
     name: str
@@ -108,9 +103,8 @@ class VariantRow:
     metrics: dict[str, float | None]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResponsesPart:
-    """The part that only kind ``responses`` has."""
+class ResponsesDocument(ResultsDocument):
+    """The results of kind ``responses``."""
 
     form: ClassVar = "sitegen/responses-results/1"
 
@@ -128,10 +122,13 @@ def metrics_of(methods: Sequence[str]) -> tuple[str, ...]:
     return tuple(metric for method, metrics in METHODS.items() if method in methods for metric in metrics)
 
 
-def responses_part(result: Result, thresholds: Mapping[str, float] = {}, methods: Sequence[str] = ()) -> ResponsesPart:
-    """Make the part of one result, with the verdict on the metrics of these methods, or of all if there are none.
+def responses_document(
+    result: Result, shared: Mapping[str, Any], thresholds: Mapping[str, float] = {}, methods: Sequence[str] = ()
+) -> ResponsesDocument:
+    """Make the document of one result, with the verdict on the metrics of these methods, or of all if there are none.
 
-    ``thresholds`` override the default thresholds of the metrics. Raises ConfigurationError if a method is unknown.
+    ``shared``: what the documents of all kinds have. ``thresholds`` override the default thresholds of the metrics.
+    Raises ConfigurationError if a method is unknown.
     """
     methods = methods or tuple(METHODS)
     names = metrics_of(methods)
@@ -186,7 +183,9 @@ def responses_part(result: Result, thresholds: Mapping[str, float] = {}, methods
         ),
         "rouge": RougeScores(*map(card.metric, METHODS["rouge"])),
     }
-    return ResponsesPart(
+    return ResponsesDocument(
+        **shared,
+        schema=ResponsesDocument.form,
         results={method: section for method, section in sections.items() if method in methods},
         summary=Summary(
             overall_status=verdict_on_methods.overall_status,
