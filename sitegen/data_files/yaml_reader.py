@@ -1,10 +1,11 @@
-"""Reads YAML with two sets of types: those of JSON for data, those of PyYAML's safe loader for configurations.
+"""Reads YAML and TOML within bounds. Nothing else reads either.
+
+YAML has two sets of types: those of JSON for data, those of PyYAML's safe loader for configurations.
 
 ``read_yaml`` builds data itself from the events of PyYAML's parser: its loader would turn ``no`` into false, ``012``
 into 10 and ``2024-01-02`` into a date, and its C composer crashes the process on deep nesting. Tags are never executed.
 Both readers go through ``_bounded_events``, since a few aliases of aliases can expand to millions of values.
-
-Reads TOML within bounds that hold before ``tomllib`` sees the file. Nothing else reads TOML.
+The bounds of TOML hold before ``tomllib`` sees the file.
 """
 
 from __future__ import annotations

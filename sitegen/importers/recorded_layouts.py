@@ -6,7 +6,7 @@ results. In any other file, every number counts.
 The name of a number is the path of keys, joined by dots. Items of lists contribute the text that tells them apart, such
 as their name, or their index if there is none.
 
-Guesses from the name of a recorded number which direction is better, its range, and whether it is a headline.
+The name also tells which direction is better, the range of the number, and whether it may be a headline: a guess.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
-"""Quantiles, and intervals of ratios of sums by closed formulas, cheap enough for every number.
+"""Means, medians and quantiles, and intervals of ratios of sums by closed formulas, cheap enough for every number.
 
 Every metric here is a ratio of two sums over units: F1 is 2 TP over 2 TP + FP + FN of the documents, a mean is the sum
 of the values over their number. Values of one unit are not independent, so the units are the sample.
 
-Quantiles are computed without scipy, because importing it would slow down every build.
-
-
-Percentile intervals by resampling whole units, seeded by the data, so that the same data give the same interval.
-
-Means and medians. Importing ``statistics`` takes as long as importing ten modules of ours.
+Nothing here imports scipy or ``statistics``, because that would slow down every build.
 """
 
 from __future__ import annotations

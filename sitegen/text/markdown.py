@@ -4,8 +4,7 @@ The HTML contains only the elements of ``TAGS``. Links lead to http and https ad
 other link, such as one to a neighbouring file, only the text is shown. A picture is shown as its alternative text.
 Headings start at ``h3``, because the page and its card have the levels above. Style attributes are removed.
 
-The rules are those of CommonMark and of tables, without raw HTML. A text is parsed into blocks, in which the changes of
-an edit are marked and removed lines are struck.
+A text is parsed into blocks, in which the changes of an edit are marked and removed lines are struck.
 """
 
 from __future__ import annotations
