@@ -230,8 +230,8 @@ class FieldView(Frozen, dict=True, gc=True):
                     else Markup(f'<span class="ok">{NO_ERROR[of.period.state]}</span>')
                 ),
             ),
-            Column("expected", "Expected", lambda of: _sides(*of.period[1:])[0], "sides", label="Expected"),
-            Column("actual", "Actual", lambda of: _sides(*of.period[1:])[1], "sides", label="Actual"),
+            Column("expected", "Expected", lambda of: _sides(*of.period[1:])[0], classes="sides", label="Expected"),
+            Column("actual", "Actual", lambda of: _sides(*of.period[1:])[1], classes="sides", label="Actual"),
             Column("why", "Why", self._why),
         )
         bodies = (self._runs(columns, cell, f"d{place}") for place, cell in enumerate(self.wrong[:CELLS], 1))
