@@ -52,10 +52,7 @@ def test_a_build_with_nothing_new_imports_no_library_and_no_stage(repo: GitRepo,
 @pytest.mark.parametrize("words", [("--help",), ("build", "--help")])
 def test_the_help_imports_only_what_describes_the_commands(words: tuple[str, ...]) -> None:
     imported, _ = imported_by(*words)
-    ours = sorted(name.removeprefix("sitegen.") for name in imported if name.startswith("sitegen."))
-    assert " ".join(ours) == (
-        "commands commands.main commands.printing commands.requests commands.signatures errors text text.plain"
-    )
+    assert {name.split(".")[1] for name in imported if name.startswith("sitegen.")} <= {"commands", "errors", "text"}
 
 
 def test_a_shorter_instruction_file_imports_only_what_draws_its_pages(repo: GitRepo, tmp_path: Path) -> None:
