@@ -453,7 +453,7 @@ def _problem_of_headline(series: Series) -> Iterator[Problem]:
     at = series.points[-1].snapshot
     yield Problem.of_type(
         "missing_headline",
-        f"The newest run has no number {line(missing, 60)!r}, the main one since an earlier run{also}",
+        f"The newest run has no number {line(missing, 60)!r}, the headline since an earlier run{also}",
         f"Write settings: {{headline: {line(instead or 'NAME', 60)}}} into the eval's entry of the manifest; an entry "
         "that is new also needs kind, dir and outputs.",
         path=at.outputs[0].path if at.outputs else None,

@@ -228,7 +228,7 @@ def test_a_newest_run_without_the_main_number_is_a_problem_that_names_the_number
         repo.commit({f"evals/sums/results/run-{number}.json": json.dumps(overall)})
     build_site(repo.path, tmp_path / "site")
     assert (
-        "The newest run has no number 'accuracy', the main one since an earlier run, and 2 of 3 runs have"
+        "The newest run has no number 'accuracy', the headline since an earlier run, and 2 of 3 runs have"
         " 'overall.accuracy'" in problems_text(tmp_path / "site")
     )
     assert "headline: overall.accuracy" in problems_text(tmp_path / "site")
