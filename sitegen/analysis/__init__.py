@@ -1,1 +1,1 @@
-"""Analysis: pure functions over scorecards, and the memo that stores scorecards and derived values."""
+"""Analysis: pure functions over scorecards, judgements and edits."""

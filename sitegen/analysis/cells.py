@@ -48,9 +48,7 @@ class CellTracker:
     def follow(self, judgements: Sequence[Judgement], documents: Iterable[str]) -> None:
         """Add the judgements of the next point, and the ids of its documents.
 
-        A judgement that is the same object as before costs nothing.
-
-        Scorers reuse the judgement objects of values that did not change.
+        A judgement that is the same object as before costs nothing: scorers reuse those of values that did not change.
         """
         here = self._points
         tracks = self._tracks

@@ -1,4 +1,4 @@
-"""Tests every pair of variants (rule 33), and the results as frozen values whose field names are the keys in JSON.
+"""Tests every pair of variants (rule 33). The names of the fields of a result are its keys in JSON.
 
 Independent tests decide; paired tests are reported beside them.
 """

@@ -1,4 +1,4 @@
-"""Third stage: writes the pages of instruction files that have new edits, or edits whose effects changed."""
+"""Writes the pages of instruction files that have new edits, or edits whose effects changed."""
 
 from __future__ import annotations
 

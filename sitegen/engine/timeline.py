@@ -1,4 +1,4 @@
-"""First stage: reads the configuration and folds history up to the commit that is built."""
+"""Reads the configuration and folds history up to the commit that is built."""
 
 from __future__ import annotations
 

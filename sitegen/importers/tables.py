@@ -1,7 +1,4 @@
-"""Turns the rows of a table into judged cases.
-
-Reads the rows in CSV, JSON Lines or JSON, with bounds. Values keep their types.
-"""
+"""Reads tables in CSV, JSON Lines or JSON within bounds, and turns their rows into judged cases."""
 
 from __future__ import annotations
 

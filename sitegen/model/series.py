@@ -1,7 +1,4 @@
-"""Series: the points of an eval with their scorecards, and the summary that is stored of every eval.
-
-The parts of an eval's stored summary about errors, suspect labels and the history of fields.
-"""
+"""Series: the points of an eval with their scorecards, and the summary that is stored of every eval, with its parts."""
 
 from typing import Final, NamedTuple, TypeAlias
 

@@ -1,6 +1,6 @@
 """How evals changed across an edit or a commit: the tables of ``macros/edits.html``, with the verdict on each eval.
 
-Classifies the paths that a commit changed by their roles for the site.
+Also the role that each path of a commit has for the site.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Groups data files into series of outputs: a file that is overwritten repeatedly, or runs that match one glob.
 
-Pairs an output with the file of its expected values, by shared fields and, for lists of documents, shared ids.
-
-Where each document has files of its own, one for each side, those of one name belong together.
+The ground truth of a series is the file that shares fields with its outputs and, for lists of documents, ids.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Reads whole files: the gold standard, and the run of an output that counts; extracts a run from a log.
+"""Reads the gold standard and the run of an output that counts, by the ``settings`` of the eval (rules 27 and 28).
 
-Reads the ``settings`` of an eval of highlights: categories, a range of paragraphs, a run (rules 27 and 28).
+The settings choose categories, a range of paragraphs, and a run. ``extract`` writes one run of a log as a file.
 """
 
 from __future__ import annotations

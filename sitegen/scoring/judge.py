@@ -1,6 +1,7 @@
 """Judges a document of an output against its ground truth, attribute by attribute (rules 1 to 5, 16, 24).
 
-Finds expected values that the output has at another path, because of a wrong mapping or a misplaced value.
+An expected value may be elsewhere in the output, because the mapping is wrong or the model misplaced it: a finding
+says so, and the outcome is still an omission.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The interface of scoring: the inputs of a result, and the scorer of an eval kind.
-
-Judges the metrics of a result against their thresholds: PASS, FAIL or SKIP (rule 32).
-"""
+"""The interface of scoring: the inputs of a result, the scorer of a kind, and the verdict on its metrics (rule 32)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Reads the patch of one file into hunks and lines, and draws it as rows: lines side by side, changed words marked.
+"""Reads the patch of one file, and draws it as rows: lines side by side, with the words that differ marked.
 
-All sizes are bounded. Also says which version a file states after each patch.
+It also tells which version the file states after each patch, and the sections that a patch touches. All is bounded.
 """
 
 from __future__ import annotations

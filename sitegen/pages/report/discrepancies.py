@@ -1,6 +1,6 @@
-"""The discrepancies of a report, and the point since which each value has been wrong.
+"""The errors of a report: their number by section, what changed since the point before, and the rows of their table.
 
-The errors of a report: their changes since the point before, and the sections of the schema that they are in.
+A row says since which point the value has been wrong.
 """
 
 from __future__ import annotations

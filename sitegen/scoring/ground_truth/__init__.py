@@ -2,7 +2,7 @@
 
 JSON, YAML and JSON Lines have the form of an output already. CSV files have one of three layouts: ``long`` has a row
 for each field, with an id column if there are several documents; ``wide`` has a row for each document;
-``building_summary_csv`` is a module.
+the module ``building_summary_csv`` reads the third.
 """
 
 from __future__ import annotations
