@@ -114,6 +114,9 @@ def _pattern(text: str) -> str:
 def _common_message(problems: list[Problem]) -> str:
     messages = {problem.message: None for problem in problems}
     if len(messages) > 1 and problems[0].type in PROBLEM_TYPES:
+        said, names = zip(*(message.partition(": ")[::2] for message in messages), strict=True)
+        if problems[0].type.startswith("unmapped_") and len({*said}) == 1:  # the names are what to map, in all evals
+            return f"{said[0]}: {', '.join(dict.fromkeys(', '.join(names).split(', ')))}"
         return PROBLEM_TYPES[problems[0].type].summary
     return _with_gaps(messages)
 

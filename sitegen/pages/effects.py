@@ -106,7 +106,7 @@ class EffectRow(Frozen):
         """Its name, further metrics, remarks, and what stands below."""
         further = [
             f"\n<span>{text(spec.label)} {'—' if by is None else formats.signed(by, spec, self.verdict)}</span>"
-            for spec, by in self.metrics[1 : METRICS + 1]
+            for spec, by in self.metrics[1 : METRICS + 1] * (self.grade != "first output")
         ]
         remarks = [f'<p class="by">{text(remark)}</p>' for remark in self.remarks]
         since = f" from {line(self.before.label, 40)} to {line(self.after.label, 40)}" if self.before else ""

@@ -293,12 +293,12 @@ def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> st
     moved, (fixed, broken) = moved_words(verdict, spec, nouns), verdict.counted
     flips = verdict.fixed, verdict.broken
     if is_counted(spec.name) and verdict.p_value is not None and verdict.counted != flips != (0, 0):
-        once = "all answers to a case count" if verdict.unit == "cases" else "each list item counts"
-        moved += f" ({fixed:,} and {broken:,} if {once} once)"
+        once = "all answers to a case" if verdict.unit == "cases" else "each list item"
+        moved += f" (counting {once} once, {fixed:,} and {broken:,})"
     if verdict.p_value is not None and verdict.why != "a field was lost":
         moved += ", p < 0.001" if verdict.p_value < 0.001 else f", p {verdict.p_value:.3f}"
     doubts = doubts_of(verdict.doubts)
-    doubts = doubts and f"; of what broke, {doubts}"
+    doubts = doubts and f". Of the broken, {doubts}"
     match verdict.why:
         case "another judge":
             return "another judge graded it, and two do not grade alike"
@@ -317,7 +317,7 @@ def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> st
 
 
 def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
-    """What the change says of further cases: ``also beyond these 10 documents: between -0.112 and -0.069``.
+    """What the change says of further cases: ``for other documents too: between -0.112 and -0.069``.
 
     Empty if nothing changed or nothing can be compared.
     """
@@ -337,14 +337,14 @@ def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
     if interval.low <= 0 <= interval.high:
         here = "more than chance here, but " * (verdict.decision in ("better", "worse"))
         return f"{here}for {others} it could be zero: {ends}"
-    if verdict.decision.endswith("better" if (interval.low > 0) is spec.higher_is_better else "worse"):
-        return f"also beyond these {interval_basis(verdict.unit, verdict.n, nouns).partition(' of ')[0]}: {ends}"
-    return f"for {others}: {ends}"
+    alike = verdict.decision.endswith("better" if (interval.low > 0) is spec.higher_is_better else "worse")
+    return f"for {others}{' too' * alike}: {ends}"
 
 
 def verdict_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
     """What follows the word of a verdict: the reason for it, and what holds beyond these cases."""
-    return "; ".join(filter(None, (on_these_cases(verdict, spec, nouns), beyond_them(verdict, spec, nouns))))
+    further = beyond_them(verdict, spec, nouns)
+    return ". ".join(filter(None, (on_these_cases(verdict, spec, nouns), further[:1].upper() + further[1:])))
 
 
 def apart_words(verdict: ChangeVerdict, *cards: Scorecard, spec: MetricSpec) -> str:
@@ -367,7 +367,7 @@ def doubts_of(flips: Sequence[int]) -> str:
     """How many of the values that broke flip often, and how many of their labels may be wrong; empty for none."""
     often, labels = flips
     says = [f"{often:,} {'flips' if often == 1 else 'flip'} often"] * bool(often)
-    return ", ".join([*says, *[f"{counted(labels, 'label')} may be wrong"] * bool(labels)])
+    return " and ".join([*says, *[f"{counted(labels, 'label')} may be wrong"] * bool(labels)])
 
 
 def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:

@@ -369,7 +369,7 @@ def test_history_has_a_line_for_each_point(repo):
         "    1 earlier edit of instructions",
         f"{'iteration-002':25}     0.857 0.016 to 1.000     1.000     0.750    +0.286       1  17 Nov 2023  "
         f"{two} Read again",
-        "    cannot tell: 1 value fixed, 0 broken, p 1.000; for other documents it could be zero: "
+        "    cannot tell: 1 value fixed, 0 broken, p 1.000. For other documents it could be zero: "
         "between −1.000 and +1.000",
     ]
 

@@ -281,13 +281,13 @@ FROM_TO = "From iteration-001 to iteration-002: "
     [
         (
             replace(VERDICT, decision="cannot tell"),
-            f"{FROM_TO}F1 \u22120.020, cannot tell: 1 value fixed, 4 broken, p 0.400; for other fields of these "
+            f"{FROM_TO}F1 \u22120.020, cannot tell: 1 value fixed, 4 broken, p 0.400. For other fields of these "
             "documents it could be zero: between \u22120.100 and +0.060 (how?). Too few values: only "
             "changes above about 0.110 can be told from chance.\u22120.100no change+0.100",
         ),
         (
             replace(VERDICT, decision="cannot tell", interval=None, detectable=None),
-            f"{FROM_TO}F1 \u22120.020, cannot tell: 1 value fixed, 4 broken, p 0.400; nothing is known beyond these "
+            f"{FROM_TO}F1 \u22120.020, cannot tell: 1 value fixed, 4 broken, p 0.400. Nothing is known beyond these "
             "values (how?).",
         ),
         (

@@ -168,10 +168,10 @@ def test_a_verdict_says_what_decided_on_these_cases(why, said):
 
 def test_a_verdict_says_what_counts_of_the_items_of_lists():
     lists = replace(MOVED, fixed=40, counted=(4, 9), p_value=0.0004)
-    said = "40 values fixed, 9 broken (4 and 9 if each list item counts once), p < 0.001"
+    said = "40 values fixed, 9 broken (counting each list item once, 4 and 9), p < 0.001"
     assert on_these_cases(lists, F1, Nouns()) == on_these_cases(replace(lists, decision="worse"), F1, Nouns()) == said
     answers = replace(lists, unit="cases")
-    assert on_these_cases(answers, F1, Nouns()) == said.replace("each list item counts", "all answers to a case count")
+    assert on_these_cases(answers, F1, Nouns()) == said.replace("each list item", "all answers to a case")
     slices = replace(answers, fixed=0, broken=0)  # of one output: values are not compared one by one
     assert on_these_cases(slices, F1, Nouns()) == "4 cases better, 9 worse, p < 0.001"
 
@@ -188,7 +188,7 @@ def test_a_verdict_of_a_mean_counts_cases():
         (MOVED, "for other documents it could be zero: between \u22120.040 and +0.010"),
         (
             replace(MOVED, decision="worse", interval=Ends(-0.04, -0.01)),
-            "also beyond these 9 documents: between \u22120.040 and \u22120.010",
+            "for other documents too: between \u22120.040 and \u22120.010",
         ),
         (
             replace(MOVED, decision="likely worse", interval=Ends(0.01, 0.04), unit="fields"),
@@ -216,7 +216,7 @@ def test_a_verdict_that_is_open_says_which_changes_could_be_told_from_chance():
 def test_the_reason_for_a_verdict_is_escaped_and_leads_to_how_it_is_found():
     lost = replace(MOVED, why="a field was lost", lost_fields=(("<b>", 3),))
     said = str(why_rows.because(lost, F1, Nouns(), "methods.html"))
-    assert said.startswith(": &lt;b&gt; broke in all 3 values; 2 values fixed, 9 broken; for other documents it could")
+    assert said.startswith(": &lt;b&gt; broke in all 3 values; 2 values fixed, 9 broken. For other documents it could")
     assert said.endswith(' (<a href="methods.html#noise-verdict">how?</a>)')
 
 

@@ -94,6 +94,6 @@ def test_an_entry_lists_a_bounded_number_of_places() -> None:
 def test_columns_that_are_not_mapped_change_scores_only_if_they_have_a_value() -> None:
     findings = unmapped({"Heating:": 0, "Area": 1, "Name": 2})
     assert [(finding.severity, finding.text) for finding in findings] == [
-        ("warning", "2 columns of the ground truth are not mapped and not scored: Area, Name"),
-        ("note", "1 column of the ground truth is not mapped and without any value: Heating:"),
+        ("warning", "Columns of the ground truth are not mapped and not scored: Area, Name"),
+        ("note", "Columns of the ground truth without any value are not mapped: Heating"),
     ]

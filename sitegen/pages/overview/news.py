@@ -142,8 +142,9 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     now = f"{metric_text(metric.after, spec.unit)} at "
     end = {"fell": ".", "open": " and was not regained."}.get(step.status, "; one more run is needed to tell.")
     if verdict and verdict.fixed + verdict.broken and step.status == "fell":
-        doubts = [f"of what broke, {doubts}" for doubts in [doubts_of(verdict.doubts)] if doubts]
-        end = f": {'; '.join([moved_words(verdict, summary.specs[0], summary.info.nouns), *doubts])}."
+        doubts = doubts_of(verdict.doubts)
+        doubts = doubts and f"; of the broken, {doubts}"
+        end = f": {moved_words(verdict, summary.specs[0], summary.info.nouns)}{doubts}."
     return said(of_eval, ": ", lost, *what, metric_phrase(spec), *how, now, output, _after_edit(step), end)
 
 

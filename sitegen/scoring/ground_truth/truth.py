@@ -167,20 +167,17 @@ def unmapped(values: dict[str, int], how: str = COLUMNS, paste: dict[str, Any] |
     ``values``: the number of values by name of a column or a row. Headings have none, and do not change a score.
     ``paste``: the entries of a mapping that map them; by default each is a field of its own.
     """
-    for has_value in (True, False):
+    they = f"{'Columns' if paste is None else 'Sections'} of the ground truth"
+    ignored = "; name their fields under `ignore` if they should not count."
+    for has_value, key, said, otherwise in (
+        (True, "unmapped_values", "are not mapped and not scored", ignored),
+        (False, "unmapped_blanks", "without any value are not mapped", " if they should count."),
+    ):
         names = [label for label, number in values.items() if (number > 0) == has_value]
         if not names:
             continue
-        they = "1 column of the ground truth is" if len(names) == 1 else f"{len(names)} columns of the ground truth are"
-        finding = Finding.of_type(
-            "unmapped_values" if has_value else "unmapped_blanks",
-            f"{they} not mapped and not scored" if has_value else f"{they} not mapped and without any value",
-            f"{how}; name their fields under `ignore` if they should not count."
-            if has_value
-            else f"{how} if they should count.",
-            about="ground_truth",
-            value=", ".join(name[:60] for name in names[:_NAMED]) + (", ..." if len(names) > _NAMED else ""),
-        )
+        shown = ", ".join(name[:60].rstrip(":") for name in names[:_NAMED]) + ", ..." * (len(names) > _NAMED)
+        finding = Finding.of_type(key, f"{they} {said}", how + otherwise, about="ground_truth", value=shown)
         fields = {name: field_name(name) for name in names[:_NAMED] if len(name) <= _LONGEST_NAME}
         entries = {"csv_to_json": fields} if paste is None else paste
         number = sum(values[name] for name in names)
