@@ -83,7 +83,7 @@ def methods_page(metrics: tuple[KindMetrics, ...]) -> Page:
 LISTED: Final = 200
 """Number of places listed for a cause."""
 
-_BANNER: Final = 110
+_BANNER: Final = 130
 """Number of characters of a banner from which on it does not list all names."""
 
 
@@ -139,10 +139,8 @@ def _written(path: str, keys: dict[str, Any]) -> str:
         return json.dumps(keys, ensure_ascii=False, indent=2)
     lines = []
     for key, value in keys.items():
-        lines += [
-            f"{key}:",
-            *(f"  {json.dumps(k, ensure_ascii=False)}: {json.dumps(v, ensure_ascii=False)}" for k, v in value.items()),
-        ]
+        entries = [[json.dumps(part, ensure_ascii=False) for part in entry] for entry in value.items()]
+        lines += [f"{key}:", *(f"  {name}: {entry}" for name, entry in entries)]
     return "\n".join(lines)
 
 
@@ -155,7 +153,8 @@ def banner_text(cause: ProblemCause) -> str:
     """The cause, without the end of a long list of names: the problems page has all of them."""
     message = cause.message.rstrip(".")
     listed, comma, _ = message[:_BANNER].rpartition(", ")
-    return f"{listed.rstrip(':')} and more" if comma and ": " in listed and len(message) > _BANNER else message
+    end = f" and {message.removeprefix(listed).count(', '):,} more"
+    return listed + end if comma and ": " in listed and len(message) > _BANNER else message
 
 
 def banner_address(causes: Sequence[ProblemCause]) -> str:

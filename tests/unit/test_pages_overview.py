@@ -120,7 +120,7 @@ def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
     )
     focus = _view(a, b, gone).focus
     assert focus.sections == ((walls, (a,)), (replace(roof, errors=(0, 0, 2, 0), judged=8), (a, b)))
-    doubts = "1 flips often, 2 labels may be wrong"
+    doubts = "1 flips often and 2 labels may be wrong"
     assert focus.broken == (("roof.kind", 3, (a, b), doubts), ("walls[].area", 2, (b,), ""))
     html = renderer_of(sample.SITE).render(sample.overview_page((a, b, gone), HEAD, COUNTS)).decode()
     newest = [f"evals/{summary.info.id}/{summary.headlines[-1].slug}.html" for summary in (a, b)]

@@ -51,12 +51,13 @@ def test_a_banner_names_the_first_of_many_names() -> None:
     names = ", ".join(f"Row {number}" for number in range(20))
     long = score_changes((Problem("warning", f"20 columns are not mapped: {names}.", "f"),))
     short = score_changes((Problem("warning", "2 columns are not mapped: Area, Height.", "f"),))
-    sentence = score_changes(
-        (Problem("warning", "Documents are missing, and nobody knows why" + " so many" * 20, "f"),)
-    )
-    assert [banner_text(cause) for cause in (*long, *short)] == [
-        "20 columns are not mapped: " + ", ".join(f"Row {number}" for number in range(11)) + " and more",
+    sentence = score_changes((Problem("warning", "Documents are missing, and nobody knows" + " why" * 40, "f"),))
+    said = ("Columns are not mapped: Area, Height", "Columns are not mapped: Height, Name")
+    of_two = score_changes(Problem("warning", message, "f", type="unmapped_values") for message in said)
+    assert [banner_text(cause) for cause in (*long, *short, *of_two)] == [
+        "20 columns are not mapped: " + ", ".join(f"Row {number}" for number in range(14)) + " and 6 more",
         "2 columns are not mapped: Area, Height",
+        "Columns are not mapped: Area, Height, Name",
     ]
     assert [banner_text(cause) for cause in sentence] == [cause.message for cause in sentence]
 

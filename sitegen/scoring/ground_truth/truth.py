@@ -168,9 +168,8 @@ def unmapped(values: dict[str, int], how: str = COLUMNS, paste: dict[str, Any] |
     ``paste``: the entries of a mapping that map them; by default each is a field of its own.
     """
     they = f"{'Columns' if paste is None else 'Sections'} of the ground truth"
-    ignored = "; name their fields under `ignore` if they should not count."
     for has_value, key, said, otherwise in (
-        (True, "unmapped_values", "are not mapped and not scored", ignored),
+        (True, "unmapped_values", "are not mapped and not scored", ", or name their fields under `ignore`."),
         (False, "unmapped_blanks", "without any value are not mapped", " if they should count."),
     ):
         names = [label for label, number in values.items() if (number > 0) == has_value]
