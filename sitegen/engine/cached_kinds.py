@@ -193,7 +193,7 @@ SCORECARDS: Final = CachedKind(name="scorecard", type=Scorecard, until="content"
 """The numbers of one output, by ``key_of_scorecards``: the contents and rules that it was scored from."""
 
 RESULTS: Final = CachedKind(name="result", type=bytes, until="content")
-"""The judgements behind a scorecard, as ``kept_results.py`` encodes them, under its key."""
+"""The judgements behind a scorecard, as ``encoded_result`` writes them, under its key."""
 
 VECTORS: Final = CachedKind(name="vector", type=bytes, until="inputs", owner="eval")
 """The embedding of one text, as single precision floats, by a digest of the text and the model."""

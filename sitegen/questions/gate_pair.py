@@ -150,7 +150,7 @@ class GatedPair:
     """An eval that both revisions have, of one kind."""
 
     def __init__(self, before: GateSide, after: GateSide, specs: tuple[MetricSpec, ...], gate: GateSettings) -> None:
-        """``specs``: the result of ``side_specs`` for both sides."""
+        """``specs``: the metrics of both sides, see ``GateSide.specs``."""
         self._gate = gate
         self._specs = specs
         self._before = before
