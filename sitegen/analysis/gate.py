@@ -40,7 +40,7 @@ def limits_of(gate: GateSettings, info: EvalInfo, specs: Sequence[MetricSpec]) -
     """Return the limits of each metric of an eval by name, the metrics of its kind first.
 
     Limits of the eval take precedence over those of all evals, and limits of a named metric over those of the headline.
-    The thresholds of the manifest rank after the gate's own.
+    The targets of the manifest are floors too, and rank after those that name the eval in ``[gate]``.
     """
     own, floors = gate.evals.get(info.id, EvalLimits()), info.thresholds
     known = {name for spec in specs for name in spec.names}

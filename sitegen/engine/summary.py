@@ -215,7 +215,7 @@ def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
 
 def _eval_remarks(summary: EvalSummary) -> Iterator[str]:
     newest, spec = summary.headlines[-1], summary.specs[0]
-    least, value = spec.threshold(summary.info.thresholds), newest.values[0]
+    least, value = spec.target(summary.info.thresholds), newest.values[0]
     if summary.info.recorded:
         yield "recorded by the runs, not computed"
     if summary.without_output:

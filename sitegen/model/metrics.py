@@ -1,4 +1,4 @@
-"""Counts, the description of metrics, verdicts on thresholds, and the traits of eval kinds."""
+"""Counts, the description of metrics, verdicts on targets, and the traits of eval kinds."""
 
 from collections.abc import Mapping
 from math import isfinite
@@ -69,9 +69,9 @@ class MetricSpec(Frozen):
     """Infinite for an amount without an upper bound, whose changes are given relative to its value before."""
     higher_is_better: bool = True
     least: float | None = None
-    """The default threshold, which the manifest's ``thresholds`` override; None if there is none."""
+    """The default target, which the manifest's ``thresholds`` override; None if there is none."""
     when_failed: str = ""
-    """The advice if the metric misses its threshold, as the end of a sentence: ``read the wrong answers.``"""
+    """The advice if the metric misses its target, as the end of a sentence: ``read the wrong answers.``"""
     when_undefined: str = ""
     """The advice if the metric is undefined, as the end of a sentence."""
     unit: str = ""
@@ -81,7 +81,7 @@ class MetricSpec(Frozen):
     is_optional: bool = False
     """Whether pages show it only where an output defines it."""
     equals: tuple[str, ...] = ()
-    """Metrics that are the same number here and therefore not listed; thresholds and limits may name them instead."""
+    """Metrics that are the same number here and therefore not listed; targets and limits may name them instead."""
 
     @property
     def is_share(self) -> bool:
@@ -93,13 +93,13 @@ class MetricSpec(Frozen):
         """Its name, and those of the metrics that it equals."""
         return (self.name, *self.equals)
 
-    def threshold(self, thresholds: Mapping[str, float]) -> float | None:
-        """The threshold that applies to an eval: the one among its own, else the default; None if there is neither."""
+    def target(self, thresholds: Mapping[str, float]) -> float | None:
+        """The target that applies to an eval: the one among its own, else the default; None if there is neither."""
         return next((thresholds[name] for name in self.names if name in thresholds), self.least)
 
-    def reaches(self, value: float, threshold: float) -> bool:
-        """Whether a value is at least as good as a threshold."""
-        return value >= threshold if self.higher_is_better else value <= threshold
+    def reaches(self, value: float, target: float) -> bool:
+        """Whether a value is at least as good as a target."""
+        return value >= target if self.higher_is_better else value <= target
 
     @property
     def size(self) -> float:
@@ -181,7 +181,7 @@ VerdictStatus: TypeAlias = Literal["PASS", "FAIL", "SKIP"]
 
 
 class VerdictRow(Frozen):
-    """The verdict on one metric with a threshold."""
+    """The verdict on one metric with a target."""
 
     metric: str
     label: str
@@ -191,19 +191,19 @@ class VerdictRow(Frozen):
 
 
 class Verdict(Frozen):
-    """The verdict on all metrics with a threshold, and recommendations."""
+    """The verdict on all metrics with a target, and recommendations."""
 
     rows: tuple[VerdictRow, ...]
-    """In the order of the kind's metrics, followed by thresholds of metrics that the kind does not have."""
+    """In the order of the kind's metrics, followed by targets of metrics that the kind does not have."""
     overall_status: VerdictStatus
-    """PASS: every defined metric with a threshold reaches it; SKIP: there is no such metric."""
+    """PASS: every defined metric with a target reaches it; SKIP: there is no such metric."""
     failed_criteria: tuple[str, ...]
     """Names of the metrics that fail."""
     recommendations: tuple[str, ...]
     """Plain sentences: one for each failed criterion, and one for each undefined metric."""
 
     def row(self, metric: str) -> VerdictRow | None:
-        """Return the row of a metric; None if it has no threshold."""
+        """Return the row of a metric; None if it has no target."""
         return next((row for row in self.rows if row.metric == metric), None)
 
 

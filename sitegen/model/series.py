@@ -430,7 +430,7 @@ class EvalSummary(Frozen):
     def target(self) -> tuple[float | None, bool | None]:
         """The target of the headline metric, and whether it is met; None without a target, or if it is undefined."""
         spec, value = self.specs[0], self.value
-        target = spec.threshold(self.info.thresholds)
+        target = spec.target(self.info.thresholds)
         return target, None if target is None or value is None else spec.reaches(value, target)
 
 

@@ -164,7 +164,7 @@ def _check_slices(gate: GateSettings, before: GateSide | None, after: GateSide) 
 
 def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide) -> GateEval:
     info = after.study.timeline.info(after.history)
-    if after.slice:  # thresholds of the manifest are floors of the whole eval
+    if after.slice:  # targets of the manifest are floors of the whole eval
         info = replace(info, thresholds={})
     same = before if before and before.history.kind == after.history.kind else None
     if same:

@@ -102,30 +102,30 @@ def bounded_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 def verdict(specs: Sequence[MetricSpec], thresholds: Mapping[str, float], values: Iterable[Metric]) -> Verdict:
     """Judge these metrics of one result.
 
-    A threshold of the eval overrides that of the kind. It is inclusive, and an upper limit where lower is better. A
-    metric without a threshold has no row.
+    A target of the eval overrides that of the kind. It is inclusive, and an upper limit where lower is better. A
+    metric without a target has no row.
     """
     names = [name for spec in specs for name in spec.names]
     value_of: Mapping[str, float | None] = dict(values)
     rows = []
     advice = []
     for spec in specs:
-        threshold = spec.threshold(thresholds)
+        target = spec.target(thresholds)
         value = value_of.get(spec.name)
-        if threshold is not None:
+        if target is not None:
             status: VerdictStatus = "SKIP"
             if value is not None:
-                status = "PASS" if spec.reaches(value, threshold) else "FAIL"
-            rows.append(VerdictRow(metric=spec.name, label=spec.label, value=value, threshold=threshold, status=status))
+                status = "PASS" if spec.reaches(value, target) else "FAIL"
+            rows.append(VerdictRow(metric=spec.name, label=spec.label, value=value, threshold=target, status=status))
             if status == "FAIL":
                 side = "below" if spec.higher_is_better else "above"
                 remedy = spec.when_failed or "see the errors in the report."
-                advice.append(f"{spec.label} is {side} {threshold:g}: {remedy}")
-        if value is None and (threshold is not None or spec.when_undefined):
+                advice.append(f"{spec.label} is {side} {target:g}: {remedy}")
+        if value is None and (target is not None or spec.when_undefined):
             advice.append(f"{spec.label} is undefined: {spec.when_undefined or 'nothing was expected or given.'}")
-    for name, threshold in thresholds.items():
+    for name, target in thresholds.items():
         if name not in names:
-            rows.append(VerdictRow(metric=name, label=name, value=None, threshold=threshold, status="SKIP"))
+            rows.append(VerdictRow(metric=name, label=name, value=None, threshold=target, status="SKIP"))
             advice.append(f"There is no metric {name!r} here: name one of {', '.join(names)} in the thresholds.")
     statuses = {row.status for row in rows}
     return Verdict(

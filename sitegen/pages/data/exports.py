@@ -270,7 +270,7 @@ def badge(summary: EvalSummary) -> BadgeEndpoint:
     spec = summary.specs[0]
     label = f"{line(encodable(summary.info.name), LONGEST)} {spec.label}{' (recorded)' if spec.recorded else ''}"
     value = summary.headlines[-1].values[0] if summary.headlines and not summary.without_output else None
-    target = spec.threshold(summary.info.thresholds)
+    target = spec.target(summary.info.thresholds)
     color = UNDEFINED
     if value is not None:
         color = NEUTRAL if target is None else MET if spec.reaches(value, target) else MISSED

@@ -275,7 +275,7 @@ def _work(
         return said("Work on ", eval_phrase(alike), ": ", linked, where, Phrase(since, "", since), without)
     if missed:
         summary, weak = missed.summary, missed.summary.weak
-        ends = (missed.newest.values[0], missed.spec.threshold(summary.info.thresholds))
+        ends = (missed.newest.values[0], missed.spec.target(summary.info.thresholds))
         value, target = (metric_text(end or 0.0, missed.spec.unit) for end in ends)
         errors = _errors(sum(weak[0].errors), sum(missed.newest.errors), weak[0].name, summary) if weak else ""
         return said(

@@ -333,7 +333,7 @@ class ReportView(Frozen, dict=True, gc=True):
 
     @property
     def verdict_of(self) -> Verdict:
-        """The verdict on the metrics that have a threshold."""
+        """The verdict on the metrics that have a target."""
         return verdict(all_specs(self.specs), self.info.thresholds, self.card.metrics)
 
     @cached_property

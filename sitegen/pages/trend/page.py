@@ -281,10 +281,10 @@ class TrendView(Frozen, dict=True, gc=True):
 
     @property
     def targets(self) -> list[tuple[MetricSpec, float, bool | None]]:
-        """The thresholds of metrics, and whether the newest value reaches them; None if it is undefined."""
+        """The targets of metrics, and whether the newest value reaches them; None if it is undefined."""
         found = []
         for k, spec in enumerate(self.specs):
-            target = spec.threshold(self.info.thresholds)
+            target = spec.target(self.info.thresholds)
             if target is not None and abs(target) <= LARGEST_NUMBER:
                 value = self.values[-1][k] if self.values else None
                 found.append((spec, target, None if value is None else spec.reaches(value, target)))

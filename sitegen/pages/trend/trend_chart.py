@@ -356,7 +356,7 @@ def _shown_range(columns: Iterable[Iterable[float | None]], scale: Ends) -> Ends
 def _targets(
     targets: Sequence[tuple[float, str]], scale: Ends, axis: Ends
 ) -> tuple[tuple[float, float, str, str, bool], ...]:
-    """The lines of thresholds across the chart, of each threshold with the label of its metric, highest first.
+    """The lines of targets across the chart, of each target with the label of its metric, highest first.
 
     Each has its value, its y coordinate, the place of its label and the label, and whether the label is below the line,
     because another label is close above.

@@ -1,4 +1,4 @@
-"""``comparison_plots.png`` or ``.svg``: variants as bars with their thresholds, and as a radar; changes as bars.
+"""``comparison_plots.png`` or ``.svg``: variants as bars with their targets, and as a radar; changes as bars.
 
 matplotlib comes with the extra ``plots``. No clock, no random ids: the same comparison gives the same bytes.
 """
@@ -118,7 +118,7 @@ def _draw_bars(axes: Axes, comparison: VariantComparison, thresholds: Mapping[st
             axes.hlines(thresholds[name] / best, index - 0.45, index + 0.45, colors="#b4233f", linestyles="dashed")
     axes.set_xticks(range(len(metrics)), [label for _, _, label, _ in metrics])
     axes.set_ylim(lowest, 1.12)
-    axes.set_title("dashed: threshold", loc="right", fontsize=8)
+    axes.set_title("dashed: target", loc="right", fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
 
 

@@ -115,7 +115,7 @@ def evaluate(
 def _config(place: WorktreeEval, methods: Sequence[str]) -> dict[str, Any]:
     project, entry = place.project, place.entry
     llm = project.config.llm
-    least = {spec.name: spec.threshold(entry.thresholds) for spec in scorer("responses").metrics}
+    least = {spec.name: spec.target(entry.thresholds) for spec in scorer("responses").metrics}
     return {
         "model": llm.model,
         "judge_model": llm.judge_model,
