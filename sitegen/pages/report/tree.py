@@ -253,7 +253,8 @@ class TreeView(Frozen):
         source = f'<p class="src">{note.source_line}</p>' if (note := self.notes.get((node, ""))) else ""
         pair, paired, nouns = node.pair, "", self.info.nouns
         if pair and (pair.expected != pair.actual or pair.paired_by == "agreement"):
-            paired = f" <small>[{pair.expected}], in the output [{pair.actual}], paired by {pair.paired_by}</small>"
+            places = f"[{pair.expected}] in the ground truth, [{pair.actual}] in the output"
+            paired = f" <small>({places}, paired by {pair.paired_by})</small>"
         if node.whole:
             words = "missing from the output" if node.whole == "missing" else "only in the output"
             state = f'<span class="pill bad">{words}</span>'
@@ -263,7 +264,7 @@ class TreeView(Frozen):
             noun = nouns.attribute if node.judged == 1 else nouns.attributes
             state = f"<small>{node.judged:,} {text(noun)}, all right</small>"
         return (
-            f"<details{is_open}><summary><b>{text(node.name)}</b>{paired} {state}</summary>"
+            f"<details{is_open}><summary><b>{text(node.name)}</b> {state}{paired}</summary>"
             f"{source}{self._values(node)}{below}</details>\n"
         )
 
