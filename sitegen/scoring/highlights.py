@@ -1,4 +1,4 @@
-"""The scorer of kind ``highlights``: compares texts that a model marked with a gold standard (rules 26 to 28).
+"""The scorer of kind ``highlights``: compares texts that a model marked with the ground truth (rules 26 to 28).
 
 ``highlights_files`` reads whole files, selects a run and reads the settings; ``highlights_chunks`` reads the shapes in
 these files.
@@ -67,7 +67,7 @@ def _score(inputs: ScoringInputs) -> Result:
         gold = read_gold(inputs.ground_truth)
     except UnreadableError as error:
         findings = read_settings(inputs.settings).findings
-        return SCORER.unscored([error.finding("The gold standard", about="ground_truth"), *findings])
+        return SCORER.unscored([error.finding("The ground truth", about="ground_truth"), *findings])
     return _HighlightsScoring(inputs, gold).result()
 
 
@@ -79,7 +79,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="highlights",
-    version=4,
+    version=5,
     metrics=METRICS,
     nouns=Nouns(
         attribute="category",

@@ -1,4 +1,4 @@
-"""Reads chunks, from the gold standard, from a line of a log or from a raw run.
+"""Reads chunks, from the ground truth, from a line of a log or from a raw run.
 
 A file holds chunks, a chunk holds paragraphs, and a paragraph holds its highlights by category. Accepted shapes:
 
@@ -6,7 +6,7 @@ A file holds chunks, a chunk holds paragraphs, and a paragraph holds its highlig
   object of paragraphs by id, ``{"p-1": {"terms": [...]}}``; a line of a log: one chunk, or one paragraph;
 * a chunk: ``{"chunkIndex": 0, "run_id": 1, "paragraphs": [...], "highlights": ...}``, where one of the last two
   suffices;
-* ``highlights`` may be called ``expected`` in a gold standard and ``llm_output`` in an output, so that a file can hold
+* ``highlights`` may be called ``expected`` in a ground truth and ``llm_output`` in an output, so that a file can hold
   both sides;
 * ``paragraphs``: a list of ids and of objects, or an object of texts or objects by id;
 * a paragraph: ``{"id": "p-1", "text": "...", "highlights": ...}``, or with its categories as direct members,
@@ -47,7 +47,7 @@ class Paragraph(NamedTuple):
     text: str
     """Empty if it is not recorded."""
     highlights: Highlights | None
-    """None if the file does not state them, which in the gold standard means that the paragraph is not annotated (rule
+    """None if the file does not state them, which in the ground truth means that the paragraph is not annotated (rule
     27)."""
 
 
@@ -277,7 +277,7 @@ class ChunkReader:
         return name
 
     def _report(self, message: str) -> None:
-        fix = f"Correct the {'output' if self._about == 'output' else 'gold standard'}."
+        fix = f"Correct the {'output' if self._about == 'output' else 'ground truth'}."
         self.findings.append(Finding(severity="error", message=message, fix=fix, line=self._line, about=self._about))
 
     def _is_chunk(self, value: Value) -> TypeGuard[dict[str, Value]]:

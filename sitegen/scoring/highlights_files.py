@@ -1,4 +1,4 @@
-"""Reads the gold standard and the run of an output that counts, by the ``settings`` of the eval (rules 27 and 28).
+"""Reads the ground truth and the run of an output that counts, by the ``settings`` of the eval (rules 27 and 28).
 
 The settings choose categories, a range of paragraphs, and a run. ``extract`` writes one run of a log as a file.
 """
@@ -24,13 +24,13 @@ from sitegen.scoring.scorer import File, content_of
 from sitegen.text.plain import counted
 
 
-@lru_cache(maxsize=16)  # many outputs usually have the same gold standard
+@lru_cache(maxsize=16)  # many outputs usually have the same ground truth
 def read_gold(file: File | None) -> Parsed[tuple[Paragraph, ...]]:
-    """Read all paragraphs of the gold standard, also those that are not annotated, in the order of the file.
+    """Read all paragraphs of the ground truth, also those that are not annotated, in the order of the file.
 
     Raises UnreadableError if it cannot be read, or annotates no paragraph yet.
     """
-    content = content_of(file, "the file is missing", "Add the gold standard.")
+    content = content_of(file, "the file is missing", "Add the ground truth.")
     is_lines = file is not None and ending(file.path) in LINES
     chunks, findings, _ = read_chunks(is_lines, content, "ground_truth")
     paragraphs, _ = united_paragraphs(chunks)

@@ -208,7 +208,7 @@ def test_a_document_without_gold_has_no_numbers():
     nothing = scorer("highlights").score(ScoringInputs(outputs=()))
     document: Any = written(nothing, eval_id="moss", metadata=Metadata())
     assert (document.status, document.expected, document.accuracy) == ("no_ground_truth", 0, None)
-    assert [row.what for row in document.problems] == ["The gold standard cannot be read: the file is missing"]
+    assert [row.what for row in document.problems] == ["The ground truth cannot be read: the file is missing"]
 
 
 def filled(**highlights: list[str]) -> dict[str, list[str]]:
