@@ -358,7 +358,7 @@ class FlippedFields(Frozen):
             signs = f' <span class="delta up">+{fixed:,}</span>' if fixed else ""
             signs += f' <span class="delta dn">−{broken:,}</span>' if broken else ""
             doubts = [labels.doubts_of(counts) for name, *counts in row.flips.doubts if name == field]
-            signs += f' <span class="muted">{doubts[0]}</span>' if doubts else ""
+            signs += f' <span class="muted">({doubts[0]})</span>' if doubts else ""
             shown.append(
                 f'<a href="{root}{links.field(row.info.id, field)}">{text(line(row.info.name, 80))}</a>{signs}'
             )
