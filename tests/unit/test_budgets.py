@@ -15,21 +15,21 @@ import pytest
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_879,
+    "lines of sitegen/": 62_798,
     "modules of sitegen/": 289,
-    "classes": 507,
+    "classes": 504,
     "classes in pages/": 71,
-    "fields of classes": 2_249,
-    "functions": 3_521,
+    "fields of classes": 2_244,
+    "functions": 3_520,
     "parameters": 5_015,
     "functions with more than 6 parameters": 1,
-    "private functions of at most 6 lines used once": 61,
+    "private functions of at most 6 lines used once": 56,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_474,
+    "lines of templates, styles and scripts": 8_473,
     "template lines over 160 characters": 0,
-    "lines of tests": 45_745,
+    "lines of tests": 45_743,
     "patches of attributes in tests": 44,
     "constructions with over 3 positional values in tests": 10,
 }

@@ -119,6 +119,7 @@ def test_other_metrics_have_intervals_over_the_fields_that_they_count():
     numbers = {"f1": 9, "precision": 7, "recall": 8, "field_accuracy": 10, "macro_f1": None}
     found = {metric: interval_of(some, metric) for metric in numbers}
     assert {metric: interval and interval.n for metric, interval in found.items()} == numbers
+    assert interval_of(some, "macro_f1_attributes") is None
     assert ends(found["precision"]) == (0.271, 0.944)
 
 
