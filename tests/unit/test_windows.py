@@ -141,7 +141,7 @@ def test_edit_and_commit_tell_the_same_change_of_the_same_two_outputs(repo, tmp_
     names = [*[f"commits/{sha[:12]}.html" for sha in commits], "evals/orders/0002.html"]
     pages = [text_of(tmp_path / "site" / name) for name in names]
     assert all("down 0.100" in page for page in pages)
-    verdicts = [re.findall(r"\d+ values? fixed.*?, p [\d.]+", page) for page in pages]
+    verdicts = [re.findall(r"\d+ values? fixed.*?, p \d\.\d+", page) for page in pages]
     assert verdicts == [verdicts[0][:1]] * 3
     assert not any("down 0.550" in text_of(page) for page in (tmp_path / "site").rglob("*.html"))
 
