@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
@@ -155,11 +155,6 @@ def banner_text(cause: ProblemCause) -> str:
     listed, comma, _ = message[:_BANNER].rpartition(", ")
     end = f" and {message.removeprefix(listed).count(', '):,} more"
     return listed + end if comma and ": " in listed and len(message) > _BANNER else message
-
-
-def banner_address(causes: Sequence[ProblemCause]) -> str:
-    """Address of the causes on the problems page, relative to the root of the site."""
-    return links.problems() if len(causes) > 1 else f"{links.problems()}#{causes[0].id}"
 
 
 def short_report(series: Series, index: int) -> Page:

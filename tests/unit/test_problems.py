@@ -70,10 +70,10 @@ def test_the_lines_to_paste_are_those_of_all_evals_and_make_the_problem_go(tmp_p
         for name, text in (("a", report), ("b", report.replace("City", "Town: \xc5")))
     }
     files |= {f"evals/{name}/extracted.json": '{"fuel": "Gas"}' for name in "ab"}
-    mapping = "csv_to_json: {Fuel: fuel}\n"
-    repo.commit({**files, "evals/field_mapping.yaml": mapping})
+    repo.commit({**files, "evals/field_mapping.yaml": "csv_to_json: {Fuel: fuel}\n"})
     build_site(repo.path, out)
-    html = (out / "problems.html").read_text()
+    html, *leading = ((out / page).read_text() for page in ("problems.html", "index.html", "evals/a/index.html"))
+    assert all('problems.html#paste">Lines to paste</a>' in page for page in leading)
     assert "10 values in 2 evals not scored" in " ".join(html.split())
     block = unescape(html.partition("<pre><code>")[2].partition("</code>")[0])
     assert block == (
