@@ -45,11 +45,11 @@ bench: .venv/test.stamp ## measure sitegen (SIZES=S,M,L,XL; HUGO=1: Hugo too; CA
 	$(BIN)/python -m tests.bench --sizes $(or $(SIZES),S,M) $(if $(HUGO),--hugo) $(if $(CASES),--cases) \
 	  $(if $(RUNS),--runs $(RUNS)) $(if $(OUT),--out $(OUT))
 
-# Debian's chromium where there is one or root may install it, playwright's own elsewhere. No browser is a failure.
+# Debian's chromium without windows where there is one or root may install it, playwright's own elsewhere. No browser is a failure.
 browser: .venv/test.stamp
 	@$(BIN)/python -m tests.browser.find 2>/dev/null || \
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
-	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium-headless-shell >/dev/null; } || \
 	  $(BIN)/playwright install --with-deps chromium || $(BIN)/playwright install chromium
 	@$(BIN)/python -m tests.browser.find
 
