@@ -31,6 +31,10 @@ from tests.sites import build_site, content, problems_text, run
 
 ORDERS = {"number": "A-1", "total": 12.5, "buyer": {"name": "Ann", "city": "Bern"}}
 COLUMNS = tables(Path(__file__).with_name("found_columns.md").read_text(encoding="utf-8"))[0]
+RUNS, HEADLINES, NAMES, PROMPTS, SCORES = (
+    [tuple(row.values()) for row in table]
+    for table in tables(Path(__file__).with_name("discovery.md").read_text(encoding="utf-8"))
+)
 GOLD = [{"sku": "p-1", "colour": "red", "size": 4}, {"sku": "p-2", "colour": "blue", "size": 5}]
 IMPERATIVE = (
     "You are a careful clerk. You must read every line of the order. Never guess a price. Always name the currency. "
@@ -256,27 +260,7 @@ def test_where_nothing_is_found_it_says_what_it_looked_for(repo):
     assert "results that other tools write" in told[0]
 
 
-@pytest.mark.parametrize(
-    ("path", "glob"),
-    [
-        ("runs/run-20260207-154530/responses.jsonl", "runs/run-*/responses.jsonl"),
-        ("results/run-2025-10-01T06-51-41-191Z.json", "results/run-*.json"),
-        ("eval_baseline_20260207.json", "eval_baseline_*.json"),
-        ("out/iteration-003/answer.json", "out/iteration-*/answer.json"),
-        ("2026-02-01/a.json", "*/a.json"),
-        ("logs/1767225600000.json", "logs/*.json"),
-        ("kept/R003__2025-12-18__L/results.json", "kept/R*/results.json"),
-        ("tuning/iter-01__2026-05-26T115322Z__ad3a.json", "tuning/iter-*.json"),
-        ("out/20260128_153122/sums_v4_fa61ff98_20260128_153122.json", "out/*/sums_v*.json"),
-        ("out/ours-v25-sums-20260601.json", "out/ours-v25-sums-*.json"),
-        ("out/2026-01-28/2026-01-28_math.json", "out/*/20*math.json"),
-        ("items/rs-17/truth.yaml", ""),
-        ("out/runs/7/answer.json", "out/runs/*/answer.json"),
-        ("Prüfung Süd/Lauf 12/Werte.jsonl", "Prüfung Süd/Lauf */Werte.jsonl"),
-        ("tests/case-1.json", ""),
-        ("data/invoice-2026.json", ""),
-    ],
-)
+@pytest.mark.parametrize(("path", "glob"), RUNS)
 def test_a_date_or_a_number_behind_a_word_for_runs_makes_a_run(path, glob):
     assert "".join(run_globs_of(path)[:1]) == glob
 
@@ -496,26 +480,13 @@ def test_what_may_be_no_output_of_a_model_is_told_with_the_lines_to_write_and_no
     assert build_site(repo.path, tmp_path / "written").iterations == 1
 
 
-@pytest.mark.parametrize(
-    ("numbers", "headline"),
-    [
-        ({"p95_latency_ms": 4, "cold_mean_s": 43.7, "range": {"start": 10, "score": 1}, "win_rate": 0.4}, "win_rate"),
-        ({"mean_words": 10.9, "thresholds": {"f1": 0.5}, "hit_rate": 0.3}, "hit_rate"),
-        ({"meanReduction": 65.6, "kept": 3}, "meanReduction"),
-        ({"passed": 8, "total": 10, "failed": 2, "pass_percentage": 80.0}, "pass_percentage"),
-        ({"cases_correct": 8, "refusal_rate": 0.1}, "refusal_rate"),
-        ({"learning_rate": 0.1, "n_passed": 8}, "n_passed"),
-        ({"cases": {"a": {"f1": 1.0}, "b": {"f1": 0.0}}, "overall_pass_rate": 0.5}, "overall_pass_rate"),
-        ({"by_class": {"a": {"x": {"f1": 1.0}}}, "metrics": {"recall": 0.5}}, "metrics.recall"),
-        ({"seen": {str(n): {"accuracy": 1} for n in range(250)}, "all": {"accuracy": 0.9, "n": 2}}, "all.accuracy"),
-        ({"rows": {f"r{n}": {"a": {"accuracy": 1}} for n in range(250)}}, None),
-        ({"total_score": 685, "max_possible": 740}, "total_score"),
-        ({"learning_rate": 0.1, "sample_rate": 16}, None),
-        ({"avg_latency_s": 3.5, "count": 12, "config": {"score": 1}, "max_tokens": 400}, None),
-    ],
-)
+def _spread(value: dict[str, object]) -> dict[str, object]:
+    return {str(number): value["*"] for number in range(250)} if "*" in value else value
+
+
+@pytest.mark.parametrize(("numbers", "headline"), HEADLINES)
 def test_a_time_a_count_a_setting_or_a_range_is_no_headline(numbers, headline, repo):
-    repo.commit({"evals/speed.json": json.dumps(numbers)})
+    repo.commit({"evals/speed.json": json.dumps(json.loads(numbers, object_hook=_spread))})
     evals = yaml.safe_load(_look(repo).manifest or "{evals: {}}")["evals"].values()
     assert [entry["settings"]["headline"] for entry in evals] == ([headline] if headline else [])
 
@@ -536,31 +507,10 @@ def test_the_last_of_many_cases_is_no_run(row, is_run, repo):
     assert [one.entry["kind"] for one in _look(repo).proposed] == ["recorded" if is_run else "judged"]
 
 
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [
-        ("evals/results/latest.json", "evals"),
-        ("results/results.json", "evals"),
-        ("billing/results/latest.json", "billing"),
-        ("evals/clause_results.json", "clause"),
-        ("evals/report-20260817.json", "evals"),
-        ("evals/cache-578a083dddd35c32.json", "evals"),
-        ("eval/results/critic-slim-4aa87f2f-results.json", "critic-slim"),
-        ("evals/Prüfung Süd.json", "Prüfung-Süd"),
-        ("evals/Pru\u0308fung.json", "Prüfung"),
-        ("evals/合同审查/results.json", "合同审查"),
-        ("合同评测/latest.json", "合同评测"),
-        ("eval_results/2026-08-01/results.json", "evals"),
-        ("evals/results/claude-opus-5.json", "claude-opus-5"),
-        ("evals/results/raw/arc.json", "arc"),
-        ("apps/web/src/data/eval-results.json", "evals"),
-        ("exports/langfuse_scores.json", "langfuse"),
-        ("exports/eval_20260408.json", "evals"),
-        ("metadata/runs.json", "evals"),
-    ],
-)
+@pytest.mark.parametrize(("path", "name"), NAMES)
 def test_an_eval_has_the_name_that_tells_it_from_others(path, name, repo):
-    repo.commits([{path: json.dumps({"accuracy": accuracy})} for accuracy in (0.5, 0.6)])
+    place = path.replace(r"\u0308", "\u0308")
+    repo.commits([{place: json.dumps({"accuracy": accuracy})} for accuracy in (0.5, 0.6)])
     assert [found.id for found in _look(repo).proposed] == [name]
 
 
@@ -593,32 +543,12 @@ LONG = "Read the lease, and write each party with its address and the date on wh
 
 @pytest.mark.parametrize(
     ("path", "text", "is_found"),
-    [
-        ("app/judge.py", f'JUDGE_PROMPT: Final = """{LONG}"""\n', True),
-        ("app/agent.py", f'SYSTEM_PROMPT = (\n    "{LONG}"\n)\n', True),
-        ("src/extract.ts", f"export const EXTRACT_PROMPT = `{LONG}`;\n", True),
-        ("src/llm/client.mjs", f"const systemPrompt = '{LONG}';\n", True),
-        ("src/rag/answer.ts", f"const SYSTEM = `{LONG}`;\n", True),
-        ("app/judge.py", f'DRAFTER_SYSTEM = """{LONG}"""\n', True),
-        ("lib/llm/providers/openai.py", f'_SYSTEM_PROMPT = "{LONG}"\n', True),
-        ("app/agents.py", f'reader = Agent(name="r", instructions="{LONG}")\n', True),
-        ("app/agents.py", "system = os.uname().sysname\n", False),
-        ("src/neuroagent/app/routers/qa.py", f'    system_prompt = f"""{LONG}"""\n', True),
-        ("app/agent.py", f'instructions = (\n    "{LONG}"\n)\n', True),
-        ("app/agent.py", "instructions = (\n    agent.instructions(context)\n)\n", False),
-        ("config/llm.yaml", f"model: m\nsystem_prompt: |\n  {LONG}\n", True),
-        ("config/agents.json", json.dumps({"reader": {"prompt": LONG}}, indent=1), True),
-        ("app/judge.py", 'PROMPT_FILE = "prompts/judge.md"\n', False),
-        ("app/agent.py", "prompt = read(path)\n", False),
-        ("tests/agent.py", f'SYSTEM_PROMPT = """{LONG}"""\n', False),
-        ("config/llm.yaml", "prompt: short\n", False),
-        pytest.param("app/data.py", f"KEY = '{'a_' * 2_000_000}'\n", False, id="a word of megabytes"),
-    ],
+    [*PROMPTS, pytest.param("app/data.py", f"KEY = '{'a_' * 2_000_000}'", "no", id="a word of megabytes")],
 )
 def test_prompts_in_code_and_data_are_found_by_the_names_of_their_texts(path, text, is_found, repo):
-    repo.commit({path: text, "README.md": "Ours."})
+    repo.commit({path: text.replace("LONG", LONG).replace("\\n", "\n"), "README.md": "Ours."})
     found = [(each.glob, each.meaning) for each in _look(repo).instructions]
-    assert found == ([(path, "prompts, by the names of texts in it")] if is_found else [])
+    assert found == ([(path, "prompts, by the names of texts in it")] if is_found == "yes" else [])
 
 
 @pytest.mark.parametrize("truth", ["evals/gold-standard.json", "evals/notes/gold-standard.json", ""])
@@ -792,140 +722,13 @@ def test_two_tables_are_joined_by_their_ids(name, repo, tmp_path):
     assert build_site(repo.path, tmp_path / "site").iterations == len(outputs)
 
 
-STATED = {
-    "a score beside lists: Score 0.375 over 4 cases": [
-        {"id": n, "expected": ["a", "b"], "parsed_answer": ["b"], "response": "b", "score": n / 4} for n in range(4)
-    ],
-    "whether it matches: Passed 0.750 over 4 cases": [
-        {"file": f"{n}.pdf", "predicted": f"{n}.", "expected": f"{n}", "match": n > 0} for n in range(4)
-    ],
-    "attempts at cases by name: Passed 0.750 over 4 cases": {
-        "results": {f"case {n}": {"attempts": [{"passed": True}, {"passed": n > 1}]} for n in range(4)}
-    },
-    "metrics in a list: Score 0.500 over 1 cases": [
-        {"input": "?", "output": "Yes!", "metrics": [{"name": "tone", "score": 0.5, "passed": True}]}
-    ],
-    "scores named after what they grade: Score 0.625 over 2 cases": [
-        {"title": n, "expected_output": "x", "llm_response": "y", "score_form": n / 2, "score_logic": 1, "n_count": 1}
-        for n in range(2)
-    ],
-    "whether a query ran, and what it found: Passed 0.750 over 4 cases": {
-        "records": [{"id": n, "sql_execution_status": "passed", "result_match": n > 0} for n in range(4)]
-    },
-    "F1 of all documents beside that of each: aggregate.f1 0.800 over 1 run": {
-        "docs": [{"doc_id": n, "tp": n, "fp": 1, "fn": 0, "f1": 0.5} for n in "ab"],
-        "aggregate": {"f1": 0.8},
-    },
-    "percentages as texts: overall_pass_rate 75.0 over 1 run": {
-        "results": [{"eval_name": n, "pass_rate": "80%"} for n in "ab"],
-        "overall_pass_rate": "75%",
-    },
-    "a verdict that is called a grade: Passed 0.750 over 4 cases": [
-        {"id": n, "expected": "yes", "output": "no", "grade": "correct" if n else "incorrect"} for n in range(4)
-    ],
-    "a verdict that is called a judgement: Passed 1.000 over 2 cases": {
-        "runs": [{"id": n, "expected": "yes", "actual": "Yes!", "judgement": "PASS"} for n in range(2)]
-    },
-    "a measure beside what was expected: Score 0.375 over 4 cases": [
-        {"id": n, "expected": "yes", "output": "Yes!", "semantic_similarity": n / 4} for n in range(4)
-    ],
-    "verdicts on fields: Score 0.750 over 2 cases": [
-        {"id": n, "a_true": 1, "a_pred": 2, "a_ok": True, "b_true": 1, "b_pred": 1, "b_ok": n > 0} for n in range(2)
-    ],
-    "cases by name: Passed 0.750 over 4 cases": {
-        "results": {name: {"passed": name != "c", "tokens": 90} for name in "abcd"},
-        "n_pass": 3,
-    },
-    "cases by name alone: Score 0.750 over 2 cases": {
-        name: {"score": score, "question": name} for name, score in (("a", 0.5), ("b", 1))
-    },
-    "groups of cases by name: accuracy 0.500 over 1 run": {
-        "agents": {name: {"pass": 1, "fail": 0, "total": 1} for name in "ab"},
-        "accuracy": 0.5,
-    },
-    "a column that is crossed with the cases: Score 0.750 over 6 cases": [
-        {"question_id": f"q{n}", "architecture": kind, "question": f"Which {n}?", "recall": score}
-        for n in range(3)
-        for kind, score in (("naive", 0.5), ("hybrid", 1))
-    ],
-    "a grade beside a variant: Score 0.500 over 6 cases": [
-        {"task_id": f"t{n}", "config": kind, "model": "m", "quality": 0.5, "cost_usd": 0.1, "run": run}
-        for n in range(3)
-        for kind in ("small", "large")
-        for run in (1, 2)
-    ],
-    "a name for each case of several judges: Score 0.750 over 4 cases": {
-        "scores": {n: {"outcome_pass": True, "tool_recall": 0.5, "safety_pass": n != "a", "time": 4} for n in "abcd"}
-    },
-    "a grade beside one verdict by its name: Score 0.500 over 4 cases": [
-        {"id": n, "question": f"?{n}", "recall": 0.5, "refusal_correct": True} for n in range(4)
-    ],
-    "rows that no judge saw: Score 0.500 over 3 cases": [
-        {"id": n, "question": f"?{n}", "judged": n < 3, "faithfulness": int(n < 3), "safety": 0} for n in range(4)
-    ],
-    "a verdict beside the checks behind it: Score 0.500 over 4 cases": [
-        {"id": n, "input": f"?{n}", "passed": n > 1, "checks": {"cited": True, "short": n > 1}} for n in range(4)
-    ],
-    "a list of cases with a score each: Passed 0.500 over 2 cases": {
-        "cases": [{"name": f"c{n}", "score": n, "runs": [{"score": n}]} for n in (0, 1)],
-        "cost_usd": 0.2,
-    },
-    "dimensions with a grade each: Score 0.900 over 2 cases": {
-        "dimensions": [{"id": f"d{n}", "score": score} for n, score in enumerate((8.5, 9.5))],
-        "issues": [],
-    },
-    "verdicts by the names of what they judge: Score 0.875 over 4 cases": {
-        "tests": [{"id": n, "query": f"?{n}", "retrievalStatus": "pass", "answer_ok": n > 0} for n in range(4)]
-    },
-    "a grade of each dimension by variant: Score 0.650 over 4 cases": {
-        "runs": [{"run_id": n, "scores": {d: {"plain": 2, "guided": 4.5} for d in ("tone", "wit")}} for n in (1, 2)]
-    },
-    "grades of a case by dimension and variant: Score 0.625 over 4 cases": [
-        {"id": n, "scores": {"tone": {"plain": 0.5, "guided": 1}, "facts": {"plain": 0, "guided": 1}}} for n in "ab"
-    ],
-    "several measures of a case: Score 0.750 over 3 cases": [
-        {"id": f"q{n}", "sector": "trade", "recall": n / 2, "faithfulness": 1} for n in range(3)
-    ],
-    "cases that all passed: Passed 1.000 over 3 cases": {
-        "score": {"earned": 9},
-        "checks": [{"id": f"setup.{n}", "status": "passed", "points": 3} for n in range(3)],
-    },
-    "a verdict in an object beside that of a call: Passed 0.500 over 4 cases": {
-        "runs": [{"case": x, "ok": True, "scoring": {"passed": x}} for x in ("pass", "partial", "fail", "correct")]
-    },
-    "a label of each system: Score 0.625 over 8 cases": [
-        {"claim_id": n, "truth": x, "full": x, "base": "a" if n else "", "topic": x, "old_truth": "a", "cost": 1}
-        for n, x in enumerate("abab")
-    ],
-    "answers and verdicts of each system: Passed 0.750 over 8 cases": [
-        {"id": n, "expected": f"It is {n}.", "response_a": "1", "a_pass": True, "b-1_answer": "2", "b-1_pass": n > 1}
-        for n in range(4)
-    ],
-    "answers of each system by name: Score 0.500 over 8 cases": [
-        {"id": n, "question": "?", "pipelines": {"base": {"answer": 1, "score": 0.5}, "rag": {"score": n / 3}}}
-        for n in range(4)
-    ],
-    "a score of the row beside its checks: Score 0.375 over 4 cases": [
-        {"id": n, "score": n / 4, "checks": {"short": True, "polite": n > 1}} for n in range(4)
-    ],
-    "measures of a search in an object: Score 0.1875 over 4 cases": [
-        {"id": n, "question": f"?{n}", "metrics": {"hit_rate@1": 0, "mrr": n / 4, "first_rank": 9}} for n in range(4)
-    ],
-    "a classification as right or wrong: Passed 0.750 over 4 cases": [
-        {"sample_id": f"s{n}", "classification": word, "category": "benign"}
-        for n, word in enumerate(("true_positive", "true_negative", "false_negative", "true_negative"))
-    ],
-}
-"""What a file of results is like, and the newest score, which it states or its rows make: its contents."""
-
-
-@pytest.mark.parametrize("name", STATED)
-def test_what_a_file_states_of_its_cases_is_the_score(name, repo, tmp_path):
-    repo.commit({"evals/results.json": json.dumps(STATED[name]), "CLAUDE.md": "Read."})
+@pytest.mark.parametrize(("_case", "stated", "newest"), SCORES, ids=[case for case, *_ in SCORES])
+def test_what_a_file_states_of_its_cases_is_the_score(_case, stated, newest, repo, tmp_path):
+    repo.commit({"evals/results.json": stated, "CLAUDE.md": "Read."})
     look = _look(repo)
     (found,) = (*look.existing, *look.proposed)
     (point,) = history(repo.path, found.id, cache=tmp_path / "memo").points
-    label, value, _, cases, _ = name.partition(": ")[2].split()
+    label, value, _, cases, _ = newest.split()
     specs = {spec.label: spec.name for spec in specs_of("judged", [point.scorecard])}
     assert point.scorecard.metric(specs[label]) == pytest.approx(float(value))
     assert len(point.scorecard.documents) == int(cases)
