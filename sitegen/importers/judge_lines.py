@@ -45,7 +45,7 @@ from sitegen.importers.tool_values import (
     whole,
     written,
 )
-from sitegen.importers.usual_names import MAXIMA, PARTS, plain_name, stated_confidence
+from sitegen.importers.usual_names import MAXIMA, PARTS, stated_confidence
 from sitegen.model.answers import Turn
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Value
@@ -83,7 +83,7 @@ _SYSTEM_PROMPT: Final = ("systemPrompt", "system_prompt")
 
 _OF_ANSWERS: Final = frozenset(
     (
-        *chain(*PARTS.values(), VERDICTS, JUDGES, map(plain_name, (*_OWN_KEYS, *_MESSAGES, *_SYSTEM_PROMPT))),
+        *chain(*PARTS.values(), VERDICTS, JUDGES, map(plain_key, (*_OWN_KEYS, *_MESSAGES, *_SYSTEM_PROMPT))),
         *("evalpath", "failurestage", "failurereasoncode", "targeterrorkind", "timestamp", "conversationid"),
     )
 )
@@ -100,7 +100,7 @@ def is_of_a_judge(content: bytes) -> bool:
     if not isinstance(line, Parsed):
         return True  # the format says what is wrong with the line
     case = members(line.value)
-    has_points = not set(MAXIMA).isdisjoint(map(plain_name, case))  # which are read as shares of it in a table
+    has_points = not set(MAXIMA).isdisjoint(map(plain_key, case))  # which are read as shares of it in a table
     return not (_OWN_KEYS.isdisjoint(case) or has_points) or isinstance(case.get("scores"), list)
 
 
@@ -205,7 +205,7 @@ class _Stated(ToolObject):
         if any(opinion.grader for opinion in opinions):  # the case's score and verdict are computed from the judges'
             overall = replace(overall, grader=overall.grader or Grader())
         findings += (Finding("error", fault.format(repr(name[:80])), _FIX) for fault in faults)
-        named = {plain_name(key): value for key, value in line.members.items() if key != "target"}
+        named = {plain_key(key): value for key, value in line.members.items() if key != "target"}
         asked, expected, output = (
             next((named[name] for name in PARTS[part] if name in named), None)
             for part in ("input", "expected", "output")
@@ -218,7 +218,7 @@ class _Stated(ToolObject):
             variant=line.variant,
             provider=line.target,
             passed=line.passed,
-            texts=texts_of({key: value for key, value in about.items() if plain_name(key) not in _OF_ANSWERS}),
+            texts=texts_of({key: value for key, value in about.items() if plain_key(key) not in _OF_ANSWERS}),
             input=intern(conversation(asked)),  # many answers share one text
             expected=intern(written(expected)),
             output=last_message(output),

@@ -54,7 +54,6 @@ from sitegen.importers.usual_names import (
     is_verdict,
     named_rows,
     nearest_cases,
-    plain_name,
     stated_confidence,
     usual_columns,
     with_shares,
@@ -333,7 +332,7 @@ class _TableReader:
             return ()
         same = expected.strip().casefold() == output.strip().casefold()
         opinion = graded(_EXACT_MATCH, (RIGHT if same else WRONG,))
-        if plain_name(self._parts["expected"][0]) not in _CLASSES:
+        if plain_key(self._parts["expected"][0]) not in _CLASSES:
             return (opinion,)
         if same:
             return (replace(opinion, counts=(FieldScore(expected, Counts(tp=1)),)),)
@@ -369,7 +368,7 @@ class _TableReader:
         sample = members(row.get("sample"))
         messages = next((row[name] for name in self._conversations if row.get(name)), None)
         last_step = next(iter(parts.get("latency", ())), "").rpartition(".")[2]
-        divisor = LATENCIES.get(plain_name(last_step), 1.0)
+        divisor = LATENCIES.get(plain_key(last_step), 1.0)
         tokens_in, tokens_out, cost = (amount_of(self.value(row, part)) for part in USAGE[:3])
         whole_in, whole_out = (None if size is None or size % 1 else int(size) for size in (tokens_in, tokens_out))
         latency = amount_of(self.value(row, "latency"), divisor)
@@ -396,7 +395,7 @@ class _TableReader:
         columns = self._parts.get("confidence", ())
         if set(columns).isdisjoint(self._map.required) and self._grader(row):
             return None
-        names = [(name, LOGPROB if plain_name(name) == LOGPROB else "confidence") for name in columns]
+        names = [(name, LOGPROB if plain_key(name) == LOGPROB else "confidence") for name in columns]
         return stated_confidence(*({usual: value_at(row, name)} for name, usual in names))
 
     def _row_names(self) -> list[str]:

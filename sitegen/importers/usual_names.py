@@ -126,13 +126,6 @@ _STATED_MEASURE: Final = re.compile(
     r"bertscore(?:f1)?|bleu\d?|rouge[l\d]?|judge)(?:score)?|score(?!d)[a-z]+"
 )
 """Matches plain names of numbers that nothing else than a grader writes beside an output."""
-_SEPARATORS = re.compile(r"[^a-z0-9]")
-
-
-@lru_cache(1024)
-def plain_name(name: str) -> str:
-    """Return the name of a column in lower case without separators."""
-    return _SEPARATORS.sub("", name.casefold())
 
 
 def case_rows(rows: Iterable[dict[str, Value]]) -> list[dict[str, Value]]:
@@ -158,7 +151,7 @@ def case_rows(rows: Iterable[dict[str, Value]]) -> list[dict[str, Value]]:
 
 def with_shares(rows: list[dict[str, Value]]) -> list[dict[str, Value]]:
     """Return rows with the share of the possible points as score; the same rows if one does not state its maximum."""
-    by_name = {plain_name(name): name for name in reversed(rows[0])} if rows else {}
+    by_name = {plain_key(name): name for name in reversed(rows[0])} if rows else {}
     points = next((by_name[name] for name in (*SCORES, "points", "pointsearned", "earned") if name in by_name), None)
     maximum = next((by_name[name] for name in MAXIMA if name in by_name), None)
     if points is None or maximum is None or not by_name.keys().isdisjoint(("min", "minscore")):
@@ -167,7 +160,7 @@ def with_shares(rows: list[dict[str, Value]]) -> list[dict[str, Value]]:
     are_points = any((earned or 0) > 1 or len(pairs) == earned == 1 for earned, _ in pairs)  # a lone 1 of 10 is a point
     if not are_points or not all(most and 0 <= (earned or 0) <= most for earned, most in pairs):
         return rows
-    name = points if plain_name(points) in SCORES else SCORES[0]
+    name = points if plain_key(points) in SCORES else SCORES[0]
     return [
         {**row, name: Decimal(str(earned / most)) if most and earned is not None else row.get(points)}
         for row, (earned, most) in zip(rows, pairs, strict=True)
@@ -185,7 +178,7 @@ def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]
     are expected labels. Costs and times beside several systems are those of nobody.
     """
     names = [*cases[0]] if cases else []
-    by_name = {plain_name(name): name for name in names}
+    by_name = {plain_key(name): name for name in names}
     own_truth = next((name for name in names if OWN_SIDES["expected"].fullmatch(name)), "")
     truth = next((by_name[name] for name in PARTS["expected"] if name in by_name), own_truth)
     if not truth or not by_name.keys().isdisjoint((*PARTS["output"], *VERDICTS, *SCORES)):
@@ -195,7 +188,7 @@ def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]
     of_system = re.compile(rf"({longest_first})[_. -](.+)|(.+)[_. -]({longest_first})")
     matches = ((name, of_system.fullmatch(name)) for name in names if systems and name not in systems)
     beside = {name: (match[1] or match[4], match[2] or match[3]) for name, match in matches if match}
-    judged = {system for system, part in beside.values() if plain_name(part) in (*VERDICTS, *SCORES)}
+    judged = {system for system, part in beside.values() if plain_key(part) in (*VERDICTS, *SCORES)}
     if len(judged) < LEAST_VARIANTS or not judged.issuperset(systems.values()):
         labelled = with_labels_of(truth, {name: [case.get(name) for case in cases] for name in names})
         named = {name: system for name, system in systems.items() if name in labelled}
@@ -236,11 +229,11 @@ def _attempts(case: Mapping[str, Value]) -> list[dict[str, Value]]:
 
     The list is empty unless these state results, and the case has none of its own.
     """
-    lists = {name: cell for name, cell in case.items() if isinstance(cell, list) and plain_name(name) in _ATTEMPTS}
+    lists = {name: cell for name, cell in case.items() if isinstance(cell, list) and plain_key(name) in _ATTEMPTS}
     lists |= {
         name: [{"variant": system, **members(row)} for system, row in cell.items()]
         for name, cell in case.items()
-        if isinstance(cell, dict) and plain_name(name) in SYSTEMS
+        if isinstance(cell, dict) and plain_key(name) in SYSTEMS
     }
     if not lists:
         return []
@@ -256,7 +249,7 @@ def _by_variant(case: dict[str, Value]) -> list[dict[str, Value]]:
 
     The dimensions of a case are its scores. Where no name of a case is stated, they are the cases.
     """
-    name = next((name for name, cell in case.items() if isinstance(cell, dict) and plain_name(name) in OBJECTS), None)
+    name = next((name for name, cell in case.items() if isinstance(cell, dict) and plain_key(name) in OBJECTS), None)
     if name is None:
         return []
     dimensions = {dimension: members(graded) for dimension, graded in members(case.get(name)).items()}
@@ -269,7 +262,7 @@ def _by_variant(case: dict[str, Value]) -> list[dict[str, Value]]:
     ):
         return []
     rest = {key: cell for key, cell in case.items() if key != name}
-    if {*map(plain_name, rest)} & {*PARTS["id"], *PARTS["input"]}:
+    if {*map(plain_key, rest)} & {*PARTS["id"], *PARTS["input"]}:
         return [
             {**rest, "variant": variant, name: {dimension: graded[variant] for dimension, graded in dimensions.items()}}
             for variant in variants
@@ -314,13 +307,13 @@ def with_named_checks(row: dict[str, Value]) -> dict[str, Value]:
         if (
             isinstance(cell, str)
             and cell[:1] in ("{", "[")
-            and (plain_name(name) in _LISTS or _ONE_NUMBER.fullmatch(cell))
+            and (plain_key(name) in _LISTS or _ONE_NUMBER.fullmatch(cell))
         ):
             with suppress(UnreadableError):
                 checks[name] = cell = parse_json(cell).value
-        if isinstance(cell, list) and plain_name(name) in _LISTS:
+        if isinstance(cell, list) and plain_key(name) in _LISTS:
             by_name = _by_name(cell)
-            checks[name if plain_name(name) in OBJECTS or not by_name else CHECKS] = by_name or cell
+            checks[name if plain_key(name) in OBJECTS or not by_name else CHECKS] = by_name or cell
     return {**row, **checks} if checks else row
 
 
@@ -345,7 +338,7 @@ def stated_confidence(*objects: Mapping[str, Value]) -> float | None:
     """
     for stated in objects:
         for name, value in stated.items():
-            if (key := plain_name(name)) in PARTS["confidence"] and (number := _as_number(value)) is not None:
+            if (key := plain_key(name)) in PARTS["confidence"] and (number := _as_number(value)) is not None:
                 return number if key != LOGPROB else math.exp(number) if number <= 0 else math.inf
     return None
 
@@ -364,7 +357,7 @@ def states_a_result(row: dict[str, Value], *, of_response: bool = False) -> bool
     """
     verdicts = VERDICTS if of_response else (*VERDICTS, *WEAK_VERDICTS)
     for name, value in with_named_checks(row).items():
-        plain, holds_checks = plain_name(name), plain_name(name.partition(".")[0]) in OBJECTS
+        plain, holds_checks = plain_key(name), plain_key(name.partition(".")[0]) in OBJECTS
         if isinstance(value, dict) or (isinstance(value, list) and not of_response):
             stated = bool(value) and (holds_checks or (not of_response and _GRADING.fullmatch(plain) is not None))
         else:
@@ -392,7 +385,7 @@ def named_rows(value: Value) -> list[Value]:
     rows = list(map(members, members(value).values()))
     for row in rows:
         named = any(NAMED_VERDICT.search(name) and is_verdict(value) for name, value in row.items())
-        if not (named or states_a_result(row) or _attempts(row)) or _COUNTS & {*map(plain_name, row)}:
+        if not (named or states_a_result(row) or _attempts(row)) or _COUNTS & {*map(plain_key, row)}:
             return []
     return [{"id": name, **row} for name, row in zip(members(value), rows, strict=True)]
 
@@ -414,7 +407,7 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     """Return the meaning of columns by their names; None if none of them has a score or a verdict."""
     by_name: dict[str, str] = {}
     for name in dict.fromkeys(chain.from_iterable(rows)):
-        by_name.setdefault(plain_name(name), name)
+        by_name.setdefault(plain_key(name), name)
     parts: dict[str, tuple[str, ...]] = {}
     for part, usual in usual_parts(by_name).items():
         used = set(chain.from_iterable(parts.values()))
@@ -430,26 +423,26 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
         f"{name}.{key}"
         for row in rows
         for name, inner in row.items()
-        if isinstance(inner, dict) and _GRADING.fullmatch(plain_name(name))
+        if isinstance(inner, dict) and _GRADING.fullmatch(plain_key(name))
         for key, cell in inner.items()
-        if plain_name(key) in VERDICTS and is_verdict(cell)
+        if plain_key(key) in VERDICTS and is_verdict(cell)
     )
     named = (name for name in (*VERDICTS, *WEAK_VERDICTS, *words) if _states_verdicts(by_name.get(name), rows))
     verdict = next((by_name[name] for name in named), "")
-    verdict = verdict if plain_name(verdict) in VERDICTS else next(graded, verdict)
+    verdict = verdict if plain_key(verdict) in VERDICTS else next(graded, verdict)
     numeric = (name for name in SCORES if name in by_name and any(_is_number(row.get(by_name[name])) for row in rows))
     score = next((by_name[name] for name in numeric), "")
     above = dict.fromkeys(
         name.partition(".")[0] for row in rows for name in row if "." in name or isinstance(row[name], dict)
     )
-    scores = tuple((f"{name}.*", "") for plain in OBJECTS for name in above if plain_name(name) == plain)
+    scores = tuple((f"{name}.*", "") for plain in OBJECTS for name in above if plain_key(name) == plain)
     if not scores and not _SPANS.isdisjoint(by_name):  # whose scores are lists: a trace may have several of a name
         lists = [name for name in by_name.values() if any(isinstance(row.get(name), list) for row in rows)]
         scores = tuple((name, "") for name in lists if any(_is_number(lone_item(row.get(name))) for row in rows))
     if not (verdict or score or scores):
         measures = (name for plain, name in by_name.items() if _STATED_MEASURE.fullmatch(plain))
         scores = tuple((name, "") for name in measures if any(_is_number(row.get(name)) for row in rows))
-    sides = [plain_name(name) for part in ("expected", "output") for name in parts.get(part, ())]
+    sides = [plain_key(name) for part in ("expected", "output") for name in parts.get(part, ())]
     is_classified = len(sides) == 2 and sides[0] in TRUE_LABELS and sides[1] in PREDICTED_LABELS
     if not (verdict or score or scores or is_classified):
         return None
@@ -465,7 +458,7 @@ def _states_verdicts(column: str | None, rows: Sequence[Mapping[str, Value]]) ->
     """Whether most cells of a column that are not empty state a verdict; in a column with that name, any of them."""
     cells = [row[column] for row in rows if column in row and not is_no_score(row[column])] if column else []
     stated = sum(map(is_verdict, cells))
-    return stated * 2 > len(cells) or (plain_name(column or "") == _VERDICT and bool(cells))
+    return stated * 2 > len(cells) or (plain_key(column or "") == _VERDICT and bool(cells))
 
 
 EXPECTED: Final = tuple(name for name in PARTS["expected"] if name not in TRUE_LABELS)

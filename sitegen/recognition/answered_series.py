@@ -14,7 +14,7 @@ from typing import Final
 
 from sitegen.history.globs import run_glob
 from sitegen.importers.recorded_layouts import is_measure, numbers_of_layout
-from sitegen.importers.usual_names import PARTS, case_rows, plain_name, usual_columns
+from sitegen.importers.usual_names import PARTS, case_rows, usual_columns
 from sitegen.model.outcomes import Value
 from sitegen.recognition.files import Reader, table_of, texts, value_of
 from sitegen.recognition.output_series import (
@@ -27,6 +27,7 @@ from sitegen.recognition.output_series import (
     run_globs_of,
 )
 from sitegen.recognition.recognition import is_made_id, task_of
+from sitegen.text.keys import plain_key
 from sitegen.text.plain import natural_order
 
 _LEAST: Final = 2
@@ -239,7 +240,7 @@ def _same_of(value: Value, *, are_variants: bool) -> tuple[frozenset[str], froze
         if over := [task] if task else sizes:
             return frozenset(number.name for number in numbers), frozenset((*over, "numbers"))
     table = table_of(value)
-    columns = {plain_name(column): column for column in table.columns} if table else {}
+    columns = {plain_key(column): column for column in table.columns} if table else {}
     ids, inputs = ([columns[name] for name in PARTS[part] if name in columns] for part in ("id", "input"))
     named = (*(ids or [*filter(is_made_id, columns.values())])[:1], *inputs[:1])
     cases = (texts(row.get(name) for row in table.rows) for name in named) if table else ()

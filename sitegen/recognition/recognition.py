@@ -41,7 +41,6 @@ from sitegen.importers.usual_names import (
     WEAK_VERDICTS,
     case_rows,
     is_verdict,
-    plain_name,
     usual_parts,
     with_labels_of,
     with_shares,
@@ -51,6 +50,7 @@ from sitegen.model.outcomes import Unusable, Value
 from sitegen.recognition.files import ROWS, FoundTable, leaf_paths, table_of, texts, value_of
 from sitegen.recognition.output_series import MODEL, OutputSeries, TruthFinder, is_result_by_name
 from sitegen.scoring.case_files import kind_of_case_file
+from sitegen.text.keys import plain_key
 from sitegen.text.plain import counted
 
 _MOST_NUMBERS: Final = 200
@@ -79,7 +79,7 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
         return cases
     of_tool, table = _tool_results(path, content), _graded_table(series, content)
     if of_tool and table and importer_of(path, content) is ANY_LINES:
-        variant = plain_name(table[0]["settings"]["columns"].get("variant", ""))
+        variant = plain_key(table[0]["settings"]["columns"].get("variant", ""))
         of_tool = of_tool if not variant or variant in PARTS["variant"] else None
     if graded := of_tool or table or cases:
         return graded
@@ -96,11 +96,11 @@ def states_results(series: OutputSeries, content: bytes) -> bool:
     table, paths = table_of(value), leaf_paths(value)
     columns = _values_by_column(table) if table and table.size > 1 else {}
     given = (values for name, values in columns.items() if not _SIDE_OF.fullmatch(name))
-    systems = [name for name in columns if "." in name and plain_name(name.partition(".")[0]) in SYSTEMS]
+    systems = [name for name in columns if "." in name and plain_key(name.partition(".")[0]) in SYSTEMS]
     of_systems = series.hinted and (bool(systems) or sum(_states_verdicts(values, 2) for values in given) > 1)
     if of_systems or not is_result_by_name(series.newest.name):
         return of_systems
-    names = {plain_name(path.rpartition(".")[2].removesuffix("[]")) for path in paths}
+    names = {plain_key(path.rpartition(".")[2].removesuffix("[]")) for path in paths}
     # Test cases state what is expected, and no output.
     has_sides = not any(names.isdisjoint(PARTS[side]) for side in ("expected", "output"))
     return not names.isdisjoint(_STATES) or {"score", "max"} <= names or has_sides
@@ -285,7 +285,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     columns = _values_by_column(table)
     by_name: dict[str, str] = {}
     for name in (*table.columns, *(name for name in columns if "." in name)):
-        by_name.setdefault(plain_name(name), name)
+        by_name.setdefault(plain_key(name), name)
     parts: dict[str, Any] = {}
     for part, names in usual_parts(by_name).items():
         unused = (by_name[name] for name in names if name in by_name and by_name[name] not in parts.values())
@@ -301,11 +301,11 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         )
         parts |= zip(["id"], free, strict=False)
     if "id" in parts and (varied := _crossed_with(columns, parts)):
-        if plain_name(parts.get("variant", "")) in PARTS["model"]:
+        if plain_key(parts.get("variant", "")) in PARTS["model"]:
             parts.setdefault("model", parts["variant"])
         parts["variant"] = varied
     for name in columns:  # a verdict may be in an object of the judge: ``judgment.verdict``
-        by_name.setdefault(plain_name(name.rpartition(".")[2]), name)
+        by_name.setdefault(plain_key(name.rpartition(".")[2]), name)
     named = [(by_name[name], 1 + (name in WEAK_VERDICTS)) for name in (*VERDICTS, *WEAK_VERDICTS) if name in by_name]
     verdict = next((name for name, least in named if _states_verdicts(columns[name], least)), None)
     scores, highest = _score_columns(columns, by_name, verdict)
@@ -317,22 +317,22 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         verdict = stated[0]
     elif not verdict and highest <= 1 and len(stated) > len(scores):
         scores += stated
-    if not ({"id", "input"} & parts.keys()) and any(plain_name(name.partition(".")[0]) in OBJECTS for name in scores):
+    if not ({"id", "input"} & parts.keys()) and any(plain_key(name.partition(".")[0]) in OBJECTS for name in scores):
         parts["input"] = max(table.columns, key=lambda name: len(texts(columns[name])))
     # deepeval writes the way in which a metric judges behind its name: ``Correctness [GEval]``.
     tells = {"input", "expected", "output", "variant"} & parts.keys()
     # No search gives two measures of what it found.
-    ids, measures = parts.get("id", ""), [name for name in scores if not plain_name(name).endswith("score")]
-    is_explained = any(plain_name(name).endswith(PARTS["reasoning"]) for name in table.columns)
+    ids, measures = parts.get("id", ""), [name for name in scores if not plain_key(name).endswith("score")]
+    is_explained = any(plain_key(name).endswith(PARTS["reasoning"]) for name in table.columns)
     is_judged = (
         bool(tells or stated or is_explained or has_maximum)
-        or plain_name(table.key) in _CASES
+        or plain_key(table.key) in _CASES
         or (is_made_id(ids) and not any(MODEL.search(str(cell)) for cell in columns[ids]) and len(measures) > 1)
         or any(name.endswith("]") for name in scores)
         or (bool(measures) and _is_of_cases(table))
     )
     sides = [parts[part] for part in ("expected", "output") if part in parts]
-    expected, output = (plain_name(parts.get(part, "")) for part in ("expected", "output"))
+    expected, output = (plain_key(parts.get(part, "")) for part in ("expected", "output"))
     are_usual = output in PARTS["output"] and bool(expected in PARTS["expected"] or verdict or scores)
     is_classified = len(sides) > 1 and (
         (expected in TRUE_LABELS and (output in PREDICTED_LABELS or output.endswith("label")))
@@ -345,7 +345,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     # Labels are compared: a verdict on few cases is of a step, and a number of another name describes the text.
     is_stated = verdict and sum(map(is_no_score, columns[verdict])) * 2 <= len(table.rows)
     verdict = verdict if is_stated or not is_classified else None
-    scores = [name for name in scores if verdict or not is_classified or plain_name(name) in SCORES]
+    scores = [name for name in scores if verdict or not is_classified or plain_key(name) in SCORES]
     parts |= {"passed": verdict} if verdict else {}
     parts |= _parts_of_scores(scores, verdict, columns)
     scale = _scale(highest)
@@ -354,12 +354,12 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
 
 
 def _parts_of_scores(scores: list[str], verdict: str | None, columns: Mapping[str, list[Value]]) -> dict[str, Any]:
-    plain = {plain_name(name): name for name in scores}
-    overall = next((name for name in columns if plain_name(name) in SCORES and _numbers_of_column(columns[name])), "")
+    plain = {plain_key(name): name for name in scores}
+    overall = next((name for name in columns if plain_key(name) in SCORES and _numbers_of_column(columns[name])), "")
     if {"precision", "recall", "f1"} <= plain.keys():
         return {"scores": scores, "score": plain["f1"]}
     by_object = {name.partition(".")[0] for name in scores}
-    if not scores or plain_name(min(by_object)) not in OBJECTS or len(by_object) > 1:
+    if not scores or plain_key(min(by_object)) not in OBJECTS or len(by_object) > 1:
         return {"scores": scores} if len(scores) > 1 else {"score": scores[0]} if scores else {}
     parts: dict[str, Any] = {"scores": [f"{min(by_object)}.*"]}  # a judge that is added later counts as well
     if all(_states_verdicts(columns[name], 1) for name in scores) and (stated := verdict or overall):
@@ -390,10 +390,10 @@ def _parts_by_own_names(parts: Mapping[str, str], columns: Mapping[str, list[Val
             sides = (name for name in free if names.fullmatch(name))
             added[part] = next((name for name in sides if _are_labels(columns[name])), "")
     expected, output = parts.get("expected", ""), parts.get("output") or added.get("output", "")
-    if plain_name(expected) in TRUE_LABELS:
+    if plain_key(expected) in TRUE_LABELS:
         may_be = [name for name in (output, *free) if name and not NO_ANSWERER.search(name)]
         alike = [name for name in may_be if _are_labels(columns[expected], columns[name])]
-        named = [name for name in alike if plain_name(name).endswith("label") or OWN_SIDES["output"].fullmatch(name)]
+        named = [name for name in alike if plain_key(name).endswith("label") or OWN_SIDES["output"].fullmatch(name)]
         output = added["output"] = output if output in alike or len(named or alike) != 1 else (named or alike)[0]
     if output and not (parts.get("expected") or added["expected"]):
         same = with_labels_of(output, columns)
@@ -420,7 +420,7 @@ def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
     for name, values in tuple(columns.items()):
         objects = [value for value in values if isinstance(value, dict)]
         for key in dict.fromkeys(key for row in objects for key in row) if len(objects) * 2 > len(values) else ():
-            if "." not in key and plain_name(name) not in PARTS["expected"]:
+            if "." not in key and plain_key(name) not in PARTS["expected"]:
                 columns[f"{name}.{key}"] = [value.get(key) if isinstance(value, dict) else None for value in values]
     return columns
 
@@ -465,7 +465,7 @@ def _score_columns(
     of_judges = [
         name
         for name in columns
-        if name.endswith(".score") or ("." in name and plain_name(name.split(".")[0]) in OBJECTS)
+        if name.endswith(".score") or ("." in name and plain_key(name.split(".")[0]) in OBJECTS)
     ]
     overall = [by_name[name] for name in SCORES if name in by_name and _numbers_of_column(columns[by_name[name]])]
     places = {name: headline_place(name) for name in columns if not lower_is_better(name)}

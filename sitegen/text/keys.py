@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
@@ -82,8 +83,8 @@ def misspelt(name: str, names: Iterable[str]) -> str | None:
 
 @lru_cache(1024)
 def plain_key(name: str) -> str:
-    """Return a key in lower case without ``_``, ``-`` and spaces."""
-    return name.casefold().replace("-", "").replace("_", "").replace(" ", "")
+    """Return a key or the name of a column in lower case, its letters and digits alone."""
+    return re.sub(r"[\W_]", "", name.casefold())
 
 
 def _slips(word: str, target: str) -> int:
