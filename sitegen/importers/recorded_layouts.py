@@ -260,11 +260,11 @@ def numbers_of_layout(root: dict[str, Value] | list[Value], where: Mapping[str, 
     is_ours = str(root.get("schema")).startswith("sitegen/")
     if isinstance(results, dict) and ("prompt_path" in root or is_ours):
         return numbers_in(results)
-    if is_ours:
-        return _of_sitegen(root)
-    if {"accuracy", "correct", "expected"} <= root.keys() and isinstance(root.get("missed"), list):
-        return chain(numbers_in(root), _lengths(root))
-    return numbers_in(root)
+    if is_ours:  # the totals, without fields, documents and metadata
+        totals = {key: at for key, at in root.items() if key == "errors_by_type" or not isinstance(at, dict | list)}
+        return chain(numbers_in(root.get("metrics")), numbers_in(totals), _lengths(root))
+    of_highlights = {"accuracy", "correct", "expected"} <= root.keys() and isinstance(root.get("missed"), list)
+    return chain(numbers_in(root), _lengths(root) if of_highlights else ())
 
 
 def _of_tasks(results: dict[str, Value], stated: Value) -> Iterator[RecordedNumber]:
@@ -307,16 +307,6 @@ def _of_prompts(
             yield from numbers_in(results, PurePosixPath(path).stem if isinstance(path, str) else key)
         elif path == chosen_path:
             yield from numbers_in(results)
-
-
-def _of_sitegen(root: dict[str, Value]) -> Iterator[RecordedNumber]:
-    """Results that sitegen wrote: the totals, without fields, documents and metadata."""
-    metrics = root.get("metrics")
-    yield from numbers_in(metrics if isinstance(metrics, dict) else {})
-    totals: dict[str, Value] = {key: value for key, value in root.items() if not isinstance(value, dict | list)}
-    yield from numbers_in(totals)
-    yield from numbers_in(root.get("errors_by_type"), "errors_by_type")
-    yield from _lengths(root)
 
 
 def _lengths(root: dict[str, Value]) -> Iterator[RecordedNumber]:

@@ -86,14 +86,6 @@ def kind_of_newest(search: Search, entry: EvalConfig) -> EvalConfig:
     return dataclasses.replace(entry, kind=kind) if kind else entry
 
 
-def judged_response_evals(search: Search) -> Iterator[EvalConfig]:
-    """Yield an eval for each folder of evals whose responses state verdicts or scores beside a file of test cases."""
-    for eval_id, folder in search.eval_folders.items():
-        entry = EvalConfig(id=eval_id)
-        if folder not in search.homes and (judged := judged_by_responses(search, entry)).kind:
-            yield judged
-
-
 def judged_by_responses(search: Search, entry: EvalConfig) -> EvalConfig:
     """Return the entry with kind ``judged`` if it states no kind, and its newest responses state verdicts or scores.
 

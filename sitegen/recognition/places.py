@@ -31,7 +31,6 @@ from sitegen.recognition.found_cases import (
     candidates_below,
     case_file_evals,
     judged_by_responses,
-    judged_response_evals,
     kind_of_newest,
     test_case_evals,
 )
@@ -241,12 +240,20 @@ def skill_evals(search: Search) -> Iterator[EvalConfig]:
 
 
 def judged_evals(search: Search) -> Iterator[EvalConfig]:
-    """Yield an eval for each folder of evals with judged results and nothing of another kind."""
+    """Yield an eval for each folder of evals with judged results and nothing of another kind.
+
+    Responses beside a file of test cases are such results as well, if they state verdicts or scores.
+    """
     for eval_id, folder in search.eval_folders.items():
-        names = search.names(folder)
-        is_free = folder not in search.homes and OTHER_KINDS.isdisjoint(names)
-        if is_free and any(names.get(name) is False for name in files_of("judged").outputs):
-            yield EvalConfig(id=eval_id, kind="judged")
+        if folder in search.homes:
+            continue
+        names, entry = search.names(folder), EvalConfig(id=eval_id)
+        is_judged = OTHER_KINDS.isdisjoint(names) and any(
+            names.get(name) is False for name in files_of("judged").outputs
+        )
+        judged = dataclasses.replace(entry, kind="judged") if is_judged else judged_by_responses(search, entry)
+        if judged.kind:
+            yield judged
 
 
 _DVCLIVE: Final = "dvclive"
@@ -363,7 +370,7 @@ def _prompts_of(content: bytes) -> str:
 
 _FINDERS: Final[tuple[Callable[[Search], Iterator[EvalConfig]], ...]] = (
     *(promptfoo_evals, github_prompt_evals, inspect_evals, agentv_evals, skill_evals, case_file_evals),
-    *(judged_evals, judged_response_evals, test_case_evals, recorded_evals, prompt_evaluations),
+    *(judged_evals, test_case_evals, recorded_evals, prompt_evaluations),
 )
 """Each yields an entry for each eval in the places that it searches, without the folders of the manifest's evals.
 
