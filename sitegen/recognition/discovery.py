@@ -38,7 +38,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.recognition.answered_series import MOST_BESIDE, joined_series
 from sitegen.recognition.document_folders import beside_their_outputs, folders_of_documents
-from sitegen.recognition.files import LARGEST, MOST_READ, FilesOfHistory, Reader, TrackedFile, bounded, why_malformed
+from sitegen.recognition.files import LARGEST, REPORTS, FilesOfHistory, Reader, TrackedFile, bounded, why_malformed
 from sitegen.recognition.initialising import Proposal, manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
 from sitegen.recognition.output_series import (
@@ -106,7 +106,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         if proposals_in[folder] <= MOST_BESIDE:
             found.append((series, replace(proposal, doubt=doubt_about(series, content))))
     homes = {file.folder for series, _ in found for file in series.files}
-    for report in data_files((one for one in files if not (one.refused or one.deleted)), ("md", "txt", "log", "out")):
+    for report in data_files((one for one in files if not (one.refused or one.deleted)), REPORTS):
         is_of_project = not found and report.name == "README.md" and report.versions >= OFTEN
         if is_of_project or (is_result_by_name(report.path) and report.folder not in homes):
             unread[report.path] = why_malformed(report, read(report.path) or b"")
@@ -218,7 +218,7 @@ def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple
     if content:
         reason = why_malformed(file, content)
     else:
-        reason = at.refusal(file.path, LARGEST) or f"{MOST_READ} files, or the most bytes, were read before it"
+        reason = at.refusal(file.path, LARGEST) or "the most files or bytes that a search reads were read before it"
         reason = f"{reason}. {fetch_command(file.path)}".removesuffix(".") if reason == POINTER else reason
     if reason and series.versions > 1 and (content := next(at.earlier(file.path, LARGEST), None)):
         recognition = recognise(series, content, truths)

@@ -103,6 +103,8 @@ def beside_their_outputs(files: Iterable[TrackedFile]) -> dict[str, str]:
     for file in files:
         if match := _SIDE.fullmatch(file.stem if file.ending in TEXT | DATA else file.name):
             sides.setdefault(file.folder, {}).setdefault(match[1], {})[bool(match[2])] = file.path
+        elif file.ending in DATA and is_result_by_name(file.path):  # ``d1.json`` beside ``d1.golden.json``
+            sides.setdefault(file.folder, {}).setdefault(file.stem, {}).setdefault(False, file.path)
     pairs = ([both for both in documents.values() if len(both) > 1] for documents in sides.values())
     several = [both for of_folder in pairs if len(of_folder) >= _LEAST for both in of_folder]
     return {path: _MOVE * is_expected for both in several for is_expected, path in both.items()}

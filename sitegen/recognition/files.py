@@ -36,14 +36,20 @@ TEXT: Final = frozenset(
     {"md", "mdc", "txt", "prompt", "prompty", "j2", "jinja", "jinja2", "mustache", "hbs", "yaml", "yml", "json", "toml"}
 )
 """Endings of files that may instruct a model."""
-_LISTED: Final = RESULTS | TEXT | {"log", "out", "gold", "golden", "expected", "actual"}
+REPORTS: Final = frozenset({"md", "txt", "log", "out", "html", "htm", "ipynb", "toml", "rst", "json5"})
+"""Endings of files in which results may stand that nothing reads."""
+_LISTED: Final = RESULTS | TEXT | REPORTS | {"gold", "golden", "expected", "actual"}
 
 _LINK: Final = "it is a symbolic link or a submodule, which is not followed. Commit a regular file in its place"
 _UNPRINTABLE: Final = "no configuration can name it, because its path holds a control character. Rename it"
 _FORMATS: Final = {
     "eval": "Inspect gave this log another name. Name it in the manifest: kind: judged, and its path as outputs",
-    "parquet": "Parquet is not read. Write the table as CSV or JSON Lines",
     **dict.fromkeys(("xlsx", "xls", "ods"), "spreadsheets are not read. Save it as CSV"),
+    **dict.fromkeys(("gz", "zip", "zst", "bz2", "xz", "7z"), "packed files are not read. Commit the file unpacked"),
+    **dict.fromkeys(
+        ("parquet", "arrow", "feather", "pkl", "npy", "npz", "sqlite", "sqlite3", "db", "duckdb"),
+        "such tables are not read. Write the rows as CSV or JSON Lines",
+    ),
 }
 """Why files that may hold results are not searched, by their suffix."""
 _SKIPPED = re.compile(
@@ -129,13 +135,12 @@ def files_of_history(repository: Repository, head: str, before: FilesOfHistory |
     """
     boundary = repository.shallow_boundary
     commits: Iterable[str] = ()
-    if before is not None and before.boundary == boundary:
+    known, before = before, None
+    if known is not None and known.boundary == boundary:
         with suppress(SitegenError):  # the earlier commit does not exist any more
-            commits = tuple(commits_up_to(repository.place, head, since=before.head))
-            is_continued = repository.resolve(f"{head}~{len(commits)}") == before.head
-            before = before if is_continued and before.commits + len(commits) <= _MOST_COMMITS else None
-    else:
-        before = None
+            commits = tuple(commits_up_to(repository.place, head, since=known.head))
+            is_continued = repository.resolve(f"{head}~{len(commits)}") == known.head
+            before = known if is_continued and known.commits + len(commits) <= _MOST_COMMITS else None
     if before is None:
         try:
             since = repository.resolve(f"{head}~{_MOST_COMMITS}")
@@ -174,7 +179,7 @@ def files_of_history(repository: Repository, head: str, before: FilesOfHistory |
 
 LARGEST: Final = 5_000_000
 """The size of the largest file that is parsed, in bytes."""
-MOST_READ: Final = 300
+_MOST_READ: Final = 300
 _MOST_BYTES: Final = 60_000_000
 """The most bytes that are read from all files together."""
 ROWS: Final = 200
@@ -194,7 +199,7 @@ def bounded(read: Callable[[str, int], bytes | None]) -> Reader:
 
     @cache
     def content(path: str) -> bytes | None:
-        if len(sizes) >= MOST_READ or sum(sizes) >= _MOST_BYTES:
+        if len(sizes) >= _MOST_READ or sum(sizes) >= _MOST_BYTES:
             return None
         content = read(path, LARGEST)
         sizes.append(len(content or b""))
@@ -220,13 +225,21 @@ class FoundTable(Frozen):
 
 
 _SHARE: Final = r"[\s*]*(?:0?\.[0-9]+|1\.0+|[0-9]{1,3}(?:\.[0-9]+)?[ ]?%)"
-_NAMED_SHARE = re.compile(rf"(?<![A-Za-z0-9])([A-Za-z](?>[\w@ -]{{0,40}}))[\s*]*[:=|]{_SHARE}")
+_NAMED_SHARE = re.compile(rf"(?<![A-Za-z0-9])([A-Za-z](?>[\w@ -]{{0,40}}))[\s*\"]*[:=|][\"]?{_SHARE}")
 
 
 def why_malformed(file: TrackedFile, content: bytes) -> str:
     """Return why a file of data, or the numbers in a text, cannot be read, and what to do; empty if they can."""
-    if file.ending not in RESULTS:
-        lines = content[:_MOST_OF_TEXT].decode("utf-8", "replace").splitlines()[:ROWS]
+    if content.lstrip().startswith(b"<promptfoo>"):
+        return "promptfoo's XML is not read. Let promptfoo write JSON: -o output.json"
+    if file.ending == "csv" and re.match(rb"(?:.*[,;\t])?-?[0-9]*\.[0-9]+[,;\t\r\n]", content):
+        return "its first line does not name the columns. Write their names there"
+    if file.ending not in DATA:
+        text = content[:_MOST_OF_TEXT].decode("utf-8", "replace")
+        if file.ending in ("html", "htm"):  # each row of a table on a line, with a rule below it
+            rows = re.sub(r"(?i)</tr>", "\n|-\n", re.sub(r"(?i)<t[dh]\b[^>]*>", "|", " ".join(text.split())))
+            text = re.sub(r"<[^>]*>", " ", rows)
+        lines = text.splitlines()[:ROWS]
         names = [match[1] for line in lines for match in _NAMED_SHARE.finditer(line)]
         for head, rule, row in zip(lines, lines[1:], lines[2:], strict=False):
             if re.fullmatch(r"[\s|:]*-[-\s|:]*", rule):  # at the head of its column in Markdown
@@ -238,8 +251,6 @@ def why_malformed(file: TrackedFile, content: bytes) -> str:
         value = _value(file.ending, content)
     except UnreadableError as error:
         return f"{error.message}. {error.fix.removesuffix('.')}"
-    if content.lstrip().startswith(b"<promptfoo>"):
-        return "promptfoo's XML is not read. Let promptfoo write JSON: -o output.json"
     if value == []:
         return "it has no rows"
     if isinstance(value, list) and all(as_float(each) is not None for each in value):

@@ -56,6 +56,7 @@ _PLACE = re.compile(
 _TRUTH = re.compile(r"truth|gold|expected|answer[_-]?key|(?:^|[/_.-])gt(?:[/_.-]|$)", re.IGNORECASE)
 _TRUTH_NAME = re.compile(r"label|reference|annotat|correct", re.IGNORECASE)
 """Words that suggest expected values in the name of a file, but not in the name of a folder."""
+_OUTPUT = re.compile(r"output|extract|predict|result|respon|actual|generat|answer|(?:^|/)runs?(?:/|$)", re.IGNORECASE)
 _DATA_SET = re.compile(r"data[_-]?set|questions|test[_-]?(?:cases|set)", re.IGNORECASE)
 """Words in the name of a file that may hold questions, with what is expected or without."""
 _NO_RESULTS = re.compile(
@@ -382,7 +383,11 @@ class TruthFinder:
 
     def paired(self, series: OutputSeries) -> tuple[TrackedFile, dict[str, Any]] | None:
         """Return the file with the expected values of an output, and keys of an entry that match their documents."""
-        actual = self._shape(series.newest)
+        file, beside = series.newest, self._beside.get(series.newest.folder, ())
+        ends = (f"{sign}{word}" for word in ("expected", "gold", "golden", "truth", "gt") for sign in "._-")
+        is_by_name = any(f"{file.stem}{end}" in beside for end in ends)  # ``d1.json`` beside ``d1.golden.json``
+        may_be = file.ending in DATA and (series.is_glob or _OUTPUT.search(series.path) or is_by_name)
+        actual = self._shape(file) if may_be else None
         if actual is None:
             return None
         scored = [

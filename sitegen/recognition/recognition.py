@@ -14,6 +14,7 @@ from sitegen.data_files.folders import DATA
 from sitegen.data_files.reading import LINES, UnreadableError, ending
 from sitegen.importers import ANY_LINES, importer_of, read_results
 from sitegen.importers.case import VERDICTS, grade_of, is_no_score
+from sitegen.importers.preferences import WINS
 from sitegen.importers.recorded_layouts import (
     headline_place,
     is_amount,
@@ -61,7 +62,6 @@ _HIGHEST: Final = 100
 """The highest value of a metric that is a share, a percentage or a grade; a count or a time may be higher."""
 _LARGEST_SUMS: Final = 3_000_000
 """The size of the largest file that is read as the metrics of a run, in bytes."""
-_OUTPUT = re.compile(r"output|extract|predict|result|respon|actual|generat|answer|(?:^|/)runs?(?:/|$)", re.IGNORECASE)
 
 
 Recognition: TypeAlias = tuple[dict[str, Any], str]
@@ -83,8 +83,7 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
         of_tool = of_tool if not variant or variant in PARTS["variant"] else None
     if graded := of_tool or table or cases:
         return graded
-    may_be_output = series.newest.ending in DATA and (series.is_glob or _OUTPUT.search(series.path))
-    if may_be_output and (pair := truths.paired(series)):
+    if pair := truths.paired(series):
         file, keys = pair
         return {**keys, "ground_truth": file.path}, f"expected values in {file.path}, with the fields of these outputs"
     return _recorded_numbers(series, content)
@@ -328,7 +327,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         bool(tells or stated or is_explained or has_maximum)
         or plain_key(table.key) in _CASES
         or (is_made_id(ids) and not any(MODEL.search(str(cell)) for cell in columns[ids]) and len(measures) > 1)
-        or any(name.endswith("]") for name in scores)
+        or any(name.endswith("]") or WINS in name for name in scores)
         or (bool(measures) and _is_of_cases(table))
     )
     sides = [parts[part] for part in ("expected", "output") if part in parts]

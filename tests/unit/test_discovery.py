@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from sitegen.api import history
 from sitegen.config.manifest import manifest_in_force
@@ -186,18 +187,6 @@ def test_instructions_are_found_by_their_places_and_names_else_by_what_they_say(
     )
 
 
-@pytest.mark.parametrize(
-    "names", ["y_true,y_pred", "true_label,predicted_label", "Gold Label,pred-label", "gold_label,mini_label"]
-)
-def test_a_table_of_a_classification_is_judged_by_its_two_labels(names, repo):
-    rows = "1,hi,spam,spam\n2,yo,ham,spam\n3,hey,ham,ham\n4,oh,ham,ham\n"
-    for table in (rows, rows.replace("hi,spam,spam", "hi,spam,ham")):
-        repo.commit({"evals/triage/results.csv": f"id,text,{names}\n{table}"})
-    (found,) = _look(repo).proposed
-    assert (found.points, found.newest) == (2, "Score 0.500 over 4 cases")
-    assert found.why.endswith(f"a table of 4 rows, graded by comparing {' with '.join(names.split(',')[::-1])}")
-
-
 @pytest.mark.parametrize("row", COLUMNS, ids=[row["case"] for row in COLUMNS])
 def test_columns_with_names_of_their_author_are_recognised_by_their_values(row, repo):
     repo.commit({"evals/triage/results.csv": row["table"].replace(" / ", "\n")})
@@ -215,9 +204,14 @@ def test_a_file_that_is_named_after_the_prompts_in_it_is_an_instruction_file(pat
 def test_a_manifest_is_heard_first_and_what_it_names_is_not_proposed_again(project, found):
     again = _look(project, manifest_in_force(found.manifest.encode(), "manifest.yaml", "evals").value)
     assert (again.proposed, again.manifest) == ((), None)
-    assert (
-        " ".join(sorted(each.id for each in again.existing)) == "benchmarks catalogue ci helpdesk orders quiz receipts"
-    )
+    names = " ".join(sorted(each.id for each in again.existing))
+    assert names == "benchmarks catalogue ci helpdesk orders quiz receipts"
+
+
+def test_a_search_that_no_commit_continues_begins_again(project):
+    repository = Repository.open(project.path)
+    whole = files_of_history(repository, repository.resolve("HEAD"))
+    assert files_of_history(repository, whole.head, replace(whole, head="0" * 40, met=())) == whole
 
 
 def test_a_dry_run_prints_what_would_be_written_and_writes_nothing(project, found):
@@ -863,6 +857,12 @@ GRADED = json.dumps({"results": [{"id": f"c{n}", "output": "x", "passed": n < 4,
         ("evals/qa/run.txt", "Run of today\nAccuracy: 81 %\n", "its numbers stand in a text. Let the program that"),
         ("logs/baseline.eval", b"PK", "Inspect gave this log another name. Name it in the manifest: kind: judged, and"),
         ("evals/qa/run.xlsx", b"PK", "spreadsheets are not read. Save it as CSV"),
+        ("evals/qa/run.jsonl.gz", b"\x1f\x8b", "packed files are not read. Commit the file unpacked"),
+        ("evals/qa/run.db", b"SQLite", "such tables are not read. Write the rows as CSV or JSON Lines"),
+        ("evals/qa/run.csv", "c1,0.5\nc2,0.7\n", "its first line does not name the columns. Write their names there"),
+        ("evals/qa/run.ipynb", '{"text": ["Accuracy: 0.5\\n"]}', "its numbers stand in a text. Let the program that"),
+        ("evals/qa/run.xml", '<run><case score="0.5"/></run>', "its numbers stand in a text. Let the program that"),
+        ("evals/qa/run.html", "<tr><th>id<th>F1</tr>\n<tr><td>1\n<td>0.5</tr>", "its numbers stand in a text. Let"),
         ("evals/q\ta/run.json", GRADED, "no configuration can name it, because its path holds a control character"),
     ],
 )
@@ -873,12 +873,12 @@ def test_a_file_in_a_place_of_results_that_cannot_be_read_is_named_with_the_reas
     assert told.lacks.startswith(f"it cannot be read: {reason}")
 
 
-@pytest.mark.parametrize("sides", [".expected.json .actual.json", "_golden.yaml _output.yaml", ".gold .out"])
+@pytest.mark.parametrize("sides", [".expected.json .actual.json", "_golden.yml _out.yml", ".gold .out", "-gt.csv .csv"])
 def test_documents_with_both_sides_in_one_folder_are_named_with_what_to_do(repo, sides):
     repo.commits([{"README.md": f"Accuracy: {n} %\n"} for n in (81, 82, 83)])
-    repo.commit({f"cases/d{n}{side}": '{"total": 1}' for n in (1, 2) for side in sides.split()})
+    repo.commit({f"evals/d{n}{side}": '{"total": 1}' for n in (1, 2) for side in sides.split()})
     told = {one.why: one.lacks for one in _look(repo).rejected}
-    beside = f"cases/d1{sides.split()[0]}, and 1 other file in its folder"
+    beside = f"evals/d1{sides.split()[0]}, and 1 other file in its folder"
     assert told.keys() == {beside, "README.md"}
     assert "Move what is expected to expected/NAME.json" in told[beside]
 
