@@ -20,9 +20,7 @@ from tests import pages_sample as sample
 def _body(file: RawFile) -> Any:
     text = file.content.decode("ascii")
     start, end = "(self.SEARCH=self.SEARCH||[]).push(", ");\n"
-    assert text.startswith(start)
-    assert text.endswith(end)
-    return json.loads(text[len(start) : -len(end)])
+    return json.loads(text.removeprefix(start).removesuffix(end))
 
 
 def _log(size: int) -> list[search.SearchEntry]:
@@ -59,8 +57,10 @@ def test_the_list_has_the_topics_of_methods_and_the_pages_that_each_eval_has():
     pages = _body(search.list_file([several, one], (), (), 0))[2]["pages"]
     assert ["Noise", "methods.html#noise", "Methods: how it is computed"] in pages
     assert [page[1] for page in pages if page[0] == "Compare iterations"] == ["evals/waybills/compare.html"]
-    answered = _body(search.list_file([replace(one, has_answerers=True)], (), (), 0))[2]["pages"]
-    assert ["Compare answers", "evals/receipts/compare.html", "Receipts"] in answered
+    missed = replace(one, has_answerers=True, targets=(("F1", False),))
+    answered = _body(search.list_file([missed], (), (), 0))[2]
+    assert ["Compare answers", "evals/receipts/compare.html", "Receipts"] in answered["pages"]
+    assert "misses its target" in answered["evals"][0][3]
     of_all = ["Suspect labels", "suspect-labels.html", "labels of all evals that may be wrong"]
     assert [page for page in pages if page[0] == "Suspect labels"] == [of_all]
     several = replace(several, suspects=(sample.suspect("a", '"x"', '"y"'),))

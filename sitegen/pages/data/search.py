@@ -161,11 +161,13 @@ def _pages_of_site(kinds: Collection[str]) -> Iterator[SearchEntry]:
 
 
 def _words(summary: EvalSummary) -> Iterator[str]:
-    """Words by which an eval is found, besides its name: the verdict on its newest output, and its models."""
+    """Words by which an eval is found, besides its name: the verdict on its newest output, what it lacks, models."""
     if summary.change and summary.change.verdict:
         yield summary.change.verdict.decision
     if summary.stale:
         yield "stale"
+    if any(not is_reached for _, is_reached in summary.targets):
+        yield "misses its target"
     yield from (f"model {name}" for name in (summary.usage.models if summary.usage else ()))
 
 
