@@ -272,6 +272,9 @@ def test_a_small_screen_has_the_headings_and_links_of_a_large_one_and_the_newest
     assert page.get_by_role("heading", name="What changed it").bounding_box()["height"] > 10
     strip = page.locator(".strip").bounding_box()
     assert strip["width"] > SMALL["width"] >= strip["x"] + strip["width"]
+    fits = "table => table.offsetWidth <= table.parentElement.clientWidth"
+    for path in (TREND, "fields.html", "instructions/index.html"):
+        assert visit(path, viewport=SMALL).locator(".iters, .mx").evaluate(fits)
 
 
 def test_print_shows_every_row_and_opens_what_is_folded(visit):

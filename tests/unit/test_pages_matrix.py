@@ -69,18 +69,14 @@ def test_of_many_evals_those_that_moved_most_often_have_a_column():
 
 
 def test_a_change_has_its_sign_and_a_painted_one_its_word():
-    html = html_of(
-        edited(
-            1,
-            sample.decided(effect("a", 0.5, 0.6), "better"),
-            sample.decided(effect("b", 0.5, 0.46), "likely worse"),
-            sample.decided(effect("c", 0.5, 0.5), "cannot tell"),
-        ),
-        edited(2, effect("a", 0, 0.1)),
-    )
+    rose = sample.decided(effect("a", 0.5, 0.6), "better")
+    fell = sample.decided(effect("b", 0.5, 0.46), "likely worse")
+    stayed = sample.decided(effect("c", 0.5, 0.5), "cannot tell")
+    html = html_of(edited(1, rose, fell, stayed), edited(2, effect("a", 0, 0.1)))
     link = 'href="../instructions/a.md/000000000000.html"'
-    better, worse = f"<a {link}>+0.100<small>better</small></a>", f"<a {link}>−0.040<small>likely worse</small></a>"
-    assert f"<td class=g2>{better}</td><td class=b1>{worse}</td><td><a {link}>no change</a></td>" in html
+    better = f'<td class="g2" data-h="A"><a {link}>+0.100 <small>better</small></a></td>'
+    worse = f'<td class="b1" data-h="B"><a {link}>−0.040 <small>likely worse</small></a></td>'
+    assert f'{better}{worse}<td data-h="C"><a {link}>no change</a></td>' in html
     assert html.count("<td></td>") == 2
     assert html.count("<tr data-n>") == html.count('<span class="pill warn">mixed</span></th>') == 1
     assert "Edit 1 &lt;b&gt;" in html
