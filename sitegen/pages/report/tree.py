@@ -24,7 +24,7 @@ from sitegen.text.words import QuotedPassage
 _STEP: Final = re.compile(r'\[\d+\]|\["(?:[^"\\]|\\.)*"\]|\.?[^.\[]+')
 _DEEPEST: Final = 12
 """Number of levels of the tree; deeper values are named by their paths."""
-_WHOLE: Final = {EXTRA_ITEM: "extra", MISSING_ITEM: "missing"}
+_WHOLE: Final = {EXTRA_ITEM: "not expected", MISSING_ITEM: "missing"}
 
 
 class TreePlace(Frozen):
@@ -36,7 +36,7 @@ class TreePlace(Frozen):
     """Indices of the nodes that are list items."""
     item_name: str
     whole: str
-    """``missing`` or ``extra`` if only one side has that item."""
+    """``missing`` or ``not expected`` if only one side has that item."""
 
 
 class TreeValue(Frozen):
@@ -69,7 +69,7 @@ class TreeNode:
         """Number of errors of all values below."""
         self.judged = 0
         self.whole = ""
-        """``missing`` or ``extra`` for a list item that only one side has."""
+        """``missing`` or ``not expected`` for a list item that only one side has."""
 
     def count(self) -> None:
         """Count the values, once all of them are added."""
@@ -123,7 +123,7 @@ def _add_nodes(
 ) -> None:
     node, path = nodes[above], ""
     for depth, key in enumerate(place.nodes):
-        step = key[:-1] if place.whole == "extra" and depth == place.items[-1] else key
+        step = key[:-1] if place.whole == _WHOLE[EXTRA_ITEM] and depth == place.items[-1] else key
         path += step
         way = (*above, *place.nodes[: depth + 1])
         if way not in nodes:
@@ -163,8 +163,7 @@ def _tree_value(judgement: Judgement) -> TreeValue:
     elif kind == "correct":
         row = f"<tr><th scope=row>{name}{value_cells(judgement)}"
     else:
-        values = value_cells(judgement)
-        row = f"<tr class=w><th scope=row>{name}<span class=vh> {ERROR_LABELS[kind]}</span>{values}"
+        row = f"<tr class=w><th scope=row>{name}<span class=vh> {ERROR_LABELS[kind]}</span>{value_cells(judgement)}"
     stated = (
         f"<tr class=src><td colspan=3><small>states {text(judgement.evidence)}</small>" if judgement.evidence else ""
     )
@@ -256,8 +255,7 @@ class TreeView(Frozen):
             places = f"[{pair.expected}] in the ground truth, [{pair.actual}] in the output"
             paired = f" <small>({places}, paired by {pair.paired_by})</small>"
         if node.whole:
-            words = "missing from the output" if node.whole == "missing" else "only in the output"
-            state = f'<span class="pill bad">{words}</span>'
+            state = f'<span class="pill bad">{node.whole}</span>'
         elif node.errors:
             state = f'<span class="pill bad">{node.errors:,} of {node.judged:,} wrong</span>'
         else:
