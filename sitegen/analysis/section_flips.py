@@ -107,23 +107,18 @@ def section_flips(
     of each edit, with flips if the eval had output before and after. Those on evals whose model changed too are
     excluded.
     """
-    same_model = [[effect for effect in of_edit if effect.window.model is None] for of_edit in effects]
-    edits = [
-        _edit_flips(touched, of_edit)
-        for touched, of_edit in zip(sections, same_model, strict=True)
-        if touched and any(effect.window.flips is not None for effect in of_edit)
-    ]
+    edits: list[_EditFlips] = []
+    for touched, of_edit in zip(sections, effects, strict=True):
+        same_model = (effect.window for effect in of_edit if effect.window.model is None)
+        flips = [window.flips for window in same_model if window.flips is not None]
+        if touched and flips:
+            fixed, broken = _summed(dict(each.fixed) for each in flips), _summed(dict(each.broken) for each in flips)
+            edits.append((frozenset(touched), fixed, broken))
     paths = dict.fromkeys(path for touched, _, _ in edits for path in sorted(touched))
     everywhere = Counter(attribute for _, fixed, broken in edits for attribute in {*fixed, *broken})
     rows = [_flips_of_section(path, edits, everywhere) for path in paths]
     rows.sort(key=lambda row: (-row.broken, -row.edits, -len(row.fields), row.path))
     return tuple(rows[:SECTIONS]), max(0, len(rows) - SECTIONS)
-
-
-def _edit_flips(touched: Sequence[str], effects: Sequence[Effect]) -> _EditFlips:
-    flips = [effect.window.flips for effect in effects if effect.window.flips is not None]
-    fixed, broken = _summed(dict(each.fixed) for each in flips), _summed(dict(each.broken) for each in flips)
-    return frozenset(touched), fixed, broken
 
 
 def _summed(tallies: Iterable[Mapping[str, int]]) -> Counter[str]:

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import cache
-from itertools import chain, islice, takewhile
+from itertools import chain, islice
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -28,6 +28,7 @@ from sitegen.pages.commit import CommitView, ListedCommit
 from sitegen.pages.instruction import CountedEdit
 from sitegen.pages.report.tree import PagePicture
 from sitegen.recognition import Searched
+from sitegen.scoring.mapping import Mapping as FieldMapping
 from sitegen.scoring.mapping_use import MappingUse
 
 Lifetime: TypeAlias = Literal["content", "inputs", "walk"]
@@ -115,8 +116,8 @@ def encode(value: object) -> bytes:
     """Encode a value as MessagePack, which unlike JSON has infinite numbers."""
     try:
         return msgspec.msgpack.encode(value)
-    except UnicodeEncodeError:
-        # Paths that are not UTF-8 carry surrogate escapes, which only JSON of the standard library writes.
+    except (UnicodeEncodeError, OverflowError):
+        # Only JSON of the standard library has surrogate escapes, of paths that are not UTF-8, and numbers of any size.
         return json.dumps(msgspec.to_builtins(value)).encode()
 
 
@@ -141,6 +142,7 @@ class Configuration(Frozen):
     """Those of ``sitegen.history.blobs.Answers``: what the search for evals and the fold read in contents of files."""
     search: Searched | None = None
     """What the search of a history that names no evals has found."""
+    mapping: Parsed[FieldMapping] | None = None
 
 
 class EvalRecord(Frozen):
@@ -154,11 +156,6 @@ class EvalRecord(Frozen):
     problems: tuple[Problem, ...]
     mapping_use: MappingUse | None = None
     """The mapping entries that the newest point does not use; None: the eval has no rules that name fields."""
-    columns: tuple[tuple[str, str], ...] = ()
-    """The columns of the ground truth that the newest point's mapping names, each with the path of its field."""
-    newest_report: str = ""
-    """The digest of everything that its newest report shows, which decides its steps, error patterns, mapping use and
-    columns."""
     pictures: Mapping[str, tuple[PagePicture, ...]] = {}
     """The pictures of its source that each page of ground truth beside output shows, by the digest of its report."""
     notes: str = ""
@@ -166,13 +163,16 @@ class EvalRecord(Frozen):
     corrections: Mapping[str, Correction | None] = {}
     """The line of the ground truth that holds each suspect label, or None, by digests of everything that decides it."""
     derived: bytes = b""
-    """The derived values of each point, by the digest of its report, which shows them; compressed."""
+    """``by_report``, compressed."""
 
-    def derived_of(self, reports: Iterable[str]) -> list[Derived]:
-        """The derived values of the first points with these reports, until one is not known."""
+    @property
+    def by_report(self) -> dict[str, Derived]:
+        """The derived values of each point, the oldest first, by the digest of its report, which shows them.
+
+        The newest report also decides the steps, the error patterns and the use of the mapping.
+        """
         with decoding():
-            known = decode(zlib.decompress(self.derived), dict[str, Derived]) if self.derived else {}
-        return [known[report] for report in takewhile(known.__contains__, reports)]
+            return decode(zlib.decompress(self.derived), dict[str, Derived]) if self.derived else {}
 
 
 class EndOfWalk(FoldEnd):
@@ -185,7 +185,8 @@ class EndOfWalk(FoldEnd):
 # Configuration.
 
 CONFIGURATION: Final = CachedKind(name="configuration", type=Configuration, until="inputs")
-"""The manifest of a commit, by the digest of its content; answers about contents; what the search for evals found."""
+"""The manifest of a commit, and the mapping with the settings of an eval, by digests of their contents; answers about
+contents; what the search for evals found."""
 
 # Scores.
 

@@ -7,7 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from itertools import islice, repeat
+from itertools import islice, repeat, takewhile
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
@@ -29,7 +29,6 @@ from sitegen.config.notes import Notes, read_notes
 from sitegen.engine.cached_kinds import EVAL_RECORDS, EvalRecord, TaskCache, encode
 from sitegen.engine.failures import attempt, working_on
 from sitegen.engine.memo import CachedRow
-from sitegen.engine.pool import SentOnce
 from sitegen.engine.scorecard_store import EvalScorecards, all_inputs, without_lost_contents
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest, digest_of_inputs
@@ -59,7 +58,7 @@ from sitegen.pages.overview.focus import longest_streaks, newly_wrong, weak_sect
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
 from sitegen.scoring.kinds import scorer
-from sitegen.scoring.mapping_use import mapped_columns, mapping_use
+from sitegen.scoring.mapping_use import mapping_use
 from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import all_specs
 from sitegen.text.plain import line
@@ -75,10 +74,6 @@ EncodedEffects: TypeAlias = Mapping[str, bytes]
 """The effects of commits on one eval by the id of the commit, as compressed JSON: as values, those of 2,000 commits
 took 270 MB."""
 
-DrivingEdits: TypeAlias = tuple[tuple[Edit, ...], Mapping[EditedFile, str]]
-"""The edits of the instruction files that drive an eval, by commit; and the last path of the file for each edit of a
-file that was moved later."""
-
 
 class EvalTask(Frozen, dict=True, gc=True):
     """Everything that a process needs to score one eval, and to write pages of it."""
@@ -86,7 +81,10 @@ class EvalTask(Frozen, dict=True, gc=True):
     context: WorkerContext
     info: EvalInfo
     history: EvalHistory
-    edits: SentOnce[DrivingEdits]
+    edits: tuple[Edit, ...]
+    """The edits of the instruction files that drive the eval, by commit."""
+    moved: Mapping[EditedFile, str]
+    """The last path of the file for each edit of a file that was moved later."""
     first_new: int
     """Index of the first snapshot that the last build did not have."""
     cached: tuple[CachedRow, ...]
@@ -102,7 +100,7 @@ class EvalTask(Frozen, dict=True, gc=True):
     @cached_property
     def output_edits(self) -> OutputEdits:
         """The snapshots of the eval, with the edits that belong to each."""
-        return OutputEdits(self.history.snapshots, self.edits.value[0])
+        return OutputEdits(self.history.snapshots, self.edits)
 
     @property
     def sources(self) -> EvalSources | None:
@@ -177,7 +175,9 @@ class _EvalJob:
         self._sources = task.sources
         self._page_keys = self._digests_of_reports()
         self._before = before = EVAL_RECORDS.get(self._cache, self._info.id)
-        self._known = before if before and self._page_keys[-1:] == [before.newest_report] else None
+        by_report = before.by_report if before else {}
+        self._derived = [by_report[key] for key in takewhile(by_report.__contains__, self._page_keys)]
+        self._known = before if by_report and self._page_keys[-1:] == [*by_report][-1:] else None
         """The record of the last build, if the newest report shows what it showed then."""
 
     def run(self) -> EvalDone:
@@ -185,8 +185,7 @@ class _EvalJob:
         cells, newest = self._followed_cells()
         first_new = self._task.first_new
         self._cards.fill(mixtures_of_commits(self._snapshots, first_new))
-        already = self._before.derived_of(self._page_keys) if self._before else ()
-        series = self._cards.series(self._info, self._edits, cells, already)
+        series = self._cards.series(self._info, self._edits, cells, self._derived)
         derived = [(point.change, point.interval, point.noise) for point in series.points]
         steps: tuple[Step, ...] = ()
         patterns: tuple[PatternSummary, ...] = ()
@@ -228,8 +227,6 @@ class _EvalJob:
                     *self._problems_of_notes(series),
                 ),
                 mapping_use=known.mapping_use if known else mapping_use(inputs) if inputs else None,
-                columns=known.columns if known else mapped_columns(inputs) if inputs else (),
-                newest_report=self._page_keys[-1] if self._page_keys else "",
                 pictures={key: pictures[key] for key in self._page_keys if key in pictures},
                 notes=digest(self._task.notes),
                 corrections=corrections,
@@ -390,7 +387,7 @@ class _EvalJob:
 
     def _digests_of_reports(self) -> list[str]:
         """Return for each report a digest of what it shows: all snapshots up to its own, the eval, the templates."""
-        moved = digest(encode(sorted(self._task.edits.value[1].items())))
+        moved = digest(encode(sorted(self._task.moved.items())))
         edits, notes = self._edits, [note for _, note in self._notes]
         digests = []
         history = ""

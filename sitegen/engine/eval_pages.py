@@ -104,7 +104,7 @@ class _EvalPages:
         self._info = info = task.info
         self._history = task.history
         self._keys = task.keys
-        self._derived = task.record.derived_of(task.keys)
+        self._derived = [*map(task.record.by_report.__getitem__, task.keys)]
         self._renderer = task.context.renderer()
         self._writer = task.context.writer(owner(info.id), task.pages)
         self._cache = TaskCache(task.cached)
@@ -138,7 +138,7 @@ class _EvalPages:
         if notes:
             page = notes_page(series, notes)
             self._writer.write(page.path, self._renderer.render(page))
-        trend = trend_page(series, summary, task.record.columns)
+        trend = trend_page(series, summary, self._cards.mapped_columns)
         if isinstance(trend.view, TrendView) and (rows := older_rows(trend.view)):
             writer.write(rows.path, rows.content)
         writer.write(trend.path, self._renderer.render(trend))
@@ -278,7 +278,7 @@ class _EvalPages:
             },
             fixed=tuple(flip for flip in flipped if flip.fate == "fixed"),
             runs=repeats_of_runs(runs) if runs else None,
-            moved=task.edits.value[1],
+            moved=task.moved,
             limit=task.context.limits.discrepancies_per_type,
             problems=problems_of_point(info, at, result.scorecard),
             instructions=self._edits.made_with[index],
@@ -310,7 +310,7 @@ class _EvalPages:
 
     @cached_property
     def _edits_by_variant(self) -> Mapping[str, Sequence[FileEdit]]:
-        return edits_by_variant(self._edits.edits, self._task.edits.value[1])
+        return edits_by_variant(self._edits.edits, self._task.moved)
 
     def _point(self, index: int, card: Scorecard) -> Point:
         return Point(

@@ -8,12 +8,11 @@ from typing import Final
 
 from msgspec.structs import asdict, replace
 
-from sitegen.engine.cached_kinds import CELLS, EVAL_RECORDS, RESULTS, SCORECARDS, VECTORS, EvalRecord
-from sitegen.engine.eval_job import DrivingEdits, EncodedEffects, EvalTask, score_eval
+from sitegen.engine.cached_kinds import CELLS, CONFIGURATION, EVAL_RECORDS, RESULTS, SCORECARDS, VECTORS, EvalRecord
+from sitegen.engine.eval_job import EncodedEffects, EvalTask, score_eval
 from sitegen.engine.eval_pages import PagesTask, owner, write_pages
 from sitegen.engine.memo import CachedRow, Memo
-from sitegen.engine.pool import SentOnce
-from sitegen.engine.scorecard_store import key_of_scorecards, model_of, snapshots_of_pages
+from sitegen.engine.scorecard_store import key_of_mapping, key_of_scorecards, model_of, snapshots_of_pages
 from sitegen.engine.timeline import Build, Timeline, last_paths_of_edits
 from sitegen.engine.writer import digest
 from sitegen.model.frozen import Frozen
@@ -59,8 +58,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
     timeline, memo = build.timeline, build.memo
     records = {record.summary.info.id: record for record in EVAL_RECORDS.all(memo)}
     outdated = sorted(_outdated(timeline, records), key=lambda history: -len(history.snapshots))  # the longest first
-    edits: dict[tuple[str, ...], SentOnce[DrivingEdits]] = {}
-    tasks = (_task_for(build, history, edits) for history in outdated)
+    tasks = (_task_for(build, history) for history in outdated)
     failures: list[Problem] = []
     to_write: list[PagesTask] = []
     new_best: set[str] = set()
@@ -79,10 +77,9 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
         commit_effects[eval_id] = done.commit_effects
         if before is None or before.summary.best_output != done.record.summary.best_output:
             new_best.add(eval_id)
-        record = replace(done.record, summary=_sharing(done.record.summary, done.history))
-        records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, record)
+        records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, done.record)
         of_eval = asdict(replace(task, history=done.history, cached=()))
-        to_write.append(PagesTask(**of_eval, record=record, keys=done.keys, pages=()))
+        to_write.append(PagesTask(**of_eval, record=done.record, keys=done.keys, pages=()))
     evals = Evals(
         build=build,
         records={eval_id: records[eval_id] for eval_id in sorted(records)},
@@ -96,23 +93,17 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
     return evals, tuple(to_write)
 
 
-def _task_for(build: Build, history: EvalHistory, edits: dict[tuple[str, ...], SentOnce[DrivingEdits]]) -> EvalTask:
-    """Make the task that scores one eval.
-
-    ``edits``: those of the evals before, by the paths of their files, which evals can share.
-    """
-    timeline = build.timeline
-    info, files = timeline.info(history), timeline.drivers(history.id)
-    paths = tuple(file.path for file in files)
+def _task_for(build: Build, history: EvalHistory) -> EvalTask:
+    """Make the task that scores one eval."""
+    timeline, info = build.timeline, build.timeline.info(history)
     folders = timeline.layout.folders(history.id)
     former = (posixpath.join(posixpath.dirname(folders[0]), name) for name in reversed(history.renamed_from))
-    if paths not in edits:
-        edits[paths] = SentOnce((timeline.driving_edits(history.id), last_paths_of_edits(files)))
     task = EvalTask(
         context=timeline.context_for(history.id),
         info=info,
         history=history,
-        edits=edits[paths],
+        edits=timeline.driving_edits(history.id),
+        moved=last_paths_of_edits(timeline.drivers(history.id)),
         first_new=timeline.changed.get(history.id, len(history.snapshots)),
         cached=(),
         source_folders=tuple(dict.fromkeys((*folders, *former))) if info.source else (),
@@ -136,6 +127,7 @@ def _cached_rows(task: EvalTask, memo: Memo, reports: Iterable[int]) -> Iterator
     )
     yield from memo.rows(SCORECARDS.name, map(key_of, snapshots_of_pages(history)))
     yield from memo.rows(RESULTS.name, map(key_of, shown))
+    yield from memo.rows(CONFIGURATION.name, [key_of_mapping(at, task.context) for at in history.snapshots[-1:]])
     for kind in (CELLS, EVAL_RECORDS):
         yield from memo.rows(kind.name, [history.id])
     if model_of(history.kind):
@@ -198,17 +190,6 @@ def write_failed(build: Build, owner: str, paths: Iterable[str], problem: Proble
     for path in paths:
         writer.write(path, renderer.render(failed_page(path, problem)))
     build.files.record(owner, writer.files)
-
-
-def _sharing(summary: EvalSummary, history: EvalHistory) -> EvalSummary:
-    """Replace the summary's strings by equal strings of the snapshots: copies took a tenth of all memory."""
-    return replace(
-        summary,
-        headlines=tuple(
-            replace(headline, sha=at.commit.sha, slug=at.slug, label=at.label, committed_at=at.commit.committed_at)
-            for headline, at in zip(summary.headlines, history.snapshots, strict=True)
-        ),
-    )
 
 
 def _outdated(timeline: Timeline, records: Mapping[str, EvalRecord]) -> Iterator[EvalHistory]:

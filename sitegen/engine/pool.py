@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
-import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import lru_cache
 from itertools import islice
 from operator import methodcaller
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 from sitegen.config.site import read_site
 from sitegen.engine.built_site import LastBuild
@@ -24,9 +22,6 @@ from sitegen.project import Project
 
 WAITING: Final = 1
 """Number of tasks for each process that are made ahead of their turn."""
-
-_KEPT: Final = 4
-"""Number of values that a process keeps: evals that the same instruction files drive share one."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -71,36 +66,6 @@ class Pool:
         finally:
             for _, future in begun:
                 future.cancel()
-
-
-class SentOnce(Generic[T]):
-    """A value that is pickled once, however many tasks refer to it, and unpickled once by each process.
-
-    The edits of a long history are one: to pickle and unpickle them anew for each eval took a twentieth of a build of
-    20,000 commits and 50 evals, and grew with the product of both.
-    """
-
-    def __init__(self, value: T) -> None:
-        self._values = [value]
-        """The value; empty after it was sent: a sender seldom needs it again, and its bytes take a tenth of it."""
-        self._pickled = b""
-
-    @property
-    def value(self) -> T:
-        """The value itself."""
-        if not self._values:
-            self._values.append(pickle.loads(self._pickled))
-        return self._values[0]
-
-    def __reduce__(self) -> tuple[object, tuple[bytes]]:
-        if not self._pickled:
-            self._pickled = pickle.dumps(self._values.pop(), pickle.HIGHEST_PROTOCOL)
-        return _received, (self._pickled,)
-
-
-@lru_cache(maxsize=_KEPT)
-def _received(pickled: bytes) -> SentOnce[Any]:
-    return SentOnce(pickle.loads(pickled))
 
 
 _WORTH_A_PROCESS: Final = 300

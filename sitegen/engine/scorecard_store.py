@@ -19,7 +19,17 @@ from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.series import points
 from sitegen.config.findings import ANSWERED_IN
 from sitegen.data_files.reading import installed_for
-from sitegen.engine.cached_kinds import CELLS, RESULTS, SCORECARDS, VECTORS, CacheStore, encoded_result, result_decoder
+from sitegen.engine.cached_kinds import (
+    CELLS,
+    CONFIGURATION,
+    RESULTS,
+    SCORECARDS,
+    VECTORS,
+    CacheStore,
+    Configuration,
+    encoded_result,
+    result_decoder,
+)
 from sitegen.engine.failures import working_on
 from sitegen.engine.memo import within
 from sitegen.engine.worker_context import WorkerContext
@@ -41,6 +51,8 @@ from sitegen.scoring.kinds import (
     scorer,
     series_specs,
 )
+from sitegen.scoring.mapping import read_mapping
+from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.scorer import Embedder, File, ScoringInputs
 from sitegen.scoring.usage import specs_with_usage, with_stated
@@ -221,6 +233,18 @@ def key_of_scorecards(kind: str, context: WorkerContext | None = None) -> Callab
     return key_of
 
 
+def key_of_mapping(snapshot: Snapshot, context: WorkerContext) -> str:
+    """Return the memo's key of the field mapping and the settings of a snapshot as they were read."""
+    return digest_of_inputs(
+        "output",
+        "rules as read",
+        scorer=scorer("fields").version,
+        largest_file=str(context.limits.max_blob_bytes),
+        mapping=snapshot.mapping and snapshot.mapping.oid,
+        settings=snapshot.settings,
+    )
+
+
 def _name_and_id(blob: Blob, *, whole: bool) -> tuple[str, str]:
     """Return the extension of a file, or its ``whole`` name, and its blob id."""
     name = blob.path.rpartition("/")[2]
@@ -299,6 +323,12 @@ class EvalScorecards:
                     if file and (reason == MISSING or (reason == POINTER and not context.answers_a_question)):
                         # The memo would never replace a scorecard that was made without the content.
                         raise MissingObjectsError(file.path, snapshot.commit.sha, in_lfs=reason == POINTER)
+                if traits_of(self.scorer.kind).is_structured:  # read once, for all that needs the rules later
+                    key, mapping = key_of_mapping(snapshot, context), made[0].mapping
+                    kept = CONFIGURATION.get(self._store, key) or Configuration()
+                    read = read_mapping(mapping.content if mapping else None, snapshot.settings, kept.mapping)
+                    if kept.mapping is None:
+                        CONFIGURATION.keep(self._store, key, Configuration(mapping=read))
                 del files, file  # the contents, which are held no longer than the scorer needs them
                 scored = with_stated(scored_with_own_metrics(self.scorer, made.pop()), snapshot.usage)
             yield hidden.applied(scored) if hidden else scored
@@ -332,6 +362,15 @@ class EvalScorecards:
         structured = traits_of(self._history.kind).is_structured
         newest = [at for at in self._history.snapshots[-1:] if at.mapping or at.settings != DEFAULT_SETTINGS]
         return next(all_inputs(self._context, newest)) if structured and newest else None
+
+    @property
+    def mapped_columns(self) -> tuple[tuple[str, str], ...]:
+        """The columns of the ground truth that the newest point's mapping names, each with the path of its field."""
+        for newest in self._history.snapshots[-1:]:
+            kept = CONFIGURATION.get(self._store, key_of_mapping(newest, self._context))
+            if newest.ground_truth and kept and kept.mapping:
+                return mapped_columns(newest.ground_truth.path, kept.mapping.value)
+        return ()
 
     def series_specs(self) -> tuple[MetricSpec, ...]:
         """Return the metrics of the series, the headline first, without metrics of usage.

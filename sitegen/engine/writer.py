@@ -30,7 +30,8 @@ INPUTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "scorecard": (
             *("scorer", "metrics_of_packages", "packages", "redact", "largest_file"),
             *("outputs", "rules", "settings", "usage"),
-        )
+        ),
+        "rules as read": ("scorer", "largest_file", "mapping", "settings"),
     },
     "eval": {
         "report": (
@@ -49,7 +50,7 @@ INPUTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "list": {"page of commits": ("templates", "commits")},
     "site": {"assets": ("templates",), "methods": ("templates", "kinds", "added_metrics")},
 }
-"""What decides the scorecard of an output, and for each owner of files its pages.
+"""What decides the scorecard of an output and what is read of its rules, and for each owner of files its pages.
 
 What has the same digest is not made again. All other pages are made in each build that touches their owner, and written
 if their bytes differ."""

@@ -68,7 +68,7 @@ def edits_by_variant(edits: Iterable[Edit], moved: Mapping[EditedFile, str]) -> 
     """Return the edits of instruction files by the variants that the files may be the prompts of, oldest first.
 
     A variant is named by the path of its prompt or an end of it, or by the path or the name without the suffix, as
-    ``respond`` does. ``moved``: as ``DrivingEdits`` has it.
+    ``respond`` does. ``moved``: as ``EvalTask`` has it.
     """
     found = defaultdict[str, list[FileEdit]](list)
     for edit in edits:

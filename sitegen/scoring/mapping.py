@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec.structs import replace
@@ -105,7 +104,7 @@ class Mapping(ConfigTable):
     fields: dict[str, FieldSettings] = field(default_factory=dict)
     lists: dict[str, ListSettings] = field(default_factory=dict)
     coerce: bool = False
-    null_values: tuple[str | int | Decimal, ...] = ()
+    null_values: tuple[str | int | float, ...] = ()
     true_values: tuple[str, ...] = ()
     false_values: tuple[str, ...] = ()
     extra_fields: Literal["count", "ignore"] = "count"
@@ -145,12 +144,25 @@ _FIX_OF_KEY: Final = {
 RulesFile: TypeAlias = Literal["mapping", "settings"]
 
 
-@lru_cache(maxsize=64)
-def read_mapping(content: bytes | None, settings: str) -> Parsed[Mapping]:
+_known: Final[dict[tuple[bytes | None, str], Parsed[Mapping]]] = {}
+_MOST_KNOWN: Final = 64
+
+
+def read_mapping(content: bytes | None, settings: str, kept: Parsed[Mapping] | None = None) -> Parsed[Mapping]:
     """The mapping file, overridden key by key by the settings of the eval, and the errors of both. Never raises.
 
     An unknown key or a value of the wrong shape is left out; its finding names the line and the nearest possible key.
+    ``kept``: what an earlier build read of the same content and settings, without which pydantic has to be imported.
     """
+    key = content, settings
+    if key not in _known:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[key] = kept or _read(content, settings)
+    return _known[key]
+
+
+def _read(content: bytes | None, settings: str) -> Parsed[Mapping]:
     findings: list[Finding] = []
     written, lines = _load(content, findings)
     try:

@@ -59,20 +59,17 @@ def mapping_use(inputs: ScoringInputs) -> MappingUse:
     fields = _fields_of_both_sides(inputs)
     if fields is None or (file is not None and file.content is None):
         return MappingUse(path, None)
-    content = file.content if file else None
-    mapping, _ = read_mapping(content, inputs.settings)
-    own, _ = read_mapping(content, "")
-    written = set(_mapping_entries(own))
-    unused = [
-        (entry, entry in written) for entry in dict.fromkeys(_mapping_entries(mapping)) if not _is_used(entry, fields)
-    ]
+    mapping, _ = read_mapping(file.content if file else None, inputs.settings)
+    unused = [entry for entry in dict.fromkeys(_mapping_entries(mapping)) if not _is_used(entry, fields)]
+    of_settings = set(_mapping_entries(read_mapping(None, inputs.settings).value)) if unused else set()
     names = sorted({path_text(field) for field in fields if field}) if len(fields) <= _MOST_OFFERED else []
     by_source: dict[bool, list[UnusedEntry]] = {True: [], False: []}
-    for (key, text, field), of_file in unused:
+    for entry in unused:
+        key, text, field = entry
         near = nearest(field[:_MAX_CHARACTERS], names) if names else None
         cut = [stated[:_MAX_CHARACTERS] for stated in (key, text, near or "")]
-        by_source[of_file].append(UnusedEntry(*cut))
-    return MappingUse(path, tuple(by_source[True]), tuple(by_source[False]))
+        by_source[entry in of_settings].append(UnusedEntry(*cut))
+    return MappingUse(path, tuple(by_source[False]), tuple(by_source[True]))
 
 
 def _fields_of_both_sides(inputs: ScoringInputs) -> _Fields | None:
@@ -144,16 +141,14 @@ def _is_used(entry: _Entry, fields: _Fields) -> bool:
     return any(any_index.matches(field) or (fits_ends and any_index.matches_end(field)) for field in fields)
 
 
-def mapped_columns(inputs: ScoringInputs) -> tuple[tuple[str, str], ...]:
-    """The columns that the mapping names, each with the path of its field.
+def mapped_columns(ground_truth: str, mapping: Mapping) -> tuple[tuple[str, str], ...]:
+    """The columns of a ground truth that the mapping names, each with the path of its field.
 
     Columns of a section have the name of the section before them. Empty if every column has the name of its field, or
-    if the ground truth has no columns. Never raises.
+    if the file, by its path, has no columns.
     """
-    truth, file = inputs.ground_truth, inputs.mapping
-    if truth is None or not truth.path.lower().endswith(".csv"):
+    if not ground_truth.lower().endswith(".csv"):
         return ()
-    mapping, _ = read_mapping(file.content if file else None, inputs.settings)
     of_lists = (
         (f"{items.csv_section or path} {column}", f"{path}[].{key}")
         for path, items in mapping.array_mappings.items()

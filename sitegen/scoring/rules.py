@@ -16,7 +16,7 @@ from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSet
 from sitegen.scoring.paths import ANY, KEYS, PathError, PathStep, Pattern, ValuePlace, parse_path, path_text, pattern
 from sitegen.scoring.schema_types import SchemaRules, read_schema
 from sitegen.scoring.scorer import ScoringInputs
-from sitegen.scoring.values import ValueWords, is_number
+from sitegen.scoring.values import ValueWords
 from sitegen.text.similarity import normalise
 
 _PERCENT: Final = Decimal("0.5")
@@ -91,7 +91,9 @@ class FieldRules:
         true_words = frozenset({"true", "1", *map(normalise, mapping.true_values)})
         self.words = ValueWords(
             null_words=frozenset(normalise(word) for word in mapping.null_values if isinstance(word, str)),
-            null_numbers=frozenset(number for number in mapping.null_values if is_number(number)),
+            null_numbers=frozenset(
+                Decimal(str(number)) for number in mapping.null_values if not isinstance(number, str)
+            ),
             true_words=true_words,
             false_words=frozenset({"false", "0", *map(normalise, mapping.false_values)}) - true_words,
         )

@@ -4,14 +4,12 @@ import json
 from decimal import Decimal
 
 import pytest
-from msgspec.structs import replace
 
 from sitegen.config.findings import settings_finding
 from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapping, Tolerance, read_mapping
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.paths import ValuePlace, parse_path, pattern
 from sitegen.scoring.rules import _PatternTable, compile_rules
-from sitegen.scoring.scorer import File, ScoringInputs
 
 
 def test_no_mapping_and_no_settings_are_the_defaults() -> None:
@@ -140,24 +138,18 @@ def test_a_schema_that_is_no_json_is_an_error_of_the_schema() -> None:
 
 
 def test_columns_are_told_with_their_fields_those_of_a_list_behind_their_section() -> None:
-    mapping = b"""
+    text = b"""
 csv_to_json: {"Climate Zone": project.climate_zone}
 array_mappings: {walls: {csv_section: "Exterior Walls:", fields: {"Area": area}}}
 """
-    inputs = ScoringInputs(
-        outputs=(),
-        ground_truth=File("ground_truth.csv", b""),
-        mapping=File("m.yaml", mapping),
-        settings='{"csv_to_json": {"City": "city"}}',
-    )
-    assert mapped_columns(inputs) == (
+    mapping = read_mapping(text, '{"csv_to_json": {"City": "city"}}').value
+    assert mapped_columns("ground_truth.csv", mapping) == (
         ("Climate Zone", "project.climate_zone"),
         ("City", "city"),
         ("Exterior Walls: Area", "walls[].area"),
     )
-    assert mapped_columns(replace(inputs, ground_truth=File("ground_truth.json", b"{}"))) == ()
-    same = File("m.yaml", b"csv_to_json: {city: city}")
-    assert mapped_columns(replace(inputs, mapping=same, settings="{}")) == ()
+    assert mapped_columns("ground_truth.json", mapping) == ()
+    assert mapped_columns("ground_truth.csv", read_mapping(b"csv_to_json: {city: city}", "{}").value) == ()
 
 
 @pytest.mark.parametrize(
