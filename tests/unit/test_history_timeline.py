@@ -9,6 +9,7 @@ from sitegen.history.eval_state import EvalState
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import FoldedHistory, FoldEnd, advance
+from tests.garbage import new_objects_alone
 from tests.gitrepo import DAY, START, GitRepo, Link
 
 TRUTH = "evals/shop/ground_truth.csv"
@@ -78,13 +79,9 @@ def test_a_commit_that_touches_nothing_that_is_read_has_no_record(repo: GitRepo)
 
 def test_no_state_of_an_eval_outlives_a_fold_until_garbage_is_looked_for(repo: GitRepo) -> None:
     head = repo.commit({TRUTH: "truth", output(1): "one", "prompts/a.md": "Write."})
-    gc.collect()
-    gc.disable()
-    try:
+    with new_objects_alone():
         go(repo, Past(), head)
         assert [each for each in gc.get_objects() if type(each) is EvalState] == []
-    finally:
-        gc.enable()
 
 
 def test_nothing_new_is_an_empty_update_with_all_problems(repo: GitRepo) -> None:

@@ -1,6 +1,5 @@
 """The report of one snapshot as a view."""
 
-import gc
 import json
 import re
 from decimal import Decimal
@@ -276,21 +275,3 @@ def test_a_report_says_by_which_convention_it_counts_if_it_is_not_the_standard_o
     page = sample.report(series, point, None, replace(result, scorecard=card)).page
     html = renderer_of(sample.SITE).render(page).decode()
     assert ("Counted by convention <code>omissions_only</code>" in html) is said
-
-
-def test_a_report_leaves_nothing_to_the_garbage_collector():
-    renderer, page = renderer_of(sample.SITE), _page([ONE, TWO, FINE], previous=True)
-    renderer.render(page)  # templates are loaded once, and what is left of that is cyclic
-    gc.collect()
-    gc.disable()
-    gc.set_debug(gc.DEBUG_SAVEALL)
-    try:
-        renderer.render(page)
-        gc.collect()
-        left = [type(one).__module__ for one in gc.garbage]
-        # Threads that other tests left running may leave something too, but nothing of a page.
-        assert [name for name in left if name.startswith(("jinja2", "sitegen"))] == []
-    finally:
-        gc.set_debug(0)
-        gc.garbage.clear()
-        gc.enable()
