@@ -192,7 +192,7 @@ class VerifyRequest:
     ] = None
     results_file: OutputFile = None
     save: Annotated[
-        bool, typer.Option("--save", help="Write the next iteration-NNN/ with a report, and aggregate.json.")
+        bool, typer.Option("--save", help="Keep results and a report in its iteration-NNN/, or as the next one.")
     ] = False
     output_dir: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write output, results and report to this folder.")
