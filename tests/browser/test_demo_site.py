@@ -263,10 +263,9 @@ def test_a_long_subject_is_cut_before_a_column_is(visit):
 
 
 def test_a_small_screen_has_the_headings_and_links_of_a_large_one_and_the_newest_end_of_a_strip(visit, demo_site):
+    work = visit("index.html", viewport=SMALL).locator("[aria-labelledby=h-fo]")
     for link in ("all fields, and which edit moved which", "how?"):
-        expect(
-            visit("index.html", viewport=SMALL).locator("[aria-labelledby=h-fo]").get_by_role("link", name=link)
-        ).to_be_visible()
+        expect(work.get_by_role("link", name=link)).to_be_visible()
     path = min(demo_site.glob("evals/lab-reports/fields/results-.value-*.html")).relative_to(demo_site).as_posix()
     page = visit(path, viewport=SMALL)
     assert page.get_by_role("heading", name="What changed it").bounding_box()["height"] > 10

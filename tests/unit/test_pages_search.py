@@ -19,8 +19,7 @@ from tests import pages_sample as sample
 
 def _body(file: RawFile) -> Any:
     text = file.content.decode("ascii")
-    start, end = "(self.SEARCH=self.SEARCH||[]).push(", ");\n"
-    return json.loads(text.removeprefix(start).removesuffix(end))
+    return json.loads(text.removeprefix("(self.SEARCH=self.SEARCH||[]).push(").removesuffix(");\n"))
 
 
 def _log(size: int) -> list[search.SearchEntry]:
