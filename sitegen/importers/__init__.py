@@ -112,15 +112,24 @@ IMPORTERS: Final = (
     ),
     Importer(
         name="openai-evals-api",
-        beginning=rb'(?s)\s*\{.*"object"\s*:\s*"eval\.run\.output_item"',
+        beginning=rb'(?s)\s*[\[{].*"(?:object"\s*:\s*"eval\.run\.output_item"|datasource_item"\s*:)',
         read_by=ColumnMap(
             parts=parts_of(f"""
-                id=datasource_item_id input=sample.input output=sample.output.0.content
-                expected={_EXPECTED} error=sample.error.message model=sample.model
-                tokens_in=sample.usage.prompt_tokens tokens_out=sample.usage.completion_tokens
+                id=datasource_item_id input=sample.input|datasource_item.query expected={_EXPECTED}
+                output=sample.output.0.content|datasource_item.sample.output_text error=sample.error.message
+                tokens_in=sample.usage.prompt_tokens tokens_out=sample.usage.completion_tokens model=sample.model
                 confidence=sample.metadata.confidence|datasource_item.confidence"""),
             scores=(("checks.*", ""),),
             list_at=("data",),
+        ),
+    ),
+    Importer(
+        name="Jest and Vitest",
+        ending="json",
+        beginning=rb'\s*\{\s*"num\w*Test',
+        read_by=ColumnMap(
+            parts=parts_of("id=fullName passed=status reasoning=failureMessages"),
+            list_at=("testResults.*.assertionResults",),
         ),
     ),
     Importer(

@@ -331,7 +331,7 @@ VERDICTS: Final = (
     *("exactmatch", "match", "matched", "matches", "ismatch"),
 )
 """Usual names of a verdict, in lower case without separators."""
-_NOTHING: Final = frozenset({"", "nan", "none", "null", "n/a"})
+_NOTHING: Final = frozenset({"", "nan", "none", "null", "n/a", "skipped", "pending", "todo"})
 """Texts for "no score" in tables, in lower case."""
 
 

@@ -163,7 +163,7 @@ def _rows_of_json(value: Value, described: ColumnMap | None) -> Iterator[dict[st
 
 
 def _listed(value: Value, list_at: Sequence[str]) -> Sequence[Value]:
-    if list_at:
+    if list_at and not isinstance(value, list):
         rows: list[Value] = []
         for path in list_at:
             above, of_groups, below = path.partition(".*.")

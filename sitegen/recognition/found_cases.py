@@ -25,12 +25,9 @@ from sitegen.text.plain import natural_order
 
 _MOST_READ: Final = 100
 """The most files whose content is examined."""
-_BELOW: Final = ("results", "runs", "outputs")
 _ENDINGS: Final = (".json", ".jsonl", ".csv")
-_JUDGED: Final = rb'"(?:score|scores|evaluator_results)"\s*:'
 _NOT_CASES: Final = frozenset({*GROUND_TRUTHS, "eval-results.json", "aggregate.json"})
 _CONVENTIONAL: Final = frozenset((*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)))
-_MAYBE_JUDGED: Final = frozenset(files_of("judged").outputs)
 
 
 def case_file_evals(search: Search) -> Iterator[EvalConfig]:
@@ -42,21 +39,17 @@ def case_file_evals(search: Search) -> Iterator[EvalConfig]:
         """Whether nothing in a folder makes it an eval of another kind."""
         names = search.names(folder)
         results = search.names(f"{folder}/results") if names.get("results") else {}
-        return {*names, *(f"results/{name}" for name in results)} & _CONVENTIONAL <= _MAYBE_JUDGED
+        return {*names, *(f"results/{name}" for name in results)} & _CONVENTIONAL <= {*files_of("judged").outputs}
 
     examined = (
-        (eval_id, folder, outputs, newest)
+        (eval_id, folder, outputs)
         for eval_id, folder in (*search.eval_folders.items(), ("", search.evals_dir))
         if folder not in search.homes and (not eval_id or is_free(folder))
-        for outputs, newest in candidates_below(search, folder, _BELOW if eval_id else ())
+        for outputs, newest in candidates_below(search, folder, ("results", "runs", "outputs") if eval_id else ())
         if splitext(newest)[1] in _ENDINGS
     )
     named = set[str]()
-    for eval_id, folder, outputs, newest in islice(examined, _MOST_READ):
-        if newest in _MAYBE_JUDGED and search.answer(
-            "scores", f"{folder}/{newest}", lambda content: "judged" if re.search(_JUDGED, content) else ""
-        ):
-            continue
+    for eval_id, folder, outputs in islice(examined, _MOST_READ):
         paths = [*search.newest_first(folder, outputs)]
         kind = search.kind_of_series(paths)
         if kind is None:

@@ -256,7 +256,6 @@ def judged_evals(search: Search) -> Iterator[EvalConfig]:
             yield judged
 
 
-_DVCLIVE: Final = "dvclive"
 _LM_EVAL: Final = r"results_20\d{2}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}[.\d]*\.json"
 
 
@@ -266,11 +265,10 @@ def recorded_evals(search: Search) -> Iterator[EvalConfig]:
         names = search.names(folder)
         if folder in search.homes:
             continue
-        if basename(folder) == _DVCLIVE:  # DVCLive overwrites its file
-            path = next((name for name in files_of("recorded").outputs if names.get(name) is False), "")
-            if path.startswith("metrics."):
-                eval_id = basename(dirname(folder)) or _DVCLIVE
-                yield EvalConfig(id=eval_id, kind="recorded", dir=folder, outputs=path)
+        if basename(folder) == "dvclive":  # DVCLive overwrites its file
+            own = [name for name in files_of("recorded").outputs if names.get(name) is False and "metrics." in name]
+            for path in own[:1]:
+                yield EvalConfig(id=basename(dirname(folder)) or "dvclive", kind="recorded", dir=folder, outputs=path)
         if any(re.fullmatch(_LM_EVAL, name) and not names[name] for name in names):  # a file for each run
             eval_id = basename(folder) or "lm-eval"
             yield EvalConfig(id=eval_id, kind="recorded", dir=folder or ".", outputs="results_20*.json")

@@ -198,9 +198,9 @@ def test_a_report_of_gh_models_has_the_verdicts_of_its_evaluators_beside_their_s
     ]
 
 
-@pytest.mark.parametrize("ending", ["json", "jsonl"])
+@pytest.mark.parametrize("ending", [".json", ".jsonl", "-array.json"])
 def test_output_items_of_the_api_of_evals_have_the_results_of_each_grader(ending):
-    cases = read(f"openai-evals-api.{ending}").cases
+    cases = read(f"openai-evals-api{ending}").cases
     assert [(case.id, case.passed, case.score) for case in cases] == [("1", 0.0, 0.45), ("0", 1.0, 0.9)]
     assert [(judge.name, judge.score, judge.grader) for judge in cases[0].judges] == [
         ("Trade", 0.0, None),
@@ -222,6 +222,14 @@ def test_a_score_on_another_scale_is_left_out_beside_the_verdict_of_its_check():
     results = read_results("items.json", json.dumps([{"id": "a", "output": "x", "checks": [check]}]).encode())
     assert [(judge.score, case.passed) for case in results.cases for judge in case.judges] == [(0.0, 0.0)]
     assert results.findings == ()
+
+
+def test_a_report_of_vitest_has_the_tests_that_it_counts():
+    cases, totals = read("vitest.json").cases, stated("vitest.json")
+    passed = [case.passed for case in cases]
+    assert [passed.count(1), passed.count(0)] == [totals["numPassedTests"], totals["numFailedTests"]]
+    assert [case.id for case in cases if case.passed is None] == ["cities later", "cities some day"]
+    assert cases[1].judges[0].misses[0].startswith("status: AssertionError: expected 'Paris' to be 'Lyon'")
 
 
 def test_a_run_of_evalite_has_the_averages_of_its_evals():

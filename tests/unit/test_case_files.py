@@ -376,7 +376,7 @@ def test_no_command_writes_over_both_sides_or_copies_them(project, command, said
     "name",
     [
         *("agent-skills-benchmark.json", "deepeval.json", "evalite.json", "gh-models.json", "inspect.json"),
-        *("openai-evals-api.json", "openai-evals-api.jsonl", "promptfoo-1.json", "pydantic-evals.json"),
+        *("openai-evals-api.json", "openai-evals-api.jsonl", "promptfoo-1.json", "pydantic-evals.json", "vitest.json"),
     ],
 )
 def test_a_report_of_a_tool_is_judged_wherever_its_cases_are_in_it(name):

@@ -263,24 +263,6 @@ def test_the_headline_of_the_manifest_is_that_of_runs_without_it_too(tmp_path, r
     assert "Repair" not in (tmp_path / "once/index.html").read_text("utf-8")
 
 
-def test_the_output_items_of_a_hosted_eval_have_the_verdicts_that_it_gave(tmp_path):
-    items = [
-        {
-            "object": "eval.run.output_item",
-            "id": f"outputitem_{run}{number}",
-            "datasource_item_id": number,
-            "status": "pass" if number < passed else "fail",
-            "results": [{"name": "match", "passed": number < passed, "score": float(number < passed)}],
-        }
-        for run, passed in enumerate((3, 2))
-        for number in range(4)
-    ]
-    versions = ["\n".join(map(json.dumps, run)) for run in (items[:4], items[4:])]
-    repo = project(tmp_path, "evals/hosted/results.jsonl", versions)
-    assert numbers(repo, "hosted", "pass_rate") == [(0.75,), (0.5,)]
-    assert [document.id for document in points(repo, "hosted")[1].scorecard.documents] == ["0", "1", "2", "3"]
-
-
 JUDGED = {"evals/manifest.yaml": "{evals: {q: {kind: judged, outputs: r.json}}}"}
 VERDICTS = [
     *(("PASS", "Fail"), ("yes", 0), ("1", "false"), ("richtig", "Falsch"), ("Bestanden", "nicht bestanden")),
