@@ -169,9 +169,10 @@ class CellSource(Frozen, dict=True, gc=True):
             "documents": list(every_point),
             "cases": answered if cases else None,
             "pages": {row[0]: links.slug(answered[row[0]]) for row in rows if answered[row[0]] in self.paged},
-            "held": [
-                _switches(b"".join([held[stretch.start : stretch.stop] for stretch in stretches]))
+            "held": [  # the points at which each document appears or vanishes; none exists before the first point
+                [index for index, here in enumerate(own) if here != (own[index - 1] if index else 0)]
                 for held in every_point.values()
+                for own in [b"".join([held[stretch.start : stretch.stop] for stretch in stretches])]
             ],
             "fields": [[attribute, links.file_name(links.field_in_eval(attribute))] for attribute in fields],
             "least": least_discordant(ALPHA, len(items)),
@@ -202,8 +203,3 @@ def _stretches(places: Iterable[int]) -> list[range]:
         else:
             stretches.append(range(place, place + 1))
     return stretches
-
-
-def _switches(held: Sequence[int]) -> list[int]:
-    """The points at which a document appears or vanishes; no document exists before the first point."""
-    return [index for index, here in enumerate(held) if here != (held[index - 1] if index else 0)]

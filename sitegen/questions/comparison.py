@@ -268,14 +268,9 @@ def snapshot_named(history: EvalHistory, name: str) -> Snapshot:
     snapshot = last_scored.get(name) or reports.get(name) or last_scored.get(number)
     if snapshot is not None:
         return snapshot
-    fix = f"It has {_first_to_last(sorted({snapshot.iteration for snapshot in history.snapshots}))}."
+    numbers = sorted({snapshot.iteration for snapshot in history.snapshots})
+    is_whole = len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1
+    listed = f"{numbers[0]} to {numbers[-1]}" if is_whole else ", ".join(map(str, numbers)) or "none"
     raise ConfigurationError(
-        f"The eval {history.id!r} has no iteration {'or baseline ' * name.isalpha()}{name}.", fix=fix
+        f"The eval {history.id!r} has no iteration {'or baseline ' * name.isalpha()}{name}.", fix=f"It has {listed}."
     )
-
-
-def _first_to_last(numbers: Sequence[int]) -> str:
-    """Name the iterations of an eval: by the first and the last one if none between them is missing."""
-    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
-        return f"{numbers[0]} to {numbers[-1]}"
-    return ", ".join(map(str, numbers)) or "none"

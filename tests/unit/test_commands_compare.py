@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from sitegen.commands.compare import read_sides
 from sitegen.errors import ConfigurationError
-from sitegen.questions.comparison import _first_to_last, snapshot_named
+from sitegen.questions.comparison import snapshot_named
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import run
@@ -253,5 +253,8 @@ def test_an_iteration_is_named_by_its_number_or_label_as_last_scored_or_by_its_r
 
 
 def test_an_iteration_that_is_not_there_is_answered_with_the_first_and_the_last_one():
-    stated = [_first_to_last(numbers) for numbers in ([], [1, 2], [1, 2, 3], [1, 3, 4])]
-    assert stated == ["none", "1, 2", "1 to 3", "1, 3, 4"]
+    for numbers, stated in (([], "none"), ([1, 2], "1, 2"), ([1, 2, 3], "1 to 3"), ([1, 3, 4], "1, 3, 4")):
+        snapshots = [sample.snapshot(number, sample.commit(number)) for number in numbers]
+        with pytest.raises(ConfigurationError) as error:
+            snapshot_named(replace(sample.history("waybills", ()), snapshots=(*snapshots,)), "9")
+        assert error.value.fix == f"It has {stated}."
