@@ -194,7 +194,7 @@ def check_report(draft: GateReport, *, allow_incomparable: bool = False) -> Gate
     First outputs pass: the base has nothing to compare them with, and floors alone apply to them.
     """
     ordered = tuple(sorted(draft.evals, key=_worst_first))
-    matched = sum(check.matched for check in ordered)
+    matched = len({check.eval_id for check in ordered if check.matched})
     verdict: GateVerdict = max((check.verdict for check in ordered), key=VERDICTS.index, default="pass")
     begins = any(check.presence == "new" for check in ordered)
     if not matched and not (verdict == "pass" and begins):

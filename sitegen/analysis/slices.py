@@ -307,7 +307,7 @@ def cheapest(split: Split, spec: MetricSpec) -> tuple[Slice, Slice, ChangeVerdic
     priced = [each for each in split.values() if each.cost_of_case is not None and each.value is not None]
     if best is None or best.cost_of_case is None or len(priced) < 2:
         return None
-    for each in sorted(priced, key=lambda each: each.cost_of_case or 0.0):
+    for each in sorted(priced, key=lambda each: (round(each.cost_of_case or 0.0, 9), each is not best)):
         if each is best:
             break
         verdict = change_verdict(Compared(best.card, each.card), Flips(), higher_is_better=spec.higher_is_better)

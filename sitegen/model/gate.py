@@ -228,7 +228,7 @@ class GateReport(FrozenObject):
     """The verdict of the worst eval; not comparable if none matched."""
     passed: bool
     matched: int
-    """Number of evals and slices that are `matched`."""
+    """Number of evals that are `matched`, as a whole or a slice of them."""
     evals: tuple[GateEval, ...]
     """The worst first: by verdict, then by how much the headline got worse, then by broken cells."""
     strict_floors: bool = False

@@ -1,4 +1,4 @@
-"""The gate's report as JUnit XML: a suite for each eval, and a case for each metric that has a limit."""
+"""The gate's report as JUnit XML: a suite for each eval and its slices, a case for each metric that has a limit."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ def gate_junit(report: GateReport) -> bytes:
     A drop that may be chance is a skipped case, as are the caveats of an eval, and an eval that may be incomparable.
     """
     root = Element("testsuites", name="sitegen check")
+    names = dict.fromkeys(check.eval_id for check in report.evals)
+    suites = {name: SubElement(root, "testsuite", name=xml_line(name)) for name in names}
     for check in report.evals:
-        eval_id = xml_line(check.key)
-        suite = SubElement(root, "testsuite", name=eval_id)
+        eval_id, suite = xml_line(check.key), suites[check.eval_id]
         message = " ".join(eval_sentence(check, reason) for reason in check.reasons)
         presence = {"both": "compared", "new": "new", "gone": "removed"}[check.presence]
         _add_case(suite, eval_id, presence, "fail" if check.reasons else "pass", message)

@@ -36,10 +36,8 @@ LONGEST: Final = 65_000
 CELLS: Final = 20  # of the broken values of an eval, the most that are listed
 WORST: Final = 3  # of them, the most that the list below the first table names
 NAMED: Final = 20  # evals, files or commits that a sentence lists at most
-_BROKEN: Final = 10_000  # characters of the list of broken values below the first table
-_CAVEATS: Final = 5_000  # characters of the list of caveats
+_LIST: Final = 10_000  # characters of a list: of broken values, of caveats, and of what closes the report
 _INDEX: Final = re.compile(r"\[[^\]]*\]")  # of a list item in a path
-_END: Final = 20_000  # characters of the closing sentences about all evals together
 _CALLING: Final = re.compile(r"[@#]|\bGH-(?=\d)|:(?=//)|\bwww\\?\.", re.IGNORECASE)
 """The start of a mention, an issue reference or an address in text whose markup is escaped."""
 
@@ -52,18 +50,19 @@ def gate_markdown(report: GateReport) -> str:
     unmoved = [check for check in report.evals if not _has_moved(check)]
     verdicts = Counter(check.verdict for check in report.evals)  # worst first, in the order of the report
     tally = ", ".join(f"{count(number)} {verdict}" for verdict, number in verdicts.items())
-    compared = f"{count(report.matched)} compared{f': {tally}' if len(verdicts) > 1 else ''}"
+    matched = _number_of(check for check in report.evals if check.matched)
+    compared = f"{matched} compared{f': {tally}' if len(verdicts) > 1 else ''}"
     outcome, ids = "pass" if report.passed else "fail", (code(short_id(of)) for of in (report.head, report.base))
     begin = [f"**Evals: {outcome}.** {' against '.join(ids)}, {compared}.", *_caveats(report.evals)]
     if report.passed and not moved:
-        begin[0] += f" Nothing changed in {counted(len(unmoved), 'eval')}." if unmoved else ""
-        return _join_blocks(begin)
+        begin[0] += f" Nothing changed in {_number_of(unmoved)}." if unmoved else ""
+        return "\n\n".join(begin) + "\n"
     begin += [*filter(None, [prose(nothing_compared(report))]), *_changes(moved)]
     end = [f"Nothing changed in {first_names(unmoved, NAMED, _id_of_eval)}."] if unmoved else []
     end += _edit_sentences(report.evals)
-    closing = list(_fitting(end, _END))
+    closing = list(_fitting(end, _LIST))
     # The sections that fit, the worst eval first; tables of cells are added if room remains.
-    characters = LONGEST - len(_join_blocks([*begin, *closing])) - _CLOSING
+    characters = LONGEST - len("\n\n".join([*begin, *closing])) - _CLOSING
     fitting = list(_fitting(map(_eval_section, moved), characters))
     room = characters - sum(len(section) + 2 for section in fitting)
     sections = []
@@ -72,16 +71,16 @@ def gate_markdown(report: GateReport) -> str:
         has_room = bool(cells) and len(cells) + 2 <= room
         room -= (len(cells) + 2) * has_room
         sections += [section, cells] if has_room else [section]
-    if left_out := len(moved) - len(fitting):
-        closing.append(f"{counted(left_out, 'eval')} more changed: the report is full, and the JSON has all of them.")
+    if left_out := moved[len(fitting) :]:
+        closing.append(f"{_number_of(left_out)} more changed: the report is full, and the JSON has all of them.")
     elif len(closing) < len(end):
         closing.append("More instructions were edited than fit here: the JSON has all of them.")
-    return _join_blocks([*begin, *sections, *closing])
+    return "\n\n".join([*begin, *sections, *closing]) + "\n"
 
 
 def markdown_of_error(error: SitegenError) -> str:
     """The text if no report could be made."""
-    return _join_blocks(["**Evals: fail.**", _without_mentions(prose(error_sentence(error)))])
+    return f"**Evals: fail.**\n\n{_without_mentions(prose(error_sentence(error)))}\n"
 
 
 def _has_moved(check: GateEval) -> bool:
@@ -97,10 +96,10 @@ def _changes(moved: Sequence[GateEval]) -> Iterator[str]:
         return
     heads = ("Eval", "Metric", "Base", "Head", "Change", "On these cases", "Broken", "Fixed", "Verdict")
     yield "\n".join(table(heads, map(_change_row, moved[:NAMED]), (2, 3, 4, 6, 7)))
-    if len(moved) > NAMED:
-        yield f"{count(len(moved) - NAMED)} more changed."
+    if more := moved[NAMED:]:
+        yield f"{_number_of(more)} more changed."
     worst = (f"- {_id_of_eval(check)}: {words}" for check in moved[:NAMED] if (words := _worst_broken(check)))
-    if broken := list(_fitting(worst, _BROKEN)):
+    if broken := list(_fitting(worst, _LIST)):
         yield "\n".join(broken)
 
 
@@ -256,7 +255,7 @@ def _caveats(evals: Iterable[GateEval]) -> Iterator[str]:
         f"- {first_names(several, NAMED, _id_of_eval)}: {_without_mentions(prose(sentence))}."
         for sentence, several in by_sentence.items()
     )
-    lines = [*_fitting(every, _CAVEATS)]
+    lines = [*_fitting(every, _LIST)]
     if (more := len(by_sentence) - len(lines)) > 0:
         lines.append(f"- {count(more)} more of these are in the JSON.")
     if lines:
@@ -272,5 +271,7 @@ def _without_mentions(text: str) -> str:
     return _CALLING.sub("\\g<0>\u2060", text)
 
 
-def _join_blocks(blocks: Iterable[str]) -> str:
-    return "\n\n".join(blocks) + "\n"
+def _number_of(checks: Iterable[GateEval]) -> str:
+    """How many evals and slices these are: ``2 evals``, ``1 eval and 4 slices``."""
+    numbers = Counter("slice" if check.slice else "eval" for check in checks)
+    return " and ".join(counted(numbers[noun], noun) for noun in sorted(numbers)) or counted(0, "eval")

@@ -107,7 +107,7 @@ def test_a_regression_fails_and_says_what_broke_and_which_instructions_were_edit
     base = repo.git("rev-parse", "main")
     lines = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (1, "")
-    assert lines[0] == f"**Evals: fail.** `{head[:7]}` against `{base[:7]}`, 1 compared."
+    assert lines[0] == f"**Evals: fail.** `{head[:7]}` against `{base[:7]}`, 1 eval compared."
     assert rows(lines)[2] == ["`notes`", "F1", "0.975", "0.750", "−0.225", "worse", "9", "0", "**fail**"]
     assert lines[6].startswith("- `notes`: 9 values broken: `note-01` `total` is `1000`, expected `1`; ")
     assert lines[8] == "### `notes`: fail"
@@ -148,7 +148,7 @@ def test_where_nothing_moved_it_is_one_line(repo):
     base = repo.git("rev-parse", "main")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        f"**Evals: pass.** `{head[:7]}` against `{base[:7]}`, 1 compared. Nothing changed in 1 eval.\n"
+        f"**Evals: pass.** `{head[:7]}` against `{base[:7]}`, 1 eval compared. Nothing changed in 1 eval.\n"
     )
 
 

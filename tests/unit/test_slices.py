@@ -27,6 +27,8 @@ from tests.unit.test_schemas import complaints
 
 COLUMNS = {name: name for name in ("id", "variant", "model", "score", "cost", "latency")}
 
+LIMITS, PRINTED = tables(Path(__file__).with_name("slice_limits.md").read_text(encoding="utf-8"))
+
 
 def table(rows: list[dict[str, Any]]) -> bytes:
     text = io.StringIO()
@@ -162,26 +164,16 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(project, tmp_pa
     assert series["points"][1]["slices"]["model"] == {"mini": pytest.approx(0.385), "large": pytest.approx(0.9)}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "printed"),
-    [
-        (("verify-one", "support"), "model mini 0.385 0.365 to 0.406 8 0.016 USD 0.10 s"),
-        (("verify-one", "support"), "variant,model short · mini 0.335"),
-        (("history", "support", "--by", "model"), "iteration-002 0.642 0.385 0.900"),
-        (("compare", "support", "model=mini", "model=large"), "| Score | 0.385 | 0.900 | +0.515 |"),
-        (("history", "support", "--by", "variant,model"), "short · mini long · mini short · large long · large"),
-        (("compare", "support:mini,short", "support:mini,long"), "# support: model=mini,variant=short against"),
-        (("compare", "support:mini,long", "support:large"), "two or more values on the same axes are needed."),
-        (("compare", "support", "variant=long,model=mini", "variant=long,model=larg"), "have no 'model=larg'."),
-        (("compare", "--eval", "support"), "# support: variant=short against variant=long"),
-        (("compare", "support:mini", "support:short"), "two or more values on the same axes are needed."),
-        (("compare", "support:mini", "support:shor"), "have no 'shor'."),
-        (("history", "support", "--by", "languag"), "do: Did you mean language?"),
-    ],
-)
-def test_commands_print_slices(project, arguments, printed):
-    done = run(*arguments, "--repo", project)
-    assert printed in " ".join((done.stdout + done.stderr).split())
+def test_a_long_name_of_a_variant_stays_in_its_cell(repo, tmp_path):
+    repo.commit({"evals/support/results.csv": table([{**row, "variant": row["variant"] * 20} for row in answers()])})
+    build_site(repo.path, tmp_path / "site")
+    assert 'characters">' not in text_of(tmp_path / "site/evals/support/0001.html")
+
+
+@pytest.mark.parametrize("row", PRINTED, ids=lambda row: row["command"])
+def test_commands_print_slices(project, row):
+    done = run(*row["command"].split(), "--repo", project)
+    assert row["printed"] in " ".join((done.stdout + done.stderr).split())
 
 
 def test_slices_are_data(project, tmp_path):
@@ -206,9 +198,6 @@ def test_slices_are_data(project, tmp_path):
         assert database.execute(tags).fetchall() == [(8, '{"language": "de"}'), (8, '{"language": "en"}')]
 
 
-LIMITS = tables(Path(__file__).with_name("slice_limits.md").read_text(encoding="utf-8"))[0]
-
-
 @pytest.mark.parametrize("row", LIMITS, ids=lambda row: row["case"])
 def test_slices_with_limits_are_judged_as_evals_are(repo, row):
     better = [{**each, "score": 0.9} if each["model"] == "large" else each for each in answers(mini=0.3)]
@@ -224,6 +213,7 @@ def test_slices_with_limits_are_judged_as_evals_are(repo, row):
     assert row["said"] in found.markdown()
     forms = found.markdown(), gate_junit(found.report).decode("utf-8")
     assert len({form.count("hidden by the average, worse by more than chance: ") for form in forms}) == 1
+    assert (found.report.matched, forms[1].count("<testsuite ")) == (1, 1)
     assert complaints("gate", json.loads(schema_first(found.report))) == []
 
 
