@@ -84,7 +84,10 @@ _SYSTEM_PROMPT: Final = ("systemPrompt", "system_prompt")
 _OF_ANSWERS: Final = frozenset(
     (
         *chain(*PARTS.values(), VERDICTS, JUDGES, map(plain_key, (*_OWN_KEYS, *_MESSAGES, *_SYSTEM_PROMPT))),
-        *("evalpath", "failurestage", "failurereasoncode", "targeterrorkind", "timestamp", "conversationid"),
+        *("failurestage", "failurereasoncode", "targeterrorkind", "timestamp", "conversationid", "provenance"),
+        *("evalpath", "targetspath", "gradingpath", "metricspath", "summarypath", "timingpath", "inputpath"),
+        *("outputpath", "responsepath", "answerpath", "transcriptpath", "transcriptrawpath"),
+        *("artifactdir", "resultdir", "taskdir", "testdir"),
     )
 )
 """Names of what a line says of an answer, in lower case without separators: any other text is one about the case."""
@@ -120,6 +123,8 @@ class _Stated(ToolObject):
     prompts = part(lambda request: _texts([members(request).get(key) for key in _SYSTEM_PROMPT]), "input")
     # of a line
     eval_path = part(name_of, "eval_path")
+    source_path = part(name_of, "projection_identity.dimensions.eval_path")
+    """AgentV 4 copies the eval for each test, and states the path of the copy as that of the eval."""
     variant = part(name_of, "variant")
     sample = part(whole, "sample_index")
     status = part(text, "execution_status")
@@ -249,7 +254,8 @@ def read(content: bytes) -> JudgedResults:
             line = _Stated(parsed.value)
             name = next((name for key in _IDS if (name := name_of(line.members.get(key)))), f"line {number}")
             case = line.case(name, of_line)
-            key = line.eval_path, name, f"{case.provider}{BETWEEN}{case.variant}", line.sample or -number
+            path = line.source_path or line.eval_path
+            key = path, name, f"{case.provider}{BETWEEN}{case.variant}", line.sample or -number
             if key in cases:
                 message = f"A sample of the case {name[:80]!r} occurs twice; the last one counts"
                 of_line.insert(0, Finding("warning", message, _FIX))

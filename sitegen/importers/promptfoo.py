@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, count
 from operator import itemgetter
 from sys import intern
@@ -63,7 +63,10 @@ _SILENT: Final = ("Assertion passed", "All assertions passed")  # they say no mo
 _HUMAN: Final = "human"
 """The type of assertion that promptfoo adds when a person rates an answer."""
 
-_FILE = re.compile(r"(?:file://)?([^\s:{}]+\.[A-Za-z0-9]+(?::[A-Za-z_][A-Za-z0-9_]*)?): ")
+_FILE = re.compile(r"(?:([^:{}\n]+): )?(?:file://)?([^\s:{}]+\.[A-Za-z0-9]+(?::[A-Za-z_][A-Za-z0-9_]*)?): ")
+"""Begins the label of a prompt from a file: the label that the configuration gives it, if any, and the file."""
+_NUMBERED: Final = r"^Row #\d+$"
+"""The description that promptfoo gives to a row of a file of tests, which is its place there."""
 _ID: Final = 120  # characters
 _SHORT: Final = 60
 """Characters of a variable that probably names the test. Longer ones are probably the text that the test is about."""
@@ -109,15 +112,16 @@ class _Row(ToolObject):
     """A test, as one prompt and provider answered it."""
 
     test = part(whole, "testIdx")
-    column = part(whole, "promptIdx")
-    description = part(name_of, "testCase.description")
+    place = part(whole, "promptIdx")
+    description = part(lambda stated: re.sub(_NUMBERED, "", name_of(stated)), "testCase.description")
     metadata = part(members, "testCase.metadata")
     asserted = part(list_of(members), "testCase.assert")
     options = part(members, "testCase.options")
     of_answer = part(members, "response.metadata")
     of_row = part(members, "metadata")
     named_scores = part(members, "namedScores")
-    variables = part(lambda value: {key: own for key, own in members(value).items() if key[:1] != "_"}, "vars")
+    texts = part(lambda value: {key: written(own) for key, own in members(value).items() if key[:1] != "_"}, "vars")
+    """The variables of the test that are its own, and not promptfoo's."""
     provider = part(name_of, "provider.id")
     label = part(name_of, "provider.label")
     prompt = part(text, "prompt.raw")
@@ -144,6 +148,11 @@ class _Row(ToolObject):
         return self.own_error or self.answer_error if has_none else ""
 
     @property
+    def column(self) -> int | str:
+        """The place of its prompt and provider in the run. In version 2, which states none, these themselves."""
+        return written(self.listed_prompt) if self.place is None else self.place
+
+    @property
     def listed_prompt(self) -> dict[str, Value]:
         """Its prompt as ``results.prompts`` lists it: there the text is without the variables of the test."""
         label = text(value_at(self.members, "prompt.label") or value_at(self.members, "prompt.display"))
@@ -151,30 +160,27 @@ class _Row(ToolObject):
         return {"label": label, "raw": label if is_text else "", "provider": self.label or self.provider}
 
     @property
-    def texts(self) -> list[tuple[str, str]]:
-        """The variables of the test that are its own, and not promptfoo's."""
-        return [(key, written(value)) for key, value in self.variables.items()]
+    def names(self) -> tuple[str, str]:
+        """The test's description, else its short variables, and all of them for tests that have the same short ones.
 
-    @property
-    def name(self) -> str:
-        """The test's description, else its variables. Its index would change with every test added before it.
-
-        Short variables, such as the number of a task, come first. Long ones are probably the input of the model.
+        Its index would change with every test added before it. Long variables are probably the input of the model.
         """
-        variables = sorted(self.texts, key=lambda variable: (len(variable[1]) > _SHORT, variable))
-        listed = ", ".join(f"{key}={value}" for key, value in variables)
-        return cut(" ".join((self.description or listed).split()), _ID) or f"test {(self.test or 0) + 1}"
+        variables = sorted(self.texts.items(), key=lambda variable: (len(variable[1]) > _SHORT, variable))
+        listed = [f"{key}={value}" for key, value in variables]
+        short = listed[: sum(len(value) <= _SHORT for _, value in variables)] or listed
+        brief, full = (cut(" ".join((self.description or ", ".join(of)).split()), _ID) for of in (short, listed))
+        brief = brief or f"test {(self.test or 0) + 1}"
+        return brief, full or brief
 
     @property
     def digest(self) -> str:
         """What tells the test from others, whatever these are called; repeats have the same."""
-        place = None if self.description or self.variables else self.test
+        place = None if self.description or self.texts else self.test
         return short_digest(repr((self.description, self.members.get("vars"), self.asserted, place)))
 
-    def case(self, columns: Sequence[tuple[str, str]], judges: Iterable[Opinion]) -> JudgedCase:
-        """Its case without an id. ``columns``: (prompt, provider) of each. Many cases share one text."""
-        in_file = self.column is not None and self.column < len(columns)
-        column = columns[self.column or 0] if in_file else ("", self.label or self.provider)
+    def case(self, columns: Mapping[int | str, tuple[str, str]], judges: Iterable[Opinion]) -> JudgedCase:
+        """Its case, with the digest for an id. ``columns``: (prompt, provider) of each. Many cases share one text."""
+        column = columns.get(self.column, ("", self.label or self.provider))
         equals = (each for each in self.asserted if each.get("type") == "equals" and "value" in each)
         outcomes = self.outcomes
         # Without the options of the test that promptfoo adds to those of the call: these are the judge's.
@@ -189,15 +195,15 @@ class _Row(ToolObject):
         of_models = [each.passed for each in judged if each.is_model_graded]
         of_people = [each.passed for each in judged if each.type == _HUMAN]
         return JudgedCase(
-            id="",
+            id=intern(self.digest),
             opinion=Opinion("", self.score, reasoning="" if self.reason in _SILENT else self.reason),
             judges=tuple(judges),
-            texts=texts_of({**dict(self.texts), **self.metadata}),
+            texts=texts_of({**self.texts, **self.metadata}),
             variant=column[0],
             provider=column[1],
             passed=self.passed,
             # What all prompts were filled with: each is a variant of the case, and asked in other words.
-            input="" if self.variables else intern(self.prompt),
+            input="" if self.texts else intern(self.prompt),
             expected=intern(written(next(equals, {}).get("value"))),
             output=self.output,
             error=self.error,
@@ -249,43 +255,33 @@ def read(content: bytes) -> JudgedResults:
         prompts = _prompts_of(line for _, line in json_lines(content, [], _FIX))
         found_rows = (Parsed(line) for _, line in json_lines(content, findings, _FIX))
     else:
-        version, prompts = value_at(root, "results.version"), list_of(members)(value_at(root, "results.prompts"))
+        version, in_list = value_at(root, "results.version"), items(value_at(root, "results.results"))
         if version not in VERSIONS or isinstance(version, bool):
             stated = f"version {written(version)[:20]}" if version is not None else "no version"
             why = f"it has {stated} of promptfoo's results, and only versions {VERSIONS[0]} to {VERSIONS[-1]} are known"
             raise UnreadableError(why, "Write the results with a version of promptfoo that writes one of these.")
-        in_list = map(Parsed, items(value_at(root, "results.results")))
-        found_rows = map(read_json, map(bytes, listed)) if listed else in_list
-        if version < VERSIONS[1]:  # whose rows do not state their column, and which does not list these
-            found_rows = [*found_rows]
-            in_rows = [_Row(members(row.value)).listed_prompt for row in found_rows]
-            places = {key: place for place, key in enumerate(dict.fromkeys(map(written, in_rows)))}
-            prompts = list({written(prompt): prompt for prompt in in_rows}.values())
-            found_rows = [
-                Parsed({**members(row.value), "promptIdx": places[written(prompt)]}, row.findings)
-                for row, prompt in zip(found_rows, in_rows, strict=True)
-            ]
-        elif not prompts:
+        found_rows = map(read_json, map(bytes, listed)) if listed else map(Parsed, in_list)
+        prompts = dict(enumerate(list_of(members)(value_at(root, "results.prompts"))))
+        if not prompts or version < VERSIONS[1]:
             found_rows = [*found_rows]
             prompts = _prompts_of(row.value for row in found_rows)
     columns = _columns(prompts)
     # A test that states no options has those of the run.
     options = members(value_at(root, "config.defaultTest.options"))
     assertions: dict[str, Value] = {}
-    tests: dict[str, str] = {}  # repeats of one test have one id, another test of its name has a number
-    rows: list[tuple[tuple[int, int], str, JudgedCase, bool]] = []
+    tests: dict[str, tuple[str, str]] = {}  # repeats of one test have one id, another test of its names has a number
+    places = {column: place for place, column in enumerate(columns)}
+    rows: list[tuple[tuple[int, int], JudgedCase, bool]] = []
     try:
         for found, odd in found_rows:
             findings += [each for each in odd if each not in findings]
             if not isinstance(found, dict):
                 continue
             row = _Row(found)
-            test = intern(row.digest)  # all repeats hold one text
-            tests[test] = tests.get(test) or row.name
+            case = row.case(columns, row.opinions(options, assertions))
+            tests[case.id] = tests.get(case.id) or row.names
             is_off = row.score is None and found.get("score") is not None
-            rows.append(
-                ((row.test or 0, row.column or 0), test, row.case(columns, row.opinions(options, assertions)), is_off)
-            )
+            rows.append(((row.test or 0, places.get(row.column, 0)), case, is_off))
     except UnreadableError:
         read_json(content)  # raises an error with the line in the file
         raise
@@ -293,50 +289,48 @@ def read(content: bytes) -> JudgedResults:
     rows.reverse()
     rows.sort(key=itemgetter(0), reverse=True)
     used, ids, cases = Counter[str](), dict[str, str](), list[JudgedCase]()
+    same = Counter(brief for brief, _ in tests.values())
     while rows:
-        _, test, case, is_off = rows.pop()  # each is dropped for the one with an id: a large file has many
-        if test not in ids:
-            ids[test] = unique(tests[test], used)
-        cases.append(replace(case, id=ids[test]))
+        _, case, is_off = rows.pop()  # each is dropped for the one with an id: a large file has many
+        brief, full = tests[case.id]
+        ids[case.id] = ids.get(case.id) or unique(full if same[brief] > 1 else brief, used)
+        cases.append(replace(case, id=ids[case.id]))
         if is_off:
-            message = f"The score of the case {ids[test]!r} is not a number from 0 to 1, and is left out"
+            message = f"The score of the case {cases[-1].id!r} is not a number from 0 to 1, and is left out"
             findings.append(Finding("error", message, _FIX))
         findings += _findings(cases[-1])
     if not cases:
         findings.append(Finding("warning", "There are no results in it", _FIX))
-    hashes = dict.fromkeys(filter(None, (name_of(prompt.get("id")).lower() for prompt in prompts)))
+    hashes = dict.fromkeys(filter(None, (name_of(prompt.get("id")).lower() for prompt in prompts.values())))
     run = Recorded(
         timestamp=text(value_at(root, "results.timestamp")).strip() or None,
         instruction_hashes=tuple(("", digest) for digest in hashes),
     )
-    texts = {name: written(prompt.get("raw")) for (name, _), prompt in zip(columns, prompts, strict=True)}
+    texts = {name: written(prompts[place].get("raw")) for place, (name, _) in columns.items()}
     return JudgedResults(cases=tuple(cases), findings=tuple(findings), run=run, prompts=texts).with_confidences()
 
 
-def _prompts_of(rows: Iterable[Value]) -> list[dict[str, Value]]:
-    """The prompts of a run that lists none, as its rows state them. It has no more than rows, whatever these say."""
-    stated: dict[int, dict[str, Value]] = {}
-    number = 0
-    for number, row in enumerate(map(_Row, rows), 1):  # noqa: B007
-        stated[row.column or 0] = row.listed_prompt
-    return [stated.get(column, {}) for column in range(min(number, max(stated, default=-1) + 1))]
+def _prompts_of(rows: Iterable[Value]) -> dict[int | str, dict[str, Value]]:
+    """The prompts of a run that lists none, by their column, as its rows state them."""
+    stated = {row.column: row.listed_prompt for row in map(_Row, rows)}
+    return dict(sorted(stated.items(), key=lambda prompt: prompt[0] if isinstance(prompt[0], int) else 0))
 
 
-def _columns(prompts: list[dict[str, Value]]) -> list[tuple[str, str]]:
+def _columns(prompts: Mapping[int | str, dict[str, Value]]) -> dict[int | str, tuple[str, str]]:
     """(prompt, provider) of each column, with names of prompts that stay the same when a prompt is edited.
 
     By default a label contains the text of the prompt. As the name of a variant it would start new variants with every
     edit of the prompt.
     """
     names: dict[tuple[str, str], str] = {}
-    columns = []
-    for prompt in prompts:
+    columns = {}
+    for place, prompt in prompts.items():
         label, raw = text(prompt.get("label")), written(prompt.get("raw"))
         if (label, raw) not in names:
             file = _FILE.match(label)
             states_text = not label or label == raw or "\n" in label or len(label) > _ID
-            name = file[1] if file else f"prompt {len(names) + 1}" if states_text else label
+            name = (file[1] or file[2]) if file else f"prompt {len(names) + 1}" if states_text else label
             numbered = (f"{name} ({place})" for place in count(2))
             names[label, raw] = next(unused for unused in chain([name], numbered) if unused not in names.values())
-        columns.append((names[label, raw], name_of(prompt.get("provider"))))
+        columns[place] = names[label, raw], name_of(prompt.get("provider"))
     return columns

@@ -95,6 +95,9 @@ def test_an_edit_of_a_prompt_leaves_the_names_of_cases_and_their_order():
     assert [case.id for case in before.cases] == [case.id for case in after.cases]
     shuffled = list(reversed(json.loads(content(RUNS[0]))["results"]["results"]))
     assert read_results("o.json", changed(RUNS[0], results=shuffled)) == before
+    prompts = json.loads(content(RUNS[0]))["results"]["prompts"]
+    named = changed(RUNS[0], prompts=[{**each, "label": f"short: {each['label']}"} for each in prompts])
+    assert {case.variant for case in read_results("o.json", named).cases} == {"short", "short (2)"}
 
 
 def test_a_case_holds_what_was_asked_answered_and_asserted():
@@ -278,10 +281,11 @@ def test_what_a_model_judged_and_what_rules_did_is_one_headline_and_counts_as_ju
     assert (mechanical.usage and mechanical.usage.graded, mechanical.documents[0].rubric) == ((), "")
 
 
-def test_a_test_is_named_by_its_short_variables_before_the_text_that_the_model_is_given():
+def test_a_test_is_named_by_its_short_variables_and_by_the_text_that_the_model_is_given_if_these_are_the_same():
     rows = [
-        {"testIdx": place, "vars": {"document": "All that begins alike. " * 10, "task": f"t-{place}"}, "score": 1}
-        for place in (1, 2)
+        {"testIdx": place, "vars": {"document": f"{text} begins alike. " * 10, "task": task}, "score": 1}
+        | {"testCase": {"description": f"Row #{place + 1}"}}
+        for place, (text, task) in enumerate((("A", 1), ("B", 2), ("C", 2)))
     ]
     cases = read_results("o.json", changed("promptfoo-1.json", results=rows)).cases
-    assert [case.id.partition("All")[0] for case in cases] == ["task=t-1, document=", "task=t-2, document="]
+    assert [case.id.partition(" begins")[0] for case in cases] == ["task=1", "task=2, document=B", "task=2, document=C"]

@@ -60,7 +60,10 @@ def test_a_line_of_agentv_is_told_apart_by_what_the_run_has_several_of() -> None
         {**row, "score": 0.3, "execution_status": "quality_failure", "sample_index": 2},
         {**row, "score": 0, "execution_status": "execution_error", "eval_path": "evals/b.yaml", "retry_index": 1},
     )
+    beside = {"eval_path": "greet/EVAL.yaml", "grading_path": "greet/grading.json"}
+    copied = [{**row, **beside, "projection_identity": {"dimensions": row}} for row in rows]
     results = read_results("index.jsonl", "\n".join(map(json.dumps, rows)).encode())
+    assert read_results("index.jsonl", "\n".join(map(json.dumps, copied)).encode()) == results
     assert [(case.id, case.score, case.passed, case.error) for case in results.cases] == [
         ("evals/a.yaml · greet", 0.9, True, ""),
         ("evals/a.yaml · greet", 0.3, False, ""),
