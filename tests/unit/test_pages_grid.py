@@ -10,11 +10,11 @@ from markupsafe import escape
 from msgspec.structs import replace
 
 from sitegen.importers.case import JudgedCase, Opinion, with_documents
-from sitegen.model.answers import AnsweredCase, JudgeWords
+from sitegen.model.answers import AnsweredCase, JudgeWords, Turn
 from sitegen.model.usage import Call
 from sitegen.pages import links
 from sitegen.pages.field import ANSWERED, FieldView, case_page
-from sitegen.pages.report.grid import DRAWN, PART, SHOWN, CaseGrid, verdict
+from sitegen.pages.report.grid import DRAWN, LONG, PART, SHOWN, CaseGrid, verdict
 from sitegen.scoring.answers import answered_cases
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
@@ -76,13 +76,15 @@ def test_every_case_has_a_cell_for_each_model_and_repeats_share_one() -> None:
     assert shown.address_of("flaky") == "#flaky=1"
     flaky = ["<li data-f data-y>", '<div class="an a0" data-f data-y>']
     assert re.findall(r"<(?:li|div)[^>]* data-y[^>]*>", html) == flaky
+    ways = [replace(each, transcript=(Turn("message", "user", each.output),)) for each in now[0].answers]
+    whole = replace(grid((replace(now[0], answers=tuple(ways)),)), longest=LONG).drawn[0]
+    assert re.findall(r"<b>user</b><div class=out dir=auto>(\w+)", whole) == ["red", "Red", "blue"]
 
 
 def test_of_many_columns_those_with_the_best_answers_are_shown_first() -> None:
     models = [f"m{number:02}" for number in range(SHOWN + 6)]
-    shown = grid(
-        cases(*((case, model, "red", place % 3 < int(case)) for case in "12" for place, model in enumerate(models)))
-    )
+    rows = ((case, model, "red", place % 3 < int(case)) for case in "12" for place, model in enumerate(models))
+    shown = grid(cases(*rows))
     assert [*shown.columns.values()] == [*models[::3], *models[1::3], *models[2::3]]
     assert re.findall(r'class="an a(\d+) beyond"', shown.drawn[0]) == [str(SHOWN + place) for place in range(6)]
     assert "beyond" not in replace(shown, place=None).drawn[0], "the page of a case has no chooser"
@@ -115,7 +117,6 @@ def test_answers_are_marked_against_what_is_expected_or_the_first_that_passed() 
     for expected, marked_words in (("a big door", ["red"]), ("", ["red", "big"])):
         shown = "".join(grid((replace(case, expected=expected),)).drawn)
         assert re.findall(r"<mark>(.*?)</mark>", shown) == marked_words
-    (case,) = answers
     about = replace(case, asked={"language": "de", "topic": "<b>", "other": "x"})
     chosen = CaseGrid(place=("qa", "0002"), cases=(about,), axes=("model", "language", "topic"))
     assert 'data-g="language: de\ntopic: &lt;b&gt;"' in "".join(chosen.drawn)
@@ -208,9 +209,8 @@ def test_the_page_of_a_case_has_its_newest_answers_however_the_site_was_built(tm
 
 def test_the_page_of_a_case_with_long_answers_is_bounded_and_shows_most_of_the_newest() -> None:
     series = sample.series(30)
-    long = {
-        index: cases(*(("c", model, f"{index} " * 900, True) for model in "abcdefgh"))[0] for index in range(10, 30)
-    }
+    rows = {index: [("c", model, f"{index} " * 900, True) for model in "abcdefgh"] for index in range(10, 30)}
+    long = {index: cases(*own)[0] for index, own in rows.items()}
     empty = FieldView(info=series.info, attribute="c", points=series.points, cells=())
     view = case_page(series, empty, long).view
     assert isinstance(view, FieldView)

@@ -103,12 +103,13 @@ class CaseGrid(Frozen, dict=True, gc=True):
 
     @cached_property
     def asked_parts(self) -> list[str]:
-        """The names of what was asked: the input, and what is not the same in all cases."""
+        """The names of what was asked: the input, and what differs between cases, unless their names say it."""
         texts: dict[str, set[str]] = {}
         for name, text in chain.from_iterable(case.asked.items() for case in self.cases):
             texts.setdefault(name, set()).add(text)
-        alone = len(self.cases) == 1
-        return [name for name, values in texts.items() if alone or name == INPUT or len(values) > 1][:_MOST_ASKED]
+        alone, shown = len(self.cases) == 1, {*chain.from_iterable(map(_asked, self.cases))}
+        varied = (name for name, values in texts.items() if alone or name == INPUT or len(values) > 1)
+        return [name for name in varied if name in shown][:_MOST_ASKED]
 
     @cached_property
     def states_answers(self) -> bool:
@@ -275,7 +276,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
         parts = [
             (f' class="av{place}{" beyond" if self.place and place >= ASKED else ""}"', name, text)
             for place, name in enumerate(self.asked_parts)
-            if (text := case.asked.get(name)) and text != case.id
+            if (text := _asked(case).get(name))
         ]
         shown = "".join(
             f"<div{mark}><h3>{bounded(name, 60)}</h3><div class=out dir=auto>{bounded(text, self.longest)}</div></div>"
@@ -294,9 +295,11 @@ class CaseGrid(Frozen, dict=True, gc=True):
             if len(same) > 1:
                 said = ", ".join(filter(None, (f"given {len(group)} of {len(answers)} times", verdict(group))))
                 yield f"<p class=who>{said}</p>"
-            yield self._output(group[0], reference) + self._judges(group[0].judges)
-            if group[0].transcript and not is_short:
-                yield self._transcript(group[0].transcript)
+            yield self._output(group[0], reference)
+            told = group[:1] if is_short else group  # they may have come about, and be judged, in other ways
+            yield from map(self._judges, dict.fromkeys(answer.judges for answer in told))
+            if not is_short:
+                yield from map(self._transcript, dict.fromkeys(filter(None, (each.transcript for each in told))))
         if is_short and len(same) > _DISTINCT:
             yield f"<i>{counted(len(same) - _DISTINCT, 'other answer')}</i>"
 
@@ -353,6 +356,12 @@ def _by_document(cases: Sequence[AnsweredCase]) -> dict[str, list[CaseAnswer]]:
         for answer in case.answers:
             found.setdefault(answer.document, []).append(answer)
     return found
+
+
+def _asked(case: AnsweredCase) -> dict[str, str]:
+    """What was asked, by name, without what the name of the case says."""
+    said = case.id.split(", ")
+    return {name: text for name, text in case.asked.items() if text != case.id and f"{name}={text}" not in said}
 
 
 def _plain(text: str) -> str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import inf
 from typing import Final
@@ -127,13 +127,8 @@ class ReportView(Frozen, dict=True, gc=True):
         wrong = self.result.wrong
         if self.card.status == "unreadable" and len({error.note for error in wrong}) == 1:
             wrong = [replace(error, note="") for error in wrong]  # the page says it once, above the errors
-        placed = placed_error.rows_of(wrong)
-        return wrong, placed, self._since(placed)
-
-    def _since(self, wrong: Iterable[PlacedError]) -> list[Since]:
-        """For each error the start of its streak."""
-        last = len(self.snapshots) - 1
-        starts = [self.wrong_since.get(placed.key, last) for placed in wrong]
+        placed, last = placed_error.rows_of(wrong), len(self.snapshots) - 1
+        starts = [self.wrong_since.get(each.key, last) for each in placed]
         since = {
             start: Since(
                 label=self.snapshots[start].label,
@@ -143,7 +138,7 @@ class ReportView(Frozen, dict=True, gc=True):
             )
             for start in set(starts)
         }
-        return [since[start] for start in starts]
+        return wrong, placed, [since[start] for start in starts]
 
     @cached_property
     def discrepancies(self) -> Discrepancies:
@@ -326,10 +321,13 @@ class ReportView(Frozen, dict=True, gc=True):
 
     @property
     def document_metrics(self) -> list[MetricSpec]:
-        """Metrics that the kind computes for each document besides its counts."""
-        documents = self.card.documents
-        with_values = {name for document in documents for name, value in document.metrics if value is not None}
-        return [spec for spec in self.specs[: HEADLINES if self.info.recorded else None] if spec.name in with_values]
+        """The metrics of documents beside their counts: the headline, and those that tell documents apart otherwise."""
+        documents = [dict(document.metrics) for document in self.card.documents]
+        columns: dict[tuple[float | None, ...], MetricSpec] = {}
+        for spec in self.specs[: HEADLINES if self.info.recorded else None]:
+            columns.setdefault(tuple([own.get(spec.name) for own in documents]), spec)
+        least = {self.specs[0].name: 0}
+        return [spec for column, spec in columns.items() if len({*column} - {None}) > least.get(spec.name, 1)]
 
     @property
     def verdict_of(self) -> Verdict:
