@@ -36,7 +36,9 @@ def _output(run: int) -> str:
                 "topic": f"t{number % 4}",
             }
             rows.append(
-                json.dumps(row | {"input": f"Which is {number}?", "expected": str(number), "source": f"List {number}"})
+                json.dumps(
+                    row | {"input": f"Which is {number}?\nSay it.", "expected": str(number), "source": f"List {number}"}
+                )
             )
     return "\n".join(rows)
 
@@ -66,6 +68,7 @@ def test_more_cases_are_loaded_from_disk_when_they_are_asked_for(visit):
     expect(page.locator(".cases > li:visible")).to_have_count(CASES)
     assert len(set(_names(page))) == CASES
     assert page.locator("img").count() == 0
+    expect(page.locator("#d3 summary", has_text="Which is 0?")).to_be_visible()
 
 
 def test_a_filter_loads_what_it_looks_for_and_stays_in_the_address(visit):
