@@ -76,9 +76,13 @@ def test_every_case_has_a_cell_for_each_model_and_repeats_share_one() -> None:
     assert shown.address_of("flaky") == "#flaky=1"
     flaky = ["<li data-f data-y>", '<div class="an a0" data-f data-y>']
     assert re.findall(r"<(?:li|div)[^>]* data-y[^>]*>", html) == flaky
-    ways = [replace(each, transcript=(Turn("message", "user", each.output),)) for each in now[0].answers]
+    passed = JudgeWords(name="passed", score=1.0, reasons="", details="")
+    ways = [
+        replace(each, transcript=(Turn("message", "user", each.output),), judges=(passed,)) for each in now[0].answers
+    ]
     whole = replace(grid((replace(now[0], answers=tuple(ways)),)), longest=LONG).drawn[0]
     assert re.findall(r"<b>user</b><div class=out dir=auto>(\w+)", whole) == ["red", "Red", "blue"]
+    assert "class=said" not in whole, "the verdict is said once"
 
 
 def test_of_many_columns_those_with_the_best_answers_are_shown_first() -> None:

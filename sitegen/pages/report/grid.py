@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
+from sitegen.importers.case import VERDICT_FIELD
 from sitegen.model.answers import INPUT, AnsweredCase, CaseAnswer, JudgeWords, Turn
 from sitegen.model.frozen import Frozen
 from sitegen.model.scorecards import ANSWERERS
@@ -334,7 +335,8 @@ class CaseGrid(Frozen, dict=True, gc=True):
         said = [
             f"<p class=said>{name} {bounded(judge.reasons, self.longest)}" for judge, name in named if judge.reasons
         ]
-        if silent := ", ".join(name for judge, name in named if not judge.reasons):
+        # The verdict is said above.
+        if silent := ", ".join(name for judge, name in named if not judge.reasons and judge.name != VERDICT_FIELD):
             said.append(f"<p class=said>{silent}")
         details = [
             f"<p class=said>{name} <code>{bounded(judge.details, self.longest)}</code>"
