@@ -385,12 +385,12 @@ def test_a_filter_and_an_order_survive_a_reload_together(visit):
     assert "#q=charges&by-discrepancy=expected-" in page.url
 
 
-def test_the_lines_of_a_note_are_about_the_error_whose_number_is_clicked(visit):
+def test_the_lines_of_a_note_are_about_the_error_whose_number_or_row_is_clicked(visit):
     page = visit("evals/rental-contracts/0031.html")
     page.locator(".disc tr.item summary", has_text="Box room").click()
     page.locator(".disc tr:visible", has_text="carpet").locator(".c-number a").click()
     page.get_by_role("heading", name="Add a note").click()
     lines = page.locator("[data-note]").inner_text().splitlines()
     assert lines[:2] == ['- field: "rooms[Box room].floor_covering"', '  iteration: "iteration-031"']
-    page.locator(".disc tr:visible", has_text="notice_weeks").locator(".c-number a").click()
+    page.locator(".disc tr:visible", has_text="notice_weeks").locator(".c-type").click()
     assert page.locator("[data-note]").inner_text().splitlines()[0] == '- field: "notice_weeks"'

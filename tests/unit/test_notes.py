@@ -16,6 +16,7 @@ TRUTH = [{"id": "a", "total": 5, "city": "Oslo"}, {"id": "b", "total": 7, "city"
 
 def _project(tmp_path: Path) -> tuple[GitRepo, Path]:
     repo = GitRepo(tmp_path / "project")
+    repo.git("remote", "add", "origin", "git@forge.example:a/b.git")
     repo.commit({"CLAUDE.md": "Read.\n", "evals/bills/ground_truth.json": json.dumps(TRUTH)})
     for number, total in enumerate((4, 5, 6), 1):
         output = [{"id": "a", "total": total, "city": "Oslo"}, {"id": "b", "total": 7, "city": "<Paris>"}]
@@ -40,6 +41,9 @@ def test_the_lines_that_a_report_gives_are_a_note_when_a_person_adds_them(tmp_pa
     build_site(repo.path, out)
     beside = "total Ann: wrong (rounding), <b>cents</b> are lost 5 6"
     assert beside in _words(report)
+    oldest, newest = ((out / f"evals/bills/000{number}.html").read_text() for number in (1, 3))
+    assert '"https://forge.example/a/b/tree/HEAD/evals/bills"' in oldest
+    assert '"https://forge.example/a/b/blob/HEAD/evals/bills/notes.yaml"' in newest
     assert "Ann: wrong" not in _words(out / "evals/bills/0001.html")
     assert "What people noted" in _words(out / "evals/bills/fields/total.html")
     assert "What people noted" not in _words(out / "evals/bills/fields/city.html")

@@ -24,7 +24,6 @@ function newPane(card) {
   if (tree) more.append(tree.cloneNode(true));
   if (note) {
     more.append(button("Add a note", "", () => {
-      noteOn(document.getElementById(pane.dataset.row));
       note.open = true;
       note.scrollIntoView({ block: "center" });
     }));
@@ -57,6 +56,7 @@ function showBeside(row) {
     return [element("dt", "", heads[k].textContent), value];
   }));
   $(".c-place a", list).textContent = pathOf(row);
+  if ($("[data-note]")) noteOn(row);
   around(row, () => { pane.hidden = false; });
   pane.scrollTop = 0;
 }
