@@ -9,6 +9,7 @@ import pytest
 
 from sitegen.config.notes import read_notes
 from tests.gitrepo import GitRepo
+from tests.scoring.test_tables import tables
 from tests.sites import build_site, differs_from_cold, problems_text
 
 TRUTH = [{"id": "a", "total": 5, "city": "Oslo"}, {"id": "b", "total": 7, "city": "Rome"}]
@@ -75,26 +76,13 @@ def test_verdicts_of_people_are_compared_with_what_was_judged_of_values_and_of_c
     assert "b city iteration-002 right judged wrong label" in page
 
 
-@pytest.mark.parametrize(
-    ("note", "message", "line"),
-    [
-        ("- case: z", "A note is about no known case and field", 1),
-        ("- case: a\n  field: totla", "A note is about no known case and field", 1),
-        ("- case: a\n  iteration: iteration-9", "A note is about no known iteration 'iteration-9'", 1),
-        ("- case: a\n- case: b\n  verdict: maybe", "verdict is text ('maybe'), 'right', 'wrong' or '' is wanted", 3),
-        ("- case: a\n- {case: a, field: ''}", "A note repeats that of line 1. It does not count.", 2),
-        ("- case: a\n  sort: x", "The key 'sort' is not known", 2),
-        ("- case: a\n- total is wrong", "A note is text ('total is wrong'), a mapping is wanted", 2),
-        ("case: a", "The file of notes is a mapping", 1),
-        ("- {case: a", "The file of notes cannot be read", 2),
-    ],
-)
-def test_a_note_that_says_nothing_is_named_and_costs_no_other(tmp_path, note, message, line):
+@pytest.mark.parametrize("row", tables(Path(__file__).with_name("notes.md").read_text(encoding="utf-8"))[0])
+def test_a_note_that_says_nothing_is_named_and_costs_no_other(tmp_path, row):
     repo, out = _project(tmp_path)
-    repo.commit({"evals/bills/notes.yaml": f"{note}\n"})
+    repo.commit({"evals/bills/notes.yaml": row["notes"].replace(" / ", "\n") + "\n"})
     build_site(repo.path, out)
-    page = problems_text(out)
-    assert [text in page for text in (message, f"bills/notes.yaml:{line}", "scores of 1 eval")] == [True, True, False]
+    said = (row["message"], f"bills/notes.yaml:{row['line']}", "scores of 1 eval")
+    assert [text in problems_text(out) for text in said] == [True, True, False]
     assert (out / "evals/bills/0003.html").exists()
 
 

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from sitegen.importers.case import VERDICT_FIELD
 from sitegen.model.answers import INPUT, AnsweredCase, CaseAnswer, JudgeWords, Turn
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, replace
 from sitegen.model.scorecards import ANSWERERS
 from sitegen.model.site import RawFile
 from sitegen.pages import links
@@ -297,10 +297,9 @@ class CaseGrid(Frozen, dict=True, gc=True):
                 said = ", ".join(filter(None, (f"given {len(group)} of {len(answers)} times", verdict(group))))
                 yield f"<p class=who>{said}</p>"
             yield self._output(group[0], reference)
-            told = group[:1] if is_short else group  # they may have come about, and be judged, in other ways
+            told = [replace(group[0], transcript=())] if is_short else group  # the same answer in several ways
             yield from map(self._judges, dict.fromkeys(answer.judges for answer in told))
-            if not is_short:
-                yield from map(self._transcript, dict.fromkeys(filter(None, (each.transcript for each in told))))
+            yield from map(self._transcript, dict.fromkeys(own.transcript for own in told if own.transcript))
         if is_short and len(same) > _DISTINCT:
             yield f"<i>{counted(len(same) - _DISTINCT, 'other answer')}</i>"
 
@@ -327,7 +326,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
         return f"{error}<div class=out dir=auto>{shown}</div>"
 
     def _judges(self, judges: Sequence[JudgeWords]) -> str:
-        """What judges said, a paragraph each; those that gave no reasons share one. Their details are folded."""
+        """What judges said but the verdict, a paragraph each; those without reasons share one. Details are folded."""
         scored = ((judge, "" if judge.score is None else metric_text(judge.score)) for judge in judges)
         named = [
             (judge, f"<b>{bounded(judge.name, 80)}</b> {score}".removeprefix("<b></b> ")) for judge, score in scored
@@ -335,7 +334,6 @@ class CaseGrid(Frozen, dict=True, gc=True):
         said = [
             f"<p class=said>{name} {bounded(judge.reasons, self.longest)}" for judge, name in named if judge.reasons
         ]
-        # The verdict is said above.
         if silent := ", ".join(name for judge, name in named if not judge.reasons and judge.name != VERDICT_FIELD):
             said.append(f"<p class=said>{silent}")
         details = [
