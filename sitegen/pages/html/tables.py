@@ -167,8 +167,8 @@ def heads(columns: Iterable[Column]) -> Markup:
 
 
 def cells(columns: Iterable[Column], *row: object) -> Markup:
-    """The cells of one row. ``row``: what the columns are functions of."""
-    return Markup("".join([f"{column.opening}{output(column.show(*row))}" for column in columns]))
+    """The cells of one row, and its end: an empty last cell is empty. ``row``: what the columns are functions of."""
+    return Markup("".join([f"{column.opening}{output(column.show(*row))}" for column in columns]) + "</tr>")
 
 
 def bare_rows(columns: Sequence[Column], rows: Iterable[object]) -> Iterator[Markup]:
