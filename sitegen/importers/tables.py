@@ -184,9 +184,6 @@ def _listed(value: Value, list_at: Sequence[str]) -> Sequence[Value]:
     return (names and in_columns) or nearest_cases(value) or longest or next(filter(None, map(named_rows, named)), [])
 
 
-_CLASSES: Final = (*TRUE_LABELS, "label")
-"""Names of a column of expected classes, each of which is a field."""
-_NO_CLASS: Final = "no class"
 _EXACT_MATCH: Final = "exact match"
 """The name of sitegen's own judge of tables without scores (rule 29)."""
 _REASONS: Final = ("reason", "reasoning", "explanation", "rationale", "comment", "evidence", "details")
@@ -195,8 +192,6 @@ _JUDGE_ERRORS: Final = ("judgeerror", "gradererror", "gradingerror", "evaluatore
 """Names of columns that say why a judge failed, in lower case without separators."""
 _IS_JUDGED: Final = ("judged", "isjudged", "wasjudged")
 """Names of columns that say whether a judge saw the answer, in lower case without separators."""
-_JUDGE_OF_CHECK: Final = "sample.model"
-"""Where OpenAI's API of evals names the model that graded, in its result."""
 _CONVERSATIONS: Final = ("messages", "transcript", "trajectory", "conversation")
 """Usual names of the column with the messages and calls of tools of an agent."""
 _FAILED: Final = "evaluator_failures"
@@ -245,6 +240,11 @@ class _TableReader:
                 "Name a column for score, scores or passed, or for both expected and output.",
             )
         self._off_scale: Counter[str] = Counter()
+        last_step = plain_key(next(iter(parts.get("latency", ())), "").rpartition(".")[2])
+        times = sorted(time for row in rows if (time := amount_of(self.value(row, "latency"))) is not None)
+        # Without a unit, whole numbers most of which are not below 1,000 are milliseconds: ``{"duration": 5403}``.
+        is_whole = times[len(times) // 2 :][:1] >= [1000] and all(map(float.is_integer, times))
+        self._per_second = 1000.0 if is_whole and f"{last_step}ms" in LATENCIES else LATENCIES.get(last_step, 1.0)
 
     def _names_with_members(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns, and the members of the objects in those of which a pattern asks for any member."""
@@ -323,7 +323,7 @@ class _TableReader:
                 elif not reason and len(columns) == 1:
                     reason = self._text(row, "reasoning")
                 check = members(cell)
-                judge = check and (stated_judge(cell) or name_of(value_at(check, _JUDGE_OF_CHECK)))
+                judge = check and (stated_judge(cell) or name_of(value_at(check, "sample.model")))
                 of_check = Grader(grader_name(judge, "")) if judge else grader
                 opinions.append(graded(name, (self._grade(column, cell),), reasoning=reason, grader=of_check))
             return tuple([replace(each, counts=()) if each.name.startswith(WINS) else each for each in opinions])
@@ -332,13 +332,13 @@ class _TableReader:
             return ()
         same = expected.strip().casefold() == output.strip().casefold()
         opinion = graded(_EXACT_MATCH, (RIGHT if same else WRONG,))
-        if plain_key(self._parts["expected"][0]) not in _CLASSES:
+        if plain_key(self._parts["expected"][0]) not in (*TRUE_LABELS, "label"):  # classes, each of which is a field
             return (opinion,)
         if same:
             return (replace(opinion, counts=(FieldScore(expected, Counts(tp=1)),)),)
         missed, added = Counts(fn=1, omission=1), Counts(fp=1, hallucination=1)
         misses = (f"{expected}: given {output}", f"{output}: expected {expected}")
-        counts = (FieldScore(expected, missed), FieldScore(output or _NO_CLASS, added))
+        counts = (FieldScore(expected, missed), FieldScore(output or "no class", added))
         return (replace(opinion, counts=counts, misses=misses),)
 
     def _grader(self, row: Mapping[str, Value]) -> Grader | None:
@@ -367,11 +367,9 @@ class _TableReader:
         failures += (_cell_text(cell.get("error")) for cell in cells if all(cell.get(key) is None for key in GRADES))
         sample = members(row.get("sample"))
         messages = next((row[name] for name in self._conversations if row.get(name)), None)
-        last_step = next(iter(parts.get("latency", ())), "").rpartition(".")[2]
-        divisor = LATENCIES.get(plain_key(last_step), 1.0)
         tokens_in, tokens_out, cost = (amount_of(self.value(row, part)) for part in USAGE[:3])
         whole_in, whole_out = (None if size is None or size % 1 else int(size) for size in (tokens_in, tokens_out))
-        latency = amount_of(self.value(row, "latency"), divisor)
+        latency = amount_of(self.value(row, "latency"), self._per_second)
         usage = Usage(tokens_in=whole_in, tokens_out=whole_out, cost=cost, latency=latency)
         return JudgedCase(
             id=name,

@@ -74,7 +74,8 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
 
     Recorded metrics are left out if the cases of the same runs are proposed: sitegen computes them from the cases.
     """
-    refused = (file for file in files if file.refused and not file.deleted and is_result_by_name(file.path))
+    present = data_files((file for file in files if not file.deleted), {file.ending for file in files})
+    refused = (file for file in present if file.refused and is_result_by_name(file.path))
     # A link that was deleted is missing.
     unread = {file.path: file.refused for file in refused if file.oid or at.refusal(file.path) != MISSING}
     unread |= (beside := beside_their_outputs(file for file in files if not file.deleted))
@@ -126,13 +127,12 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
     recorded = [traits_of(one.entry.get("kind")).is_recorded for _, one in found]
     of_cases = [name for name, is_recorded in zip(names, recorded, strict=True) if not is_recorded]
     ids = _ids([series for series, _ in found], existing_ids)
-    kept = (
-        replace(one, id=name)
-        for (_, one), name, (folders, word), is_recorded in zip(found, ids, names, recorded, strict=True)
+    kept = []
+    for (_, one), name, (own_places, word), is_recorded in zip(found, ids, names, recorded, strict=True):
         # Two names that say of what are of two runs: ``baseline.json`` has cases, ``redteam.json`` other numbers.
-        if not is_recorded
-        or not any(places & folders and (not (own and word) or own == word) for places, own in of_cases)
-    )
+        may_sum = any(places & own_places and (not (own and word) or own == word) for places, own in of_cases)
+        if not is_recorded or not may_sum or word:
+            kept.append(replace(one, id=name, lacks=_OF_CASES_BESIDE if is_recorded and may_sum else ""))
     return [*kept, *left_out, *unknown[:MOST_BESIDE], *_refused(unread)]
 
 
@@ -286,7 +286,8 @@ def _names(series: OutputSeries) -> tuple[str, ...]:
     stem = file if outputs.endswith("/") else re.sub(_BEFORE_A_NUMBER, "", file.rpartition(".")[0])
     stem = stem.removesuffix(".baseline").removesuffix(".eval").replace("20*", "").replace("*", "")
     folders = [*filter(None, series.folder.split("/"))]
-    informative = next((name for name in reversed(folders) if informative_part(name)), "")
+    said = [name for name in reversed(folders) if informative_part(name)]
+    informative = next((name for name in said if not re.search("20[0-9]{2}[-_]?[01][0-9]", name)), "".join(said[:1]))
     of_evals = next((name for name in folders if name.casefold() in OF_EVALS), "")
     parts = (informative, informative_part(stem), stem, of_evals, "-".join((*folders[-2:], stem)))
     folder, plain, whole, above, longest = (
@@ -296,6 +297,7 @@ def _names(series: OutputSeries) -> tuple[str, ...]:
     return (folder or plain or above or "evals", *longer, longest)
 
 
+_OF_CASES_BESIDE: Final = "its numbers may be of the cases that are found beside it"
 _OF_NO_KNOWN_FORM: Final = "list cases as rows with an id and a verdict or a score, points with their max in all rows"
 _MOST_BROKEN: Final = 3
 """The most newest outputs that may be impossible to score if one before them is not."""

@@ -32,7 +32,7 @@ from tests.sites import build_site, content, problems_text, run
 
 ORDERS = {"number": "A-1", "total": 12.5, "buyer": {"name": "Ann", "city": "Bern"}}
 COLUMNS = tables(Path(__file__).with_name("found_columns.md").read_text(encoding="utf-8"))[0]
-RUNS, HEADLINES, NAMES, PROMPTS, SCORES = (
+RUNS, HEADLINES, NAMES, PROMPTS, SCORES, UNREAD = (
     [tuple(row.values()) for row in table]
     for table in tables(Path(__file__).with_name("discovery.md").read_text(encoding="utf-8"))
 )
@@ -844,25 +844,11 @@ GRADED = json.dumps({"results": [{"id": f"c{n}", "output": "x", "passed": n < 4,
 @pytest.mark.parametrize(
     ("path", "written", "reason"),
     [
-        ("evals/qa/run.json", "", "it is empty"),
-        ("evals/qa/run.csv", "id,output,passed\n", "it has no rows"),
-        ("evals/qa/run.json", "42", "it is a single value"),
-        ("evals/qa/run.json", "[0.5, 1]", "it lists numbers without a name. Write a row for each, with an id"),
+        *((path, written.replace(" / ", "\n"), reason) for path, written, reason in UNREAD),
         ("evals/qa/run.json", GRADED.encode("utf-16"), "it is not UTF-8 text. Save the file as UTF-8"),
         ("evals/qa/run.yaml", "rows:\n\t- 1\n", "it is not valid YAML: found character that cannot start any token"),
         ("evals/qa/run.json", f'{{"big": "{"x" * 5_000_000}"}}', "larger than 5 MB (5 MB)"),
         ("evals/qa/run.json", LFS_POINTER, f"{POINTER}. Run git lfs pull --include evals/qa/run.json"),
-        ("evals/qa/run.xml", "<promptfoo>\n</promptfoo>", "promptfoo's XML is not read. Let promptfoo write JSON"),
-        ("evals/qa/report.md", "| model | F1 |\n|---|--:|\n| plain | 0.8 |\n", "its numbers stand in a text. Let the"),
-        ("evals/qa/run.txt", "Run of today\nAccuracy: 81 %\n", "its numbers stand in a text. Let the program that"),
-        ("logs/baseline.eval", b"PK", "Inspect gave this log another name. Name it in the manifest: kind: judged, and"),
-        ("evals/qa/run.xlsx", b"PK", "spreadsheets are not read. Save it as CSV"),
-        ("evals/qa/run.jsonl.gz", b"\x1f\x8b", "packed files are not read. Commit the file unpacked"),
-        ("evals/qa/run.db", b"SQLite", "such tables are not read. Write the rows as CSV or JSON Lines"),
-        ("evals/qa/run.csv", "c1,0.5\nc2,0.7\n", "its first line does not name the columns. Write their names there"),
-        ("evals/qa/run.ipynb", '{"text": ["Accuracy: 0.5\\n"]}', "its numbers stand in a text. Let the program that"),
-        ("evals/qa/run.xml", '<run><case score="0.5"/></run>', "its numbers stand in a text. Let the program that"),
-        ("evals/qa/run.html", "<tr><th>id<th>F1</tr>\n<tr><td>1\n<td>0.5</tr>", "its numbers stand in a text. Let"),
         ("evals/q\ta/run.json", GRADED, "no configuration can name it, because its path holds a control character"),
     ],
 )
@@ -881,6 +867,14 @@ def test_documents_with_both_sides_in_one_folder_are_named_with_what_to_do(repo,
     beside = f"evals/d1{sides.split()[0]}, and 1 other file in its folder"
     assert told.keys() == {beside, "README.md"}
     assert "Move what is expected to expected/NAME.json" in told[beside]
+
+
+def test_a_lone_run_has_the_name_of_its_eval_and_other_numbers_beside_it_are_told(repo):
+    run = "evals/desk/results/desk-2026-01-02"
+    repo.commit({f"{run}/results.json": GRADED, f"{run}/block.json": '{"f1": 0.5}', "evals/.env.eval": "x"})
+    (proposed,), (told,) = _look(repo).proposed, _look(repo).rejected
+    assert (proposed.id, told.why.partition(",")[0]) == ("desk", f"{run}/block.json")
+    assert told.lacks == "its numbers may be of the cases that are found beside it"
 
 
 def test_what_many_runs_have_alike_is_named_once(repo):

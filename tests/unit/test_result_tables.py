@@ -257,10 +257,12 @@ def test_usage_is_read_from_columns_with_usual_names_and_units_and_commas_may_be
     assert case.call.usage == Usage(tokens_in=12, tokens_out=3, cost=0.25, latency=1.5)
 
 
-@pytest.mark.parametrize(("name", "time"), [("latency_ms", 312), ("latency", 0.312), ("latency_ms", "0.312 s")])
+@pytest.mark.parametrize(
+    ("name", "time"), [("latency_ms", 1312), ("latency", 1.312), ("latency_ms", "1.312 s"), ("duration", 1312)]
+)
 def test_a_time_inside_an_object_has_the_unit_of_its_name(name, time):
     row, columns = lines({"score": 0.5, "reply": {name: time}}), {"score": "score", "latency": f"reply.{name}"}
-    assert read("r.jsonl", row, columns=columns).cases[0].call.usage.latency == 0.312
+    assert read("r.jsonl", row, columns=columns).cases[0].call.usage.latency == 1.312
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])
