@@ -74,8 +74,8 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
 
     Recorded metrics are left out if the cases of the same runs are proposed: sitegen computes them from the cases.
     """
-    present = data_files((file for file in files if not file.deleted), {file.ending for file in files})
-    refused = (file for file in present if file.refused and is_result_by_name(file.path))
+    present = (file for file in files if file.refused and not file.deleted and is_result_by_name(file.path))
+    refused = data_files(present, {file.ending for file in files})
     # A link that was deleted is missing.
     unread = {file.path: file.refused for file in refused if file.oid or at.refusal(file.path) != MISSING}
     unread |= (beside := beside_their_outputs(file for file in files if not file.deleted))
@@ -218,7 +218,7 @@ def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple
     if content:
         reason = why_malformed(file, content)
     else:
-        reason = at.refusal(file.path, LARGEST) or "the most files or bytes that a search reads were read before it"
+        reason = at.refusal(file.path, LARGEST) if content is None else "the most a search reads was read before it"
         reason = f"{reason}. {fetch_command(file.path)}".removesuffix(".") if reason == POINTER else reason
     if reason and series.versions > 1 and (content := next(at.earlier(file.path, LARGEST), None)):
         recognition = recognise(series, content, truths)

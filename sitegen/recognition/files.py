@@ -190,7 +190,7 @@ _MOST_PATHS: Final = 400  # of a document
 
 
 Reader: TypeAlias = Callable[[str], bytes | None]
-"""Returns the bytes of the file at a path; None if there is none, or if a bound is reached."""
+"""Returns the bytes of the file at a path; None if there is none, and no bytes if a bound is reached."""
 
 
 def bounded(read: Callable[[str, int], bytes | None]) -> Reader:
@@ -200,7 +200,7 @@ def bounded(read: Callable[[str, int], bytes | None]) -> Reader:
     @cache
     def content(path: str) -> bytes | None:
         if len(sizes) >= _MOST_READ or sum(sizes) >= _MOST_BYTES:
-            return None
+            return b""
         content = read(path, LARGEST)
         sizes.append(len(content or b""))
         return content or None
