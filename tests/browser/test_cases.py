@@ -69,6 +69,7 @@ def test_more_cases_are_loaded_from_disk_when_they_are_asked_for(visit):
     assert len(set(_names(page))) == CASES
     assert page.locator("img").count() == 0
     expect(page.locator("#d3 summary", has_text="Which is 0?")).to_be_visible()
+    expect(page.locator("section[aria-labelledby=h-d] [data-count]")).to_contain_text("10 shown")
 
 
 def test_a_filter_loads_what_it_looks_for_and_stays_in_the_address(visit):

@@ -91,6 +91,7 @@ def columns(view: TrendView) -> list[Column]:
         Column(
             name=class_name(spec.label),
             head=f"{spec.label}, {spec.unit}" if spec.unit != "tokens" else spec.label,
+            classes="num",
             cell=lambda at, place=place, unit=spec.unit: (
                 NIL if (value := view.values[at][place]) is None else amount(value, unit).removesuffix(f" {unit}")
             ),
