@@ -326,8 +326,7 @@ class ReportView(Frozen, dict=True, gc=True):
         columns: dict[tuple[float | None, ...], MetricSpec] = {}
         for spec in self.specs[: HEADLINES if self.info.recorded else None]:
             columns.setdefault(tuple([own.get(spec.name) for own in documents]), spec)
-        least = {self.specs[0].name: 0}
-        return [spec for column, spec in columns.items() if len({*column} - {None}) > least.get(spec.name, 1)]
+        return [spec for column, spec in columns.items() if len({*column} - {None}) > (spec is not self.specs[0])]
 
     @property
     def verdict_of(self) -> Verdict:
