@@ -159,8 +159,8 @@ def conversation(value: Value) -> str:
 
 def last_message(value: Value) -> str:
     """An answer as text: the last message that has one, if it is a conversation."""
-    said = filter(None, (content_of(_content(message)) for message in reversed(list_of(members)(value))))
-    return next(said, "") or (written(value) if not list_of(members)(value) else conversation(value))
+    said = map(content_of, map(_content, reversed(list_of(members)(value))))
+    return next(filter(None, said), "") or conversation(value)
 
 
 def _content(message: dict[str, Value]) -> Value:
@@ -184,6 +184,7 @@ _ARGUMENTS: Final = ("arguments", "input", "args")
 _IDS_OF_CALLS: Final = ("tool_call_id", "tool_use_id", "call_id")
 _RESULT: Final = ("output", "result", "response")
 """Keys of a result, or of a call that holds what the tool returned as well."""
+_ERROR: Final = r'\s*\{\s*"error"\s*:\s*("[^"]|\{)'  # what begins a result that states an error as JSON
 _PARTS: Final = {
     "call": ("tool_use", "tool_call", "functionCall", "function_call", "toolInvocation", "dynamic_tool"),
     "result": ("tool_result", "functionResponse", "function_response"),
@@ -248,12 +249,11 @@ def _result(name: str, stated: dict[str, Value]) -> Turn:
     content = next((stated[key] for key in ("content", *_RESULT) if stated.get(key) is not None), None)
     inside = members(content)  # {"error": "too slow"}, or {"type": "error-text", "value": "too slow"}
     error = stated.get("error", stated.get("errorText", inside.get("error")))
-    is_error = any(stated.get(key) is True for key in ("is_error", "isError"))
+    is_error = stated.get("status") in ("error", "failed") or True in map(stated.get, ("is_error", "isError"))
     if inside.keys() == {"type", "value"}:
         content, is_error = inside["value"], is_error or name_of(inside["type"]).startswith("error")
-    why = text(members(error).get("message")) or written(error) if error else ""
-    failed = bool(error) or is_error or stated.get("status") in ("error", "failed")
-    return Turn("result", name, why or content_of(content) or written(content), failed=failed)
+    said = text(members(error).get("message")) or written(error) if error else content_of(content) or written(content)
+    return Turn("result", name, said, failed=bool(error or is_error or re.match(_ERROR, said)))
 
 
 def _tool(stated: dict[str, Value]) -> str:

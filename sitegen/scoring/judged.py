@@ -168,7 +168,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=65,
+    version=66,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",

@@ -49,7 +49,7 @@ OF_RESPONSES = [
     QUESTION,
     {"type": "reasoning", "id": "rs_1", "summary": []},
     {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "weather", "arguments": json.dumps(ARGUMENTS)},
-    {"type": "function_call_output", "call_id": "call_1", "output": "20"},
+    {"type": "function_call_output", "call_id": "call_1", "output": json.dumps(NO)},
     {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is 20 degrees."}]},
 ]
 OF_AI_SDK = [
@@ -78,7 +78,7 @@ CALLS_ALONE = [{"id": "1", "name": "weather", "input": ARGUMENTS, "output": "20"
     ("messages", "turns"),
     [
         (OF_API, [ASKED, CALLED, Turn("result", "weather", "20"), SAID]),
-        (OF_RESPONSES, [ASKED, CALLED, Turn("result", "weather", "20"), SAID]),
+        (OF_RESPONSES, [ASKED, CALLED, Turn("result", "weather", '{"error": "no"}', failed=True), SAID]),
         (OF_INSPECT, [ASKED, CALLED, Turn("result", "weather", "too slow", failed=True), SAID]),
         *((form, [ASKED, CALLED, Turn("result", "weather", "no", failed=True), SAID]) for form in FORMS_OF_PARTS),
         (WITH_RESULTS, [ASKED, CALLED, Turn("result", "weather", "20")]),

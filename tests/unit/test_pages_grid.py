@@ -77,9 +77,7 @@ def test_every_case_has_a_cell_for_each_model_and_repeats_share_one() -> None:
     flaky = ["<li data-f data-y>", '<div class="an a0" data-f data-y>']
     assert re.findall(r"<(?:li|div)[^>]* data-y[^>]*>", html) == flaky
     passed = JudgeWords(name="passed", score=1.0, reasons="", details="")
-    ways = [
-        replace(each, transcript=(Turn("message", "user", each.output),), judges=(passed,)) for each in now[0].answers
-    ]
+    ways = [replace(own, transcript=(Turn("message", "user", own.output),), judges=(passed,)) for own in now[0].answers]
     whole = replace(grid((replace(now[0], answers=tuple(ways)),)), longest=LONG).drawn[0]
     assert re.findall(r"<b>user</b><div class=out dir=auto>(\w+)", whole) == ["red", "Red", "blue"]
     assert "class=said" not in whole, "the verdict is said once"
