@@ -13,7 +13,7 @@ from sitegen.engine.summary import summary_file
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
-from sitegen.model.series import BestOutput, EvalSummary, PatternSummary, WeakSection
+from sitegen.model.series import BestOutput, EvalSummary, PatternSummary, WeakSection, Window
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.overview.focus import Sentence, focus_view
 from sitegen.pages.overview.news import news
@@ -182,15 +182,15 @@ def test_the_overview_lists_what_further_evals_lost_below_the_first_sentence() -
 def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_on_them_is_named() -> None:
     one = case("a", 0.5, 0.6, judged=verdict("cannot tell"))
     assert one.change
-    broken = replace(one, change=replace(one.change, flips=Flips(broken=(("lines[].price", 3), ("shop", 1)))))
+    flips = Flips(broken=(("lines[].price", 3), ("shop", 1)))
+    broken = replace(one, change=replace(one.change, flips=flips))
     worse, _, to_do = news(standings([broken], ()), focus_view([broken]), FILES)
-    assert (worse.text, worse.good) == (
-        "Nothing for certain: 4 values broke in Eval a with the newest edit of its instructions, which may be chance.",
-        False,
-    )
-    assert to_do.text == (
-        "Work on Eval a: 2 of its 3 errors are in lines; its instructions are agents/invoice-lines/guide.md."
-    )
+    chance = "Nothing for certain: 4 values broke in Eval a with the newest output, which may be chance."
+    work = "Work on Eval a: 2 of its 3 errors are in lines; its instructions are agents/invoice-lines/guide.md."
+    assert (worse.text, worse.good, to_do.text) == (chance, False, work)
+    after_edit = replace(broken, windows=(Window(0, 0, 1, verdict=verdict("cannot tell"), flips=flips),))
+    by = sentences(after_edit)[0].phrases[3]
+    assert (by.text, by.href) == ("newest edit of its instructions", "instructions/index.html")
 
 
 def test_a_muted_regression_is_no_news() -> None:

@@ -71,9 +71,8 @@ def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phra
     if lost:
         yield from loss(lost[0])
         if len(lost) > 1 and not losses_follow:
-            others = Phrase(f"{len(lost) - 1:,} evals", links.regressions())
-            others = eval_phrase(lost[1].summary) if len(lost) == 2 else others
-            yield from said(" Also worse, or seemingly so: ", others, ".")
+            rest = Phrase(f"{len(lost) - 1:,} evals", links.regressions()) if lost[2:] else eval_phrase(lost[1].summary)
+            yield from said(" Also worse, or seemingly so: ", rest, ".")
         return
     if all(len(standing.summary.headlines) == 1 for standing in scored):
         yield Phrase("Nothing can be worse yet: no eval has a second output.")
@@ -88,8 +87,10 @@ def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phra
     elif broken := sorted(filter(_broken, scored), key=_broken, reverse=True):
         number = counted(sum(map(_broken, broken)), "value" if broken[1:] else broken[0].summary.info.nouns.value)
         more = f" and {counted(len(broken) - 1, 'more eval')}" if len(broken) > 1 else ""
-        since = f"{more} with the newest edit of {'their' if more else 'its'} instructions, which may be chance."
-        yield from said(f"Nothing for certain: {number} broke in ", eval_phrase(broken[0].summary), since)
+        edit = Phrase(f"newest edit of {'their' if more else 'its'} instructions", links.instructions())
+        by = edit if broken[0].summary.windows else "newest output"
+        since = (f"{more} with the ", by, ", which may be chance.")
+        yield from said(f"Nothing for certain: {number} broke in ", eval_phrase(broken[0].summary), *since)
     else:
         yield Phrase("Nothing for certain.")
     behind = sorted((standing for standing in scored if standing.behind), key=lambda standing: -standing.size)
@@ -142,9 +143,8 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     now = f"{metric_text(metric.after, spec.unit)} at "
     end = {"fell": ".", "open": " and was not regained."}.get(step.status, "; one more run is needed to tell.")
     if verdict and verdict.fixed + verdict.broken and step.status == "fell":
-        doubts = doubts_of(verdict.doubts)
-        doubts = doubts and f"; of the broken, {doubts}"
-        end = f": {moved_words(verdict, summary.specs[0], summary.info.nouns)}{doubts}."
+        why = doubts_of(verdict.doubts)
+        end = f": {moved_words(verdict, summary.specs[0], summary.info.nouns)}{why and f'; of the broken, {why}'}."
     return said(of_eval, ": ", lost, *what, metric_phrase(spec), *how, now, output, _after_edit(step), end)
 
 
