@@ -286,8 +286,8 @@ def _names(series: OutputSeries) -> tuple[str, ...]:
     stem = file if outputs.endswith("/") else re.sub(_BEFORE_A_NUMBER, "", file.rpartition(".")[0])
     stem = stem.removesuffix(".baseline").removesuffix(".eval").replace("20*", "").replace("*", "")
     folders = [*filter(None, series.folder.split("/"))]
-    said = [name for name in reversed(folders) if informative_part(name)]
-    informative = next((name for name in said if not re.search("20[0-9]{2}[-_]?[01][0-9]", name)), "".join(said[:1]))
+    said = next((name for name in reversed(folders) if informative_part(name)), "")
+    informative = informative_part(said) if re.search("20[0-9]{2}[-_]?[01][0-9]", said) else said
     of_evals = next((name for name in folders if name.casefold() in OF_EVALS), "")
     parts = (informative, informative_part(stem), stem, of_evals, "-".join((*folders[-2:], stem)))
     folder, plain, whole, above, longest = (
