@@ -130,8 +130,6 @@ class EvalDone(Frozen):
     record: EvalRecord
     history: EvalHistory
     """The history of the task, with marks at the contents that this clone lacks."""
-    keys: tuple[str, ...]
-    """For each report of the eval, the digest of everything that it shows."""
     cached: tuple[CachedRow, ...]
     """New values for the memo."""
     commit_effects: EncodedEffects
@@ -233,7 +231,6 @@ class _EvalJob:
                 derived=zlib.compress(encode(dict(zip(self._page_keys, derived, strict=True))), 1),
             ),
             history=self._task.history,
-            keys=tuple(self._page_keys),
             cached=self._cache.new,
             commit_effects={
                 sha: zlib.compress(encode(effect), 1)

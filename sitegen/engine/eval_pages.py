@@ -67,8 +67,6 @@ class PagesTask(EvalTask):
     """Pages of a scored eval that a process writes: reports, or everything else."""
 
     record: EvalRecord
-    keys: tuple[str, ...]
-    """As in ``EvalDone``."""
     pages: tuple[PageRow, ...]
     """Pages of the eval that are known to be in the output folder."""
     reports: tuple[int, ...] = ()
@@ -103,8 +101,8 @@ class _EvalPages:
         self._task = task
         self._info = info = task.info
         self._history = task.history
-        self._keys = task.keys
-        self._derived = [*map(task.record.by_report.__getitem__, task.keys)]
+        by_report = task.record.by_report
+        self._keys, self._derived = [*by_report], [*by_report.values()]
         self._renderer = task.context.renderer()
         self._writer = task.context.writer(owner(info.id), task.pages)
         self._cache = TaskCache(task.cached)

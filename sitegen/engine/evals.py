@@ -79,7 +79,7 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
             new_best.add(eval_id)
         records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, done.record)
         of_eval = asdict(replace(task, history=done.history, cached=()))
-        to_write.append(PagesTask(**of_eval, record=done.record, keys=done.keys, pages=()))
+        to_write.append(PagesTask(**of_eval, record=done.record, pages=()))
     evals = Evals(
         build=build,
         records={eval_id: records[eval_id] for eval_id in sorted(records)},

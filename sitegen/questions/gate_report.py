@@ -205,8 +205,11 @@ def caveats(check: GateEval) -> Iterator[str]:
     for metric in check.metrics:
         if "still below the floor" in metric.reasons:
             yield f"{metric.label} is {_missed_floor(metric)}, as it was at the base, which does not fail"
-        elif check.presence == "both" and metric.head is None and metric.base is not None and not metric.reasons:
-            yield f"{metric.label} has no value at the head; it was {number(metric.base, metric.unit)} at the base"
+        elif metric.head is None and not metric.reasons and check.presence != "gone":
+            if metric.base is not None:
+                yield f"{metric.label} has no value at the head; it was {number(metric.base, metric.unit)} at the base"
+            elif check.presence == "new" and metric is check.metrics[0]:
+                yield f"{metric.label} has no value at the head: the problems page of its site says why"
         both, is_recorded = (metric.base, metric.head), traits_of(check.kind).is_recorded
         if is_recorded and metric.higher_is_better and mixes_percentages(both):
             yield f"{metric.label} went from {both[0]:g} to {both[1]:g}: one may be a share, and the other a percentage"

@@ -476,9 +476,10 @@ def test_a_first_output_passes_because_the_base_has_none_to_compare_it_with(tmp_
     found = report(repo)
     assert (found["verdict"], found["passed"], found["matched"]) == ("pass", True, 0)
     done = check(repo)
-    assert done.returncode == 0
     assert "New: there is nothing to compare it with, and only floors apply." in done.stdout.splitlines()
     assert "Nothing was compared" not in done.stdout
+    work(repo, {f"{NOTES}/ground_truth.csv": None, f"{NOTES}/ground_truth.json": "{"})
+    assert "- `notes`: F1 has no value at the head: the problems page of its site says why." in check(repo).stdout
 
 
 def test_nothing_that_matched_never_passes(repo):
