@@ -104,8 +104,9 @@ def test_a_reader_that_goes_away_is_no_traceback(demo: Path):
     assert b"Traceback" not in said
 
 
-def test_names_that_a_terminal_cannot_show_are_spelled_out(demo: Path, tmp_path: Path):
-    command = [sys.executable, "-m", "sitegen", "build", str(demo), "-o", str(tmp_path / "größe"), "--cache"]
+def test_names_that_a_terminal_cannot_show_are_spelled_out(repo, tmp_path: Path):
+    repo.commit({"CLAUDE.md": "Read.\n", "evals/a/ground_truth.json": "{}"})
+    command = [sys.executable, "-m", "sitegen", "build", str(repo.path), "-o", str(tmp_path / "größe"), "--cache"]
     done = subprocess.run(
         [*command, str(tmp_path / "memo")],
         env={"PATH": "/usr/bin:/bin", "PYTHONIOENCODING": "ascii", "PYTHONPATH": ":".join(sys.path)},
