@@ -503,8 +503,7 @@ def test_the_last_of_many_cases_is_no_run(row, is_run, repo):
 
 @pytest.mark.parametrize(("path", "name"), NAMES)
 def test_an_eval_has_the_name_that_tells_it_from_others(path, name, repo):
-    place = path.replace(r"\u0308", "\u0308")
-    repo.commits([{place: json.dumps({"accuracy": accuracy})} for accuracy in (0.5, 0.6)])
+    repo.commits([{path.replace(r"\u0308", "\u0308"): json.dumps({"accuracy": share})} for share in (0.5, 0.6)])
     assert [found.id for found in _look(repo).proposed] == [name]
 
 
