@@ -262,6 +262,7 @@ class EvalScorecards:
         self._cards: dict[str, Scorecard] = {}
         self._decoded = result_decoder()
         self._specs: tuple[MetricSpec, ...] = ()
+        self._rules_read = set[tuple[Blob | None, str]]()
         self.lacks_contents = False
         """Whether a scorecard was made without a content that is in Git LFS, and is therefore not kept."""
         self.scorer = scorer(history.kind)
@@ -323,7 +324,9 @@ class EvalScorecards:
                     if file and (reason == MISSING or (reason == POINTER and not context.answers_a_question)):
                         # The memo would never replace a scorecard that was made without the content.
                         raise MissingObjectsError(file.path, snapshot.commit.sha, in_lfs=reason == POINTER)
-                if traits_of(self.scorer.kind).is_structured:  # read once, for all that needs the rules later
+                rules = snapshot.mapping, snapshot.settings
+                if traits_of(self.scorer.kind).is_structured and rules not in self._rules_read:
+                    self._rules_read.add(rules)
                     key, mapping = key_of_mapping(snapshot, context), made[0].mapping
                     kept = CONFIGURATION.get(self._store, key) or Configuration()
                     read = read_mapping(mapping.content if mapping else None, snapshot.settings, kept.mapping)
