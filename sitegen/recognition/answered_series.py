@@ -1,13 +1,13 @@
 """Joins the outputs of several models or variants to one series: ``results/gpt-4o.json`` and ``results/claude-3.json``.
 
 They are in folders with the names of models, or in files with these in their names, and are otherwise called alike;
-or in files of any name beside each other that have the same cases.
+or in files of any name beside each other that have the same cases. Files that are one judged case each are joined too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from posixpath import basename, commonprefix, splitext
 from typing import Final
@@ -54,24 +54,18 @@ _SIZE: Final = re.compile(
 _READ: Final = 3
 """Number of files that are read to see whether each is one case, or states the same task."""
 
-_BySegment = Mapping[str, Mapping[str, OutputSeries]]
-"""Folder -> rest of a path below it -> the outputs at this path."""
-
 
 def joined_series(several: Iterable[OutputSeries], read: Reader) -> list[OutputSeries]:
     """Join the series of those who answered the same, in the place of the first of them; leave the others."""
     listed = [*map(_of_one_run, several)]
     present = {series.path: series for series in listed if not (series.deleted or series.parts)}
-    joined: list[OutputSeries] = []
-    in_folders = (_in_folders(present, read), _in_folders_of_runs(present))
-    for group in (*in_folders, _in_files(present), _of_same_cases(present, read)):
-        for series in group:
-            joined.append(series)
-            for part in series.parts:
-                del present[part.path]
-    first = {series.parts[0].path: series for series in joined}
-    inside = {part.path for series in joined for part in series.parts}
-    return [first.get(series.path, series) for series in listed if series.path in first or series.path not in inside]
+    joined: dict[str, list[OutputSeries]] = {}  # at the path of the first part, and nothing at those of the others
+    in_folders = chain(_in_folders(present, read), _in_folders_of_runs(present), _in_folders_of_cases(present, read))
+    for series in chain(in_folders, _in_files(present), _of_same_cases(present, read)):
+        for number, part in enumerate(series.parts):
+            joined[part.path] = [] if number else [series]
+            del present[part.path]
+    return [one for series in listed for one in joined.get(series.path, [series])]
 
 
 def _of_one_run(series: OutputSeries) -> OutputSeries:
@@ -104,15 +98,18 @@ def _in_folders(present: Mapping[str, OutputSeries], read: Reader) -> Iterator[O
         yield from (series for series in joined if all(part.path in present for part in series.parts))
 
 
-def _by_folder(parent: str, folders: _BySegment, read: Reader) -> Iterator[OutputSeries]:
-    """Yield the outputs of the folders beside each other in a parent: a series of cases, or one for each equal name."""
+def _by_folder(parent: str, folders: Mapping[str, Mapping[str, OutputSeries]], read: Reader) -> Iterator[OutputSeries]:
+    """Yield the outputs of the folders in a parent, by their paths below these: a series of cases, or one a path."""
     are_models = len([*filter(MODEL.search, folders)]) * 2 >= len(folders) >= _LEAST
     shared = {
         rest for rests in folders.values() for rest in rests if sum(rest in each for each in folders.values()) > 1
     }
     every = [series for rests in folders.values() for series in rests.values()]
     are_of_cases = len(shared) >= _LEAST and (are_models or is_result_by_name(basename(parent)))
-    if are_of_cases and _are_cases(folders, shared, read):
+    firsts = [min(rests.items())[1] for rests in folders.values()][:_READ]
+    are_same = all(2 * sum(rest in shared for rest in rests) >= len(rests) for rests in folders.values())
+    are_of_cases &= are_same and all(not one.is_glob for one in firsts)
+    if are_of_cases and all(_parts_of_case(one, read) is not None for one in firsts):
         yield _joined(f"{parent}/{'{model}' if are_models else '{variant}'}/", every)
     elif are_models:
         for rest in sorted(shared):
@@ -128,19 +125,32 @@ def _by_folder(parent: str, folders: _BySegment, read: Reader) -> Iterator[Outpu
                 yield _joined(f"{parent}/{{model}}/{re.sub(r'(?:20)?[*]', '{variant}', glob)}", parts)
 
 
-def _are_cases(folders: _BySegment, shared: Collection[str], read: Reader) -> bool:
-    """Whether each file is one case with a verdict or a score, and most of them are cases of others too."""
-    if any(2 * sum(rest in shared for rest in rests) < len(rests) for rests in folders.values()):
-        return False
-    firsts = [min(rests.items())[1] for rests in folders.values()][:_READ]
-    values = (value_of(series.newest.ending, read(series.newest.path) or b"") for series in firsts)
-    return not any(series.is_glob for series in firsts) and all(
-        isinstance(value, dict)
-        and table_of(value) is None
-        and not task_of(value)
-        and usual_columns(case_rows([value])) is not None
-        for value in values
-    )
+def _parts_of_case(series: OutputSeries, read: Reader) -> Mapping[str, object] | None:
+    """Return the parts of the one case that a file is; None if it states no verdict and no score, or several cases."""
+    value = value_of(series.newest.ending, read(series.newest.path) or b"")
+    if not isinstance(value, dict) or table_of(value) is not None or task_of(value):
+        return None
+    columns = usual_columns(case_rows([value]))
+    return None if columns is None else columns.parts
+
+
+def _in_folders_of_cases(present: Mapping[str, OutputSeries], read: Reader) -> Iterator[OutputSeries]:
+    """Yield folders in which each file with a result is one judged case: ``results/c1.json``, ``runs/*/c1.json``."""
+    beside: dict[str, list[OutputSeries]] = {}
+    for path, series in present.items():
+        folder, _, name = path.rpartition("/")
+        place = folder if "*" in folder else next(iter(run_globs_of(f"{folder}/_")), folder).removesuffix("/_")
+        if is_result_by_name(f"{place}/") and name.endswith(".json") and not ("*" in name or MODEL.search(name)):
+            beside.setdefault(f"{place}/{'*.json' * ('*' in place)}", []).append(series)
+    for place, files in beside.items():
+        # A folder that every commit overwrites is read with the folders in it.
+        is_whole = "*" in place or len(files) == sum(path.startswith(place) for path in present)
+        some = (*files[:MOST_BESIDE], *files[MOST_BESIDE:][-1:]) if is_whole and len(files) >= _READ else ()
+        tried = {one.path: _parts_of_case(one, read) for one in some}
+        stated = [parts for parts in tried.values() if parts is not None]
+        are_judged = all("passed" in parts and {"input", "output", "reasoning"} & parts.keys() for parts in stated)
+        if are_judged and len(stated) >= max(_READ, len(tried) / 2):
+            yield _joined(place, [one for one in files if tried.get(one.path, {}) is not None])
 
 
 def _in_folders_of_runs(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
@@ -256,10 +266,10 @@ def _common_ends(stems: Sequence[str], models: Mapping[str, re.Match[str]]) -> t
 
 def _joined(path: str, parts: Sequence[OutputSeries]) -> OutputSeries:
     segments = path.split("/")
-    first = next(index for index, segment in enumerate(segments) if "*" in segment or "{" in segment)
+    wild = (index for index, segment in enumerate(segments) if "*" in segment or "{" in segment)
+    first = next(wild, len(segments) - 2)
     files = tuple(file for part in parts for file in part.files)
-    outputs = "/".join(segments[first:])
-    return OutputSeries("/".join(segments[:first]), outputs, files, parts=tuple(parts))
+    return OutputSeries("/".join(segments[:first]), "/".join(segments[first:]), files, parts=tuple(parts))
 
 
 def _answer_together(series: OutputSeries) -> bool:

@@ -183,7 +183,7 @@ def _proposal(series: OutputSeries, recognition: Recognition | None, at: FilesAt
     """Return the eval that a series of outputs could be, without an id; one that lacks a form if it is none."""
     runs = f"{len(series.files):,} runs" if series.is_glob else f"written by {counted(series.versions, 'commit')}"
     if series.parts:
-        runs = f"{len(series.files):,} files of {len(series.parts):,} who answered"
+        runs = counted(len(series.files), "file") + f" of {len(series.parts):,} who answered" * (not series.is_of_cases)
     if recognition is None:
         why = f"{series.path}, {runs}: results in no form that is known"
         return Proposal(id=series.path, why=why, lacks=_OF_NO_KNOWN_FORM)

@@ -113,7 +113,7 @@ class OutputSeries(Frozen):
     @property
     def is_of_cases(self) -> bool:
         """Whether each file is one case with its verdict or score."""
-        return bool(self.parts) and self.outputs.endswith("/")
+        return bool(self.parts) and ("{" not in self.outputs or self.outputs.endswith("/"))
 
     @property
     def deleted(self) -> bool:

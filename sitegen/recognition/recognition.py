@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from itertools import permutations
 from typing import Any, Final, TypeAlias
 
@@ -74,14 +75,18 @@ The path under ``ground_truth`` is relative to the root.
 def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Recognition | None:
     """Recognise the kind of eval that an output could belong to, trying the most specific evidence first."""
     path = series.newest.path
-    cases = _case_file(path, content) if series.hinted else None
-    if cases and traits_of(cases[0]["kind"]).is_structured:
+    kind = None
+    with suppress(UnreadableError):
+        kind = kind_of_case_file(path, content) if series.hinted and series.newest.ending in DATA else None
+    both = {"kind": kind, "ground_truth_format": "cases"}, "cases with what was expected beside what was given"
+    cases = both if kind and files_of(kind).ground_truths else ({"kind": kind}, "cases with a verdict or a score")
+    if kind and traits_of(kind).is_structured:
         return cases
     of_tool, table = _tool_results(path, content), _graded_table(series, content)
     if of_tool and table and importer_of(path, content) is ANY_LINES:
         variant = plain_key(table[0]["settings"]["columns"].get("variant", ""))
         of_tool = of_tool if not variant or variant in PARTS["variant"] else None
-    if graded := of_tool or table or cases:
+    if graded := of_tool or table or (cases if kind else None):
         return graded
     if pair := truths.paired(series):
         file, keys = pair
@@ -186,21 +191,6 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
     by = ", ".join(dict.fromkeys(graded)) or f"comparing {columns['output']} with {columns['expected']}"
     why = f"a table of {counted(table.size, 'row')}, graded by {by}"
     return {"kind": "judged", "settings": {**list_key, **settings}}, why
-
-
-def _case_file(path: str, content: bytes) -> Recognition | None:
-    if ending(path) not in DATA:
-        return None
-    try:
-        kind = kind_of_case_file(path, content)
-    except UnreadableError:
-        return None
-    if kind is None:
-        return None
-    if not files_of(kind).ground_truths:
-        return {"kind": kind}, "cases with a verdict or a score"
-    keys = {"kind": kind, "ground_truth_format": "cases"}
-    return keys, "cases with what was expected beside what was given"
 
 
 def task_of(value: Value) -> str:

@@ -279,9 +279,7 @@ def test_a_folder_of_cases_is_not_an_eval_each(repo):
         "9 files more that one commit wrote: only the first 10 of these are looked at",
     ]
     repo.commits([{f"cache/results/{n}ac5{n}ef2{n}.xml": report for n in range(8)}])
-    look = _look(repo)
-    assert [each.id for each in look.proposed if each.why.startswith("cache/")] == []
-    assert "8 files in cache/results" in {each.why for each in look.rejected}
+    assert "8 files in cache/results" in {each.why for each in _look(repo).rejected}
 
 
 def _places(repo: GitRepo) -> dict[str, dict[str, str]]:
@@ -927,7 +925,8 @@ def test_points_are_shares_of_the_maximum_that_each_row_states(repo, head, rows,
 
 CASES = [{"id": "q1", "passed": True}, {"id": "q2", "passed": False}]
 HOLD: dict[str, object] = {
-    "a verdict": {"passed": True},
+    "a verdict": {"passed": True, "score": 0.5, "output": "Paris"},
+    "a gate": {"name": "all", "passed": True, "f1": 0.5},
     "cases": CASES,
     "values": [{"id": f"q{n}", "expected": {"total": n}, "output": {"total": n}} for n in (1, 2)],
     "a number": {"accuracy": 0.5},
