@@ -119,21 +119,24 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
     # Of each the folders of the output, or of the glob of runs, and of what it is by its name.
     names = [
         (
-            {series.path.rpartition("/")[0], *(file.folder for part in series.parts for file in part.files)},
-            informative_part(splitext(without_answerers(series.outputs))[0]).partition(".")[0],
+            {series.path.rpartition("/")[0], *(file.folder for part in (series, *series.parts) for file in part.files)},
+            informative_part(splitext(basename(without_answerers(series.outputs)))[0]).partition(".")[0],
         )
         for series, _ in found
     ]
     recorded = [traits_of(one.entry.get("kind")).is_recorded for _, one in found]
     of_cases = [name for name, is_recorded in zip(names, recorded, strict=True) if not is_recorded]
-    ids = _ids([series for series, _ in found], existing_ids)
-    kept = []
-    for (_, one), name, (own_places, word), is_recorded in zip(found, ids, names, recorded, strict=True):
+    kept, sums = list[tuple[OutputSeries, Proposal]](), list[Proposal]()
+    for (series, one), (own_places, word), is_recorded in zip(found, names, recorded, strict=True):
         # Two names that say of what are of two runs: ``baseline.json`` has cases, ``redteam.json`` other numbers.
         may_sum = any(places & own_places and (not (own and word) or own == word) for places, own in of_cases)
-        if not is_recorded or not may_sum or word:
-            kept.append(replace(one, id=name, lacks=_OF_CASES_BESIDE if is_recorded and may_sum else ""))
-    return [*kept, *left_out, *unknown[:MOST_BESIDE], *_refused(unread)]
+        if not is_recorded or not may_sum:
+            kept.append((series, one))
+        elif word:
+            sums.append(replace(one, lacks=_OF_CASES_BESIDE))
+    ids = _ids([series for series, _ in kept], existing_ids)
+    named = (replace(one, id=name) for (_, one), name in zip(kept, ids, strict=True))
+    return [*named, *sums, *left_out, *unknown[:MOST_BESIDE], *_refused(unread)]
 
 
 def _in_shared_folders(found: list[tuple[OutputSeries, Proposal]]) -> list[tuple[OutputSeries, Proposal]]:
@@ -142,10 +145,11 @@ def _in_shared_folders(found: list[tuple[OutputSeries, Proposal]]) -> list[tuple
     for series, proposal in found:
         inside = f"{series.folder}/"
         others = (other.folder for other, _ in found if any(file.path.startswith(inside) for file in other.files))
-        folder = min((each for each in others if inside.startswith(f"{each}/")), key=len, default=series.folder)
+        shared = (each for each in others if not each or inside.startswith(f"{each}/"))
+        folder = min(shared, key=len, default=series.folder)
         if folder != series.folder:
-            below = relpath(series.folder, folder)
-            entry = {**proposal.entry, "dir": folder, "outputs": f"{below}/{proposal.entry['outputs']}"}
+            below = relpath(series.folder, folder or ".")
+            entry = {**proposal.entry, "dir": folder or ".", "outputs": f"{below}/{proposal.entry['outputs']}"}
             if truth := entry.get("ground_truth"):
                 entry["ground_truth"] = normpath(f"{below}/{truth}")
             proposal = replace(proposal, entry=entry)

@@ -300,6 +300,14 @@ FOUND: dict[str, tuple[str, list[float], list[Files]]] = {
             in_eval("results/iteration-002 c1=1 c2=2 c3=3"),
         ],
     ),
+    "runs that recorded their own numbers beside": (
+        "evals",
+        [5 / 6, 1.0],
+        [
+            documents("golden c1=1 c2=2 c3=3; out/run1 c1=1 c2=3 c3=3") | {"out/run1/metrics.json": '{"f1": 0.9}'},
+            documents("out/run2 c1=1 c2=2 c3=3") | {"out/run2/metrics.json": '{"f1": 0.8}'},
+        ],
+    ),
     "runs with dates, of documents in folders": (
         "evals",
         [5 / 6, 1.0],
