@@ -59,7 +59,7 @@ def test_the_list_has_the_topics_of_methods_and_the_pages_that_each_eval_has():
     missed = replace(one, has_answerers=True, targets=(("F1", False),))
     answered = _body(search.list_file([missed], (), (), 0))[2]
     assert ["Compare answers", "evals/receipts/compare.html", "Receipts"] in answered["pages"]
-    assert "misses its target omission hallucination" in answered["evals"][0][3]
+    assert "misses its target" in answered["evals"][0][3]
     of_all = ["Suspect labels", "suspect-labels.html", "labels of all evals that may be wrong"]
     assert [page for page in pages if page[0] == "Suspect labels"] == [of_all]
     several = replace(several, suspects=(sample.suspect("a", '"x"', '"y"'),))

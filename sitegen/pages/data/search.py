@@ -161,15 +161,13 @@ def _pages_of_site(kinds: Collection[str]) -> Iterator[SearchEntry]:
 
 
 def _words(summary: EvalSummary) -> Iterator[str]:
-    """Words by which an eval is found: the verdict on its newest output, what it lacks, types of errors, models."""
+    """Words by which an eval is found, besides its name: the verdict on its newest output, what it lacks, models."""
     if summary.change and summary.change.verdict:
         yield summary.change.verdict.decision
     if summary.stale:
         yield "stale"
     if any(not is_reached for _, is_reached in summary.targets):
         yield "misses its target"
-    for newest in summary.headlines[-1:]:
-        yield from (word for word, number in zip(summary.info.nouns.errors, newest.errors, strict=True) if number)
     yield from (f"model {name}" for name in (summary.usage.models if summary.usage else ()))
 
 
