@@ -142,10 +142,10 @@ def _in_folders_of_cases(present: Mapping[str, OutputSeries], read: Reader) -> I
         place = folder if "*" in folder else next(iter(run_globs_of(f"{folder}/_")), folder).removesuffix("/_")
         if is_result_by_name(f"{place}/") and name.endswith(".json") and not ("*" in name or MODEL.search(name)):
             beside.setdefault(f"{place}/{'*.json' * ('*' in place)}", []).append(series)
-    for place, files in beside.items():
+    for place, files in (item for item in beside.items() if len(item[1]) >= _READ):
         # A folder that every commit overwrites is read with the folders in it.
         is_whole = "*" in place or len(files) == sum(path.startswith(place) for path in present)
-        some = (*files[:MOST_BESIDE], *files[MOST_BESIDE:][-1:]) if is_whole and len(files) >= _READ else ()
+        some = (*files[:MOST_BESIDE], *files[MOST_BESIDE:][-1:]) if is_whole else ()
         tried = {one.path: _parts_of_case(one, read) for one in some}
         stated = [parts for parts in tried.values() if parts is not None]
         are_judged = all("passed" in parts and {"input", "output", "reasoning"} & parts.keys() for parts in stated)

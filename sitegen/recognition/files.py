@@ -237,8 +237,8 @@ def why_malformed(file: TrackedFile, content: bytes) -> str:
     if file.ending not in DATA:
         text = content[:_MOST_OF_TEXT].decode("utf-8", "replace")
         if file.ending in ("html", "htm"):  # each row of a table on a line, with a rule below it
-            rows = re.sub(r"(?i)</tr>", "\n|-\n", re.sub(r"(?i)<t[dh]\b[^>]*>", "|", " ".join(text.split())))
-            text = re.sub(r"<[^>]*>", " ", rows)
+            rows = re.sub(r"(?i)</tr>", "\n|-\n", re.sub(r"(?i)<t[dh]\b[^<>]*>", "|", " ".join(text.split())))
+            text = re.sub(r"<[^<>]*>", " ", rows)
         lines = text.splitlines()[:ROWS]
         names = [match[1] for line in lines for match in _NAMED_SHARE.finditer(line)]
         for head, rule, row in zip(lines, lines[1:], lines[2:], strict=False):
