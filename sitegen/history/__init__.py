@@ -6,9 +6,9 @@ Its modules, from the bottom up:
 - ``blobs``, ``files_at_commit``, ``revisions`` and ``patches`` each read the output of one git command.
 - ``repository`` offers blobs and patches as one object.
 - ``layout`` and ``globs`` determine the meaning of a path, and hold an eval's rules in a manifest.
-- ``timeline`` folds revisions. ``history_fold`` handles one commit after the other, ``rules_in_force`` the files that
-  evals share, ``instructions`` the instruction files, and ``eval_fold`` a single eval: its files (``folder_tree``) and
-  its series (``eval_state``).
+- ``timeline`` folds revisions. ``fold`` handles one commit after the other, and in it each eval: its files
+  (``folder_tree``), its series (``eval_state``) and what its runs state of themselves (``run_records``).
+  ``rules_in_force`` handles the files that evals share, and ``instructions`` the instruction files.
 - ``worktree`` adds the uncommitted state as one more revision.
 - ``cache_folder`` decides which memo is believed.
 """

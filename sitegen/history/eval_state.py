@@ -7,8 +7,11 @@ outputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cache, partial
+from itertools import chain
 from operator import itemgetter
 from posixpath import basename, splitext
 from typing import NamedTuple
@@ -22,9 +25,12 @@ from sitegen.history.globs import time_in
 from sitegen.history.layout import (
     RESULTS,
     PathRole,
+    canonical_settings,
+    is_glob,
     is_in_output,
     is_path,
     iteration_number,
+    kind_of,
     normal,
     records_of,
     required_statements,
@@ -35,8 +41,8 @@ from sitegen.history.repository import Repository
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
-from sitegen.model.recorded import Recorded, states
-from sitegen.model.timeline import Blob, Cause, Snapshot
+from sitegen.model.recorded import GRADES, Recorded, states
+from sitegen.model.timeline import Blob, Cause, EvalHistory, Snapshot
 from sitegen.scoring import case_files
 from sitegen.text.globs import literal_prefix
 from sitegen.text.plain import moment_of, natural_order
@@ -156,6 +162,10 @@ class EvalState(Struct):
     def scorable(self) -> bool:
         """Whether outputs can be scored: there is ground truth, or they are judged already."""
         return self.inputs.ground_truth is not None or not files_of(self.kind).ground_truths
+
+    def kind_by(self, scored: EvalInputs | Snapshot | None) -> Kind:
+        """Return the kind by which its outputs are scored with these inputs."""
+        return kind_of(self.entry, scored.ground_truth.path if scored and scored.ground_truth else None)
 
     def belongs(self, output: Blob) -> bool:
         """Decide whether an output belongs to this eval: its run states the values that the eval's settings require."""
@@ -370,3 +380,55 @@ def same_file(old: Blob | None, new: Blob | None) -> bool:
     if old is None or new is None:
         return old is new
     return old.oid == new.oid and (old.path == new.path or splitext(old.path)[1] == splitext(new.path)[1])
+
+
+def history_of(state: EvalState) -> EvalHistory:
+    """Return the history of the eval, with the layout and the kind according to the built manifest's entry.
+
+    Unless the manifest states another layout, it is that of iterations if there ever were any.
+    """
+    entry = state.entry
+    named = entry.outputs == "iterations" or is_glob(entry.outputs)
+    has_iterations = named or (entry.outputs == "auto" and bool(state.iterations.units))
+    series = state.iterations if has_iterations else state.overwritten
+    last = series.snapshots[-1] if series.snapshots else None
+    kind = state.kind_by(state.inputs if state.inputs.ground_truth else last)
+    self_judged = not files_of(kind).ground_truths
+    history = EvalHistory(
+        id=state.id,
+        kind=kind,
+        layout="iterations" if has_iterations else "overwritten",
+        snapshots=tuple(series.snapshots),
+        renamed_from=tuple(state.renamed_from),
+        deleted=not (state.files if self_judged else state.inputs.ground_truth),
+    )
+    return with_common_grades(history)[0]
+
+
+def with_common_grades(*histories: EvalHistory) -> tuple[EvalHistory, ...]:
+    """Add the scores that are grades in any snapshot to the settings of all, so that a score means one thing.
+
+    Several histories are those of one eval at several revisions.
+    """
+    grades = frozenset(chain.from_iterable(history.grades for history in histories))
+    if not grades:
+        return histories
+
+    with_grades = cache(partial(settings_with_grades, grades=grades))
+    return tuple(
+        replace(
+            history,
+            snapshots=tuple(
+                replace(snapshot, settings=with_grades(snapshot.settings)) for snapshot in history.snapshots
+            ),
+        )
+        for history in histories
+    )
+
+
+def settings_with_grades(settings: str, grades: Collection[str]) -> str:
+    """Return the settings of an output with these scores as grades, besides those that are stated."""
+    stated = json.loads(settings)
+    named = stated.get(GRADES)
+    stated[GRADES] = sorted({*grades, *(named if isinstance(named, list) else ())}, key=str)
+    return canonical_settings(stated)

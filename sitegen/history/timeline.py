@@ -6,24 +6,28 @@ the previous build is what differs from the state at the commit that it had reac
 
 from __future__ import annotations
 
-from collections import defaultdict
+import dataclasses
+import json
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
+from posixpath import splitext
 from typing import Final, Literal
 
 from msgspec.structs import replace
 
 from sitegen.config.manifest import read_manifest
-from sitegen.config.models import GROUND_TRUTHS
+from sitegen.config.models import GROUND_TRUTHS, EvalConfig
 from sitegen.data_files.reading import installed_for
 from sitegen.errors import NothingToReportError, RepositoryError
-from sitegen.history.history_fold import HistoryFold
-from sitegen.history.layout import Layout, StartOverError
+from sitegen.history.fold import HistoryFold
+from sitegen.history.layout import Layout, StartOverError, normal
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
+from sitegen.history.revisions import file_renames, walk
 from sitegen.history.rules_in_force import ManifestReader
 from sitegen.model.commits import WORKTREE, Commit, Revision
 from sitegen.model.frozen import Frozen
@@ -33,6 +37,8 @@ from sitegen.scoring.kinds import installed_versions
 
 VERSION: Final = 21
 """Increased whenever the same history would fold to another result, or another answer be read in a content."""
+_MOST_ALIASES: Final = 20
+"""The most earlier places of an eval that are looked for; for each, history is read once more."""
 _UNSHALLOW: Final = "Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0."
 
 
@@ -123,7 +129,7 @@ def advance(
 
                 for revision in uncommitted(fold, head, ignored=files == "ignored"):
                     fold.fold(revision)
-            fold.follow_earlier_places()
+            _follow_earlier_places(fold)
             break
         except StartOverError as reason:
             layout = reason.layout
@@ -153,6 +159,54 @@ def advance(
         end=FoldEnd(fold.head.sha, structure, revisions),
         overlay=repository.overlay,
     )
+
+
+def _follow_earlier_places(fold: HistoryFold) -> None:
+    """Raise StartOverError with an alias for each eval that was elsewhere before its first output.
+
+    It is the folder of half of the files that came then, under the same names, or else the path of the output.
+    """
+    places = [
+        (sha, name, f"{folder}/", (f"{folder}/{normal(entry.outputs)}", *entry.earlier_outputs))
+        for name, sha in fold.begun.items()
+        if not (entry := fold.layout.entry(name)).aliases[_MOST_ALIASES:]
+        for folder in fold.evals[name].folders
+    ]
+
+    uncommitted = fold.last.changes if fold.last and fold.last.commit.sha == WORKTREE else ()
+
+    def examine() -> str:
+        found: list[tuple[str, str]] = []
+        committed = walk(fold.repository.place, {*fold.begun.values()} - {WORKTREE})
+        changes = {WORKTREE: uncommitted} | {each.commit.sha: each.changes for each in committed}
+        renames = {sha: file_renames(changes[sha], lambda oid: None) for sha in changes}
+        for sha, name, start, outputs in places:
+            moved = renames[sha]
+            added = [path for path, old, _ in changes[sha] if path.startswith(start) and old is None]
+            pairs = [(path[len(start) :], moved[path].path) for path in added if path in moved]
+            folders = Counter(old.removesuffix(end) for end, old in pairs if old.endswith(f"/{end}"))
+            found += [(name, folder) for folder, number in folders.most_common(1) if 2 * number >= len(added)]
+            earlier = [moved[path].path for path in outputs if path in moved]
+            found += [(name, path) for path in earlier if splitext(path)[1] == splitext(outputs[0])[1]]
+        return json.dumps(found)
+
+    if not places:
+        return
+    # What is uncommitted may be something else in the next build.
+    answers, question = fold.repository.answers, f"places before {places}"
+    answer = examine() if uncommitted else answers.about(places[-1][0], question, examine)
+    owners = {folder: name for name, state in fold.evals.items() for folder in state.folders}
+    found: dict[str, EvalConfig] = {}
+    for name, at in json.loads(answer or "[]"):
+        entry, folders = fold.layout.entry(name), fold.evals[name].folders
+        of_others = any(owners.get(place.folder) != name for place in fold.layout.places(at))
+        if at not in owners and at not in entry.aliases and not of_others:
+            unnamed = [folder for folder in folders if folder not in fold.layout.folders(name)]
+            found.setdefault(name, dataclasses.replace(entry, aliases=(*entry.aliases, *unnamed, at)))
+    if found:
+        entries = {entry.id: entry for entry in fold.layout.manifest.evals} | found
+        manifest = dataclasses.replace(fold.layout.manifest, evals=tuple(entries.values()))
+        raise StartOverError(Layout(fold.layout.site, manifest, fold.layout.watched))
 
 
 def _structure(repository: Repository, layout: Layout, renamed: tuple[RenamedEval, ...]) -> str:

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from sitegen.data_files.project_files import open_inside
 from sitegen.history.blobs import blob_id
-from sitegen.history.history_fold import HistoryFold
+from sitegen.history.fold import HistoryFold
 from sitegen.history.process import Process
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace

@@ -15,7 +15,7 @@ from sitegen.analysis.variants import variant_comparison, variant_of, variants_o
 from sitegen.config.manifest import significance_level
 from sitegen.config.models import EvalConfig
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.history.eval_fold import with_common_grades
+from sitegen.history.eval_state import with_common_grades
 from sitegen.model.changes import ChangeVerdict
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import traits_of

@@ -17,7 +17,7 @@ from sitegen.config.site import read_site
 from sitegen.engine.memo import Memo
 from sitegen.engine.timeline import fold
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
-from sitegen.history.eval_fold import with_common_grades
+from sitegen.history.eval_state import with_common_grades
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import shallow_history
 from sitegen.model.gate import GateEval, GateReport, Reason

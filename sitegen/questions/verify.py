@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from sitegen import __version__
 from sitegen.analysis.slices import slice_rows
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.history.eval_fold import settings_with_grades
+from sitegen.history.eval_state import settings_with_grades
 from sitegen.history.layout import RESULTS, EntryRules, iteration_number
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sitegen.analysis.change import change_between
 from sitegen.analysis.edits import OutputEdits
 from sitegen.engine.eval_job import with_outcome
-from sitegen.history import history_fold, instructions
+from sitegen.history import fold, instructions
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
 from sitegen.model.series import Point, Window
@@ -146,7 +146,7 @@ NEW = [f"prompts/new/{number:03}.md" for number in range(EDITS_KEPT - 4)]
 @pytest.fixture(autouse=True)
 def few_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same bounds, but smaller."""
-    for module in (history_fold, instructions):
+    for module in (fold, instructions):
         monkeypatch.setattr(module, "MOST_ADDED", EDITS_KEPT)
 
 
