@@ -158,16 +158,17 @@ class EffectRow(Frozen):
         )
 
     def verdict_cell(self, *_: object) -> Markup:
-        """The grade with its reason."""
+        """The grade with its reason, which is folded and printed if it repeats what was fixed and broken."""
         why = f'<div class="by">{text(self.why)}</div>' if self.why else ""
-        return Markup(f"{pill(self.grade)}{why}")
+        folded = f"<details><summary>{pill(self.grade)}</summary>{why}</details>"
+        return Markup(folded if self.verdict and why else f"{pill(self.grade)}{why}")
 
     def count(self, flipped: Tally, tone: str, root: str) -> Markup:
         """The number of flips, with a link to the comparison of both points."""
         if self.before is None or not self.before.slug:
             return formats.NIL
         if not (values := number_of_cells(flipped)):
-            return _NO_FLIP
+            return _flip_count(0, tone)
         pair = f"{root}{links.compare(self.info.id)}#a={self.before.slug}&amp;b={self.after.slug}"
         return Markup(f'<a class="delta {tone}" href="{pair}">{values:,}</a>')
 
@@ -290,10 +291,8 @@ def pills(counts: Iterable[tuple[Grade, int]]) -> Markup:
 
 
 def _flip_count(values: int, tone: str) -> Markup:
-    return Markup(f'<span class="delta {tone}">{values:,}</span>') if values else _NO_FLIP
+    return Markup(f'<span class="delta {tone}">{values:,}</span>' if values else '<span class="muted">0</span>')
 
-
-_NO_FLIP: Final = Markup('<span class="muted">0</span>')
 
 COLUMNS: Final = (
     Column(name="eval", head="Eval", cell=EffectRow.name_cell),
@@ -306,7 +305,7 @@ COLUMNS: Final = (
         classes="num",
     ),
     Column(name="interval", head="Its 95 % interval, around 0", label="95 %", cell=EffectRow.interval_cell),
-    Column(name="verdict", head="Verdict, by what was fixed and broken", label="Verdict", cell=EffectRow.verdict_cell),
+    Column(name="verdict", head="Verdict", cell=EffectRow.verdict_cell),
     Column(
         name="fixed", head="Fixed", cell=lambda row, root, *_: row.count(row.flips.fixed, "up", root), classes="num"
     ),

@@ -273,13 +273,16 @@ def test_a_small_screen_has_the_headings_and_links_of_a_large_one_and_the_newest
     assert strip["width"] > SMALL["width"] >= strip["x"] + strip["width"]
     fits = "table => table.offsetWidth <= table.parentElement.clientWidth"
     for path in (TREND, "fields.html", "instructions/index.html"):
-        assert visit(path, viewport=SMALL).locator(".iters, .mx").evaluate(fits)
+        table = visit(path, viewport=SMALL).locator(".iters, .mx")
+        assert table.evaluate(fits)
+    expect(table.get_by_role("row", name="Rose, fell after")).to_be_visible()
 
 
 def test_print_shows_every_row_and_opens_what_is_folded(visit):
     page = visit(TREND)
     page.emulate_media(media="print")
     expect(page.locator(".iters tbody tr:visible")).to_have_count(11)
+    expect(page.locator(".how:visible")).to_have_count(0)
     expect(page.locator("details table tbody tr:visible")).to_have_count(12)
     expect(page.locator(".iters thead .c-format_error")).to_be_visible()
     bars = page.locator(".stack path").first

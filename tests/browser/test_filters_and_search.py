@@ -172,6 +172,7 @@ def test_slash_opens_the_search_and_enter_goes_to_the_best_hit(visit):
     page.evaluate(f"['Escape', '/'].forEach({typed})")  # before the browser draws again
     page.get_by_role("searchbox", name="Search", exact=True).fill("waybills iteration-042")
     expect(page.locator(".pal li b")).to_have_text(["Waybills, iteration-042"])
+    expect(page.locator("[aria-activedescendant=found-0]")).to_be_focused()
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"evals/waybills/0042\.html$"))
 
@@ -188,6 +189,7 @@ def test_words_match_in_any_order_and_in_parts_across_what_an_entry_says_and_mar
         ("compare waybills", "evals/waybills/compare.html"),
         ("noise methods", "methods.html#noise"),
         ("regresions", "regressions.html"),
+        ("omission", "index.html#evals"),
         ("route.vessel waybills", "evals/waybills/fields/route.vessel.html"),
     ):
         box.fill(query)

@@ -119,12 +119,9 @@ def test_the_message_is_plain_text_and_the_commit_links_to_the_repository():
     )
 
 
-def test_only_a_web_address_becomes_a_link():
+def test_neither_the_uncommitted_state_nor_what_is_no_web_address_becomes_a_link():
     for address in ("javascript:alert(1)//", None):
         assert "In the repository" not in html_of(site=replace(sample.SITE, repository_url=address))
-
-
-def test_the_uncommitted_state_links_to_no_repository():
     record = replace(sample.RECORD, commit=replace(sample.RECORD.commit, sha=WORKTREE))
     assert "In the repository" not in html_of(sample.commit_view(record=record))
 
@@ -159,13 +156,7 @@ def test_a_commit_shows_its_diffs_and_links_their_passages_with_the_fields_that_
     assert '<tr class="hk" id="p2">' in html
     assert '<a href="#d1"><code>price</code></a> +3' in html
     assert "<ins>without currency</ins>" in html
-
-
-def test_a_change_that_may_be_chance_leads_to_how_it_can_be_a_step():
-    verdict = replace(VERDICT, decision="cannot tell", why="flips may be chance")
-    unsure = replace(BROUGHT, change=replace(CHANGED, verdict=verdict))
-    html = html_of(sample.commit_view(moves=(replace(sample.MOVES[1], effect=unsure),)))
-    assert '<a href="../methods.html#steps-verdict">why it can still be a step</a>' in html
+    assert '<a class="how" href="../methods.html#steps-verdict">why it can still be a step</a>' in html
 
 
 def test_a_commit_that_only_scores_again_is_not_judged_for_chance():

@@ -142,6 +142,8 @@ def effect(before: float | None = 0.3, after: float = 0.4, **more: Any) -> Effec
 def test_an_effect_has_one_verdict_and_one_reason(effect: Effect, grade: str, why: str):
     (row,) = effect_rows((effect,))
     assert (row.grade, row.why) == (grade, why)
+    folded = '</summary><div class="by">' in row.verdict_cell()
+    assert folded == bool(row.verdict)
 
 
 def test_a_side_that_could_not_be_read_is_named_with_where_to_read_on():

@@ -55,6 +55,7 @@ def test_the_list_has_the_topics_of_methods_and_the_pages_that_each_eval_has():
     several, one = sample.summary(sample.series(3)), sample.summary(sample.single())
     pages = _body(search.list_file([several, one], (), (), 0))[2]["pages"]
     assert ["Noise", "methods.html#noise", "Methods: how it is computed"] in pages
+    assert ["Errors by type", "index.html#evals", "omission, hallucination, wrong value, format error"] in pages
     assert [page[1] for page in pages if page[0] == "Compare iterations"] == ["evals/waybills/compare.html"]
     missed = replace(one, has_answerers=True, targets=(("F1", False),))
     answered = _body(search.list_file([missed], (), (), 0))[2]

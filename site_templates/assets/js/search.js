@@ -5,8 +5,9 @@ if (searchButton) {
   const root = siteRoot;
   const dialog = element("dialog", "pal"), input = element("input"), list = element("ul"), status = element("p", "pal-n muted small");
   dialog.setAttribute("aria-label", "Search");
-  Object.assign(input, { type: "search", placeholder: "Search evals, iterations, fields, values, edits, authors, dates", autocomplete: "off", spellcheck: false });
-  input.setAttribute("aria-label", "Search");
+  Object.assign(input, { type: "search", ariaLabel: "Search", placeholder: "Search evals, iterations, fields, values, edits, authors, dates", autocomplete: "off", spellcheck: false });
+  input.setAttribute("aria-controls", "found");
+  Object.assign(list, { id: "found", role: "listbox", ariaLabel: "Found" });
   status.setAttribute("aria-live", "polite");
   dialog.append(input, list, status);
   document.body.append(dialog);
@@ -118,9 +119,10 @@ if (searchButton) {
     if (words.length && unread) loadValues();
     const exact = words.map(matcher), isTyped = entries.some(entry => exact.every(match => match(entry) > 1)); // not only inside other words
     const hits = words.length ? ranked(isTyped ? exact : words.map(near), words.join(" ")) : entries;
-    list.replaceChildren(...hits.slice(0, words.length ? 40 : 8).map(entry => {
+    list.replaceChildren(...hits.slice(0, words.length ? 40 : 8).map((entry, index) => {
       const item = element("li"), link = element("a");
-      link.href = root + entry.address;
+      Object.assign(link, { href: root + entry.address, id: `found-${index}`, role: "option" });
+      item.role = "presentation";
       link.append(element("b", "one", entry.title), element("i", "", entry.kind), element("span", "one", entry.note));
       item.append(link);
       return item;
@@ -132,8 +134,10 @@ if (searchButton) {
   }
 
   function mark() {
-    $$("a", list).forEach((link, index) => link.classList.toggle("on", index === current));
-    $("a.on", list)?.scrollIntoView({ block: "nearest" });
+    $$("a", list).forEach((link, index) => link.setAttribute("aria-selected", index === current));
+    const chosen = $("[aria-selected=true]", list);
+    input.setAttribute("aria-activedescendant", chosen?.id ?? "");
+    chosen?.scrollIntoView({ block: "nearest" });
   }
 
   function open() {

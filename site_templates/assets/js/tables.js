@@ -244,6 +244,7 @@ class FilteredTable {
   }
 }
 
+for (const link of $$("a[data-filter]")) link.href = link.dataset.filter; // leads nowhere without scripts
 for (const box of $$("[data-table]")) new FilteredTable(box);
 // A link to a filtered table opens at the table; a page that is loaded again stays where it was.
 if (performance.getEntriesByType("navigation")[0]?.type === "navigate") $("[data-filtered]")?.scrollIntoView();

@@ -20,7 +20,7 @@ from sitegen.model.series import EvalInfo, EvalSummary
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Edit, InstructionHistory, Snapshot
 from sitegen.pages import links
-from sitegen.pages.labels import same_output
+from sitegen.pages.labels import ERROR_LABELS, same_output
 from sitegen.pages.other_pages import topics
 from sitegen.text.values import written
 
@@ -36,7 +36,6 @@ def script_file(path: str, name: str, body: Any) -> RawFile:
 
 SHARD: Final = 2_000
 """Number of entries of the log in one file."""
-
 
 MOST_VALUES: Final = 5_000
 """Number of values of an eval that search knows."""
@@ -156,6 +155,7 @@ def _pages_of_site(kinds: Collection[str]) -> Iterator[SearchEntry]:
     yield SearchEntry("Fields over all evals", links.fields(), "trend, edits that moved it, values that keep failing")
     yield SearchEntry("Steps", links.regressions(), "regressions: what is worse than it was, regained, or rose")
     yield SearchEntry("Suspect labels", links.suspect_labels(), "labels of all evals that may be wrong")
+    yield SearchEntry("Errors by type", f"{links.overview()}#evals", ", ".join(ERROR_LABELS.values()).lower())
     for anchor, topic in topics(kinds).items():
         yield SearchEntry(topic, f"{links.methods()}#{anchor}", "Methods: how it is computed")
 

@@ -345,4 +345,5 @@ def noise_of_runs(repeats: Repeats) -> Noise | None:
 
 def because(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, methods: str) -> Markup:
     """What follows the word: the reason for it, what holds beyond these cases, and a link to ``methods``."""
-    return Markup(f': {text(labels.verdict_words(verdict, spec, nouns))} (<a href="{methods}#noise-verdict">how?</a>)')
+    why = text(labels.verdict_words(verdict, spec, nouns))
+    return Markup(f': {why} <a class="how" href="{methods}#noise-verdict">(how?)</a>')
