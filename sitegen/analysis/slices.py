@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from math import fsum, inf
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import Compared
-from sitegen.analysis.noise.changes import change_verdict
+from sitegen.analysis.deltas import Compared, judged_documents
+from sitegen.analysis.flips import flips
+from sitegen.analysis.noise.metrics import metric_verdict
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.importers.case import BETWEEN, MOST_NUMBERS
 from sitegen.model.changes import ChangeVerdict, Interval
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.outcomes import Flips
+from sitegen.model.outcomes import ABSENT, Cell, CellMap
 from sitegen.model.scorecards import ANSWERERS, DocumentScore, Result, Scorecard
 from sitegen.model.series import Series
 from sitegen.model.usage import RunUsage, spelled_number
@@ -30,6 +32,10 @@ from sitegen.text.plain import encodable
 _COMPARED: Final = 10_000  # documents of an output whose variants and models a page compares value by value
 NAMED_SLICES: Final = 3  # slices of an eval that a sentence names at most
 _MOST_VALUES: Final = 50  # values of an axis that has a table
+
+At: TypeAlias = tuple[CellMap, int]
+"""The cells of an eval, and the index of the point whose answers are looked at."""
+NO_CELLS: Final[At] = CellMap(0, (), {}), 0
 
 
 class Slice(Frozen):
@@ -46,6 +52,21 @@ class Slice(Frozen):
     verdict: ChangeVerdict | None = None
     is_best: bool = False
     """Whether it is better than each other one by more than chance, over the cases of both."""
+    cells: Callable[[], Iterable[Cell]] = tuple
+    """Returns those of its documents, under the names that its scorecard has, each with its state here alone."""
+
+    def verdict_on(self, other: Slice, spec: MetricSpec) -> ChangeVerdict | None:
+        """Judge another one against this one as the change from one output to another; None for recorded numbers."""
+        states = {cell.key: cell._replace(periods=(*cell.periods, ABSENT._replace(start=1))) for cell in self.cells()}
+        for cell in other.cells():
+            earlier = states[cell.key].periods[:1] if cell.key in states else ()
+            states[cell.key] = cell._replace(periods=(*earlier, cell.periods[0]._replace(start=1)))
+        sides = [{each.id: each.case for each in judged_documents(side.card)} for side in (self, other)]
+        documents: dict[str, tuple[int, ...]] = dict.fromkeys(sides[1], (1,))
+        documents |= {name: (0,) if name in sides[1] else (0, 1) for name in sides[0]}
+        cases = {name: case for side in sides for name, case in side.items() if case}
+        both = CellMap(points=2, cells=tuple(states.values()), documents=documents, cases=cases)
+        return metric_verdict(spec, Compared(self.card, other.card), flips(both, 0, 1))
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -83,32 +104,34 @@ class Slice(Frozen):
         return len({document.unit for document in self.card.documents})
 
 
+Part: TypeAlias = tuple[Scorecard, dict[str, str]]
+"""The scorecard of some documents, and by the name of each in the whole its name there."""
+
 Split: TypeAlias = Mapping[tuple[str, ...], Slice]
 """An output along one axis, or along two: the slices by their values, in the order in which these occur."""
 
 
-def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec) -> Iterator[Split]:
+def splits(before: Scorecard | None, after: Scorecard, spec: MetricSpec, at: At = NO_CELLS) -> Iterator[Split]:
     """Split an output along every axis on which its answers differ: by who answered, both axes first, then by tags.
 
-    ``before``: the point before it, from which changes are computed. ``spec``: the headline.
+    ``before``: the point before it, from which changes are computed. ``spec``: the headline. ``at``: the cells of both.
     """
     for of in _wanted(after):
-        found = {part.values: part for part in _slices(before, after, of, spec)}
+        found = {part.values: part for part in _slices(before, after, of, spec, at)}
         best = _highest([*found.values()], spec) if of[0] in ANSWERERS else None
-        others = (Compared(other.card, best.card) for other in found.values() if best and other is not best)
-        gains = (change_verdict(other, Flips(), higher_is_better=spec.higher_is_better) for other in others)
-        if best and all(gain.decision == "better" for gain in gains):
+        gains = (other.verdict_on(best, spec) for other in found.values() if best and other is not best)
+        if best and all(gain and gain.decision == "better" for gain in gains):
             found[best.values] = replace(best, is_best=True)
         if found:
             yield found
 
 
 def slices_of(
-    before: Scorecard | None, after: Scorecard, spec: MetricSpec, *, pairs: bool = False
+    before: Scorecard | None, after: Scorecard, spec: MetricSpec, at: At = NO_CELLS, *, pairs: bool = False
 ) -> Iterator[tuple[str, Slice]]:
     """Return every slice along one axis, with its axis; with ``pairs``, those along ``variant,model`` as well."""
     wanted = (axes for axes in _wanted(after) if pairs or len(axes) == 1)
-    return ((",".join(axes), part) for axes in wanted for part in _slices(before, after, axes, spec))
+    return ((",".join(axes), part) for axes in wanted for part in _slices(before, after, axes, spec, at))
 
 
 def _wanted(card: Scorecard) -> list[tuple[str, ...]]:
@@ -138,20 +161,20 @@ def fallen_slices(series: Series) -> tuple[tuple[str, str, float], ...]:
     if len(series.points) < 2:
         return ()
     before, after = (point.scorecard for point in series.points[-2:])
-    found = slices_of(before, after, series.specs[0])
+    found = slices_of(before, after, series.specs[0], (series.cells, len(series.points) - 1))
     worse = [(axis, part.values[0], part.change or 0.0) for axis, part in found if part.is_worse]
     return tuple(sorted(worse, key=lambda fallen: -abs(fallen[2])))
 
 
 def headlines_by(card: Scorecard, axes: tuple[str, ...], metric: str) -> dict[str, float | None]:
     """A metric of each group of answers with the same values on some axes; empty if no answer states these."""
-    return {BETWEEN.join(values): part.metric(metric) for values, part in _parts(card, axes)}
+    return {BETWEEN.join(values): part.metric(metric) for values, (part, _) in _parts(card, axes)}
 
 
 def by_answerer(card: Scorecard) -> dict[str, Scorecard]:
     """The scorecard of each variant and model that answered, by their names; empty if answers do not differ in them."""
     axes = tuple(axis for axis in axes_of(card) if axis in ANSWERERS)
-    return {BETWEEN.join(values): part for values, part in _parts(card, axes)} if axes else {}
+    return {BETWEEN.join(values): part for values, (part, _) in _parts(card, axes)} if axes else {}
 
 
 def crowded(card: Scorecard, spec: MetricSpec) -> list[tuple[str, list[tuple[str, float, int]]]]:
@@ -186,22 +209,39 @@ def axes_of(card: Scorecard, most: float = _MOST_VALUES) -> tuple[str, ...]:
     return (*(axis for axis in ANSWERERS if axis in several), *sorted(several - {*ANSWERERS}))
 
 
-def _slices(before: Scorecard | None, after: Scorecard, axes: tuple[str, ...], spec: MetricSpec) -> Iterator[Slice]:
-    earlier = dict(_parts(before, axes)) if before else {}
-    for values, card in _parts(after, axes):
-        compared = Compared(earlier[values], card) if values in earlier else None
-        change = compared.difference(spec.name) if compared else None
-        verdict = None
-        if compared and change is not None and not card.traits.is_recorded:
-            verdict = change_verdict(compared, Flips(), higher_is_better=spec.higher_is_better)
-        yield Slice(
-            where=dict(zip(axes, values, strict=True)),
-            card=card,
-            value=card.metric(spec.name),
-            interval=interval_of(card, spec.name),
-            change=change,
-            verdict=verdict,
-        )
+def _slices(
+    before: Scorecard | None, after: Scorecard, axes: tuple[str, ...], spec: MetricSpec, at: At = NO_CELLS
+) -> Iterator[Slice]:
+    by_document, (cells, index) = defaultdict[str, list[Cell]](list), at
+    for cell in cells.cells:
+        by_document[cell.document].append(cell)
+    earlier, later = (
+        {
+            values: Slice(
+                where=dict(zip(axes, values, strict=True)),
+                card=part,
+                value=part.metric(spec.name),
+                interval=interval_of(part, spec.name),
+                cells=partial(_cells_at, by_document, names, place),
+            )
+            for values, (part, names) in (_parts(card, axes) if card else ())
+        }
+        for card, place in ((before, index - 1), (after, index))
+    )
+    for values, part in later.items():
+        first = earlier.get(values)
+        change = Compared(first.card, part.card).difference(spec.name) if first else None
+        verdict = first.verdict_on(part, spec) if first and change is not None else None
+        yield replace(part, change=change, verdict=verdict)
+
+
+def _cells_at(by_document: Mapping[str, Sequence[Cell]], names: Mapping[str, str], index: int) -> Iterator[Cell]:
+    """Yield the cells that a point judged of documents, named anew."""
+    for document, name in names.items():
+        for cell in by_document.get(document, ()):
+            period = cell.at(index)
+            if period and period.state != "absent":
+                yield cell._replace(document=name, periods=(period._replace(start=0),))
 
 
 def answerers(card: Scorecard) -> list[tuple[tuple[str, str], ...]]:
@@ -223,14 +263,13 @@ def part_of(result: Result, wanted: Mapping[str, str]) -> Result:
     """Return the answers of a result that have a value on each of some axes, as if it had no others."""
     card = result.scorecard
     documents = [document for document in card.documents if wanted.items() <= document.axes.items()]
-    part = _part(card, documents, _differing(card, tuple(wanted)))
-    names = {document.id: named.id for document, named in zip(documents, part.documents, strict=True)}
+    part, names = _part(card, documents, _differing(card, tuple(wanted)))
     judged = (judgement for judgement in result.judgements if judgement.document in names)
     return Result(part, tuple(replace(judgement, document=names[judgement.document]) for judgement in judged))
 
 
-def _parts(card: Scorecard, axes: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Scorecard]]:
-    """Yield a scorecard for each group of documents with the same values on the axes."""
+def _parts(card: Scorecard, axes: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Part]]:
+    """Yield a part for each group of documents with the same values on the axes."""
     groups: dict[tuple[str, ...], list[DocumentScore]] = {}
     for document in card.documents:
         values = tuple([document.axes.get(axis, "") for axis in axes])
@@ -250,13 +289,14 @@ def _differing(card: Scorecard, axes: Sequence[str]) -> list[str]:
     ]
 
 
-def _part(card: Scorecard, documents: Sequence[DocumentScore], differ: Sequence[str]) -> Scorecard:
-    """Return the scorecard of the documents that have one value on each of some axes.
+def _part(card: Scorecard, documents: Sequence[DocumentScore], differ: Sequence[str]) -> Part:
+    """Return the scorecard of the documents that have one value on each of some axes, and how each is named there.
 
     Each is named by its case, and by who answered it as far as answers differ in that on other axes (``differ``). It
     therefore has a partner in another slice, and a case that one model answers keeps its name when the model is
     replaced.
     """
+    names = [document.id for document in documents]
     documents = [
         replace(
             document,
@@ -287,7 +327,7 @@ def _part(card: Scorecard, documents: Sequence[DocumentScore], differ: Sequence[
         tokens_out=None,
         latency_p95=None,
     )
-    return with_usage(part, usage)
+    return with_usage(part, usage), {name: document.id for name, document in zip(names, documents, strict=True)}
 
 
 def _highest(slices: Sequence[Slice], spec: MetricSpec) -> Slice | None:
@@ -310,7 +350,7 @@ def cheapest(split: Split, spec: MetricSpec) -> tuple[Slice, Slice, ChangeVerdic
     for each in sorted(priced, key=lambda each: (round(each.cost_of_case or 0.0, 9), each is not best)):
         if each is best:
             break
-        verdict = change_verdict(Compared(best.card, each.card), Flips(), higher_is_better=spec.higher_is_better)
-        if verdict.decision not in ("worse", "likely worse"):
+        verdict = best.verdict_on(each, spec)
+        if verdict and verdict.decision not in ("worse", "likely worse"):
             return each, best, verdict
     return best, best, None

@@ -290,8 +290,8 @@ def batches(timeline: Timeline, every_series: Iterable[Series]) -> Iterator[Batc
             "fields": [card.fields for card in cards],
             "documents": [card.documents for card in cards],
             "slices": [
-                slices_of(before, card, series.specs[0], pairs=True)
-                for before, card in zip((None, *cards), cards, strict=False)
+                slices_of(before, card, series.specs[0], (cells, index), pairs=True)
+                for index, (before, card) in enumerate(zip((None, *cards), cards, strict=False))
             ],
             "point_edits": [sorted({numbers[edit.path, edit.commit.sha] for edit in point.edits}) for point in points],
         }

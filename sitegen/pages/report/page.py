@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sitegen.analysis.noise.repeats import Repeats
 from sitegen.analysis.recorded import DifferencePart, recorded_otherwise
 from sitegen.analysis.series import variant_spread
-from sitegen.analysis.slices import Slice, Split, splits
+from sitegen.analysis.slices import NO_CELLS, At, Slice, Split, splits
 from sitegen.config.models import Note
 from sitegen.model.changes import EditedFile
 from sitegen.model.commits import Commit
@@ -98,6 +98,8 @@ class ReportView(Frozen, dict=True, gc=True):
     """The answers, side by side; None if the output has no cases."""
     said: tuple[Note, ...] = ()
     """What people noted about this output."""
+    at: At = NO_CELLS
+    """The cells of the eval, by which slices are judged."""
 
     @property
     def page(self) -> Page:
@@ -341,7 +343,8 @@ class ReportView(Frozen, dict=True, gc=True):
     @cached_property
     def splits(self) -> tuple[Split, ...]:
         """The output by variant and model, and by each tag of its cases; empty if no answers differ in any of these."""
-        return tuple(splits(self.previous.scorecard if self.previous else None, self.card, self.specs[0]))
+        before = self.previous.scorecard if self.previous else None
+        return tuple(splits(before, self.card, self.specs[0], self.at))
 
     @cached_property
     def case_pages(self) -> dict[str, str]:
