@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
+from sitegen.analysis.slices import whole
 from sitegen.analysis.variant_tests import VariantSample
 from sitegen.analysis.variants import variant_sample
 from sitegen.importers.case import ASSERTED
 from sitegen.model.metrics import Counts, Metric
-from sitegen.model.scorecards import DocumentScore, VariantScore
+from sitegen.model.scorecards import DocumentScore, Result, Scorecard, VariantScore
 from sitegen.stats.counts import ACCURACY, mean, total
 
 
@@ -25,11 +26,10 @@ def variant(
         by_case.setdefault(case, []).append((right, grade))
     documents = [
         DocumentScore(
-            id=f"{case} · {name}",
+            id=case,
             status="scored",
             counts=total(Counts() if right is None else ASSERTED[right] for right, _ in of_case),
             metrics=(Metric("average_quality", mean(grade for _, grade in of_case)),),
-            case=case,
             axes={"category": category} if category else {},
         )
         for case, of_case in by_case.items()
@@ -47,4 +47,12 @@ def variant(
         failed=failed,
         graded=len(grades),
     )
-    return variant_sample(score, documents)
+    card = Scorecard(
+        status="scored",
+        counts=total(document.counts for document in documents),
+        metrics=score.metrics,
+        documents=tuple(documents),
+        fields=(),
+        kind="responses",
+    )
+    return variant_sample(score, whole(Result(card, ())))

@@ -10,9 +10,9 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
+from sitegen.analysis.cells import cells_of
 from sitegen.analysis.deltas import Compared, judged_documents
 from sitegen.analysis.flips import flips
-from sitegen.analysis.noise.metrics import metric_verdict
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.importers.case import BETWEEN, MOST_NUMBERS
 from sitegen.model.changes import ChangeVerdict, Interval
@@ -57,6 +57,8 @@ class Slice(Frozen):
 
     def verdict_on(self, other: Slice, spec: MetricSpec) -> ChangeVerdict | None:
         """Judge another one against this one as the change from one output to another; None for recorded numbers."""
+        from sitegen.analysis.noise.metrics import metric_verdict  # takes time to import; few outputs have slices
+
         states = {cell.key: cell._replace(periods=(*cell.periods, ABSENT._replace(start=1))) for cell in self.cells()}
         for cell in other.cells():
             earlier = states[cell.key].periods[:1] if cell.key in states else ()
@@ -235,6 +237,11 @@ def _slices(
         yield replace(part, change=change, verdict=verdict)
 
 
+def whole(result: Result) -> Slice:
+    """All answers of a result."""
+    return Slice(where={}, card=result.scorecard, value=None, interval=None, cells=lambda: cells_of(result).cells)
+
+
 def _cells_at(by_document: Mapping[str, Sequence[Cell]], names: Mapping[str, str], index: int) -> Iterator[Cell]:
     """Yield the cells that a point judged of documents, named anew."""
     for document, name in names.items():
@@ -262,7 +269,7 @@ def answerers(card: Scorecard) -> list[tuple[tuple[str, str], ...]]:
 def part_of(result: Result, wanted: Mapping[str, str]) -> Result:
     """Return the answers of a result that have a value on each of some axes, as if it had no others."""
     card = result.scorecard
-    documents = [document for document in card.documents if wanted.items() <= document.axes.items()]
+    documents = [each for each in card.documents if all(each.axes.get(axis, "") == wanted[axis] for axis in wanted)]
     part, names = _part(card, documents, _differing(card, tuple(wanted)))
     judged = (judgement for judgement in result.judgements if judgement.document in names)
     return Result(part, tuple(replace(judgement, document=names[judgement.document]) for judgement in judged))

@@ -1,22 +1,24 @@
-"""Tests every pair of variants (rule 33). The names of the fields of a result are its keys in JSON.
+"""Compares every pair of variants (rule 33). The names of the fields of a result are its keys in JSON.
 
-Independent tests decide; paired tests are reported beside them.
+A pair is judged as two outputs of an eval are, so that every page and command says the same of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from math import fsum
 from typing import Final, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.model.changes import ChangeVerdict, Decision
+from sitegen.analysis.slices import Slice
+from sitegen.model.changes import ChangeVerdict
 from sitegen.model.frozen import Frozen, FrozenObject
+from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import VariantSpread
 from sitegen.model.usage import exchanged
+from sitegen.scoring.responses.measures import METRICS
 from sitegen.stats import significance as tests
 from sitegen.stats.counts import ACCURACY, total
 from sitegen.stats.counts import mean as mean_of
@@ -61,35 +63,21 @@ class VariantNumbers(FrozenObject):
     """The worst and the best variant, if the output has several variants whose accuracies are averaged."""
 
 
-class Tested(FrozenObject):
-    """A test of one pair, and its decision."""
-
-    method: str
-    statistic: float | None
-    p_value: float | None
-    """None if undefined; ``note`` gives the reason."""
-    adjusted_p: float | None
-    """Adjusted by Holm over all pairs; with one pair the same as ``p_value``. The decision uses this value."""
-    better: str | None
-    """The variant that is significantly better; None if neither is, or if the test is undefined."""
-    note: str = ""
-
-
 class MetricTest(FrozenObject):
-    """The tests of one metric of one pair."""
+    """One metric of one pair, over the cases that both variants answered."""
 
     metric: TestedMetric
     first: float | None
-    """Over the cases that both variants answered."""
     second: float | None
     difference: float | None
     """The value of the second variant minus the value of the first; None if they have no case in common."""
-    independent: Tested
-    """The test over the cases that both variants answered, as two samples. It decides who wins."""
-    paired: Tested
-    """The paired test over the same cases. It does not decide who wins."""
-    disagrees: bool
-    """Whether both tests are defined and decide differently."""
+    verdict: ChangeVerdict | None
+    """On the second variant against the first, as on a later output against an earlier one; None without a difference,
+    and if two judges gave the grades."""
+    better: str | None
+    """The variant that is better by more than chance; None if neither is."""
+    as_samples: Significance
+    """The test that takes both for samples of different cases: chi-square, or Student's t. It decides nothing."""
     first_better: int
     """Number of cases in which the first variant was better."""
     equal: int
@@ -97,9 +85,21 @@ class MetricTest(FrozenObject):
     effect_size: float | None
     """Second variant against first: Cohen's h of accuracies, Cohen's d of grades."""
     sample: int
-    """Number of cases that are tested: those that have a value in both variants."""
-    minimum_sample: int | None
-    """Responses per variant that detect the observed difference with a power of 0.8; None without a difference."""
+    """Number of cases that have a value in both variants."""
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it takes more cases to find a difference as large as this one reliably."""
+        if self.verdict is None or not self.difference:
+            return False
+        least = self.verdict.detectable
+        return self.better is None if least is None else abs(self.difference) < least
+
+    @property
+    def needed(self) -> int | None:
+        """About how many cases find a difference as large as this one with a power of 0.8; None if that is unknown."""
+        least = self.verdict.detectable if self.verdict else None
+        return round(self.sample * (least / self.difference) ** 2) if least and self.difference else None
 
 
 class CaseFlip(FrozenObject):
@@ -123,8 +123,6 @@ class VariantPair(FrozenObject):
     """The variant that is better in at least one metric and worse in none; None: a tie."""
     flips: tuple[CaseFlip, ...]
     """Broken cases, then fixed, then still wrong; each group sorted by id."""
-    decision: Decision | None = None
-    """The verdict on the change of accuracy between two points of an eval; None for two variants or prompts."""
 
 
 class Ranked(FrozenObject):
@@ -208,49 +206,48 @@ def case_flips(first: dict[str, CaseOutcome], second: dict[str, CaseOutcome]) ->
 _OF_CASE: Final[dict[TestedMetric, str]] = {"accuracy": "right", "quality": "grade"}
 """The value of a case that a metric is the mean of."""
 
+_BY_NAME: Final = {spec.name: spec for spec in METRICS}
+SPECS: Final[dict[TestedMetric, MetricSpec]] = {
+    "accuracy": _BY_NAME["accuracy"],
+    "quality": _BY_NAME["average_quality"],
+}
+
 
 class VariantSample(Frozen):
     """A variant of the prompt to be compared with others: its numbers, and the values that are tested."""
 
     measured: VariantNumbers
     cases: dict[str, CaseOutcome]
+    answers: Slice
 
 
 Couple: TypeAlias = tuple[VariantSample, VariantSample]
-"""Two variants that are tested against each other; differences are those from the first to the second."""
+"""Two variants that are compared; differences are those from the first to the second."""
 
 
 def variant_pairs(
     samples: Sequence[VariantSample], alpha: float, verdicts: Sequence[ChangeVerdict | None]
 ) -> tuple[VariantPair, ...]:
-    """Test every pair at the level ``alpha``.
+    """Compare every pair; a p value below ``alpha`` is significant.
 
-    With more than one pair p values are adjusted over them (Holm), metric by metric. Between points of an eval, the
-    verdict on the change decides on accuracy: ``verdicts`` has one for each pair, None where there is none.
+    ``verdicts``: those on the accuracy of points of an eval, which know the noise of its repeats: one for each pair.
     """
     couples = list(combinations(samples, 2))
-    accuracy, quality = (
-        _decided([_metric_test(metric, couple, alpha) for couple in couples], alpha) for metric in _OF_CASE
-    )
-    of_pairs = verdicts or [None] * len(couples)
-    for number, ((first, second), verdict) in enumerate(zip(couples, of_pairs, strict=True)):
-        if verdict and accuracy[number].difference is not None:
-            winner = {"better": second.measured.name, "worse": first.measured.name}.get(verdict.decision)
-            p = verdict.p_value
-            tested = Tested(method="exact sign test", statistic=None, p_value=p, adjusted_p=p, better=winner)
-            accuracy[number] = replace(accuracy[number], independent=tested, paired=tested, disagrees=False)
-    return tuple(
-        VariantPair(
-            first=first.measured.name,
-            second=second.measured.name,
-            common=len(first.cases.keys() & second.cases.keys()),
-            tests=both,
-            winner=agreed(test.independent.better for test in both),
-            flips=case_flips(first.cases, second.cases),
-            decision=verdict.decision if verdict else None,
+    pairs = []
+    for couple, known in zip(couples, verdicts or [None] * len(couples), strict=True):
+        first, second = couple
+        tests = _metric_test("accuracy", couple, alpha, known), _metric_test("quality", couple, alpha)
+        pairs.append(
+            VariantPair(
+                first=first.measured.name,
+                second=second.measured.name,
+                common=len(first.cases.keys() & second.cases.keys()),
+                tests=tests,
+                winner=agreed(test.better for test in tests),
+                flips=case_flips(first.cases, second.cases),
+            )
         )
-        for (first, second), both, verdict in zip(couples, zip(accuracy, quality, strict=True), of_pairs, strict=True)
-    )
+    return tuple(pairs)
 
 
 def agreed(winners: Iterable[str | None]) -> str | None:
@@ -259,11 +256,8 @@ def agreed(winners: Iterable[str | None]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def _metric_test(metric: TestedMetric, couple: Couple, alpha: float) -> MetricTest:
-    """Test a metric of a pair over the cases in which both have a value; ``_decided`` finds who wins.
-
-    If two judges gave the grades, both values are reported without any test.
-    """
+def _metric_test(metric: TestedMetric, couple: Couple, alpha: float, known: ChangeVerdict | None = None) -> MetricTest:
+    """Compare a metric of a pair over the cases in which both have a value."""
     first, second = couple
     before, after = (getattr(variant.measured, metric) for variant in couple)
     in_both = [(case, second.cases[name]) for name, case in first.cases.items() if name in second.cases]
@@ -274,65 +268,35 @@ def _metric_test(metric: TestedMetric, couple: Couple, alpha: float) -> MetricTe
     if is_other_judge:
         by_case = []
     firsts, seconds = [value for value, _ in by_case], [value for _, value in by_case]
-    lead = mean(seconds) - mean(firsts) if by_case else 0.0
     if by_case and first.cases.keys() != second.cases.keys():
         before, after = mean(firsts), mean(seconds)
     only_first, only_second = (sum(sign * (b - a) > 0 for a, b in by_case) for sign in (-1, 1))
     if metric == "accuracy":
         table = [[value > 0.5 for value in side].count(right) for side in (firsts, seconds) for right in (True, False)]
-        independent, paired = tests.chi_square(*table), tests.mcnemar(only_first, only_second, sample)
-        paired_lead: float = only_second - only_first
-        effect = tests.cohens_h(mean(seconds), mean(firsts)) if by_case else None
-        least = tests.cases_for_proportions(effect, alpha) if effect else None
+        as_samples, effect = tests.chi_square(*table), tests.cohens_h(after, before) if by_case else None
     else:
-        independent, paired = tests.t_test(firsts, seconds), tests.paired_t_test(firsts, seconds)
-        paired_lead = fsum(b - a for a, b in by_case)
-        effect = tests.cohens_d(seconds, firsts)
-        least = tests.cases_for_means(effect, alpha) if effect else None
-    if is_other_judge:
-        independent, paired = (replace(test, note="another judge") for test in (independent, paired))
-    is_comparable = bool(in_both) and not is_other_judge and before is not None and after is not None
+        as_samples, effect = tests.t_test(firsts, seconds), tests.cohens_d(seconds, firsts)
+    is_comparable = bool(by_case) and before is not None and after is not None
+    verdict = (known or first.answers.verdict_on(second.answers, SPECS[metric])) if is_comparable else None
     return MetricTest(
         metric=metric,
         first=before,
         second=after,
         difference=after - before if is_comparable else None,
-        independent=_tested(independent, couple, lead),
-        paired=_tested(paired, couple, paired_lead),
-        disagrees=False,
+        verdict=verdict,
+        better=_better(verdict, couple, alpha),
+        as_samples=replace(as_samples, note="another judge") if is_other_judge else as_samples,
         first_better=only_first,
         equal=len(by_case) - only_first - only_second,
         second_better=only_second,
         effect_size=effect,
         sample=sample,
-        minimum_sample=least,
     )
 
 
-def _tested(test: Significance, couple: Couple, lead: float) -> Tested:
-    """Return a test that is not decided yet: ``better`` is whoever leads. A positive lead is that of the second."""
-    better, p = couple[lead > 0].measured.name if lead else None, test.p_value
-    return Tested(test.method, statistic=test.statistic, p_value=p, adjusted_p=None, better=better, note=test.note)
-
-
-def _decided(pairs: Sequence[MetricTest], alpha: float) -> list[MetricTest]:
-    """Decide one metric of every pair, with p values adjusted over all pairs (Holm)."""
-
-    def adjusted(tested: Sequence[Tested]) -> list[Tested]:
-        """A leader stays the better one only if it is significant."""
-        return [
-            replace(test, adjusted_p=p, better=test.better if p is not None and p < alpha else None)
-            for test, p in zip(tested, tests.holm([test.p_value for test in tested]), strict=True)
-        ]
-
-    independent = adjusted([test.independent for test in pairs])
-    paired = adjusted([test.paired for test in pairs])
-    return [
-        replace(
-            test,
-            independent=over_all,
-            paired=by_case,
-            disagrees=None not in (over_all.p_value, by_case.p_value) and over_all.better != by_case.better,
-        )
-        for test, over_all, by_case in zip(pairs, independent, paired, strict=True)
-    ]
+def _better(verdict: ChangeVerdict | None, couple: Couple, alpha: float) -> str | None:
+    """Return the variant that a verdict calls better; by another level than that of verdicts, if p is below it."""
+    if verdict is None or (alpha != tests.ALPHA and (verdict.p_value is None or verdict.p_value >= alpha)):
+        return None
+    word = verdict.decision.removeprefix("likely ") if alpha > tests.ALPHA else verdict.decision
+    return {"worse": couple[0].measured.name, "better": couple[1].measured.name}.get(word)

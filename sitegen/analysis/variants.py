@@ -1,4 +1,4 @@
-"""Compares variants of a prompt (rules 33 and 34): tests of every pair, winners, ranking, recommendation.
+"""Compares variants of a prompt (rules 33 and 34): a verdict on every pair, winners, ranking, recommendation.
 
 The comparison is symmetric: swapping two variants swaps their names in the result, and changes nothing else.
 """
@@ -13,9 +13,9 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from sitegen.analysis.series import variant_spread
+from sitegen.analysis.slices import Slice, part_of, whole
 from sitegen.analysis.variant_tests import (
     Confidence,
-    MetricTest,
     Ranked,
     TestedMetric,
     VariantComparison,
@@ -27,7 +27,7 @@ from sitegen.analysis.variant_tests import (
     variant_pairs,
 )
 from sitegen.model.changes import ChangeVerdict
-from sitegen.model.scorecards import DocumentScore, Scorecard, VariantScore
+from sitegen.model.scorecards import Result, VariantScore
 from sitegen.model.series import VariantSpread
 from sitegen.model.usage import exchanged
 from sitegen.scoring.responses.measures import METRICS
@@ -84,31 +84,28 @@ def confidence(rows: Sequence[Ranked], pairs: Sequence[VariantPair], overall_win
     """Rate how well the tests support the ranking.
 
     high: the variant that ranks first is also the overall winner, all variants were measured on the same metrics, and
-    it won each comparison by a test with at least ``_FEWEST_ANSWERS`` responses of either variant. medium: at least one
-    test, independent or paired, favours it significantly, and none favours another variant. low: otherwise.
+    it won each comparison by at least ``_FEWEST_ANSWERS`` cases that both answered. medium: it is better in at least
+    one comparison, and worse in none. low: otherwise.
     """
     first = sole_leader(rows)
     if first is None:
         return "low"
     own = [pair.tests for pair in pairs if first.name in (pair.first, pair.second)]
-    # The responses behind the best supported win of the variant, in the pair with the fewest.
-    wins = (max((test.sample for test in tests if test.independent.better == first.name), default=0) for tests in own)
+    # The cases behind the best supported win of the variant, in the pair with the fewest.
+    wins = (max((test.sample for test in tests if test.better == first.name), default=0) for tests in own)
     fewest = min(wins, default=0)
     if first.comparable and first.name == overall_winner and fewest >= _FEWEST_ANSWERS:
         return "high"
-    every = (tested for tests in own for test in tests for tested in (test.independent, test.paired))
-    verdicts = {tested.better for tested in every} - {None}
-    return "medium" if verdicts == {first.name} else "low"
+    return "medium" if {test.better for tests in own for test in tests} - {None} == {first.name} else "low"
 
 
 _TESTED: Final[tuple[TestedMetric, ...]] = ("accuracy", "quality")
 
 
-def variant_sample(
-    variant: VariantScore, documents: Sequence[DocumentScore], averaged: VariantSpread | None = None
-) -> VariantSample:
-    """Measure a variant that answered the cases of these documents. ``averaged``: as in ``VariantNumbers``."""
-    values, counts = dict(variant.metrics), total(document.counts for document in documents)
+def variant_sample(variant: VariantScore, answers: Slice, averaged: VariantSpread | None = None) -> VariantSample:
+    """Measure a variant that gave these answers. ``averaged``: as in ``VariantNumbers``."""
+    documents, values = answers.card.documents, dict(variant.metrics)
+    counts = total(document.counts for document in documents)
     numbers: dict[str, Any] = {
         **{field: values.get(field) for field in VariantNumbers.__struct_fields__},
         "name": variant.name,
@@ -123,26 +120,28 @@ def variant_sample(
         "judges": variant.judges,
         "averaged": averaged,
     }
-    return VariantSample(measured=VariantNumbers(**numbers), cases=cases_by_id(documents))
+    return VariantSample(measured=VariantNumbers(**numbers), cases=cases_by_id(documents), answers=answers)
 
 
-def variants_of(card: Scorecard) -> tuple[VariantSample, ...]:
-    """Return the variants of a scorecard of kind ``responses``, in its order."""
+def variants_of(result: Result) -> tuple[VariantSample, ...]:
+    """Return the variants of a result of kind ``responses``, in its order."""
     return tuple(
-        variant_sample(variant, [each for each in card.documents if each.axes.get("variant", "") == variant.name])
-        for variant in card.variants
+        variant_sample(variant, whole(part_of(result, {"variant": variant.name})))
+        for variant in result.scorecard.variants
     )
 
 
-def variant_of(name: str, card: Scorecard, *, beside: Sequence[Scorecard] = ()) -> VariantSample:
-    """Treat all answers of a scorecard as answers of one prompt, whatever their variants.
+def variant_of(name: str, result: Result, *, beside: Sequence[Result] = ()) -> VariantSample:
+    """Treat all answers of a result as answers of one prompt, whatever their variants.
 
     If it, or one that it is compared with (``beside``), has several variants, cases are told apart by variant.
     """
-    documents: Sequence[DocumentScore] = card.documents
-    if any(len(each.variants) > 1 for each in (card, *beside)):
-        documents = [replace(document, case="") for document in documents]
-    whole = VariantScore(
+    card = result.scorecard
+    answers = whole(part_of(result, {}))
+    if any(len(each.scorecard.variants) > 1 for each in (result, *beside)):
+        told_apart = tuple([replace(document, case="") for document in card.documents])
+        answers = whole(replace(result, scorecard=replace(card, documents=told_apart)))
+    score = VariantScore(
         name=name,
         status=card.status,
         metrics=card.metrics,
@@ -152,7 +151,7 @@ def variant_of(name: str, card: Scorecard, *, beside: Sequence[Scorecard] = ()) 
         models=tuple(sorted({model for each in card.variants for model in each.models})),
         judges=tuple(sorted({judge for each in card.variants for judge in each.judges})),
     )
-    return variant_sample(whole, documents, variant_spread(METRICS[0], card))
+    return variant_sample(score, answers, variant_spread(METRICS[0], card))
 
 
 def variant_comparison(
@@ -175,7 +174,7 @@ def variant_comparison(
         variants=measured,
         pairs=tested,
         winners={
-            metric: _beats_all(names, [(pair, pair.tests[k].independent.better) for pair in tested])
+            metric: _beats_all(names, [(pair, pair.tests[k].better) for pair in tested])
             for k, metric in enumerate(_TESTED)
         },
         overall_winner=winner,
@@ -218,7 +217,7 @@ def _beats_all(names: Sequence[str], verdicts: Sequence[tuple[VariantPair, str |
 def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winner: str | None) -> str:
     first = sole_leader(rows)
     if winner is not None:
-        of_few = all(_is_small(test) for pair in tested for test in pair.tests if test.independent.better == winner)
+        of_few = all(test.is_small for pair in tested for test in pair.tests if test.better == winner)
         advice = "Probably" if of_few else "Use"
         use = f"{advice} {winner}: it is significantly better in {_better_metrics(winner, tested)}"
         if first is not None and first.name == winner:
@@ -232,23 +231,25 @@ def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winne
     apart = next((pair for pair in tested if not pair.common), None)
     if apart is not None:
         return f"No recommendation: {apart.first} and {apart.second} have no case in common."
-    winners = [(pair, [test.independent.better for test in pair.tests]) for pair in tested]
+    winners = [(pair, [test.better for test in pair.tests]) for pair in tested]
     conflict = next((pair for pair, names in winners if any(names) and agreed(names) is None), None)
     if conflict is not None:
         of = [_better_metrics(name, [conflict]) for name in (conflict.first, conflict.second)]
         better = f"{conflict.first} is better in {of[0]}, {conflict.second} in {of[1]}"
         return f"A tie: {better}. Decide which matters more."
-    pair = tested[0]
-    if pair.decision and len(tested) == 1 and pair.tests[1].independent.better is None:
-        return f"{pair.decision.capitalize()}: from {pair.first} to {pair.second}, by the verdict on the change below."
     ahead = f"{first.name} ranks first" if first else "Several rank first"
     if any(pair.winner for pair in tested):
         return f"A tie: no variant beats every other. {ahead}."
-    return f"A tie: no significant difference. {ahead}, but that may be chance: add cases, or choose by cost."
+    verdicts = [(pair, test.verdict.decision) for pair in tested for test in pair.tests if test.verdict]
+    likely = {pair.second if "better" in word else pair.first for pair, word in verdicts if word.startswith("likely")}
+    if len(tested) == 1 and len(likely) == 1:
+        return f"{likely.pop()} is likely better, but not significantly: add cases, or choose by cost."
+    word = "A tie" if {word for _, word in verdicts} <= {"same"} else "Cannot tell"
+    return f"{word}: no significant difference. {ahead}, but that may be chance: add cases, or choose by cost."
 
 
 def _better_metrics(name: str, tested: Iterable[VariantPair]) -> str:
-    better = {test.metric for pair in tested for test in pair.tests if test.independent.better == name}
+    better = {test.metric for pair in tested for test in pair.tests if test.better == name}
     return " and ".join(metric for metric in _TESTED if metric in better)
 
 
@@ -263,16 +264,8 @@ def _variant_warnings(
     for pair in tested:
         for test in pair.tests:
             about = f"{test.metric.capitalize()} of {pair.first} and {pair.second}"
-            if test.disagrees:
-                yield f"{about}: the paired test disagrees. It knows that both answered the same cases."
-            if _is_small(test):
-                true = ", so that the true one may be smaller" if test.independent.better else ""
-                yield (
-                    f"{about}: with {test.sample} responses each, a difference as large as this one is often"
-                    f" missed{true}; it takes {test.minimum_sample:,} to find it 8 times in 10."
-                )
-
-
-def _is_small(test: MetricTest) -> bool:
-    """Whether a test has fewer responses than it takes to find its difference reliably."""
-    return test.minimum_sample is not None and test.sample < test.minimum_sample
+            if test.is_small:
+                true = ", so that the true one may be smaller" if test.better else ""
+                takes = f"; it takes about {test.needed:,} to find it 8 times in 10" if test.needed else ""
+                missed = f"a difference as large as this one is often missed{true}{takes}."
+                yield f"{about}: over {test.sample:,} cases, {missed}"

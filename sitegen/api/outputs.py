@@ -172,7 +172,7 @@ def compare(
         return compare_variants(
             eval_id,
             [
-                variant_of(name, output.result.scorecard, beside=(a.result.scorecard, b.result.scorecard))
+                variant_of(name, output.result, beside=(a.result, b.result))
                 for name, output in zip(names, (a, b), strict=True)
             ],
         )

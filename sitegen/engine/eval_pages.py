@@ -361,7 +361,8 @@ class _EvalPages:
             return
         path, key = links.variants(self._info.id), self._keys[-1]
         if not self._writer.is_fresh(path, key):
-            page = variants_page(series, specs_with_usage(self._specs, [newest.scorecard]))
+            specs = specs_with_usage(self._specs, [newest.scorecard])
+            page = variants_page(series, specs, self._cards.result(newest.snapshot))
             self._writer.write(path, self._renderer.render(page), key)
 
     def _write_comparison(self, series: Series) -> None:

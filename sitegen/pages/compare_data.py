@@ -29,7 +29,7 @@ from sitegen.importers.case import BETWEEN
 from sitegen.model.changes import Change, ChangeVerdict
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import MetricSpec
+from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import Fate, Period
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Point, Series
@@ -40,7 +40,7 @@ from sitegen.pages.compare_cells import FEWEST, STATES, CellSource
 from sitegen.pages.effects import verdict_pill
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
-from sitegen.pages.labels import SAME_OUTPUT, grade_word, in_both, own_unit, signed, smallest_change, spread_words
+from sitegen.pages.labels import SAME_OUTPUT, in_both, moved_by, own_unit, smallest_change, spread_words
 from sitegen.pages.report.why_rows import because
 from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import cut, day, line
@@ -167,16 +167,21 @@ def answer(series: Series, pair: tuple[int, int], verdict: ChangeVerdict | None)
         )
     if verdict is None:
         return Markup(f"<p class=answer>{SAME_OUTPUT}</p>")
-    why = because(verdict, spec, info.nouns, f"{_ROOT}{links.methods()}")
-    unsaid = verdict.change is None or grade_word(verdict.decision) == signed(verdict.change, spec)
-    change = "" if unsaid else f"{text(spec.label)} {signed(verdict.change, spec)}, "
     apart = text(labels.apart_words(verdict, *(series.points[place].scorecard for place in pair), spec=spec))
     # The page does not repeat what is fixed and broken.
-    moved = " data-moved" * (is_counted(spec.name) and labels.moved_words(verdict, spec, info.nouns) in why)
-    words = f"<p class=answer{moved}>From {before} to {after}: {change}{verdict_pill(verdict, spec)}{why}{apart}."
+    said = sentence((before, after), verdict, spec, info.nouns)
+    moved = " data-moved" * (is_counted(spec.name) and labels.moved_words(verdict, spec, info.nouns) in said)
+    words = f"<p class=answer{moved}>{said}{apart}."
     if abs(verdict.change or 0) < (verdict.detectable or 0) and (least := smallest_change(verdict, spec)):
         words += f" {least[0].upper()}{text(least[1:])}."
     return Markup(f"{words}</p>{_picture(spec, verdict)}")
+
+
+def sentence(sides: tuple[str, str], verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> Markup:
+    """The verdict on a change from one side to another; both are safe HTML."""
+    before, after = sides
+    why = because(verdict, spec, nouns, f"{_ROOT}{links.methods()}")
+    return Markup(f"From {before} to {after}: {text(moved_by(verdict, spec))}{verdict_pill(verdict, spec)}{why}")
 
 
 def _picture(spec: MetricSpec, verdict: ChangeVerdict) -> str:

@@ -347,6 +347,12 @@ def verdict_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str
     return ". ".join(filter(None, (on_these_cases(verdict, spec, nouns), further[:1].upper() + further[1:])))
 
 
+def moved_by(verdict: ChangeVerdict, spec: MetricSpec) -> str:
+    """What moved by how much, before the word for it: ``Accuracy −0.267, ``; empty if the word says it."""
+    unsaid = verdict.change is None or grade_word(verdict.decision) == signed(verdict.change, spec)
+    return "" if unsaid else f"{spec.label} {signed(verdict.change, spec)}, "
+
+
 def apart_words(verdict: ChangeVerdict, *cards: Scorecard, spec: MetricSpec) -> str:
     """By how much two outputs without a common case differ, each as a sample of cases; empty if they have common ones.
 
@@ -381,10 +387,7 @@ def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:
 
 
 def moved_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
-    """What moved, with its unit: ``3 values fixed, 5 broken``; for a mean over cases ``3 cases better, 5 worse``.
-
-    So it is for two slices of one output, whose values are not compared one by one.
-    """
+    """What moved, with its unit: ``3 values fixed, 5 broken``; for a mean over cases ``3 cases better, 5 worse``."""
     if is_counted(spec.name) and (verdict.fixed + verdict.broken > 0 or verdict.counted == (0, 0)):
         return f"{counted(verdict.fixed, 'value')} fixed, {verdict.broken:,} broken"
     better, worse = verdict.counted if is_counted(spec.name) else (verdict.fixed, verdict.broken)

@@ -1,22 +1,25 @@
-"""The page that compares the prompt variants of an eval: metrics, ranking, and tests of every two."""
+"""The page that compares the prompt variants of an eval: metrics, ranking, and the verdict on every two."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
+from markupsafe import Markup
+
+from sitegen.analysis.variant_tests import SPECS, Ranked, VariantComparison, VariantPair
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
+from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
 from sitegen.pages import links
+from sitegen.pages.compare_data import sentence
+from sitegen.pages.html.cells import text
 from sitegen.pages.html.formats import number
 from sitegen.pages.html.tables import Column, class_name
 from sitegen.stats.significance import ALPHA
-
-if TYPE_CHECKING:
-    from sitegen.analysis.variant_tests import Ranked, VariantComparison, VariantPair
 
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 TONES: Final = 6
@@ -92,8 +95,15 @@ class VariantsView(Frozen, dict=True, gc=True):
             if pair.first in first and pair.second in first
         ]
 
+    def sentences(self, pair: VariantPair) -> list[Markup]:
+        """The verdict on each metric of a pair."""
+        sides = text(pair.first), text(pair.second)
+        return [
+            sentence(sides, test.verdict, SPECS[test.metric], self.info.nouns) for test in pair.tests if test.verdict
+        ]
 
-def variants_page(series: Series, specs: tuple[MetricSpec, ...]) -> Page:
+
+def variants_page(series: Series, specs: tuple[MetricSpec, ...], result: Result) -> Page:
     """The page of the newest point of an eval with variants."""
     from sitegen.analysis.variants import variant_comparison, variants_of  # statistics that few evals need
 
@@ -103,7 +113,7 @@ def variants_page(series: Series, specs: tuple[MetricSpec, ...]) -> Page:
     view = VariantsView(
         info=info,
         point=newest,
-        comparison=variant_comparison(info.id, variants_of(newest.scorecard), info.significance_level or ALPHA),
+        comparison=variant_comparison(info.id, variants_of(result), info.significance_level or ALPHA),
         metrics=tuple(row for row in values if any(value is not None for value in row[1])),
     )
     return Page(links.variants(info.id), "pages/variants.html", view)

@@ -53,7 +53,7 @@ def compare_variants(
     if on_other_axis or not traits_of(verified.place.kind).answers_cases:
         return _compare_slices(verified, names)
     names = [name.removeprefix("variant=") for name in names]
-    variants = {variant.measured.name: variant for variant in variants_of(verified.result.scorecard)}
+    variants = {variant.measured.name: variant for variant in variants_of(verified.result)}
     fix = f"The variants of {eval_id}: {', '.join(name for name in variants if name) or 'none'}."
     for name in names:
         if name not in variants:
@@ -131,7 +131,7 @@ def _unknown_snapshot(name: str) -> Snapshot:
 
 def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> tuple[ComparisonDocument, Thresholds]:
     """Compare prompts that answered the test cases of one eval, each labelled with its path."""
-    chosen = [variant_of(document.prompt_path, verified.result.scorecard) for verified, document in evaluations]
+    chosen = [variant_of(document.prompt_path, verified.result) for verified, document in evaluations]
     comparison = variant_comparison(entry.id, chosen, _alpha_of(entry))
     return ComparisonDocument(variants=(comparison,)), {entry.id: _thresholds("responses", entry.thresholds)}
 
@@ -234,10 +234,9 @@ def _variants(
     entry: EvalConfig, names: Sequence[str], results: Sequence[Result], verdicts: Sequence[ChangeVerdict | None]
 ) -> tuple[VariantComparison, ...]:
     """Compare responses as two or more prompts as well; nothing for other kinds."""
-    cards = [result.scorecard for result in results]
-    if not cards or not all(card.variants for card in cards):
+    if not results or not all(result.scorecard.variants for result in results):
         return ()
-    variants = [variant_of(name, card, beside=cards) for name, card in zip(names, cards, strict=True)]
+    variants = [variant_of(name, result, beside=results) for name, result in zip(names, results, strict=True)]
     return (variant_comparison(entry.id, variants, _alpha_of(entry), verdicts),)
 
 

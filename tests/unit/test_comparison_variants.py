@@ -81,24 +81,39 @@ def test_exchanging_the_variants_exchanges_their_names_and_nothing_else():
     for test, mirrored in zip(one.pairs[0].tests, other.pairs[0].tests, strict=True):
         assert (test.first, test.second) == (mirrored.second, mirrored.first)
         assert (test.first_better, test.second_better) == (mirrored.second_better, mirrored.first_better)
-        assert test.independent.p_value == pytest.approx(mirrored.independent.p_value)
-        assert (test.paired.better, test.minimum_sample) == (mirrored.paired.better, mirrored.minimum_sample)
+        assert test.verdict
+        assert mirrored.verdict
+        assert test.verdict.p_value == mirrored.verdict.p_value
+        assert (test.better, test.needed) == (mirrored.better, mirrored.needed)
 
 
-def test_all_right_against_all_right_is_undefined_and_a_tie():
+def test_all_right_against_all_right_is_a_tie():
     test = accuracy_test(variant_comparison("faq", (variant("a", "++++"), variant("b", "++++"))))
-    assert (test.independent.p_value, test.independent.better, test.difference) == (None, None, 0.0)
-    assert test.independent.note == "a row or a column of the table is zero"
-    assert (test.paired.p_value, test.disagrees, test.minimum_sample) == (1.0, False, None)
+    assert (test.better, test.difference, test.needed) == (None, 0.0, None)
+    assert test.as_samples.note == "a row or a column of the table is zero"
+    assert test.verdict
+    assert (test.verdict.p_value, test.verdict.decision) == (1.0, "same")
 
 
-def test_the_paired_test_sees_what_the_independent_one_misses_and_says_so():
+def test_the_same_cases_decide_and_not_samples_of_different_ones():
     found = variant_comparison("faq", (variant("a", "-" * 8 + "+" * 12), variant("b", "+" * 6 + "--" + "+" * 12)))
     test = accuracy_test(found)
-    assert (test.independent.better, test.paired.better, test.disagrees) == (None, "b", True)
-    assert found.overall_winner is None
+    assert test.as_samples.p_value is not None
+    assert test.as_samples.p_value > 0.05
+    assert test.verdict
+    assert (test.verdict.p_value, test.better, found.overall_winner) == (0.03125, "b", "b")
     assert found.confidence == "medium"
-    assert "Accuracy of a and b: the paired test disagrees." in " ".join(found.warnings)
+
+
+@pytest.mark.parametrize(("alpha", "winner"), [(0.01, None), (0.04, "b"), (0.05, "b"), (0.2, "b")])
+def test_another_level_of_significance_decides_by_the_same_p_value(alpha, winner):
+    sides = variant("a", "-" * 8 + "+" * 12), variant("b", "+" * 6 + "--" + "+" * 12)
+    assert variant_comparison("faq", sides, alpha).overall_winner == winner
+
+
+def test_a_looser_level_calls_significant_what_is_likely():
+    sides = variant("a", "-----+"), variant("b", "++++++")  # p 0.0625
+    assert [variant_comparison("faq", sides, alpha).overall_winner for alpha in (0.05, 0.1)] == [None, "b"]
 
 
 def test_wins_ties_and_losses_are_counted_by_case():
@@ -125,13 +140,12 @@ def test_a_case_with_several_responses_is_one_pair_of_the_paired_tests():
     assert (grades.first_better, grades.equal, grades.second_better) == (0, 2, 0)
 
 
-def test_with_three_variants_p_values_are_adjusted_over_the_pairs():
-    found = variant_comparison("faq", (*MUCH_BETTER, variant("third", "+" * 20 + "-" * 20)))
-    tests = [pair.tests[0].independent for pair in found.pairs]
+def test_of_three_variants_a_pair_is_judged_as_it_is_alone_and_the_winner_beats_both():
+    third = variant("third", "+" * 25 + "-" * 15)
+    found = variant_comparison("faq", (*MUCH_BETTER, third))
     assert [(pair.first, pair.second) for pair in found.pairs] == [("old", "new"), ("old", "third"), ("new", "third")]
-    p, adjusted = [test.p_value or 0 for test in tests], [test.adjusted_p or 0 for test in tests]
-    assert adjusted == pytest.approx([3 * p[0], 2 * max(p[1], p[2]), 2 * max(p[1], p[2])])
-    assert p[1] < 0.05 < adjusted[1]
+    assert [pair.winner for pair in found.pairs] == ["new", "third", None]
+    assert found.pairs[2] == variant_comparison("faq", (MUCH_BETTER[1], third)).pairs[0]
     assert (found.overall_winner, found.winners["accuracy"]) == (None, None)
     assert found.recommendation == "A tie: no variant beats every other. new ranks first."
     assert found.confidence == "medium"
@@ -150,8 +164,7 @@ def test_variants_without_a_common_case_have_no_test_no_winner_no_rank_and_no_re
     assert (pair.common, pair.winner, found.overall_winner) == (0, None, None)
     assert found.winners == {"accuracy": None, "quality": None}
     for test in pair.tests:
-        assert (test.difference, test.effect_size, test.sample, test.minimum_sample) == (None, None, 0, None)
-        assert (test.independent.p_value, test.paired.p_value) == (None, None)
+        assert (test.difference, test.effect_size, test.sample, test.verdict) == (None, None, 0, None)
     assert [(row.name, row.rank, row.comparable) for row in found.ranking] == [
         ("new", None, False),
         ("old", None, False),
@@ -161,7 +174,7 @@ def test_variants_without_a_common_case_have_no_test_no_winner_no_rank_and_no_re
     report = "\n".join(variants_lines(found))
     assert "There is no case in common: nothing is compared." in report
     assert "Winner" not in report
-    assert "chi-square" not in report
+    assert "From old to new" not in report
 
 
 NOTHING = variant("nothing").measured

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.scorecards import DocumentScore, Scorecard, VariantScore
+from sitegen.model.scorecards import DocumentScore, Result, Scorecard, VariantScore
 from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
 from sitegen.pages.html import charts
@@ -17,7 +17,7 @@ from sitegen.pages.trend.page import VARIANTS, TrendView
 from sitegen.pages.variants import VariantsView, letter, place, variants_page
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, content, differs_from_cold, renderer_of
+from tests.sites import build_site, content, differs_from_cold, renderer_of, run, text_of
 
 ACCURACY = MetricSpec("accuracy", "Accuracy", "", least=0.85)
 QUALITY = MetricSpec("average_quality", "Quality", "", low=1.0, high=5.0)
@@ -69,7 +69,7 @@ def page_of(found: Scorecard, **info: object) -> VariantsView:
     about = EvalInfo("faq", "Questions", kind="responses", **info)  # type: ignore[arg-type]
     of_two = sample.series(2)
     points = (of_two.points[0], replace(of_two.points[1], scorecard=found))
-    page = variants_page(replace(of_two, info=about, points=points), (ACCURACY, QUALITY))
+    page = variants_page(replace(of_two, info=about, points=points), (ACCURACY, QUALITY), Result(found, ()))
     assert (page.path, page.template) == ("evals/faq/variants.html", "pages/variants.html")
     assert isinstance(page.view, VariantsView)
     return page.view
@@ -170,3 +170,45 @@ def test_a_page_kept_from_the_build_before_is_that_of_a_build_from_nothing(repo:
     assert PAGE in files
     prompts = [b"prompts--kind.md/index.html" in files[f"evals/faq/{slug}.html"] for slug in ("0002", "0003")]
     assert prompts == [True, False]
+
+
+@pytest.mark.parametrize("kind", ["responses", "fields"])
+def test_every_page_and_command_says_the_same_of_two_variants(repo: GitRepo, tmp_path: Path, kind: str):
+    """Of ten cases, ``plain`` has a smaller share right in seven: of three answers, or of three fields."""
+    names = [f"q{number}" for number in range(10)]
+    shares = {"careful": [3] * 9 + [2], "plain": [3] + [2] * 7 + [3, 2]}
+    by_variant = {
+        variant: [
+            (name, number < right, number) for name, right in zip(names, rights, strict=True) for number in range(3)
+        ]
+        for variant, rights in shares.items()
+    }
+    folder = "evals/beside/results/iteration-001"
+    if kind == "responses":
+        asked = [{"id": name, "input": "?", "expected": "yes"} for name in names]
+        files = {"evals/beside/test_cases.json": json.dumps(asked)}
+        for variant, answers in by_variant.items():
+            rows = [{"case_id": name, "output": "yes" if right else "no"} for name, right, _ in answers]
+            files[f"{folder}/responses-{variant}.json"] = json.dumps(rows)
+    else:
+        files = {
+            "evals/beside/ground_truth.json": json.dumps([{"id": name, "f0": 1, "f1": 1, "f2": 1} for name in names]),
+            "evals/manifest.yaml": "evals: {beside: {outputs: 'results/iteration-*/{variant}/extracted.json'}}\n",
+        }
+        for variant, answers in by_variant.items():
+            objects: dict[str, dict[str, object]] = {name: {"id": name} for name in names}
+            for name, right, number in answers:
+                objects[name][f"f{number}"] = 1 if right else 2
+            files[f"{folder}/{variant}/extracted.json"] = json.dumps([*objects.values()])
+    repo.commit(files)
+    repo.checkout()
+    out = tmp_path / "site"
+    build_site(repo.path, out)
+    said = "0 values fixed, 7 broken, p 0.016"
+    compared = run("compare", "--eval", "beside", "--repo", repo.path).stdout.replace("\\", "")
+    assert said in compared
+    pages = ["compare.html", *(["variants.html"] if kind == "responses" else [])]
+    assert [said in (out / "evals/beside" / page).read_text() for page in pages] == [True] * len(pages)
+    for page in ("index.html", "0001.html"):
+        matrix = text_of(out / "evals/beside" / page).partition(" by variant")[2]
+        assert re.search(r"careful best 0\.9\d\d ", matrix)

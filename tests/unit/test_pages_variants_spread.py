@@ -10,7 +10,7 @@ from sitegen.analysis.series import variant_spread
 from sitegen.analysis.variants import variant_comparison, variant_of
 from sitegen.commands.history import history_lines
 from sitegen.model.metrics import Counts, Metric, MetricSpec
-from sitegen.model.scorecards import DocumentScore, Scorecard, VariantScore
+from sitegen.model.scorecards import DocumentScore, Result, Scorecard, VariantScore
 from sitegen.model.series import EvalInfo, Point, Series, VariantSpread
 from sitegen.pages.data.series import series_files
 from sitegen.questions.comparison_files.markdown import comparison_markdown
@@ -67,7 +67,9 @@ def test_terminal_and_data_files_have_the_range_beside_the_average() -> None:
 
 def test_a_comparison_of_outputs_names_the_variants_that_each_accuracy_averages() -> None:
     cards = [_card(short=worst, wordy=0.976) for worst in (0.728, 0.8)]
-    comparison = variant_comparison("faq", [variant_of(f"iteration-{k}", card) for k, card in enumerate(cards)])
+    comparison = variant_comparison(
+        "faq", [variant_of(f"iteration-{k}", Result(card, ())) for k, card in enumerate(cards)]
+    )
     document = ComparisonDocument(variants=(comparison,))
     assert [row["averaged"]["worst"] for row in json.loads(schema_first(document))["variants"][0]["variants"]] == [
         0.728,

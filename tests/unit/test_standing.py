@@ -227,8 +227,8 @@ def test_the_distance_from_the_best_is_the_change_of_the_pair_whatever_was_added
             (between,), (moved,) = compared["variants"][0]["pairs"], compared["changes"]
             accuracy = between["tests"][0]
             assert (accuracy["first"], accuracy["second"], accuracy["difference"]) == (0.75, 0.5, -0.25)
-            assert between["decision"] == moved["verdict"]["decision"] == "cannot tell"
-            assert accuracy["independent"]["p_value"] == moved["verdict"]["p_value"]
+            assert accuracy["verdict"]["decision"] == moved["verdict"]["decision"] == "cannot tell"
+            assert accuracy["verdict"]["p_value"] == moved["verdict"]["p_value"]
             assert compared["variants"][0]["recommendation"].startswith("Cannot tell: ")
         assert run("build", "-o", tmp_path / "site", cwd=repo.path).returncode == 0
         overview, steps = (text_of(tmp_path / "site" / page) for page in ("index.html", "regressions.html"))

@@ -245,7 +245,7 @@ def compared(judge: str) -> VariantComparison:
         took = {"model": model, "judge": who, "cost": 0.25, "tokens_in": 3, "latency": 2}
         rows = [{"case_id": f"c{number}", "output": "x", "quality": grade - number % 2, **took} for number in range(12)]
         result = score(RESPONSES, json.dumps(rows).encode(), cases, "responses.json")
-        variants.append(variant_of(name, result.scorecard))
+        variants.append(variant_of(name, result))
     return variant_comparison("faq", variants)
 
 
@@ -282,11 +282,7 @@ def test_a_comparison_of_prompts_holds_no_grades_of_two_judges_against_each_othe
     found = compared("k")
     quality = found.pairs[0].tests[1]
     assert (quality.first, quality.second, quality.difference, quality.effect_size) == (1.5, 4.5, None, None)
-    assert (quality.independent.p_value, quality.independent.better, quality.independent.note) == (
-        None,
-        None,
-        "another judge",
-    )
+    assert (quality.verdict, quality.better, quality.as_samples.note) == (None, None, "another judge")
     assert (found.overall_winner, found.winners["quality"]) == (None, None)
     assert {row.measured for row in found.ranking} == {("accuracy",)}
     warning = "old was graded by j, new by k: their quality is not compared, and the ranking leaves quality out."

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, TypeAlias
 
-from sitegen.analysis.variant_tests import MetricTest, PairedFate, Tested, VariantComparison, VariantPair
+from sitegen.analysis.variant_tests import SPECS, MetricTest, PairedFate, VariantComparison, VariantPair
 from sitegen.model.changes import ChangeVerdict, Interval
-from sitegen.pages.labels import spread_words, verdict_word
+from sitegen.pages.labels import moved_by, spread_words, verdict_word, verdict_words
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
+from sitegen.scoring.kinds import nouns_of
 from sitegen.scoring.usage import UNITS, USAGE_METRICS
 from sitegen.stats.counts import PASSED
 from sitegen.stats.significance import ALPHA
-from sitegen.text.markdown_cells import NIL, count, name, number, probability, prose, signed, table
+from sitegen.text.markdown_cells import NIL, count, name, number, prose, signed, table
 
 _METRICS: Final = ("accuracy", "consistency", "quality", "rouge1", "rouge2", "rougeL")
 
@@ -125,31 +126,20 @@ def _pair_lines(comparison: VariantComparison, pair: VariantPair) -> Iterator[st
         yield from ("There is no case in common: nothing is compared.", "")
         return
     level = "" if comparison.alpha == ALPHA else f", by p < {comparison.alpha:g}"
-    if pair.decision:
-        yield f"Accuracy: {pair.decision}."
-    else:
-        yield f"Winner: {name(pair.winner) if pair.winner else 'a tie'}{level}."
+    yield f"Winner: {name(pair.winner) if pair.winner else 'a tie'}{level}."
     yield ""
+    for test in tests:
+        if test.verdict:
+            spec, verdict = SPECS[test.metric], test.verdict
+            word, why = (
+                verdict_word(verdict, spec.higher_is_better),
+                verdict_words(verdict, spec, nouns_of("responses", ())),
+            )
+            yield from (f"From {first} to {second}: {prose(moved_by(verdict, spec))}**{word}**: {prose(why)}.", "")
     if tests:
         better = (f"{first} better", "Equal", f"{second} better")
-        heads = ("Metric", first, second, "Change", *better, "Effect", "Responses", "Responses needed")
+        heads = ("Metric", first, second, "Change", *better, "Effect", "Cases")
         yield from (*table(heads, map(_test_numbers, tests), range(1, len(heads))), "")
-        several = len(comparison.pairs) > 1
-        adjusted = ("p (Holm)",) if several else ()
-        heads = ("Metric", "Test", "Statistic", "p", *adjusted, "Better", "Remark")
-        stated = [row for test in tests for row in _stated_tests(test)]
-        rows = (
-            (
-                label,
-                tested.method,
-                number(tested.statistic),
-                *map(probability, (tested.p_value, tested.adjusted_p) if several else (tested.p_value,)),
-                name(tested.better) if tested.better else NIL,
-                remark,
-            )
-            for label, tested, remark in stated
-        )
-        yield from (*table(heads, rows, range(2, 4 + several)), "")
     flips = ((flip.change, (name(flip.case_id), name(flip.category))) for flip in pair.flips)
     yield from flip_lines(f"Cases, from {first} to {second}", ("Case", "Category"), flips)
 
@@ -163,15 +153,7 @@ def _test_numbers(test: MetricTest) -> tuple[str, ...]:
         *map(count, (test.first_better, test.equal, test.second_better)),
         NIL if test.effect_size is None else f"{test.effect_size:.2f}",
         count(test.sample),
-        count(test.minimum_sample),
     )
-
-
-def _stated_tests(test: MetricTest) -> Iterator[tuple[str, Tested, str]]:
-    """Yield the tests of a metric, each with its label and a remark; the paired one only if it is another."""
-    yield test.metric.capitalize(), test.independent, test.independent.note
-    if test.paired != test.independent:
-        yield "paired", test.paired, "; ".join(filter(None, (test.paired.note, "disagrees" if test.disagrees else "")))
 
 
 SHOWN: Final = 50

@@ -14,17 +14,18 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import asdict
 
-from sitegen.analysis.variant_tests import Confidence, Tested, VariantComparison
+from sitegen.analysis.variant_tests import Confidence, VariantComparison
 from sitegen.analysis.variants import sole_leader
 from sitegen.config.manifest import evaluation_methods, significance_level
 from sitegen.errors import NothingToReportError
+from sitegen.model.changes import Decision
 from sitegen.model.frozen import FrozenObject
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeEval, WorktreeProject, first_file
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.responses.document import METHODS, Summary
-from sitegen.stats.significance import ALPHA
+from sitegen.stats.significance import ALPHA, Significance
 
 KEYS: Final[dict[str, tuple[str, ...]]] = {
     "exact_match": ("accuracy", "correct", "total", "meets_threshold"),
@@ -131,31 +132,21 @@ def _config(place: WorktreeEval, methods: Sequence[str]) -> dict[str, Any]:
 _TIE = "tie"
 
 
-class PromptTest(FrozenObject):
-    """A test of a metric; undefined numbers are None."""
-
-    test: str
-    statistic: float | None
-    p_value: float | None
-    adjusted_p: float | None
-    """By Holm's method over all pairs of prompts. This p-value decides."""
-    statistically_significant: bool
-    winner: str
-    note: str
-
-
 class PromptsMetric(FrozenObject):
-    """A metric of two prompts with the independent test, which decides, and the paired test for comparison."""
+    """A metric of two prompts, with the verdict on it; undefined numbers are None."""
 
     values: dict[str, float | None]
     """By prompt."""
     difference: float | None
     effect_size: float | None
+    decision: Decision | None
+    """What the second prompt is against the first, by the sign test over the cases that both answered."""
     p_value: float | None
+    """Of that test."""
     statistically_significant: bool
     winner: str
-    independent_test: PromptTest
-    paired_test: PromptTest
+    independent_test: Significance
+    """The test that takes both for samples of different cases. It decides nothing."""
 
 
 class PromptPair(FrozenObject):
@@ -205,42 +196,29 @@ def prompts_document(
     keys = {document.prompt_path: key for key, document in documents.items()}
     first = sole_leader(comparison.ranking)
     best = comparison.overall_winner or (first.name if first else None)
-    better = {
-        test.metric for pair in comparison.pairs for test in pair.tests if best and test.independent.better == best
-    }
+    better = {test.metric for pair in comparison.pairs for test in pair.tests if best and test.better == best}
 
     def winner(name: str | None) -> str:
         return _TIE if name is None else keys[name]
 
-    def prompt_test(tested: Tested) -> PromptTest:
-        return PromptTest(
-            test=tested.method,
-            statistic=tested.statistic,
-            p_value=tested.p_value,
-            adjusted_p=tested.adjusted_p,
-            statistically_significant=tested.better is not None,
-            winner=winner(tested.better),
-            note=tested.note,
-        )
-
     pairs = {}
     for pair in comparison.pairs:
-        metrics: dict[str, PromptsMetric] = {}
-        for test in pair.tests:
-            decides = prompt_test(test.independent)
-            metrics[test.metric] = PromptsMetric(
+        metrics: dict[str, PromptsMetric] = {
+            test.metric: PromptsMetric(
                 values={keys[pair.first]: test.first, keys[pair.second]: test.second},
                 difference=test.difference,
                 effect_size=test.effect_size,
-                p_value=decides.p_value,
-                statistically_significant=decides.statistically_significant,
-                winner=decides.winner,
-                independent_test=decides,
-                paired_test=prompt_test(test.paired),
+                decision=test.verdict.decision if test.verdict else None,
+                p_value=test.verdict.p_value if test.verdict else None,
+                statistically_significant=test.better is not None,
+                winner=winner(test.better),
+                independent_test=test.as_samples,
             )
+            for test in pair.tests
+        }
         pairs[f"{keys[pair.first]}_vs_{keys[pair.second]}"] = PromptPair(
             overall_winner=winner(pair.winner),
-            significant_differences=tuple(test.metric for test in pair.tests if test.independent.better),
+            significant_differences=tuple(test.metric for test in pair.tests if test.better),
             metrics_comparison=metrics,
         )
     return PromptsDocument(
