@@ -1,19 +1,17 @@
-"""Tests of whether two prompts differ, independent and paired, two-sided (rule 33); effect sizes, and sample sizes.
+"""The sign test, which decides, and tests of two prompts as independent samples, two-sided (rule 33); effect sizes.
 
-McNemar's test, which builds use, needs only the standard library. Other distribution functions come from
+The sign test, which builds use, needs only the standard library. Other distribution functions come from
 ``scipy.special``: ``scipy.stats`` takes a second to import, and raises or warns where a p value is undefined. The test
 suite compares the results with ``scipy.stats`` and ``statsmodels``.
 
-The least number of cases (Cohen, *Statistical Power Analysis*, 1988) is per prompt, for a two-sided independent test
-(at alpha 0.05 unless another level is given) that finds a difference of the observed size with a chance of 0.8.
-``statsmodels.stats.power`` gives the same numbers. Conversely, ``least_change`` and ``least_net_flips`` compute the
-smallest change that a set can detect, two-sided at the 5 % level and with the same power.
+``least_change`` and ``least_net_flips`` compute the smallest change that a set can detect, two-sided at the 5 % level
+and with a power of 0.8. Effect sizes are those of Cohen, *Statistical Power Analysis*, 1988.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import asin, ceil, comb, erfc, fsum, isclose, sqrt
+from collections.abc import Sequence
+from math import asin, ceil, comb, erfc, fsum, sqrt
 from typing import Final
 
 from sitegen.model.changes import Spread
@@ -22,9 +20,6 @@ from sitegen.stats.intervals import LEVEL, mean, normal, student
 
 ALPHA: Final = 0.05
 """A smaller p value is called significant."""
-
-FEW: Final = 25
-"""With fewer discordant pairs, McNemar's test uses the exact binomial distribution."""
 
 EXACT: Final = 500
 """With fewer flips, the sign test uses the exact binomial distribution; with more, both agree to three digits."""
@@ -80,22 +75,6 @@ def sign_test(positive: int, negative: int) -> float:
     return min(1.0, tail / 2 ** (signs - 1)) if signs else 1.0
 
 
-def mcnemar(only_first: int, only_second: int, pairs: int) -> Significance:
-    """McNemar's test of paired answers, from the pairs that only one side got right.
-
-    With fewer than 25 such pairs it is the exact sign test. Otherwise chi-square with continuity correction,
-    (|b - c| - 1)^2 / (b + c). Undefined without pairs; 1 if no pair differs.
-    """
-    discordant = only_first + only_second
-    if discordant < FEW:
-        method = "McNemar, exact binomial"
-        if not pairs:
-            return Significance(method=method, statistic=None, p_value=None, note="no case was answered by both")
-        return Significance(method, float(min(only_first, only_second)), sign_test(only_first, only_second))
-    statistic = max(0, abs(only_first - only_second) - 1) ** 2 / discordant
-    return Significance("McNemar with continuity correction", statistic, erfc(sqrt(statistic / 2)))
-
-
 def least_discordant(level: float, most: int) -> tuple[int, ...]:
     """Make a table with which pages decide whether the sign test's p is below a level, without computing the test.
 
@@ -135,39 +114,6 @@ def t_test(first: Sequence[float], second: Sequence[float]) -> Significance:
     return Significance(method, statistic, 2 * float(stdtr(n + m - 2, -abs(statistic))))
 
 
-def paired_t_test(first: Sequence[float], second: Sequence[float]) -> Significance:
-    """Student's t-test of the differences between paired values.
-
-    Undefined for fewer than two pairs. If all differences are the same, t is undefined too, and p is the exact share of
-    sign changes whose mean is at least as far from zero.
-    """
-    from scipy.special import stdtr
-
-    method = "paired t-test"
-    differences = [value - partner for value, partner in zip(first, second, strict=True)]
-    count = len(differences)
-    if count < 2:
-        return Significance(method=method, statistic=None, p_value=None, note="fewer than two pairs")
-    if isclose(min(differences), max(differences), abs_tol=ROUNDING):
-        p_value = 1.0 if isclose(differences[0], 0, abs_tol=ROUNDING) else 2 / 2**count
-        return Significance(
-            method="exact sign permutation test", statistic=None, p_value=p_value, note="every difference is the same"
-        )
-    statistic = mean(differences) / sqrt(variance(differences) / count)
-    return Significance(method, statistic, 2 * float(stdtr(count - 1, -abs(statistic))))
-
-
-def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
-    """Adjust p values for several tests (Holm 1979), in their order; undefined ones are left out of the family."""
-    defined = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
-    adjusted: list[float | None] = [None] * len(p_values)
-    largest = 0.0
-    for rank, (p, index) in enumerate(defined):
-        largest = max(largest, min(1.0, (len(defined) - rank) * p))
-        adjusted[index] = largest
-    return tuple(adjusted)
-
-
 def variance(values: Sequence[float]) -> float:
     """The sample variance, with n - 1; at least two values."""
     middle = mean(values)
@@ -180,10 +126,7 @@ def pooled_variance(first: Sequence[float], second: Sequence[float]) -> float:
     return ((n - 1) * variance(first) + (m - 1) * variance(second)) / (n + m - 2)
 
 
-POWER: Final = 0.8  # chance of detecting a change
-
-MOST: Final = 10_000_000
-"""The greatest number of cases that is reported."""
+_POWER: Final = 0.8  # chance of detecting a change
 
 
 def cohens_h(first: float, second: float) -> float:
@@ -199,57 +142,12 @@ def cohens_d(first: Sequence[float], second: Sequence[float]) -> float | None:
     return (mean(first) - mean(second)) / spread if spread else None
 
 
-def cases_for_proportions(h: float, alpha: float = ALPHA) -> int | None:
-    """Least number of cases for two proportions that differ by Cohen's h: normal approximation (chapter 6).
-
-    None if there is no difference, or one so small that it takes more than ten million cases.
-    """
-    from scipy.special import ndtr, ndtri
-
-    limit = float(ndtri(1 - alpha / 2))
-
-    def power(cases: int) -> float:
-        shift = abs(h) * sqrt(cases / 2)
-        return float(ndtr(shift - limit) + ndtr(-shift - limit))
-
-    return _least(power) if h else None
-
-
-def cases_for_means(d: float, alpha: float = ALPHA) -> int | None:
-    """Least number of cases for two means that differ by Cohen's d: noncentral t distribution (chapter 2).
-
-    None if there is no difference, or one so small that it takes more than ten million cases.
-    """
-    from scipy.special import nctdtr, stdtrit
-
-    def power(cases: int) -> float:
-        freedom, shift = 2 * cases - 2, abs(d) * sqrt(cases / 2)
-        limit = float(stdtrit(freedom, 1 - alpha / 2))
-        return float(1 - nctdtr(freedom, shift, limit) + nctdtr(freedom, shift, -limit))
-
-    return _least(power) if d else None
-
-
-def _least(power: Callable[[int], float]) -> int | None:
-    """The least number of cases, at least 2, with enough power; None if it is above MOST."""
-    enough = 2
-    while power(enough) < POWER:
-        enough *= 2
-        if enough > MOST:
-            return None
-    short = enough // 2
-    while enough - short > 1:
-        middle = (short + enough) // 2
-        short, enough = (short, middle) if power(middle) >= POWER else (middle, enough)
-    return max(2, enough)
-
-
-_ONE_SIDED: Final = 2 * POWER - 1
-"""The two-sided level whose upper quantile is the POWER quantile of one side."""
+_ONE_SIDED: Final = 2 * _POWER - 1
+"""The two-sided level whose upper quantile is the ``_POWER`` quantile of one side."""
 
 
 def least_change(spread: Spread) -> float:
-    """The smallest change that is detected with the power POWER, if its paired estimate spreads like this.
+    """The smallest change that is detected with the power ``_POWER``, if its paired estimate spreads like this.
 
     The minimum detectable effect of Bloom (*Evaluation Review* 19, 1995): the quantiles of Student's t for level and
     power, added, times the standard error; 2.8 standard errors if there are many units.
