@@ -112,6 +112,12 @@ class GitRepo:
         """Bring the work tree and the index to HEAD."""
         self.git("reset", "-q", "--hard")
 
+    def put(self, path: str, text: str) -> None:
+        """Write a file as one change."""
+        new = self.path.parent / "new"
+        new.write_text(text)
+        new.replace(self.path / path)
+
     def oid(self, rev: str, path: str) -> str:
         """The blob id of a file at a revision."""
         return self.git("rev-parse", f"{rev}:{path}")

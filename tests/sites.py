@@ -174,9 +174,10 @@ def problems_text(folder: Path) -> str:
 
 
 def text_of(page: Path) -> str:
-    """The text of a page, with a space between the cells of a table and between blocks."""
-    html = re.sub(r"</?(td|div)\b[^>]*>|<span class=.block", r" \g<0>", page.read_text(encoding="utf-8"))
-    return " ".join(unescape(re.sub(r"<[^>]+>", "", html)).split())
+    """The text of a page, with a space in place of each tag, except before what closes or goes on."""
+    html = page.read_text(encoding="utf-8").replace("<wbr>", "")
+    text = " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
+    return re.sub(r" (?=[,.;:)])", "", text)
 
 
 def differences(one: Path, other: Path) -> list[str]:

@@ -41,13 +41,6 @@ def repo(tmp_path: Path) -> GitRepo:
     return repo
 
 
-def put(repo: GitRepo, path: str, text: str) -> None:
-    """Write a file as one change."""
-    new = repo.path.parent / "new"
-    new.write_text(text)
-    new.replace(repo.path / path)
-
-
 @pytest.fixture
 def address(repo: GitRepo) -> Iterator[str]:
     """Of the project's site, while it is watched."""
@@ -87,7 +80,7 @@ def test_an_edit_of_an_output_is_the_first_thing_on_the_open_page_until_it_is_co
     expect(first).to_contain_text("None in what the site is made from")
     expect(report.get_by_role("heading", level=1)).not_to_contain_text("iteration-001")
     for wrong in (10, 3):
-        put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:wrong], 8)))
+        repo.put(OUTPUT, output(dict.fromkeys(PLANTS[:wrong], 8)))
         expect(flipped(page, "broken")).to_have_text(f"{wrong}")
     expect(report.get_by_role("heading", level=1)).to_contain_text("iteration-001")
     repo.commit({OUTPUT: output(dict.fromkeys(PLANTS[:3], 8))}, message="Measure again")
@@ -96,7 +89,7 @@ def test_an_edit_of_an_output_is_the_first_thing_on_the_open_page_until_it_is_co
 
 
 def test_the_page_keeps_its_place_its_filters_and_what_the_reader_unfolded(repo, address, open_page):
-    put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:30], 8)))
+    repo.put(OUTPUT, output(dict.fromkeys(PLANTS[:30], 8)))
     page = open_page(address)
     expect(flipped(page, "broken")).to_have_text("30")
     page.goto(f"{address}{REPORT}#q=plant-1")
@@ -106,21 +99,21 @@ def test_the_page_keeps_its_place_its_filters_and_what_the_reader_unfolded(repo,
     place = page.evaluate("() => scrollY")
     assert place > 200
     page.evaluate("() => { window.marked = true; }")
-    put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:30], 9)))
+    repo.put(OUTPUT, output(dict.fromkeys(PLANTS[:30], 9)))
     page.wait_for_function("() => !window.marked")
     expect(rows).to_have_count(10)
     assert page.url == f"{address}{REPORT}#q=plant-1"
     assert page.get_by_label("Search errors").input_value() == "plant-1"
     page.wait_for_function("place => scrollY === place", arg=place)
     repo.commit({OUTPUT: output(dict.fromkeys(PLANTS[:30], 8))}, message="Measure again")
-    put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:10], 8)))
+    repo.put(OUTPUT, output(dict.fromkeys(PLANTS[:10], 8)))
     page.goto(address)
     expect(flipped(page, "fixed")).to_have_text("20")
     page.goto(f"{address}{REPORT}")
     fixed, lists = page.locator("details", has_text="Fixed since"), page.locator("details.pairing")
     fixed.locator("summary").click()
     page.evaluate("() => { window.marked = true; }")
-    put(repo, OUTPUT, output(dict.fromkeys(PLANTS[:6], 8)))
+    repo.put(OUTPUT, output(dict.fromkeys(PLANTS[:6], 8)))
     page.wait_for_function("() => !window.marked")
     expect(fixed).to_have_attribute("open", "")
     expect(fixed).to_contain_text("24")
@@ -130,17 +123,17 @@ def test_the_page_keeps_its_place_its_filters_and_what_the_reader_unfolded(repo,
 def test_a_wrong_configuration_is_said_on_every_page_and_loads_none_until_it_is_mended(repo, address, open_page):
     page, methods = open_page(address), open_page(f"{address}methods.html")
     methods.evaluate("() => { window.marked = true; }")
-    put(repo, OUTPUT, output({PLANTS[0]: 8}))
+    repo.put(OUTPUT, output({PLANTS[0]: 8}))
     expect(flipped(page, "broken")).to_have_text("1")
     heading, banner = page.get_by_role("heading", level=1), page.get_by_role("alert")
-    put(repo, "sitegen.toml", 'redcat = "<b>Plants</b>"\n')
+    repo.put("sitegen.toml", 'redcat = "<b>Plants</b>"\n')
     expect(banner).to_have_text("The key 'redcat' is not known.\n  at: sitegen.toml:1\n  do: Did you mean 'redact'?")
     expect(heading).to_have_text("project")
     expect(methods.get_by_role("alert")).to_contain_text("Did you mean 'redact'?")
     assert methods.evaluate("() => window.marked")
     page.reload()
     expect(banner).to_contain_text("Did you mean 'redact'?")
-    put(repo, "sitegen.toml", 'title = "<b>Plants</b>"\n')
+    repo.put("sitegen.toml", 'title = "<b>Plants</b>"\n')
     expect(heading).to_have_text("<b>Plants</b>")
     expect(banner).to_have_count(0)
 
@@ -151,7 +144,7 @@ def test_a_page_that_nobody_sees_holds_no_connection_and_catches_up_when_it_is_s
     hide += "document.dispatchEvent(new Event('visibilitychange')); window.marked = true; }"
     page.evaluate(hide, True)
     other = open_page(address)
-    put(repo, OUTPUT, output({PLANTS[0]: 8}))
+    repo.put(OUTPUT, output({PLANTS[0]: 8}))
     expect(flipped(other, "broken")).to_have_text("1")
     assert page.evaluate("() => window.marked")
     page.evaluate(hide, False)

@@ -56,10 +56,10 @@ def test_a_baseline_that_cannot_be_a_revision_never_reaches_git(repo):
 def test_pages_mark_a_baseline_and_follow_it_when_it_moves(repo, tmp_path):
     site = tmp_path / "site"
     build_site(repo.path, site)
-    assert "live has iteration-002, F1 0.500; since then ▲up 0.250" in text_of(site / TREND)
+    assert "live has iteration-002, F1 0.500; since then ▲ up 0.250" in text_of(site / TREND)
     assert 'data-base="0002" data-name="live">Newest and live<' in (site / COMPARE).read_text()
     assert "The baseline 'gone' is the revision 'v9', which this clone does not have." in problems_text(site)
     repo.git("tag", "-f", "v1", "HEAD~2")
     assert build_site(repo.path, site).written
-    assert "live has iteration-001, F1 0.250; since then ▲up 0.500" in text_of(site / TREND)
+    assert "live has iteration-001, F1 0.250; since then ▲ up 0.500" in text_of(site / TREND)
     assert 'data-base="0001" data-name="live">Newest and live<' in (site / COMPARE).read_text()

@@ -2,7 +2,6 @@
 
 import json
 import re
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text.values import schema_first
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
-from tests.sites import broken_links, build_site
+from tests.sites import broken_links, build_site, text_of
 
 PATH = "evals/tone/results.json"
 MANIFEST = {"evals/manifest.yaml": "evals: {tone: {kind: judged, outputs: results.json}}\n"}
@@ -187,35 +186,31 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> tuple[GitRepo, Path]:
     return repo, folder / "site"
 
 
-def text(site: Path, page: str) -> str:
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", (site / page).read_text(encoding="utf-8"))).split())
-
-
 def test_no_page_calls_it_worse_where_another_judge_begins(project: tuple[GitRepo, Path]) -> None:
     _, site = project
     ninth = json.loads((site / "data/evals/tone.json").read_text())["points"][8]
     assert ninth["delta"]["pass_rate"] is None
     assert ninth["delta"]["judge"] == {"before": ["j-1"], "after": ["j-2"], "metrics": list(ALL)}
-    report = text(site, "evals/tone/0009.html")
+    report = text_of(site / "evals/tone/0009.html")
     assert "The judge changed from j-1 to j-2. Its grades are not compared with earlier ones." in report
     assert "Worse" not in report
     assert "Failed 7 5 new" in report
-    trend = text(site, "evals/tone/index.html")
+    trend = text_of(site / "evals/tone/index.html")
     assert trend.count("another judge") == 1
-    assert "No lasting change: 1 of 1 series" in text(site, "regressions.html")
+    assert "No lasting change: 1 of 1 series" in text_of(site / "regressions.html")
     assert broken_links(site) == []
 
 
 def test_the_best_point_is_one_of_the_newest_judge(project: tuple[GitRepo, Path]) -> None:
     _, site = project
-    assert "the best until now among comparable outputs" in text(site, "evals/tone/index.html")
-    assert "Best outputs" in text(site, "regressions.html")
-    assert "tone 0.250 0.052 to 0.670 iteration-010" in text(site, "regressions.html")
-    entries = text(site, "feed.xml")
+    assert "the best until now among comparable outputs" in text_of(site / "evals/tone/index.html")
+    assert "Best outputs" in text_of(site / "regressions.html")
+    assert "tone 0.250 0.052 to 0.670 iteration-010" in text_of(site / "regressions.html")
+    entries = text_of(site / "feed.xml")
     assert "Passed 0.125 to 0.250" in entries
     assert "Passed 0.875 to" not in entries
     assert "The best until now among comparable outputs." in entries
-    compared = text(site, "evals/tone/compare.html")
+    compared = text_of(site / "evals/tone/compare.html")
     assert "The judge changed" not in compared
     data = re.search(r'"graded":\[([0-9,]+)\]', (site / "evals/tone/compare.html").read_text(encoding="utf-8"))
     assert data is not None

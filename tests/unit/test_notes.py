@@ -10,7 +10,7 @@ import pytest
 from sitegen.config.notes import read_notes
 from tests.gitrepo import GitRepo
 from tests.scoring.test_tables import tables
-from tests.sites import build_site, differs_from_cold, problems_text
+from tests.sites import build_site, differs_from_cold, problems_text, text_of
 
 TRUTH = [{"id": "a", "total": 5, "city": "Oslo"}, {"id": "b", "total": 7, "city": "Rome"}]
 
@@ -25,10 +25,6 @@ def _project(tmp_path: Path) -> tuple[GitRepo, Path]:
     return repo, tmp_path / "out"
 
 
-def _words(page: Path) -> str:
-    return " ".join(unescape(re.sub("<[^>]*>", " ", page.read_text())).split())
-
-
 def test_the_lines_that_a_report_gives_are_a_note_when_a_person_adds_them(tmp_path):
     repo, out = _project(tmp_path)
     repo.commit({"evals/rent/ground_truth.json": json.dumps(TRUTH)})
@@ -41,20 +37,20 @@ def test_the_lines_that_a_report_gives_are_a_note_when_a_person_adds_them(tmp_pa
     repo.commit({"evals/bills/notes.yaml": f"{lines}\n"})
     build_site(repo.path, out)
     beside = "total Ann: wrong (rounding), <b>cents</b> are lost 5 6"
-    assert beside in _words(report)
+    assert beside in text_of(report)
     oldest, newest = ((out / f"evals/bills/000{number}.html").read_text() for number in (1, 3))
     assert '"https://forge.example/a/b/tree/HEAD/evals/bills"' in oldest
     assert '"https://forge.example/a/b/blob/HEAD/evals/bills/notes.yaml"' in newest
-    assert "Ann: wrong" not in _words(out / "evals/bills/0001.html")
-    assert "What people noted" in _words(out / "evals/bills/fields/total.html")
-    assert "What people noted" not in _words(out / "evals/bills/fields/city.html")
-    assert "Error code All iteration-003 rounding 1 1" in _words(out / "evals/bills/notes.html")
-    assert "1 note" in _words(out / "evals/bills/index.html")
+    assert "Ann: wrong" not in text_of(out / "evals/bills/0001.html")
+    assert "What people noted" in text_of(out / "evals/bills/fields/total.html")
+    assert "What people noted" not in text_of(out / "evals/bills/fields/city.html")
+    assert "Error code All iteration-003 rounding 1 1" in text_of(out / "evals/bills/notes.html")
+    assert "1 note" in text_of(out / "evals/bills/index.html")
     assert differs_from_cold(out, repo.path) == []
     repo.commit({"evals/bills/notes.yaml": None, "evals/rent/notes.yaml": "- case: z\n"})  # and rent has no output
     build_site(repo.path, out)
     assert not (out / "evals/bills/notes.html").exists()
-    assert beside not in _words(report)
+    assert beside not in text_of(report)
     assert differs_from_cold(out, repo.path) == []
 
 
@@ -68,7 +64,7 @@ def test_verdicts_of_people_are_compared_with_what_was_judged_of_values_and_of_c
 """
     repo.commit({"evals/bills/notes.yaml": notes})
     build_site(repo.path, out)
-    page = _words(out / "evals/bills/notes.html")
+    page = text_of(out / "evals/bills/notes.html")
     # The build judges wrong, right, wrong, wrong: 3 of 4 alike, of which 1/2 by luck.
     assert "Agreement 3 of 4 verdicts are what was judged; Cohen's kappa 0.500" in page
     assert "1 verdict contradicts what was judged" in page
@@ -115,6 +111,6 @@ def test_a_note_quotes_no_value_of_an_eval_that_hides_some(tmp_path):
     note += "- {case: a, verdict: SECRET-8}\n"
     repo.commit({"evals/manifest.yaml": manifest, "evals/bills/notes.yaml": note})
     build_site(repo.path, out)
-    assert "wrong" in _words(out / "evals/bills/notes.html")
+    assert "wrong" in text_of(out / "evals/bills/notes.html")
     assert "A part of the notes is not understood." in problems_text(out)
     assert not [page for page in out.rglob("*.*") if page.is_file() and "SECRET-" in page.read_text(errors="replace")]

@@ -2,7 +2,6 @@
 
 import json
 import re
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from sitegen.questions.gate_report import read_report
 from sitegen.scoring.usage import USAGE_METRICS
 from sitegen.text.values import schema_first
 from tests.gitrepo import GitRepo
-from tests.sites import broken_links, build_site, differences
+from tests.sites import broken_links, build_site, differences, text_of
 
 CASES = [{"id": f"c{number}", "input": "?", "expected": "yes"} for number in range(8)]
 PROMPT = "prompts/answer.md"
@@ -54,11 +53,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> tuple[GitRepo, Path]:
     repo.commit({"evals/faq/responses.json": responses(7, "large", 0.1, judge="j-2", grade=2)}, message="Run 4")
     build_site(repo.path, folder / "site")
     return repo, folder / "site"
-
-
-def text(site: Path, page: str) -> str:
-    """What a page says, without marks, on one line."""
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", (site / page).read_text(encoding="utf-8"))).split())
 
 
 def points(site: Path) -> list[dict[str, Any]]:
@@ -98,25 +92,25 @@ def test_grades_of_two_judges_are_not_compared(project: tuple[GitRepo, Path]) ->
     assert fourth["delta"]["average_quality"] is None
     assert fourth["delta"]["judge"] == {"before": ["j-1"], "after": ["j-2"], "metrics": ["average_quality"]}
     assert fourth["delta"]["accuracy"] == -0.125
-    report = text(project[1], "evals/faq/0004.html")
+    report = text_of(project[1] / "evals/faq/0004.html")
     assert "The judge changed from j-1 to j-2. Its grades are not compared with earlier ones." in report
 
 
 def test_a_report_names_the_model_and_that_it_is_another(project: tuple[GitRepo, Path]) -> None:
-    report = text(project[1], "evals/faq/0003.html")
+    report = text_of(project[1] / "evals/faq/0003.html")
     assert (
         "The model changed from small to large. How much of the change is due to it, and how much to edits, is unknown."
         in report
     )
     assert 'Model large Judge j-1 Parameters {"temperature": 0}' in report
     assert "Total cost 0.80 USD" in report
-    assert "The model changed" not in text(project[1], "evals/faq/0002.html")
+    assert "The model changed" not in text_of(project[1] / "evals/faq/0002.html")
 
 
 def test_an_edit_is_not_credited_with_what_came_with_another_model(project: tuple[GitRepo, Path]) -> None:
     repo, site = project
     shas = repo.git("log", "--format=%H", "--", PROMPT).split()
-    with_model, alone = (text(site, links.edit(PROMPT, sha)) for sha in shas[:2])
+    with_model, alone = (text_of(site / links.edit(PROMPT, sha)) for sha in shas[:2])
     assert "1 cannot tell the model changed too Last output" in with_model
     assert "The model changed from small to large." in with_model
     assert "The model changed" not in alone
@@ -145,7 +139,7 @@ def test_the_gate_limits_cost_and_compares_no_grades_of_two_judges(tmp_path: Pat
 
 
 def test_the_page_of_comparisons_names_model_and_judge(project: tuple[GitRepo, Path]) -> None:
-    page = text(project[1], "evals/faq/compare.html")
+    page = text_of(project[1] / "evals/faq/compare.html")
     assert "The judge changed from j-1 to j-2." in page
     data = re.search(r'"graded":\[(\d)\]', (project[1] / "evals/faq/compare.html").read_text(encoding="utf-8"))
     assert data
@@ -160,7 +154,7 @@ def test_variants_have_bars_of_what_they_took() -> None:
 
 def test_the_trend_is_split_by_model_and_draws_quality_against_cost(project: tuple[GitRepo, Path]) -> None:
     page = (project[1] / "evals/faq/index.html").read_text(encoding="utf-8")
-    said = text(project[1], "evals/faq/index.html")
+    said = text_of(project[1] / "evals/faq/index.html")
     assert "Accuracy by model" in said
     assert said.count("another model") == 1
     assert said.count("another judge") == 1
@@ -185,7 +179,7 @@ def test_models_that_none_beats_in_quality_and_cost_are_named(repo: GitRepo, tmp
     repo.commit({"evals/manifest.yaml": "evals: {desk: {kind: judged, outputs: results.json}}", PROMPT: "Answer.\n"})
     repo.commit({"evals/desk/results.json": json.dumps(rows)})
     build_site(repo.path, tmp_path / "site")
-    said = text(tmp_path / "site", "evals/desk/index.html")
+    said = text_of(tmp_path / "site" / "evals/desk/index.html")
     by_cost, by_time = said.split("A ring marks what no other beats in both:")[1:]
-    assert by_cost.startswith(" small 0.250 , middle 0.750 , large 1.000 .")
-    assert by_time.startswith(" small 0.250 , dear 1.000 , large 1.000 .")
+    assert by_cost.startswith(" small 0.250, middle 0.750, large 1.000.")
+    assert by_time.startswith(" small 0.250, dear 1.000, large 1.000.")

@@ -155,9 +155,9 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(project, tmp_pa
     assert all("Score by variant and model" in page for page in (text, trend))
     assert "All variants" in text
     assert "short · large has the best Score, and all that cost less are worse or likely worse: 0.02 USD" in text
-    assert "0.385 mini0.900 large" in trend
+    assert "0.385 mini 0.900 large" in trend
     assert "variant and model: long · mini" in trend
-    assert "Hidden by the average: Score of model mini is worse, ▼down 0.100" in text
+    assert "Hidden by the average: Score of model mini is worse, ▼ down 0.100" in text
     assert "worse by more than chance where model is mini (by 0.100)" in text_of(tmp_path / "site/index.html")
     assert "worse where `model` is `mini`: −0.100" in (tmp_path / "site" / "summary.md").read_text()
     series = json.loads((tmp_path / "site" / "data/evals/support.json").read_text())

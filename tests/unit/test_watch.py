@@ -32,13 +32,6 @@ def repo(tmp_path: Path) -> GitRepo:
     return write_receipts(tmp_path / "project")
 
 
-def put(repo: GitRepo, path: str, text: str) -> None:
-    """Write a file as one change."""
-    new = repo.path.parent / "new"
-    new.write_text(text)
-    new.replace(repo.path / path)
-
-
 def follows(repo: GitRepo) -> Followed:
     return followed(find_repository(repo.path)[0], repo.path / ".sitegen")
 
@@ -82,7 +75,7 @@ def follows(repo: GitRepo) -> Followed:
 def test_a_change_matters_if_the_site_is_made_from_it(repo, files, concerned, others):
     for path, text in files.items():
         (repo.path / path).parent.mkdir(parents=True, exist_ok=True)
-        put(repo, path, text)
+        repo.put(path, text)
     found = follows(repo)
     paths = [*concerned.split(), *others.split()]
     assert [path for path in paths if found.concerns(repo.path / path)] == concerned.split()
@@ -113,11 +106,11 @@ def test_bursts_of_changes_are_told_once_and_only_what_matters(repo):
         assert not await follower.follow(follows(repo))
         bursts = []
         for path in (NEWEST, "sitegen.toml", "prompts"):
-            put(repo, "README.md", "not followed")
+            repo.put("README.md", "not followed")
             if path == "prompts":
                 (repo.path / path).mkdir()
             else:
-                put(repo, path, "")
+                repo.put(path, "")
             bursts.append(await asyncio.wait_for(told.get(), SOON))
         await follower.stop()
         return bursts
@@ -165,7 +158,7 @@ def test_a_repository_that_is_away_for_a_moment_does_not_end_the_watch(repo, mon
         async with Rebuilding(repo) as rebuilding:
             await rebuilding.built()
             (repo.path / ".git").rename(repo.path.parent / "away")
-            put(repo, NEWEST, SECOND.replace("12.5", "13"))
+            repo.put(NEWEST, SECOND.replace("12.5", "13"))
             assert (await rebuilding.built()).layers is None
             while "There is no git repository here" not in rebuilding.board.error:
                 await asyncio.sleep(0.05)
@@ -183,10 +176,10 @@ def test_a_folder_that_is_made_anew_is_followed_as_before(repo):
             await rebuilding.built()
             (repo.path / "evals").rename(repo.path.parent / "away")
             copytree(repo.path.parent / "away", repo.path / "evals")
-            put(repo, "CLAUDE.md", "Read it all.\n")
+            repo.put("CLAUDE.md", "Read it all.\n")
             while repo.path / "CLAUDE.md" not in (await rebuilding.built()).paths:
                 pass
-            put(repo, NEWEST, SECOND.replace("12.5", "13"))
+            repo.put(NEWEST, SECOND.replace("12.5", "13"))
             while not _has_uncommitted_report(await rebuilding.built()):
                 pass
 
@@ -199,7 +192,7 @@ def test_what_changes_during_a_build_is_built_after_it(repo, monkeypatch):
     def slow(options: Options, paths: list[Path]) -> WatchedBuild:
         builds.append(tuple(paths))
         if len(builds) == 2:
-            put(repo, "CLAUDE.md", "Changed while this is built.\n")
+            repo.put("CLAUDE.md", "Changed while this is built.\n")
         return WatchedBuild(layers=None, error="None was made.", seconds=0.0, paths=tuple(paths))
 
     monkeypatch.setattr(watch, "build_attempt", slow)
@@ -207,7 +200,7 @@ def test_what_changes_during_a_build_is_built_after_it(repo, monkeypatch):
     async def see() -> None:
         async with Rebuilding(repo) as rebuilding:
             await rebuilding.built()
-            put(repo, NEWEST, "{}")
+            repo.put(NEWEST, "{}")
             await rebuilding.built()
             await rebuilding.built()
 
@@ -250,9 +243,9 @@ def test_the_terminal_tells_what_changed_and_what_is_wrong(repo):
     with watching(repo.path) as (process, _):
         assert process.stderr is not None
         process.stderr.readline()
-        put(repo, NEWEST, "{}")
+        repo.put(NEWEST, "{}")
         assert process.stderr.readline().startswith(f"{NEWEST}: built in ")
-        put(repo, "sitegen.toml", "redcat = 1\n")
+        repo.put("sitegen.toml", "redcat = 1\n")
         assert process.stderr.readline() == "sitegen: The key 'redcat' is not known.\n"
 
 
