@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from sitegen.config.models import Note
-from sitegen.model.outcomes import Cell
+from sitegen.model.outcomes import ABSENT, Cell, Verdict
 from sitegen.model.scorecards import Kappa
-from sitegen.model.series import Series
+from sitegen.model.series import Point, Series
 from sitegen.model.timeline import Snapshot
 from sitegen.stats.agreement import cohens_kappa
 
@@ -22,7 +22,7 @@ class PlacedNote(NamedTuple):
     note: Note
     snapshot: Snapshot | None
     """The newest one of its iteration; None if there is none."""
-    judged: Literal["right", "wrong", ""]
+    judged: Verdict
     """What the build judged at that point: wrong if any of the values is; empty if it judged nothing there."""
     attributes: tuple[str, ...]
     """The attributes of the values that it is about."""
@@ -52,11 +52,29 @@ def placed_notes(notes: Sequence[tuple[int, Note]], series: Series) -> tuple[Pla
         ]
         periods = [] if at is None else [period for cell in about if (period := cell.at(at))]
         states = {period.is_wrong for period in periods if period.state != "absent"}
-        judged: Literal["right", "wrong", ""] = "wrong" if True in states else "right" if states else ""
+        judged: Verdict = "wrong" if True in states else "right" if states else ""
         snapshot = None if at is None else series.points[at].snapshot
         attributes = tuple(sorted({cell.attribute for cell in about}))
         placed.append(PlacedNote(line=line, note=note, snapshot=snapshot, judged=judged, attributes=attributes))
     return tuple(placed)
+
+
+def people_on_label(notes: Iterable[Note], cell: Cell, points: Sequence[Point], other: str) -> Verdict:
+    """Return what people said of the newest label of a value, which outputs contradict with ``other``.
+
+    A person judges the answer of an iteration. If it was the label, the label is what the answer is; if it was the
+    other value, the label is the opposite. Of several notes that tell, the last in the file counts.
+    """
+    said: Verdict = ""
+    label = cell.periods[-1].expected
+    at = {"": len(points) - 1, **{point.snapshot.label: index for index, point in enumerate(points)}}
+    for note in notes:
+        if note.verdict and note.case == cell.document and note.field in (cell.path, cell.label):
+            given = cell.at(at.get(note.iteration, -1)) or ABSENT
+            value = given.actual if given.is_wrong else given.expected
+            if given.state != "absent" and value in (label, other):
+                said = note.verdict if value == label else "wrong" if note.verdict == "right" else "right"
+    return said
 
 
 def notes_about(notes: Iterable[Note], iteration: str, *, newest: bool) -> tuple[Note, ...]:
@@ -77,12 +95,3 @@ def agreement_with_people(notes: Iterable[PlacedNote]) -> Kappa | None:
     pairs = verdicts(notes)
     sides = [{*side} for side in zip(*pairs, strict=True)]
     return cohens_kappa(pairs) if len(sides) == 2 and all(len(side) == 2 for side in sides) else None
-
-
-def by_code(notes: Iterable[PlacedNote]) -> dict[str, Counter[str]]:
-    """Return for each error code, the most frequent first, the number of notes with it by the slug of the snapshot."""
-    counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for one in notes:
-        if one.note.code and one.snapshot is not None:
-            counted[one.note.code][one.snapshot.slug] += 1
-    return dict(sorted(counted.items(), key=lambda row: (-row[1].total(), row[0])))

@@ -18,7 +18,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.series import HEADLINES, Point, Series
 from sitegen.stats.counts import errors
-from sitegen.stats.intervals import low_median, mean
+from sitegen.stats.intervals import mean
 from sitegen.stats.outliers import OUTLYING
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def steps_of(series: Series) -> tuple[Step, ...]:
     specs, points = series.specs[:HEADLINES], series.points
     # The cases of which a metric is a share: expected values, or documents if there are none.
     every = [point.scorecard.expected_values or len(point.scorecard.documents) for point in points]
-    cases = low_median(every) if every and not series.info.recorded else 0
+    cases = sorted(every)[(len(every) - 1) // 2] if every and not series.info.recorded else 0
     unit_variance = variance_by_units(points, [spec.name for spec in specs])
     metrics_for = scorer(series.info.kind).metrics_for
     found: list[_MetricLevels] = []

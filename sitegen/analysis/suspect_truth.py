@@ -17,9 +17,11 @@ from typing import Final, NamedTuple
 
 from sitegen.analysis.error_patterns import FEWEST, error_patterns, pattern_of
 from sitegen.analysis.flips import contradicting, different_outputs
-from sitegen.model.outcomes import Cell, CellMap, Judgement, Period
+from sitegen.analysis.notes import people_on_label
+from sitegen.config.models import Note
+from sitegen.model.outcomes import Judgement, Period
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.series import Correction, Point, SuspectTruth
+from sitegen.model.series import Correction, Series, SuspectTruth
 from sitegen.stats.counts import share_of
 from sitegen.stats.intervals import wilson
 from sitegen.text.plain import visible
@@ -55,13 +57,18 @@ class SharedCause(NamedTuple):
     def is_spelling(self) -> bool:
         """Whether the sides of all labels differ in spelling alone, so that the rule may be wrong as well.
 
-        What stands in parentheses counts if both sides have any.
+        The same letters in another order are a misspelling. What stands in parentheses counts if both sides have any. A
+        label that people judged is settled.
         """
         for label in self.labels:
+            if label.judged:
+                return False
             one, two = written(label.expected) or "", written(label.actual) or ""
             if not ("(" in one and "(" in two):
                 one, two = (side.partition("(")[0].strip() for side in (one, two))
-            if not one or (one.casefold() != two.casefold() and pattern_of(one, two) not in _SPELLING):
+            folded = one.casefold(), two.casefold()
+            misspelt = sorted(folded[0]) == sorted(folded[1]) and not any(map(str.isdigit, one))
+            if not one or not (folded[0] == folded[1] or misspelt or pattern_of(one, two) in _SPELLING):
                 return False
         return True
 
@@ -83,41 +90,40 @@ class SharedCause(NamedTuple):
         return len({label.eval_id for label in self.labels})
 
 
-def suspect_truth(cells: CellMap, points: Sequence[Point]) -> tuple[SuspectTruth, ...]:
-    """Return the suspects of an eval at its newest point, the ones with the most agreeing outputs first.
+def suspect_truth(series: Series, notes: Sequence[Note] = ()) -> tuple[SuspectTruth, ...]:
+    """Return the suspects of an eval at its newest point: those that a note calls wrong, then by agreeing outputs.
 
     Each output since the last change of the label counts once: copies and re-scored points do not count. The newest
     output has to be wrong too. Omissions do not count as agreement, because any bad prompt omits values.
     """
-    if not points:
-        return ()
-    outputs = different_outputs(points)
-    found = [suspect for cell in cells.cells if not cell.extra and (suspect := _suspect(cell, outputs, points))]
-    found.sort(key=lambda one: (-one.agreeing, -one.agreeing / one.outputs, one.document, one.path))
-    return tuple(found[:MOST])
-
-
-def _suspect(cell: Cell, outputs: Sequence[int], points: Sequence[Point]) -> SuspectTruth | None:
-    newest = cell.at(len(points) - 1)
-    if newest is None or not newest.is_wrong:
-        return None
-    value, agreed, every, right = contradicting(cell, outputs, len(points) - 1)
-    if not agreed:
-        return None
-    return SuspectTruth(
-        document=cell.document,
-        path=cell.path,
-        attribute=cell.attribute,
-        expected=newest.expected,
-        actual=value,
-        agreeing=len(agreed),
-        outputs=every,
-        gain=_gain(points[-1].scorecard, newest) if newest.actual == value else 0.0,
-        first=agreed[0],
-        last=agreed[-1],
-        named_path=cell.named_path,
-        with_label=right,
+    points, found = series.points, []
+    outputs, last = different_outputs(points), len(points) - 1
+    for cell in series.cells.cells:
+        newest = cell.at(last)
+        if cell.extra or newest is None or not newest.is_wrong:
+            continue
+        value, agreed, every, right = contradicting(cell, outputs, last)
+        if agreed:
+            suspect = SuspectTruth(
+                document=cell.document,
+                path=cell.path,
+                attribute=cell.attribute,
+                expected=newest.expected,
+                actual=value,
+                agreeing=len(agreed),
+                outputs=every,
+                gain=_gain(points[-1].scorecard, newest) if newest.actual == value else 0.0,
+                first=agreed[0],
+                last=agreed[-1],
+                named_path=cell.named_path,
+                with_label=right,
+                judged=people_on_label(notes, cell, points, value) if notes else "",
+            )
+            found.append(suspect)
+    found.sort(
+        key=lambda one: (one.judged != "wrong", -one.agreeing, -one.agreeing / one.outputs, one.document, one.path)
     )
+    return tuple(found[:MOST])
 
 
 def _gain(card: Scorecard, error: Period) -> float:
@@ -131,13 +137,15 @@ def _gain(card: Scorecard, error: Period) -> float:
 
 
 def by_cause(labels: Sequence[SuspectTruth]) -> tuple[SharedCause, ...]:
-    """Group labels by a cause that at least three of them share; the others are alone.
+    """Group labels by a cause that at least three of them share; the others are alone, as are those that people judged.
 
-    The causes come first that the headlines would gain most from, then those that most outputs contradict; those of
-    spelling last. They are tried in this order: an error pattern, the same change of the same field, the same field of
-    one eval. Labels that are left over and stand in one line of a file are joined too.
+    First come labels that people judged wrong, then what the headlines would gain most from, then what most outputs
+    contradict, then spelling; labels that people judged right come last. The causes are tried in this order: an error
+    pattern, the same change of the same field, the same field of one eval. Labels that are left over and stand in one
+    line of a file are joined too.
     """
-    labels = sorted(labels, key=lambda label: -least_share(label))
+    judged = [SharedCause("", (label,)) for label in labels if label.judged]
+    labels = sorted(_without(labels, judged), key=lambda label: -least_share(label))
     as_errors = [_as_error(label) for label in labels]
     change = attrgetter("attribute", "expected", "actual")
     field = attrgetter("eval_id", "attribute")
@@ -154,8 +162,11 @@ def by_cause(labels: Sequence[SuspectTruth]) -> tuple[SharedCause, ...]:
     causes += [SharedCause(ONE_LINE if line[1:] else "", tuple(line)) for line in lines.values()]
     return tuple(
         sorted(
-            causes,
-            key=lambda cause: (cause.is_spelling, -cause.gain, -least_share(cause.labels[0]), -len(cause.labels)),
+            judged + causes,
+            key=lambda cause: (
+                ("wrong", "", "right").index(cause.labels[0].judged),
+                *(cause.is_spelling, -cause.gain, -cause.least, -len(cause.labels)),
+            ),
         )
     )
 
@@ -163,13 +174,13 @@ def by_cause(labels: Sequence[SuspectTruth]) -> tuple[SharedCause, ...]:
 def patch_of(labels: Iterable[SuspectTruth]) -> tuple[str, int]:
     """Return a patch that corrects labels, for ``git apply --unidiff-zero``, and the number of labels that it corrects.
 
-    Left out are labels without a known line, lines and paths that a page cannot show as they are, and a label whose
-    change of a line overlaps with that of a label before it.
+    Left out are labels that people judged right or that have no known line, lines and paths that a page cannot show as
+    they are, and a label whose change of a line overlaps with that of a label before it.
     """
     lines: dict[tuple[str, int], tuple[Correction, list[tuple[int, int, str]]]] = {}
     number = 0
     for label in labels:
-        fix = label.correction
+        fix = None if label.judged == "right" else label.correction
         text = f"{fix.path}{fix.before}{fix.after}" if fix else "\n"
         if fix is None or "\n" in text or visible(text) != text or set(fix.path) & set('"\\\t'):
             continue

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
+from sitegen.model.outcomes import Verdict
 from sitegen.text.globs import answerers_in
 
 Kind: TypeAlias = str
@@ -315,7 +316,7 @@ class Note(ConfigTable):
     """The field path; empty if the note is about the case as a whole."""
     iteration: str = ""
     """The iteration that the person looked at; empty for the newest."""
-    verdict: Literal["right", "wrong", ""] = ""
+    verdict: Verdict = ""
     """Whether the answer is right, as the person sees it; empty if the note only remarks on it."""
     code: str = ""
     """The error code: what the team calls this sort of error."""

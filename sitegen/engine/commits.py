@@ -197,7 +197,7 @@ def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
     layout = timeline.layout
     summaries = {summary.info.id: summary for summary in evals.summaries}
     histories = {history.id: history for history in timeline.evals}
-    layouts = {summary.info.id: summary.layout for summary in evals.summaries}
+    layouts = {history.id: history.layout for history in timeline.evals}
     edits_of = edits_by_commit(timeline.instructions)
     apart = apart_since(timeline.instructions)
     earlier = (None, *(record.commit.sha for record in timeline.records[:-1]))

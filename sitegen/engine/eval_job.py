@@ -258,14 +258,14 @@ class _EvalJob:
             specs=series.specs[:HEADLINES],
             headlines=tuple(map(headline, series.points, repeat(series.specs), since)),
             deleted=series.history.deleted,
-            layout=series.history.layout,
             without_output=series.history.without_output,
             stale=point is not None and point.stale,
             change=point.change if point else None,
             weak=weak_sections(series),
             newly_wrong=newly_wrong(series),
             longest=longest_streaks(series),
-            suspects=suspects,
+            suspects=tuple(label for label in suspects if label.judged != "right"),
+            upheld=tuple(label for label in suspects if label.judged == "right"),
             steps=steps,
             windows=windows,
             best_output=best,
@@ -279,8 +279,6 @@ class _EvalJob:
             since_best=known.summary.since_best
             if known and known.summary.best_output == best
             else since_best(series, best.at if best else None, self._cards.results),
-            iterations=series.iterations,
-            outputs=series.outputs,
             spread=variant_spread(series.specs[0], point.scorecard) if point else None,
             patterns=patterns,
             fields=field_summaries(series),
@@ -338,7 +336,7 @@ class _EvalJob:
         truth = newest.ground_truth if newest else None
         if newest is None or truth is None:  # outputs that another tool judged have no labels
             return (), {}
-        suspects = suspect_truth(series.cells, series.points)
+        suspects = suspect_truth(series, [note for _, note in self._notes])
         if self._context.redact:  # a line of the file can hold hidden fields
             return suspects, {}
         outputs = {

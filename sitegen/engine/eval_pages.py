@@ -131,7 +131,11 @@ class _EvalPages:
         if newest in stale:
             self._write_report(newest)
         self._write_comparison(series)
-        self._write_variants(series)
+        newest_card = series.points[-1].scorecard if series.points else None
+        if newest_card and newest_card.has_variants and not writer.is_fresh(links.variants(info.id), keys[-1]):
+            specs = specs_with_usage(self._specs, [newest_card])
+            page = variants_page(series, specs, self._cards.result(series.points[-1].snapshot))
+            writer.write(page.path, self._renderer.render(page), keys[-1])
         notes = placed_notes(self._notes, series)
         if notes:
             page = notes_page(series, notes)
@@ -263,6 +267,8 @@ class _EvalPages:
             noise=noise,
         )
         before = self._point(index - 1, cards[snapshots[index - 1]]) if index else None
+        same = (one for one in reversed(snapshots[: index + 1]) if one.outputs == at.outputs and "outputs" in one.cause)
+        made = next((one for one in same if one.iteration == at.iteration), at)  # with it the output was new
         info = replace(self._info, nouns=nouns_of(self._info.kind, self._specs))
         return ReportView(
             info=info,
@@ -280,7 +286,7 @@ class _EvalPages:
             limit=task.context.limits.discrepancies_per_type,
             problems=problems_of_point(info, at, result.scorecard),
             instructions=self._edits.made_with[index],
-            difference=recorded_parts(self._first(index), at, self._scorecard) if by_rules else (),
+            difference=recorded_parts(made, at, self._scorecard) if by_rules else (),
             grid=self._grid(index, result) if result.cases else None,
             said=notes_about([note for _, note in self._notes], at.label, newest=index == len(snapshots) - 1),
             at=(self._cells, index),
@@ -319,12 +325,6 @@ class _EvalPages:
             first_with_output=self._first_with_output[index],
         )
 
-    def _first(self, index: int) -> Snapshot:
-        """Return the snapshot with which the output of a point was new."""
-        at, earlier = self._history.snapshots[index], self._history.snapshots[: index + 1]
-        same = (one for one in reversed(earlier) if one.iteration == at.iteration and "outputs" in one.cause)
-        return next((one for one in same if one.outputs == at.outputs), at)
-
     def _scorecard(self, snapshot: Snapshot) -> Scorecard:
         self._cards.fill([snapshot])
         return self._cards[snapshot]
@@ -354,16 +354,6 @@ class _EvalPages:
             if self._sources and path not in self._placed and not self._writer.is_fresh(path, oid):
                 self._writer.write(path, self._sources.content(oid), oid)
             self._placed.add(path)
-
-    def _write_variants(self, series: Series) -> None:
-        newest = series.points[-1] if series.points else None
-        if newest is None or not newest.scorecard.has_variants:
-            return
-        path, key = links.variants(self._info.id), self._keys[-1]
-        if not self._writer.is_fresh(path, key):
-            specs = specs_with_usage(self._specs, [newest.scorecard])
-            page = variants_page(series, specs, self._cards.result(newest.snapshot))
-            self._writer.write(path, self._renderer.render(page), key)
 
     def _write_comparison(self, series: Series) -> None:
         """Write the page that compares two points and the files that it loads, unless they show no more than before.

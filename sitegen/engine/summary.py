@@ -13,7 +13,7 @@ from sitegen.analysis.standing import EvalStanding, ListedStep, standings, worse
 from sitegen.config.models import Mute
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec, Nouns
-from sitegen.model.series import Effect, EvalSummary
+from sitegen.model.series import EvalSummary
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
@@ -86,20 +86,15 @@ def edits_of_instructions(latest: Iterable[EditEffects]) -> Iterator[str]:
             exchanged = name(exchange("judge", effect.window.judge))
             yield f"  - {code(effect.info.id, NAME)}: {exchanged}, and grades of the two are not compared"
         for effect in moved[:EFFECTS]:
-            yield f"  - {_effect_sentence(effect)}"
+            spec, sides = effect.spec, (effect.before, effect.after)
+            ends = " to ".join(number(side.values[0], spec.unit) for side in sides if side)
+            moved_by = f"{signed(effect.by_outputs or 0.0, spec.unit)} by the outputs"
+            yield f"  - {code(effect.info.id, NAME)}: {moved_by}; {metric_label(spec)} {ends}"
         if len(moved) > EFFECTS:
             yield f"  - {count(len(moved) - EFFECTS)} more evals changed less"
         if not moved and not confounded and not regraded:
             yield "  - no eval has outputs from before and after it"
     yield ""
-
-
-def _effect_sentence(effect: Effect) -> str:
-    assert effect.before is not None
-    spec = effect.spec
-    moved = signed(effect.by_outputs or 0.0, spec.unit)
-    ends = f"{number(effect.before.values[0], spec.unit)} to {number(effect.after.values[0], spec.unit)}"
-    return f"{code(effect.info.id, NAME)}: {moved} by the outputs; {metric_label(spec)} {ends}"
 
 
 def metric_label(spec: MetricSpec) -> str:
@@ -286,8 +281,7 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
 
 
 def _suspects(alive: Sequence[EvalSummary]) -> Iterator[str]:
-    surest = [(summary, sorted(summary.suspects, key=lambda suspect: -suspect.agreeing)) for summary in alive]
-    ranked = [(rank, summary, suspect) for summary, suspects in surest for rank, suspect in enumerate(suspects)]
+    ranked = [(rank, summary, suspect) for summary in alive for rank, suspect in enumerate(summary.suspects)]
     # The surest label of each eval comes first.
     ranked.sort(key=lambda row: (row[0], -row[2].agreeing, row[1].info.id))
     yield f"## Labels that may be wrong: {count(len(ranked))}"
@@ -302,7 +296,8 @@ def _suspects(alive: Sequence[EvalSummary]) -> Iterator[str]:
         where = f"; line {fix.line} of {code(fix.path)}" if fix else ""
         yield (
             f"- {code(summary.info.id, NAME)} {code(place, NAME)}: the label says {_summary_value(suspect.expected)}, "
-            f"{suspect.agreeing} of {suspect.outputs} outputs {_summary_value(suspect.actual)}{where}"
+            f"{suspect.agreeing} of {suspect.outputs} different outputs {_summary_value(suspect.actual)}"
+            f"{'; a note calls the label wrong' * bool(suspect.judged)}{where}"
         )
     yield from left_out_line(ranked, _SUSPECTS, "on the pages of their evals")
     yield ""

@@ -47,6 +47,9 @@ Outcome: TypeAlias = Literal["correct", "true_negative", "omission", "hallucinat
 ERROR_TYPES: Final[tuple[ErrorType, ...]] = ("omission", "hallucination", "wrong_value", "format_error")
 """In the order in which pages list and stack them."""
 
+Verdict: TypeAlias = Literal["right", "wrong", ""]
+"""What was judged of an answer or a label; empty if nothing was."""
+
 CellKey: TypeAlias = tuple[str, str, bool]
 """(document, path, whether the cell belongs to an extra item, whose path has the index in the output)."""
 

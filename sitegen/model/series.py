@@ -6,9 +6,9 @@ from sitegen.model.changes import Change, ChangeVerdict, Interval, Noise, Step
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, FrozenObject, field
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, traits_of
-from sitegen.model.outcomes import CellMap, Flips
+from sitegen.model.outcomes import CellMap, Flips, Verdict
 from sitegen.model.scorecards import Scorecard
-from sitegen.model.timeline import Edit, EvalHistory, OutputLayout, Snapshot
+from sitegen.model.timeline import Edit, EvalHistory, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, regraded
 
 
@@ -119,6 +119,8 @@ class SuspectTruth(Frozen):
     """The path with list items by their names; empty where it is the same."""
     with_label: int = 0
     """Number of outputs whose value is the label."""
+    judged: Verdict = ""
+    """What people said of the label."""
     eval_id: str = ""
     """Empty in the summary of its eval."""
 
@@ -345,6 +347,8 @@ class EvalSummary(Frozen):
     """The longest streaks of errors that last to the newest output."""
     suspects: tuple[SuspectTruth, ...] = ()
     """Labels that may be wrong, at the newest point."""
+    upheld: tuple[SuspectTruth, ...] = ()
+    """Labels that outputs contradict, but which people judged right."""
     steps: tuple[Step, ...] = ()
     """Changes of its level, oldest first."""
     windows: tuple[Window, ...] = ()
@@ -363,9 +367,6 @@ class EvalSummary(Frozen):
     """The headline that the record of the newest output states, if another one was computed."""
     since_best: ChangeVerdict | None = None
     """The change from the best output to the newest point (``analysis/standing.py``)."""
-    iterations: int = 0
-    outputs: int = 0
-    """Number of different outputs among the iterations."""
     spread: VariantSpread | None = None
     """The variants whose average the headline of the newest point is; None with fewer than two variants of the
     prompt."""
@@ -373,8 +374,6 @@ class EvalSummary(Frozen):
     """What wrong values of the newest output have in common: the patterns of the most errors first."""
     fields: tuple[FieldSummary, ...] = ()
     """Fields that were wrong at any point."""
-    layout: OutputLayout = "iterations"
-    """As in ``EvalHistory``."""
     fallen: tuple[tuple[str, str, float], ...] = ()
     """The axis, the value on it and the change of each slice of the newest output that got worse since the point before
     by more than chance, the largest change first."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import cached_property
 from typing import Final
 
-from sitegen.analysis.notes import PlacedNote, agreement_with_people, by_code, verdicts
+from sitegen.analysis.notes import PlacedNote, agreement_with_people, verdicts
 from sitegen.model.frozen import Frozen
 from sitegen.model.scorecards import Kappa
 from sitegen.model.series import Series
@@ -42,8 +42,12 @@ class NotesView(Frozen, dict=True, gc=True):
 
     @cached_property
     def codes(self) -> dict[str, Counter[str]]:
-        """For each error code the number of notes by the slug of their snapshot."""
-        return by_code(self.notes)
+        """For each error code, the most frequent first, the number of notes by the slug of their snapshot."""
+        counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for one in self.notes:
+            if one.note.code and one.snapshot is not None:
+                counted[one.note.code][one.snapshot.slug] += 1
+        return dict(sorted(counted.items(), key=lambda row: (-row[1].total(), row[0])))
 
     @property
     def columns(self) -> list[Snapshot]:

@@ -30,7 +30,7 @@ class SuspectTruthView(Frozen):
     """What ``pages/suspect_truth.html`` shows."""
 
     summaries: dict[str, EvalSummary]
-    """The evals with suspect labels, by id."""
+    """The evals with labels that outputs contradict, by id."""
     share: int
     """Number of labels of each eval that are listed."""
     causes: tuple[SharedCause, ...]
@@ -41,21 +41,16 @@ class SuspectTruthView(Frozen):
         return [cause for cause in self.causes if cause.name not in ("", ONE_LINE)]
 
     @property
-    def total(self) -> int:
-        """Number of all labels."""
-        return sum(len(summary.suspects) for summary in self.summaries.values())
-
-    @property
     def labels(self) -> tuple[SuspectTruth, ...]:
-        """All listed labels, in the order of the page."""
-        return tuple(label for cause in self.causes for label in cause.labels)
+        """All listed labels that nobody judged right, in the order of the page."""
+        return tuple(label for cause in self.causes for label in cause.labels if label.judged != "right")
 
 
 def suspect_labels_page(summaries: Iterable[EvalSummary]) -> Page:
     """Make the page of the labels of all evals that are not deleted; there may be none."""
-    with_suspects = [summary for summary in summaries if summary.suspects and not summary.deleted]
+    with_suspects = [summary for summary in summaries if summary.suspects + summary.upheld and not summary.deleted]
     share = max(1, LISTED // len(with_suspects)) if with_suspects else LISTED
-    labels = [replace(label, eval_id=at.info.id) for at in with_suspects for label in at.suspects[:share]]
+    labels = [replace(label, eval_id=at.info.id) for at in with_suspects for label in at.suspects[:share] + at.upheld]
     by_id = {summary.info.id: summary for summary in with_suspects}
     view = SuspectTruthView(summaries=by_id, share=share, causes=by_cause(labels))
     return Page(links.suspect_labels(), "pages/suspect_truth.html", view)

@@ -188,8 +188,3 @@ def median(values: Collection[float]) -> float:
     """The value in the middle of at least one; of an even number, the mean of the two in the middle."""
     ordered, half = sorted(values), len(values) // 2
     return ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2
-
-
-def low_median(values: Collection[int]) -> int:
-    """The value in the middle of at least one; of an even number, the smaller of the two in the middle."""
-    return sorted(values)[(len(values) - 1) // 2]

@@ -61,7 +61,8 @@ def test_a_suspect_label_and_a_row_of_the_gate_are_named_as_their_cell_is():
     results = [scored(TRUTH, OUTPUT)] * 3
     cells = followed(*results)
     points = [replace(point, snapshot=replace(point.snapshot, cause=("outputs",))) for point in series(3).points]
-    (suspect,) = (one for one in suspect_truth(cells, points) if one.attribute == "walls[].area")
+    judged = replace(series(3), points=tuple(points), cells=cells)
+    (suspect,) = (one for one in suspect_truth(judged) if one.attribute == "walls[].area")
     assert (suspect.path, suspect.label) == ("walls[1].area", "walls[E Wall].area")
     flip = CellFlip(fate="broken", cell=cells.cells[3], before=None, after=cells.cells[3].periods[0])
     assert _broken_cell_row(_gate_cell(flip))[1] == r"`walls[E Wall].area`"

@@ -259,7 +259,6 @@ def nice_ticks(low: float, high: float, count: int = TICKS) -> tuple[float, ...]
     return tuple(round(number * step, 6) for number in range(first, last + 1))
 
 
-_NAME: Final = 18  # characters
 _LABEL: Final = 6.0
 """The least distance of two labels beside a chart, in percent of its height."""
 
@@ -274,11 +273,6 @@ def apart(places: Sequence[float]) -> list[float]:
     for index in sorted(range(len(places)), key=moved.__getitem__, reverse=True):
         moved[index] = below = min(moved[index], below - gap)
     return moved
-
-
-def short_name(name: str) -> str:
-    """A name beside a line or a dot, as far as there is room for it."""
-    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
 
 
 def percent(part: float, whole: float) -> str:

@@ -23,7 +23,6 @@ from sitegen.pages.html.charts import (
     nice_ticks,
     percent,
     round_steps,
-    short_name,
     stack,
     y,
 )
@@ -42,6 +41,8 @@ COLUMNS: Final = ("values", "now", "changes", "by_outputs", "spans", "numbers")
 
 _GROUPS: Final = 200
 """Largest number of groups in which a line draws the values of older points."""
+
+_NAME: Final = 18  # characters of a name beside the end of a line
 
 _GROUPS_OF_LINES: Final = 1_200
 """Largest number of groups of all lines together, which limits the chart of an eval with many variants."""
@@ -230,7 +231,7 @@ def _ends(
     places = iter(zip(downs, apart(downs), strict=True))
     ends = [(0.0, 0.0) if value is None else next(places) for value in last]
     return tuple(
-        (f"{down:.2f}%", f"{place:.2f}%", value, short_name(name))
+        (f"{down:.2f}%", f"{place:.2f}%", value, name if len(name) <= _NAME else f"{name[: _NAME - 1]}…")
         for (down, place), value, name in zip(ends, last, names, strict=True)
     )
 
