@@ -64,6 +64,6 @@ def test_a_page_has_an_end_whatever_happened():
     assert view.periods == 4 == max(FEWEST_PERIODS, 4)
     assert runs.count(f">{number - 4} earlier<") == CELLS
     assert "20 more were wrong once:" in html
-    assert f"the newest {COLUMNS} of {number}\n" in html
+    assert f"the newest {COLUMNS} of {number} <a" in html
     assert f"{number - TURNS} earlier are not listed" in html
     assert len(html) < 400_000
