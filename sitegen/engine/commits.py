@@ -215,7 +215,7 @@ def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
             thickened=tuple(edit.path for edit in edits if thickens(edit, apart)),
             edits=own,
         )
-        if edits and not any(move.has_new_output for move in moves):
+        if edits and not any(None in move.originals for move in moves):
             COMMITS_WITHOUT_OUTPUT.keep(evals.build.memo, str(record.commit.position), view)
             view = replace(view, around_edits=effects.effects_of(record.commit.position))
         yield view

@@ -100,11 +100,6 @@ class EvalMove(Frozen):
     """For each of these points, the label of the first point with the same output; None if it is the first."""
 
     @property
-    def has_new_output(self) -> bool:
-        """Whether any of these points has an output that no earlier point has."""
-        return None in self.originals
-
-    @property
     def outputs(self) -> int:
         """Number of different outputs of these points."""
         points = zip_longest(self.points, self.originals)

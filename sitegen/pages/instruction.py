@@ -131,11 +131,6 @@ class InstructionView(Frozen):
         return Page(links.instruction(self.file.path), "pages/instruction.html", self)
 
     @property
-    def earlier_paths(self) -> list[str]:
-        """Earlier paths of the file, oldest first."""
-        return [path for path in dict.fromkeys(edit.path for edit in self.file.edits) if path != self.file.path]
-
-    @property
     def newest_first(self) -> range:
         """The indices of the edits."""
         return range(len(self.file.edits))[::-1]

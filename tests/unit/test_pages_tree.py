@@ -2,12 +2,12 @@
 
 import re
 
+import pytest
 from msgspec.structs import replace
 
 from sitegen.engine.worker_context import Renderer
 from sitegen.model.outcomes import Judgement, Outcome, Value
-from sitegen.model.scorecards import AlignmentPanel, AlignmentRow
-from sitegen.pages.report.tree import VALUES, tree_page
+from sitegen.pages.report.tree import VALUES, tree_page, value_tree
 from tests import pages_sample as sample
 
 
@@ -24,32 +24,13 @@ def judged(outcome: Outcome, path: str, expected: Value, actual: Value, *, item:
     )
 
 
-JUDGED = [
-    judged("correct", "port", "Oslo", "Oslo"),
-    judged("correct", "cargo[0].name", "Cod", "cod", item="Cod"),
-    replace(judged("wrong_value", "cargo[0].lots[0].mass", 5, 7), named_path="cargo[Cod].lots[A].mass"),
-    judged("omission", "cargo[1].name", "Ling", None, item="Ling", note="missing item"),
-    judged("true_negative", "cargo[2].name", None, None),
-    judged("hallucination", "cargo[1].name", None, "Eel", item="Eel", note="extra item"),
-]
-PAIRED = AlignmentPanel(
-    document="",
-    path="cargo",
-    algorithm="greedy",
-    threshold=0.8,
-    rows=(
-        AlignmentRow(expected=0, actual=3, similarity=0.9, paired_by="key", label="Cod"),
-        AlignmentRow(expected=2, actual=2, similarity=0.5, paired_by="agreement"),
-        AlignmentRow(expected=1, label="Ling"),
-        AlignmentRow(actual=1, label="Eel"),
-    ),
-)
+NAMED = judged("correct", "cargo[0].name", "Cod", "cod", item="Cod")
 
 
 def test_the_page_is_bounded_and_shows_hostile_names_as_text():
-    many = [replace(JUDGED[1], path=f"cargo[{n}].name", named_path="") for n in range(VALUES)]
-    hostile = replace(JUDGED[1], document=sample.SCRIPT, path="cargo[0].x", named_path=f"cargo[{sample.SCRIPT}].x")
-    result = replace(sample.result([hostile, *many]), panels=(PAIRED,))
+    many = [replace(NAMED, path=f"cargo[{n}].name", named_path="") for n in range(VALUES)]
+    hostile = replace(NAMED, document=sample.SCRIPT, path="cargo[0].x", named_path=f"cargo[{sample.SCRIPT}].x")
+    result = sample.result([hostile, *many])
     series = sample.series(2)
     page = tree_page(series.info, series.points[1].snapshot, result)
     html = Renderer(sample.SITE).render(page).decode()
@@ -57,3 +38,19 @@ def test_the_page_is_bounded_and_shows_hostile_names_as_text():
     assert "1 more values are not shown" in html
     assert "<script>alert" not in html
     assert "&lt;script&gt;alert" in html
+
+
+@pytest.mark.parametrize(
+    ("masses", "guess"), [(("7", "5"), " <small>perhaps cargo[0], by 2 of 3 values</small>"), (("7", "7"), "")]
+)
+def test_an_extra_item_names_the_missing_one_that_alone_has_most_of_its_values(masses, guess):
+    names = ("mass", "port", "name")
+    of_items = [
+        judged("omission", f"cargo[{at}].{name}", value, None, note="missing item")
+        for at, mass in enumerate(masses)
+        for name, value in zip(names, (mass, "Oslo", "Ling"), strict=True)
+    ]
+    for name, value in zip(names, ("7", "Oslo", "Eel"), strict=True):
+        of_items.append(judged("hallucination", f"cargo[0].{name}", None, value, note="extra item"))
+    items = value_tree(of_items, sample.result(of_items)).nodes["cargo"].nodes.values()
+    assert [node.guess for node in items] == ["", "", guess]

@@ -37,11 +37,8 @@ def script_file(path: str, name: str, body: Any) -> RawFile:
 SHARD: Final = 2_000
 """Number of entries of the log in one file."""
 
-MOST_VALUES: Final = 5_000
-"""Number of values of an eval that search knows."""
-
-LONGEST_VALUE: Final = 80
-"""Number of characters of a value that search knows."""
+_MOST_VALUES: Final = 5_000  # values of an eval that search knows
+LONGEST_VALUE: Final = 80  # characters of each of them
 
 
 class SearchEntry(NamedTuple):
@@ -102,8 +99,8 @@ def fields_file(attributes: tuple[str, ...]) -> RawFile:
 
 
 def values_file(eval_id: str, cells: CellMap) -> RawFile:
-    """What each cell should be and is at the newest point, by field; at most ``MOST_VALUES`` of an eval."""
-    fields, room = [], MOST_VALUES
+    """What each cell should be and is at the newest point, by field; at most ``_MOST_VALUES`` of an eval."""
+    fields, room = [], _MOST_VALUES
     for attribute, of_field in cells.by_attribute.items():
         newest = (cell.periods[-1] for cell in of_field)
         texts = chain.from_iterable((written(last.expected), written(last.actual)) for last in newest)

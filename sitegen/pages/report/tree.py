@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from heapq import nlargest
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -45,7 +46,7 @@ class TreeValue(Frozen):
     place: TreePlace
     name: str
     """Its name below the innermost node."""
-    is_wrong: bool
+    judgement: Judgement
     row: str
     stated: str
     """The row of the evidence that the output states for it; empty if it states none."""
@@ -70,15 +71,27 @@ class TreeNode:
         self.judged = 0
         self.whole = ""
         """``missing`` or ``not expected`` for a list item that only one side has."""
+        self.guess = ""
+        """Which expected item one that is not expected may be: the one that has most of its values."""
 
     def count(self) -> None:
-        """Count the values, once all of them are added."""
+        """Count the values and guess what extra items are, once all of them are added."""
         for node in self.nodes.values():
             node.count()
         below = self.nodes.values()
         self.judged = len(self.values) + sum(node.judged for node in below)
-        wrong = sum([value.is_wrong for value in self.values])
+        wrong = sum([value.judgement.outcome in ERROR_TYPES for value in self.values])
         self.errors = wrong + sum(node.errors for node in below)
+        for extra in (node for node in below if node.whole == _WHOLE[EXTRA_ITEM]):
+            stated = [(value.name, value.judgement.actual) for value in extra.values]
+            expected = [
+                (sum([(value.name, value.judgement.expected) in stated for value in item.values]), item.name)
+                for item in below
+                if item.whole != extra.whole
+            ]
+            (most, name), (second, _) = nlargest(2, [*expected, (0, ""), (0, "")])
+            if most > second and most >= max(2, len(stated) / 2):
+                extra.guess = f" <small>perhaps {text(name)}, by {most} of {len(stated)} values</small>"
 
 
 def value_tree(judgements: Sequence[Judgement], result: Result) -> TreeNode:
@@ -157,7 +170,7 @@ def _name(judgement: Judgement, above: str) -> str:
 def _tree_value(judgement: Judgement) -> TreeValue:
     kind = judgement.outcome
     place, own_name = _tree_place(judgement)
-    name, is_wrong = text(own_name), kind in ERROR_TYPES
+    name = text(own_name)
     if kind == "true_negative":
         row = f"<tr><th scope=row>{name}<td><i>blank</i><td><i>blank</i>"
     elif kind == "correct":
@@ -167,7 +180,7 @@ def _tree_value(judgement: Judgement) -> TreeValue:
     stated = (
         f"<tr class=src><td colspan=3><small>states {text(judgement.evidence)}</small>" if judgement.evidence else ""
     )
-    return TreeValue(place=place, name=own_name, is_wrong=is_wrong, row=row, stated=stated)
+    return TreeValue(place=place, name=own_name, judgement=judgement, row=row, stated=stated)
 
 
 tree_value: Final = RowCache[Judgement, TreeValue](_tree_value)
@@ -255,7 +268,7 @@ class TreeView(Frozen):
             places = f"[{pair.expected}] in the ground truth, [{pair.actual}] in the output"
             paired = f" <small>({places}, paired by {pair.paired_by})</small>"
         if node.whole:
-            state = f'<span class="pill bad">{node.whole}</span>'
+            state = f'<span class="pill bad">{node.whole}</span>{node.guess}'
         elif node.errors:
             state = f'<span class="pill bad">{node.errors:,} of {node.judged:,} wrong</span>'
         else:
