@@ -75,7 +75,7 @@ def test_the_page_of_methods_has_what_is_true_of_the_kinds_of_the_site_and_searc
     html = Renderer(sample.SITE).render(page).decode()
     assert re.findall(r'<h2 id="?(\w+)', html) == list(topics([kind]))
     assert {*re.findall(r'href="?#([\w-]+)', html)} <= {*re.findall(r'id="?([\w-]+)', html)}
-    assert ("<code>hungarian</code>" in html, "McNemar" in html) == (kind == "fields", kind in ("responses", "judged"))
+    assert ("<code>hungarian</code>" in html, "MiniLM" in html) == (kind == "fields", kind in ("responses", "judged"))
 
 
 def test_a_redacted_value_is_not_found():
