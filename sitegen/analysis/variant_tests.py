@@ -77,7 +77,9 @@ class MetricTest(FrozenObject):
     better: str | None
     """The variant that is better by more than chance; None if neither is."""
     as_samples: Significance
-    """The test that takes both for samples of different cases: chi-square, or Student's t. It decides nothing."""
+    """The test that takes both for samples of different cases: chi-square, or Student's t."""
+    better_sample: str | None
+    """The variant that this test calls better, which decides in the file of compared prompts alone; None: a tie."""
     first_better: int
     """Number of cases in which the first variant was better."""
     equal: int
@@ -86,6 +88,11 @@ class MetricTest(FrozenObject):
     """Second variant against first: Cohen's h of accuracies, Cohen's d of grades."""
     sample: int
     """Number of cases that have a value in both variants."""
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether the two tests call different variants better, or one of them none."""
+        return self.better_sample != self.better
 
     @property
     def is_small(self) -> bool:
@@ -277,6 +284,8 @@ def _metric_test(metric: TestedMetric, couple: Couple, alpha: float, known: Chan
     else:
         as_samples, effect = tests.t_test(firsts, seconds), tests.cohens_d(seconds, firsts)
     is_comparable = bool(by_case) and before is not None and after is not None
+    higher = None if before is None or after is None or before == after else couple[after > before].measured.name
+    is_sure = as_samples.p_value is not None and as_samples.p_value < alpha
     verdict = (known or first.answers.verdict_on(second.answers, SPECS[metric])) if is_comparable else None
     return MetricTest(
         metric=metric,
@@ -285,6 +294,7 @@ def _metric_test(metric: TestedMetric, couple: Couple, alpha: float, known: Chan
         difference=after - before if is_comparable else None,
         verdict=verdict,
         better=_better(verdict, couple, alpha),
+        better_sample=higher if is_sure else None,
         as_samples=replace(as_samples, note="another judge") if is_other_judge else as_samples,
         first_better=only_first,
         equal=len(by_case) - only_first - only_second,

@@ -165,7 +165,7 @@ def variant_comparison(
     judges = _judge_warnings(measured)
     tested = variant_pairs(variants, alpha, verdicts)
     names = [numbers.name for numbers in measured]
-    winner = _beats_all(names, [(pair, pair.winner) for pair in tested])
+    winner = beats_all(names, [(pair, pair.winner) for pair in tested])
     rows = ranking([replace(numbers, quality=None) for numbers in measured] if judges else measured)
     if not all(pair.common for pair in tested):  # scores of different cases have no order
         rows = tuple(sorted((replace(row, rank=None, comparable=False) for row in rows), key=lambda row: row.name))
@@ -174,7 +174,7 @@ def variant_comparison(
         variants=measured,
         pairs=tested,
         winners={
-            metric: _beats_all(names, [(pair, pair.tests[k].better) for pair in tested])
+            metric: beats_all(names, [(pair, pair.tests[k].better) for pair in tested])
             for k, metric in enumerate(_TESTED)
         },
         overall_winner=winner,
@@ -208,7 +208,7 @@ def _overlap_warnings(samples: Sequence[VariantSample], tested: Sequence[Variant
             )
 
 
-def _beats_all(names: Sequence[str], verdicts: Sequence[tuple[VariantPair, str | None]]) -> str | None:
+def beats_all(names: Sequence[str], verdicts: Sequence[tuple[VariantPair, str | None]]) -> str | None:
     """Return the variant that wins every pair it is in; there is at most one."""
     beaten = {name for pair, won in verdicts for name in (pair.first, pair.second) if name != won}
     return next((name for name in names if name not in beaten), None)
@@ -264,6 +264,9 @@ def _variant_warnings(
     for pair in tested:
         for test in pair.tests:
             about = f"{test.metric.capitalize()} of {pair.first} and {pair.second}"
+            if test.disagrees:
+                says = f"calls {test.better_sample} better" if test.better_sample else "finds no difference"
+                yield f"{about}: {test.as_samples.method}, which does not know that the cases are the same, {says}."
             if test.is_small:
                 true = ", so that the true one may be smaller" if test.better else ""
                 takes = f"; it takes about {test.needed:,} to find it 8 times in 10" if test.needed else ""

@@ -263,7 +263,7 @@ def test_prompts_are_compared_by_their_files_and_every_file_is_written_as_printe
 
 
 def test_the_level_of_significance_and_the_form_of_the_picture_are_configured(project, tmp_path, capsys):
-    """The grades 3 4 4 3 4 3 against 5 5 5 5 5 4 differ by p 0.031."""
+    """The grades 3 4 4 3 4 3 against 5 5 5 5 5 4 differ by p 0.0007 as samples, and by 0.031 as pairs."""
     Path("strict.yaml").write_text("significance_level: 0.0001\nplot_format: svg\n")
     words = ("compare", BASE, ENHANCED, "--test_cases", CASES)
     assert command(*words, "--json") == 0
@@ -273,6 +273,9 @@ def test_the_level_of_significance_and_the_form_of_the_picture_are_configured(pr
     found = [each["statistical_comparison"]["pairwise_comparisons"]["prompt_1_vs_prompt_2"] for each in (usual, strict)]
     assert [each["overall_winner"] for each in found] == ["prompt_2", "tie"]
     assert [each["significant_differences"] for each in found] == [["quality"], []]
+    quality = found[0]["metrics_comparison"]["quality"]
+    assert (round(quality["p_value"], 4), quality["paired_p_value"]) == (0.0007, 0.03125)
+    assert (quality["winner"], quality["decision"], quality["disagrees"]) == ("prompt_2", "better", False)
     assert (tmp_path / "strict" / "comparison_plots.svg").is_file()
     assert "\nWinner: a tie, by p < 0.0001.\n" in (tmp_path / "strict" / "comparison_report.md").read_text()
 

@@ -14,8 +14,8 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import asdict
 
-from sitegen.analysis.variant_tests import Confidence, VariantComparison
-from sitegen.analysis.variants import sole_leader
+from sitegen.analysis.variant_tests import Confidence, VariantComparison, agreed
+from sitegen.analysis.variants import beats_all, sole_leader
 from sitegen.config.manifest import evaluation_methods, significance_level
 from sitegen.errors import NothingToReportError
 from sitegen.model.changes import Decision
@@ -133,20 +133,24 @@ _TIE = "tie"
 
 
 class PromptsMetric(FrozenObject):
-    """A metric of two prompts, with the verdict on it; undefined numbers are None."""
+    """A metric of two prompts; undefined numbers are None. The winner is that of the test of two samples (rule 33)."""
 
     values: dict[str, float | None]
     """By prompt."""
     difference: float | None
     effect_size: float | None
-    decision: Decision | None
-    """What the second prompt is against the first, by the sign test over the cases that both answered."""
     p_value: float | None
-    """Of that test."""
+    """Of ``independent_test``."""
     statistically_significant: bool
     winner: str
     independent_test: Significance
-    """The test that takes both for samples of different cases. It decides nothing."""
+    """Chi-square of accuracies, Student's t of grades: both take the prompts for samples of different cases."""
+    decision: Decision | None
+    """What the second prompt is against the first over the cases that both answered, as pages say it."""
+    paired_p_value: float | None
+    """Of the test behind ``decision``."""
+    disagrees: bool
+    """Whether ``decision`` calls another prompt better, or one where ``winner`` calls it a tie."""
 
 
 class PromptPair(FrozenObject):
@@ -195,8 +199,9 @@ def prompts_document(
     documents = {f"prompt_{number}": document for number, (_, document) in enumerate(evaluations, 1)}
     keys = {document.prompt_path: key for key, document in documents.items()}
     first = sole_leader(comparison.ranking)
-    best = comparison.overall_winner or (first.name if first else None)
-    better = {test.metric for pair in comparison.pairs for test in pair.tests if best and test.better == best}
+    won = beats_all([*keys], [(pair, agreed(test.better_sample for test in pair.tests)) for pair in comparison.pairs])
+    best = won or (first.name if first else None)
+    better = {test.metric for pair in comparison.pairs for test in pair.tests if best and test.better_sample == best}
 
     def winner(name: str | None) -> str:
         return _TIE if name is None else keys[name]
@@ -208,17 +213,19 @@ def prompts_document(
                 values={keys[pair.first]: test.first, keys[pair.second]: test.second},
                 difference=test.difference,
                 effect_size=test.effect_size,
-                decision=test.verdict.decision if test.verdict else None,
-                p_value=test.verdict.p_value if test.verdict else None,
-                statistically_significant=test.better is not None,
-                winner=winner(test.better),
+                p_value=test.as_samples.p_value,
+                statistically_significant=test.better_sample is not None,
+                winner=winner(test.better_sample),
                 independent_test=test.as_samples,
+                decision=test.verdict.decision if test.verdict else None,
+                paired_p_value=test.verdict.p_value if test.verdict else None,
+                disagrees=test.disagrees,
             )
             for test in pair.tests
         }
         pairs[f"{keys[pair.first]}_vs_{keys[pair.second]}"] = PromptPair(
-            overall_winner=winner(pair.winner),
-            significant_differences=tuple(test.metric for test in pair.tests if test.better),
+            overall_winner=winner(agreed(test.better_sample for test in pair.tests)),
+            significant_differences=tuple(test.metric for test in pair.tests if test.better_sample),
             metrics_comparison=metrics,
         )
     return PromptsDocument(
