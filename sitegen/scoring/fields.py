@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.importers.case import as_shares, document_of
-from sitegen.model.metrics import Metric, MetricSpec, Nouns
+from sitegen.model.metrics import Metric, Nouns
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import About, Finding
 from sitegen.model.scorecards import AlignmentPanel, DocumentScore, FieldScore, NotePanel, Result, Scorecard, Status
@@ -21,19 +21,14 @@ from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument, locat
 from sitegen.scoring.judge import Judge, elsewhere, with_places
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
+from sitegen.scoring.results_file import METRICS
 from sitegen.scoring.rules import FieldRules, rules_of
 from sitegen.scoring.scorer import File, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.stats import counts as stats
-from sitegen.stats.confidence import AUROC, auroc_metric
+from sitegen.stats.confidence import auroc_metric
 from sitegen.text.values import first_names
 
 _RATIOS: Final = (*stats.RATIOS, stats.FIELD_ACCURACY)
-METRICS: Final = (
-    *(ratio.spec for ratio in _RATIOS),
-    MetricSpec("macro_f1", "Macro F1", "The mean of the documents' F1."),
-    MetricSpec("macro_f1_attributes", "Macro F1 over fields", "The mean of the F1 of each field."),
-    AUROC,
-)
 
 MAX_REMEMBERED: Final = 20_000
 """The most values of all compiled ground truths in the cache, which take about 40 MB: an eval seldom has more."""

@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Final, TypeAlias
 import msgspec
 
 from sitegen.model.frozen import FrozenObject, field
-from sitegen.model.metrics import Convention, Counts
+from sitegen.model.metrics import Convention, Counts, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.problems import Severity
 from sitegen.model.scorecards import PairedBy, Result, Status
 from sitegen.model.usage import RunUsage
 from sitegen.stats import counts as stats
+from sitegen.stats.confidence import AUROC
 from sitegen.text.values import json_value
 
 
@@ -30,6 +31,14 @@ class Metadata(FrozenObject):
     """Path -> SHA-256 in hex."""
     sitegen: str | None = None
 
+
+METRICS: Final = (
+    *(ratio.spec for ratio in (*stats.RATIOS, stats.FIELD_ACCURACY)),
+    MetricSpec("macro_f1", "Macro F1", "The mean of the documents' F1."),
+    MetricSpec("macro_f1_attributes", "Macro F1 over fields", "The mean of the F1 of each field."),
+    AUROC,
+)
+"""The metrics of kind ``fields``, the headline first: of its scorecards, and of its documents."""
 
 _RATIOS: Final = [(ratio.name, float | None) for ratio in stats.in_file_order()]
 RatioValues: Any = msgspec.defstruct("RatioValues", _RATIOS, bases=(FrozenObject,), frozen=True, gc=False)
@@ -102,14 +111,22 @@ AlignedItems: TypeAlias = tuple[int | None, int | None, float | None, PairedBy |
 """[expected index, actual index, similarity, paired by]; None for a missing partner."""
 
 
-class PooledMetrics(RatioValues):  # type: ignore[misc]  # mypy cannot see fields made at run time
-    """Pooled over documents; undefined is None."""
+_MetricValues: Any = msgspec.defstruct(
+    "_MetricValues",
+    [(spec.name, float | None) for spec in METRICS if spec.name not in dict(_RATIOS)],
+    bases=(RatioValues,),
+    frozen=True,
+    gc=False,
+)
+
+
+class PooledMetrics(_MetricValues):  # type: ignore[misc]  # mypy cannot see fields made at run time
+    """Each metric of the kind, and counts over all documents; undefined is None."""
 
     true_positives: int
     false_positives: int
     false_negatives: int
     true_negatives: int
-    field_accuracy: float | None
     correct_fields: int
     """Expected values that the output has: the true positives."""
     total_fields: int
@@ -164,12 +181,11 @@ def fields_document(result: Result, shared: Mapping[str, Any]) -> FieldsDocument
         **shared,
         schema=FieldsDocument.form,
         metrics=PooledMetrics(
-            **stats.ratios(counts),
+            **{spec.name: card.metric(spec.name) for spec in METRICS},
             true_positives=counts.tp,
             false_positives=counts.fp,
             false_negatives=counts.fn,
             true_negatives=counts.tn,
-            field_accuracy=stats.FIELD_ACCURACY.of(counts),
             correct_fields=counts.tp,
             total_fields=card.expected_values,
             total_fields_gt=card.expected_values,

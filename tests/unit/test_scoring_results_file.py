@@ -28,14 +28,14 @@ METADATA = Metadata(
     instruction_hashes={"b.md": "22", "a.md": "11"},
     sitegen="0.1.0",
 )
+WRITTEN = to_json_bytes(results_document(RESULT, eval_id="house", metadata=METADATA))
 
 
 def test_the_document_has_every_number_and_keeps_the_spelling_of_values() -> None:
-    written = to_json_bytes(results_document(RESULT, eval_id="house", metadata=METADATA))
-    assert b'"expected": 600.0,' in written
-    assert b'"actual": 160.50,' in written
-    assert b"NaN," not in written
-    assert json.loads(written) == {
+    assert b'"expected": 600.0,' in WRITTEN
+    assert b'"actual": 160.50,' in WRITTEN
+    assert b"NaN," not in WRITTEN
+    assert json.loads(WRITTEN) == {
         "schema": "sitegen/eval-results/1",
         "eval_id": "house",
         "status": "scored",
@@ -48,6 +48,9 @@ def test_the_document_has_every_number_and_keeps_the_spelling_of_values() -> Non
             "false_negatives": 3,
             "true_negatives": 1,
             "field_accuracy": 2 / 7,
+            "macro_f1": 2 / 9,
+            "macro_f1_attributes": 0.125,
+            "auroc": None,
             "correct_fields": 1,
             "total_fields": 4,
             "total_fields_gt": 4,
@@ -67,11 +70,14 @@ def test_the_document_has_every_number_and_keeps_the_spelling_of_values() -> Non
         "pooled_f1": 2 / 9,
         "macro_f1_attributes": 0.125,
         "discrepancies": [
-            discrepancy("area", 600.0, 160.5, "wrong_value"),
-            discrepancy("bad", 1, "NaN", "format_error"),
-            discrepancy("walls[0].name", "S", None, "omission", "missing item"),
-            discrepancy("walls[1].name", None, "E", "hallucination", "extra item"),
-            discrepancy("note", None, "x", "hallucination", "not in ground truth"),
+            dict(zip(("document", "field_path", "expected", "actual", "error_type", "note"), ("", *row), strict=True))
+            for row in (
+                ("area", 600.0, 160.5, "wrong_value", ""),
+                ("bad", 1, "NaN", "format_error", ""),
+                ("walls[0].name", "S", None, "omission", "missing item"),
+                ("walls[1].name", None, "E", "hallucination", "extra item"),
+                ("note", None, "x", "hallucination", "not in ground truth"),
+            )
         ],
         "alignment": {"walls": [[1, 0, 1.0, "key"], [0, None, None, None], [None, 1, None, None]]},
         "usage": None,
@@ -88,15 +94,10 @@ def test_the_document_has_every_number_and_keeps_the_spelling_of_values() -> Non
     }
 
 
-def discrepancy(path: str, expected: object, actual: object, error: str, note: str = "") -> dict[str, object]:
-    return {
-        "document": "",
-        "field_path": path,
-        "expected": expected,
-        "actual": actual,
-        "error_type": error,
-        "note": note,
-    }
+def test_every_metric_of_the_kind_is_in_the_document() -> None:
+    metrics = json.loads(WRITTEN)["metrics"]
+    names = [spec.name for spec in scorer("fields").metrics]
+    assert {name: metrics[name] for name in names} == {name: RESULT.scorecard.metric(name) for name in names}
 
 
 def test_a_report_shows_the_alignment_and_what_a_mean_left_out() -> None:
@@ -123,11 +124,10 @@ def test_lists_of_several_documents_are_told_apart() -> None:
 
 
 def test_what_is_written_is_read_back_as_recorded() -> None:
-    written = to_json_bytes(results_document(RESULT, eval_id="house", metadata=METADATA))
-    document = json.loads(written)
+    document = json.loads(WRITTEN)
     errors = {f"errors_by_type.{name}": number for name, number in document["errors_by_type"].items()}
-    assert read_recorded(written) == Recorded(
-        metrics={name: value for name, value in document["metrics"].items() if name != "convention"} | errors,
+    assert read_recorded(WRITTEN) == Recorded(
+        metrics={name: value for name, value in document["metrics"].items() if isinstance(value, int | float)} | errors,
         iteration=3,
         timestamp="2026-02-05T23:59:08-08:00",
         git_commit="abcdef1",
