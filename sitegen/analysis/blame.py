@@ -88,10 +88,6 @@ class ChangePoint(Frozen):
     judged: int
     """Number of cells, from this point until the next change."""
 
-    def number(self, fate: Fate) -> int:
-        """Number of cells with a fate."""
-        return self.fates.get(fate, 0)
-
 
 class Blame:
     """Finds the causes of cells' changes; caches which roles differ between two points, for all cells."""

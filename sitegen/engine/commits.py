@@ -26,7 +26,7 @@ from sitegen.engine.instructions import touched_positions
 from sitegen.engine.memo import PageRow
 from sitegen.engine.timeline import Build, Timeline
 from sitegen.engine.worker_context import Renderer, WorkerContext
-from sitegen.engine.writer import WrittenFiles, digest_of_inputs
+from sitegen.engine.writer import Writer, WrittenFiles, digest_of_inputs
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
@@ -267,7 +267,8 @@ def _moves_of_commit(
 
 def write_commit_pages(task: CommitsTask) -> CommitsDone:
     """Write the pages that are out of date. The page of uncommitted changes is always made."""
-    writer, renderer = task.context.writer(OWNER, task.pages), task.context.renderer()
+    writer = Writer(task.context.out, OWNER, task.pages, task.context.foreign)
+    renderer = task.context.renderer()
     rows: list[ListedCommit] = []
     failures: list[Problem] = []
     for view in task.commits:
@@ -298,5 +299,5 @@ def _listed_page(
         return view.listed, None
     rewritten = (edit for edit, _ in view.edits if edit.old and edit.new and edit.old.oid != edit.new.oid)
     edits = tuple(islice(rewritten, FILES))
-    patches = draw_few(edits, task.context.patches(edits)) if edits else {}
+    patches = draw_few(edits, task.context.open().patches(edits, task.context.instructions)) if edits else {}
     return view.listed, renderer.render(replace(view, patches=patches).page)

@@ -22,7 +22,7 @@ from sitegen.engine.eval_job import EvalTask
 from sitegen.engine.failures import attempt
 from sitegen.engine.memo import CachedRow, PageRow
 from sitegen.engine.scorecard_store import EvalScorecards
-from sitegen.engine.writer import WrittenFiles, digest_of_inputs
+from sitegen.engine.writer import Writer, WrittenFiles, digest_of_inputs
 from sitegen.errors import MissingObjectsError
 from sitegen.model.answers import AnsweredCase
 from sitegen.model.commits import Commit
@@ -104,7 +104,7 @@ class _EvalPages:
         by_report = task.record.by_report
         self._keys, self._derived = [*by_report], [*by_report.values()]
         self._renderer = task.context.renderer()
-        self._writer = task.context.writer(owner(info.id), task.pages)
+        self._writer = Writer(task.context.out, owner(info.id), task.pages, task.context.foreign)
         self._cache = TaskCache(task.cached)
         self._cards = EvalScorecards(task.context, self._history, self._cache)
         self._specs = self._cards.series_specs()
@@ -375,7 +375,8 @@ class _EvalPages:
 
     def _diffs(self, edits: Sequence[Edit], since: Commit) -> dict[str, RenderedPatch]:
         """Draw edits of instructions; none if this clone lacks their texts, which is a problem of their own pages."""
+        context, drawn = self._task.context, edits[:FILES]
         try:
-            return draw_few(edits[:FILES], self._task.context.patches(edits[:FILES], since.sha)) if edits else {}
+            return draw_few(drawn, context.open().patches(drawn, context.instructions, since.sha)) if edits else {}
         except MissingObjectsError:
             return {}

@@ -14,7 +14,7 @@ from sitegen.engine.failures import attempt
 from sitegen.engine.memo import PageRow
 from sitegen.engine.timeline import Build, Timeline
 from sitegen.engine.worker_context import WorkerContext
-from sitegen.engine.writer import WrittenFiles, digest_of_inputs
+from sitegen.engine.writer import Writer, WrittenFiles, digest_of_inputs
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
@@ -80,7 +80,7 @@ class _InstructionWork:
         self._history = task.history
         self._edits = task.history.edits
         self._repository = task.context.open()
-        self._writer = task.context.writer(owner(task.history.path), task.pages)
+        self._writer = Writer(task.context.out, owner(task.history.path), task.pages, task.context.foreign)
         self._renderer = task.context.renderer()
         self._counted = list(task.counted)
         self._thick = [thickens(edit, task.apart) for edit in self._edits]
@@ -128,7 +128,7 @@ class _InstructionWork:
 
     def _patches(self, indices: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         edits = [self._edits[index] for index in indices]
-        return zip(indices, self._task.context.patches(edits), strict=True)
+        return zip(indices, self._repository.patches(edits, self._task.context.instructions), strict=True)
 
     def _outlines(self, indices: Sequence[int]) -> Iterator[tuple[Outline, Outline]]:
         """Yield the sections of the text before and after each of these edits.

@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from sitegen.analysis.causes import count_causes
 from sitegen.analysis.flips import number_of_cells
+from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.slices import answerers, cheapest, crowded
 from sitegen.engine.jinja_classes import DirectContext, Environment, TemplateBytecode
 from sitegen.model.commits import WORKTREE
@@ -156,6 +157,7 @@ GLOBALS: Final[dict[str, object]] = {
     "answerers": answerers,
     "cheapest": cheapest,
     "crowded": crowded,
+    "interval_of": interval_of,
     "states": labels.STATES,
     "statuses": labels.STATUSES,
 }

@@ -194,7 +194,7 @@ class SiteWriter:
     def _patch(self, edit: Edit) -> bytes:
         """Read the patch of an edit; nothing if this clone lacks its contents."""
         try:
-            return next(self._timeline.context.patches([edit]))
+            return next(self._timeline.context.open().patches([edit], self._timeline.context.instructions))
         except RepositoryError:
             return b""
 

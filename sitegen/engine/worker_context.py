@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Final
 
 from sitegen import __version__
 from sitegen.config.models import BuildLimits, SiteConfig
-from sitegen.engine.memo import PageRow
 from sitegen.engine.template_files import THEME, find_templates, own_files, read_template, shipped_names
-from sitegen.engine.writer import Writer, digest
+from sitegen.engine.writer import digest
 from sitegen.errors import ConfigurationError
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.timeline import FoldedHistory
 from sitegen.model.frozen import Frozen
 from sitegen.model.site import Page, RawFile, SiteInfo
-from sitegen.model.timeline import Edit, InstructionHistory
+from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 from sitegen.project import Project
 from sitegen.text.plain import is_web_address
@@ -148,14 +147,6 @@ class WorkerContext(Frozen):
     def open(self) -> Repository:
         """Open the repository for reading."""
         return Repository(self.place, max_blob_bytes=self.limits.max_blob_bytes, overlay=dict(self.overlay))
-
-    def patches(self, edits: Sequence[Edit], since: str = "") -> Iterator[bytes]:
-        """Yield the patch of each edit, from one process for all tasks of this process: see ``Repository.patches``."""
-        return self.open().patches(edits, self.instructions, since)
-
-    def writer(self, owner: str, present: Iterable[PageRow]) -> Writer:
-        """Return a writer into the output folder. ``present``: files of the owner that are known to be there."""
-        return Writer(self.out, owner, present, self.foreign)
 
     def renderer(self) -> Renderer:
         """Return the renderer, whose templates are compiled once in each process; forked processes inherit them."""

@@ -197,15 +197,15 @@ class FieldView(Frozen, dict=True, gc=True):
             return Markup(f"{_sha(at)} {_subject(at)}{edits if at.edits else ''}")
 
         def items(change: ChangePoint) -> str:
-            appeared = change.number("appeared") - change.number("vanished")
+            appeared = change.fates.get("appeared", 0) - change.fates.get("vanished", 0)
             return f"{appeared:+}".replace("-", MINUS) if appeared else ""
 
         return [
             Column("iteration", "Iteration", lambda change: Markup(self._report(self.points[change.point]))),
             Column("commit", "Commit", commit),
-            Column("fixed", "Fixed", lambda change: change.number("fixed") or "", classes="num"),
-            Column("broken", "Broken", lambda change: change.number("broken") or "", classes="num"),
-            Column("other", "Wrong in another way", lambda change: change.number("still_wrong") or "", classes="num"),
+            Column("fixed", "Fixed", lambda change: change.fates.get("fixed", ""), classes="num"),
+            Column("broken", "Broken", lambda change: change.fates.get("broken", ""), classes="num"),
+            Column("other", "Wrong in another way", lambda change: change.fates.get("still_wrong", ""), classes="num"),
             Column("items", "Item added or dropped", items, classes="num", title=_ITEMS),
             Column(
                 "wrong",

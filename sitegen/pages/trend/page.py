@@ -19,12 +19,11 @@ from sitegen.analysis import recorded
 from sitegen.analysis.causes import ProblemCause
 from sitegen.analysis.change import best_points, change, values_now
 from sitegen.analysis.deltas import comparable_since
-from sitegen.analysis.noise import samples
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
 from sitegen.analysis.series import problems_of_point, variant_spread
 from sitegen.analysis.slices import Split, axes_of, headlines_by, splits
 from sitegen.importers.case import BETWEEN
-from sitegen.model.changes import Change, Interval, Noise
+from sitegen.model.changes import Change, Noise
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.outcomes import LARGEST_NUMBER
@@ -275,10 +274,6 @@ class TrendView(Frozen, dict=True, gc=True):
                 words = f"{words} as judged today".strip()
             found.append((self.points[best], value, words))
         return found
-
-    def interval_of(self, metric: int) -> Interval | None:
-        """The interval of one of the first metrics at the newest point."""
-        return samples.interval_of(self.points[-1].scorecard, self.specs[metric].name)
 
     @property
     def targets(self) -> list[tuple[MetricSpec, float, bool | None]]:
