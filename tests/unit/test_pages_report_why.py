@@ -217,7 +217,7 @@ def test_the_reason_for_a_verdict_is_escaped_and_leads_to_how_it_is_found():
     lost = replace(MOVED, why="a field was lost", lost_fields=(("<b>", 3),))
     said = str(why_rows.because(lost, F1, Nouns(), "methods.html"))
     assert said.startswith(": &lt;b&gt; broke in all 3 values; 2 values fixed, 9 broken. For other documents it could")
-    assert said.endswith(' <a class="how" href="methods.html#noise-verdict">(how?)</a>')
+    assert said.endswith('<span class="how"> <a href="methods.html#noise-verdict">(how?)</a></span>')
 
 
 @pytest.mark.parametrize(("status", "said"), [("scored", False), ("unreadable", True)])

@@ -346,4 +346,4 @@ def noise_of_runs(repeats: Repeats) -> Noise | None:
 def because(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, methods: str) -> Markup:
     """What follows the word: the reason for it, what holds beyond these cases, and a link to ``methods``."""
     why = text(labels.verdict_words(verdict, spec, nouns))
-    return Markup(f': {why} <a class="how" href="{methods}#noise-verdict">(how?)</a>')
+    return Markup(f': {why}<span class="how"> <a href="{methods}#noise-verdict">(how?)</a></span>')
