@@ -77,7 +77,8 @@ def problems_of_point(info: EvalInfo, snapshot: Snapshot, scorecard: Scorecard) 
             severity=finding.severity,
             message=finding.text,
             fix=finding.fix,
-            path=finding.path_in(paths.get(finding.about)),
+            # The file that it names, in the folder at its side if that is one.
+            path=f"{side}{finding.file}" if side.endswith("/") else finding.file or side or None,
             line=finding.line,
             commit=snapshot.commit.sha,
             eval_id=info.id,
@@ -87,6 +88,7 @@ def problems_of_point(info: EvalInfo, snapshot: Snapshot, scorecard: Scorecard) 
             paste=json.dumps({mapping: json.loads(finding.paste)}) if finding.paste else "",
         )
         for finding in scorecard.findings
+        for side in (paths.get(finding.about) or "",)
     )
 
 

@@ -127,7 +127,8 @@ class AskedEval(NamedTuple):
         for path in paths:
             file = ResponsesFile.read(path, [case.id for case in self.cases])
             todo = calling.responses_to_grade(self.cases, file, again=request.again)[: request.limit]
-            if own := calling.given_by_the_judge(todo, file, settings.model):
+            authors = [calling.DATED.sub("", str(file.rows[slot].get("model") or "")) for _, slot in todo]
+            if own := authors.count(calling.DATED.sub("", settings.model)):
                 option = "--judge-model" if isinstance(request, RespondRequest) else "--model"
                 by = f"{own} of the responses in {path.name} are by {settings.model}, which grades its own answers"
                 print_line(f"sitegen: {by}; judge_model or {option} names another judge", error=True)

@@ -113,8 +113,8 @@ def _pattern_lines(verified: Verified, wrong: Sequence[Judgement]) -> list[str]:
     headline = specs_of(place.kind, (result.scorecard,))[0]
     without_history = Since(label="", file="", iterations=1, new=False)
     rows = pattern_rows(headline, result, wrong, [without_history] * len(wrong))
-    patterns = pattern_summaries(rows, len(wrong), result.scorecard.metric(headline.name))
-    sentences = (pattern_words(pattern, headline, scorer(place.kind).nouns) for pattern in patterns[:PATTERNS])
+    patterns, value = pattern_summaries(rows, len(wrong)), result.scorecard.metric(headline.name)
+    sentences = (pattern_words(pattern, headline, value, scorer(place.kind).nouns) for pattern in patterns[:PATTERNS])
     return [f"  {''.join(words)}" for words in sentences]
 
 

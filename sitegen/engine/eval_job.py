@@ -423,7 +423,7 @@ def _patterns(series: Series, newest: Result) -> tuple[PatternSummary, ...]:
         limit=0,
         wrong_since={key: start for key, start in starts if start is not None},
     )
-    return pattern_summaries(view.patterns, len(view.wrong[0]), view.card.metric(view.specs[0].name))
+    return pattern_summaries(view.patterns, len(view.wrong[0]))
 
 
 def _problem_of_headline(series: Series) -> Iterator[Problem]:

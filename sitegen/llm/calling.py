@@ -162,7 +162,7 @@ _NO_REFERENCE: Final = "(none)"
 _GRADES: Final = frozenset("12345")
 _LONGEST_ANSWER: Final = 200  # characters
 _OF_JUDGE: Final = ("judge", "judge_prompt", "judge_usage", "judge_answer", "judge_error")
-_DATED: Final = re.compile(r"-\d{8}$")
+DATED: Final = re.compile(r"-\d{8}$")
 """The date that the API appends to an alias."""
 
 
@@ -183,9 +183,3 @@ def responses_to_grade(cases: Sequence[PromptCase], file: ResponsesFile, *, agai
             if is_answered(row) and (again or not is_graded):
                 pending.append((case, slot))
     return tuple(pending)
-
-
-def given_by_the_judge(todo: Sequence[Pending], file: ResponsesFile, model: str) -> int:
-    """Return how many of the responses the judge's own model wrote, ignoring dates of aliases."""
-    models = [str(file.rows[slot].get("model") or "") for _, slot in todo]
-    return sum(_DATED.sub("", author) == _DATED.sub("", model) for author in models)

@@ -93,10 +93,6 @@ class Finding(Frozen):
         severity = PROBLEM_TYPES[type].severity
         return cls(severity=severity, message=message, fix=fix, about=about, value=value, path=path, type=type)
 
-    def path_in(self, side: str | None) -> str | None:
-        """The path of the file that it is in: the one that it names, in the folder at ``side`` if that is one."""
-        return f"{side}{self.file}" if side and side.endswith("/") else self.file or side
-
     @property
     def text(self) -> str:
         """The sentence, followed by the value."""

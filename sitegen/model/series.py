@@ -50,7 +50,6 @@ class PatternSummary(Frozen):
     """Label of the point since which most of these errors have been wrong; empty if there is no such point."""
     all_since: bool
     """Whether all of them have been wrong since that point."""
-    value: float | None
     without: float | None
     """The headline if these values were right; None if the headline is not a ratio of counts."""
 

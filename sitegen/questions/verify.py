@@ -130,7 +130,10 @@ def verify(
         by_axis = f"Leave it out: sitegen verify-one {eval_id} has a row for each model, variant and tag."
         fix = by_axis if "=" in output.name else "Name a file that is there."
         raise NothingToReportError("There is no such output.", where=str(output), fix=fix)
-    snapshot = place.snapshot_of(output) if output else place.newest
+    snapshot = place.newest
+    if output:
+        named, known = project.shown_path(output), place.history.snapshots if place.history else ()
+        snapshot = next((at for at in reversed(known) if [blob.path for blob in at.outputs] == [named]), None)
     outputs = (output,) if output else place.paths_of(snapshot)
     if place.entry.in_cases and outputs and not output:  # the same file holds the expected values
         place = replace(place, ground_truth=outputs[0])

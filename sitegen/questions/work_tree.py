@@ -100,12 +100,6 @@ class WorktreeEval(Frozen):
         named = history.snapshots if history and history.layout == "iterations" else ()
         return tuple(snapshot for snapshot in named if not snapshot.deleted)
 
-    def snapshot_of(self, output: Path) -> Snapshot | None:
-        """Return the last snapshot whose output is a file; None if it is no output of the eval."""
-        name = self.project.shown_path(output)
-        snapshots = self.history.snapshots if self.history else ()
-        return next((at for at in reversed(snapshots) if [blob.path for blob in at.outputs] == [name]), None)
-
     def paths_of(self, snapshot: Snapshot | None) -> tuple[Path, ...]:
         """Return where the files of an output are now."""
         return tuple(map(self._path_of, snapshot.outputs)) if snapshot else ()

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Page, expect
 
+from sitegen.analysis.change import change
 from sitegen.analysis.flips import flipped_cells, net_by_item
 from sitegen.analysis.flips import flips as flips_of
 from sitegen.model.outcomes import ABSENT, Cell, Period, Tally
@@ -15,6 +16,7 @@ from sitegen.model.series import Series
 from sitegen.pages import compare_cells, compare_data
 from sitegen.pages.compare import compare_page
 from sitegen.project import Options
+from sitegen.questions.comparison_files.changes import result_change
 from sitegen.questions.study import read_series
 from sitegen.stats.significance import ALPHA, sign_test
 from sitegen.text.values import MINUS, metric_text
@@ -74,7 +76,11 @@ def test_pairs_all_over_a_series_are_compared_as_sitegen_compares_them(eval_id, 
     page = open_context().new_page()
     page.goto((demo_site / f"evals/{eval_id}/compare.html").as_uri() + "#a=none")
     pairs = list(itertools.permutations(range(len(series.points)), 2))
-    agree(page, series, pairs[:: 1 + len(pairs) // 30])
+    first, last = ends = 0, len(series.points) - 1
+    agree(page, series, [*pairs[:: 1 + len(pairs) // 30], ends])
+    flips = result_change(series, first, last, change(series, *ends), names=("", "")).flips
+    since = [flip.since.partition(",")[0] for flip in flips if flip.since]
+    assert sorted(page.locator("td.c-since > a").all_text_contents()) == sorted(since)
 
 
 def test_many_flips_of_a_field_are_held_against_chance_as_sitegen_does(site: Path, visit):

@@ -155,12 +155,9 @@ def test_names_are_text_in_the_report_and_nothing_else(label):
     assert tags(text) == tags(plain)
 
 
-def test_a_name_shows_as_it_is():
+def test_a_name_shows_as_it_is_and_a_long_one_is_cut():
     rendered = MarkdownIt().renderInline(name("[x](https://a.b) *b* snake_case_name 100% a-b"))
     assert rendered == "[x](https://a.b) *b* snake_case_name 100% a-b"
-
-
-def test_a_long_name_is_cut():
     assert name("x" * 1_000) == f"{'x' * 200} … (800 more characters)"
 
 

@@ -16,6 +16,7 @@ from sitegen.model.timeline import Blob
 from sitegen.project import Options
 from sitegen.questions.comparison import compare_iterations
 from sitegen.questions.comparison_files.changes import DocumentChange, Flip, MetricChange, ResultChange, result_change
+from sitegen.questions.comparison_files.markdown import change_lines
 from sitegen.questions.study import read_series
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -52,8 +53,12 @@ def change(truth: object, before: object, after: object, truth_after: object = N
 def test_judgements_are_paired_by_document_and_path():
     found = change({"a": "x", "b": "x", "c": "x", "d": "x"}, {"a": "x", "c": "y"}, {"b": "x", "c": "z", "d": None})
     assert found.flips == (
-        Flip(document="", path="a", change="broken", before="correct", after="omission", value="x"),
-        Flip(document="", path="b", change="fixed", before="omission", after="correct", value="x"),
+        Flip(
+            document="", path="a", change="broken", before="correct", after="omission", value="x", since="iteration-002"
+        ),
+        Flip(
+            document="", path="b", change="fixed", before="omission", after="correct", value="x", since="iteration-002"
+        ),
         Flip(document="", path="c", change="still_wrong", before="wrong_value", after="wrong_value", value="x"),
         Flip(document="", path="d", change="still_wrong", before="omission", after="omission", value="x"),
     )
@@ -63,10 +68,8 @@ def test_judgements_are_paired_by_document_and_path():
 
 def test_an_extra_value_that_is_gone_was_fixed_and_a_new_one_broke():
     found = change({"a": "x"}, {"a": "x", "old": 1}, {"a": "x", "new": 1.50})
-    assert found.flips == (
-        Flip(document="", path="new", change="broken", before=None, after="hallucination", value="1.5"),
-        Flip(document="", path="old", change="fixed", before="hallucination", after=None, value="1"),
-    )
+    told = [(flip.path, flip.change, flip.before, flip.after, flip.value) for flip in found.flips]
+    assert told == [("new", "broken", None, "hallucination", "1.5"), ("old", "fixed", "hallucination", None, "1")]
 
 
 def test_what_only_one_ground_truth_asks_for_is_no_pair():
@@ -116,6 +119,19 @@ def test_the_change_between_two_iterations_is_split_by_where_it_came_from(demo: 
     assert near.origin is not None
     assert far.origin.outputs + far.origin.ground_truth + far.origin.rules == pytest.approx(far.metrics[0].change)
     assert (far.origin.ground_truth != 0, near.origin.ground_truth, near.origin.rules) == (True, 0.0, 0.0)
+
+
+def test_each_flip_names_the_output_and_the_edit_since_which_it_is_so(demo: Path):
+    (found,) = compare_iterations(Options(repo=demo), "lab-reports", ["10", "33"])[0].changes
+    first = "iteration-011, after 4704a77 Keep the signs of lab results after all"
+    since = {
+        "results[Platelets].value": "iteration-031",
+        "results[Creatinine].unit": "iteration-027, after 9f03dc8 Repeat the units of lab results",
+        "results[Sodium].flag": "iteration-027, after 9f03dc8 Repeat the units of lab results",
+    }
+    assert {flip.named_path: flip.since for flip in found.flips if flip.since} == {"": first, **since}
+    rows = [line.split(" | ")[5].strip() for line in change_lines(found) if "| fixed " in line]
+    assert rows == [first, *since.values()]
 
 
 def test_an_item_that_is_found_is_one_flip_of_the_test_and_the_change_may_be_chance():

@@ -186,11 +186,8 @@ def measured(
     return replace(NOTHING, name=name, accuracy=accuracy, consistency=consistency, quality=quality)
 
 
-def test_the_score_weighs_accuracy_consistency_and_quality():
+def test_the_score_weighs_accuracy_consistency_and_quality_as_far_as_they_were_measured():
     assert ranking([measured("a", 0.9, 0.8, 4.5)])[0].score == pytest.approx(0.4 * 0.9 + 0.3 * 0.8 + 0.3 * 0.9)
-
-
-def test_weights_are_renormalised_over_what_was_measured():
     assert ranking([measured("a", 0.9, None, 4.0)])[0].score == pytest.approx((0.4 * 0.9 + 0.3 * 0.8) / 0.7)
 
 

@@ -97,12 +97,12 @@ def test_a_report_says_what_the_headline_would_be_without_each_pattern_where_and
     assert (rows[1].fields, rows[1].example, len(rows[0].fields)) == (["p[].price"], ("10", "$10"), 4)
     explained = [error for row in rows for error in row.errors]
     assert (len(explained), headline_without(sample.SPECS[0], card, explained)) == (7, 8 / 9)
-    summaries = pattern_summaries(rows, 8, 2 / 9)
+    summaries = pattern_summaries(rows, 8)
     assert [(summary.name, summary.since, summary.all_since) for summary in summaries] == [
         ("a text cut short or continued", "", False),
         ("a currency sign", "1", False),
     ]
-    words = pattern_words(summaries[1], sample.SPECS[0], sample.series(2).info.nouns)
+    words = pattern_words(summaries[1], sample.SPECS[0], 2 / 9, sample.series(2).info.nouns)
     assert "".join(words) == (
         "3 of 8 errors come down to a currency sign, in 1 field, most of them since 1: "
         "if these were right, F1 0.222 would be 0.444"

@@ -38,12 +38,8 @@ from sitegen.stats.significance import least_change, least_net_flips
 @pytest.mark.parametrize("values", [[3], [2, 1], [0.1, 0.2, 0.3], [1e16, 1.0, -1e16], [5, 1, 4, 2], [2, 2, 2, 7, -1]])
 def test_they_are_those_of_python(values: list[float]) -> None:
     expected = [statistics.fmean(values), statistics.median(values)]
-    computed = [mean(values), median(values)]
+    computed = [mean(iter(values)), median(values)]  # a mean reads its values once
     assert [repr(number) for number in computed] == [repr(number) for number in expected]
-
-
-def test_a_mean_reads_its_values_once() -> None:
-    assert mean(iter([1.0, 2.0])) == 1.5
 
 
 GRADES = st.integers(1, 5)

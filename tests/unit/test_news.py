@@ -62,9 +62,7 @@ def recorded(*values: float) -> EvalSummary:
     )
 
 
-SIGN = PatternSummary(
-    name="a currency sign", errors=2, total=3, fields=1, since="3", all_since=True, value=0.9, without=0.95
-)
+SIGN = PatternSummary(name="a currency sign", errors=2, total=3, fields=1, since="3", all_since=True, without=0.95)
 FALL = (step(1, 0.9, 0.5, "open"),)
 NOBODY = replace(step(1, 0.9, 0.5, "open"), edits=())
 

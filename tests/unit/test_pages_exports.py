@@ -14,9 +14,7 @@ from sitegen.pages.data.exports import results_json
 from sitegen.pages.data.series import series_files
 from tests import pages_sample as sample
 
-ROUNDING = PatternSummary(
-    name="rounding", errors=3, total=9, fields=1, since="", all_since=False, value=0.5, without=0.75
-)
+ROUNDING = PatternSummary(name="rounding", errors=3, total=9, fields=1, since="", all_since=False, without=0.75)
 ROUNDING_DATA = {"name": "rounding", "errors": 3, "of": 9, "fields": 1, "since": None, "headline_without": 0.75}
 
 

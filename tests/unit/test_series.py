@@ -18,6 +18,7 @@ def problem(what: str, commit: str, path: str = "truth.csv") -> Problem:
 def test_a_problem_of_many_points_is_listed_once_with_the_first_commit_that_had_it():
     points = [(problem("column twice", "a"),), (problem("column twice", "b"),)]
     assert problems_of_points(points, deleted=False) == (problem("column twice", "a"),)
+    assert problems_of_points([], deleted=False) == ()
 
 
 def test_a_problem_that_the_newest_point_does_not_have_is_past():
@@ -32,10 +33,6 @@ def test_every_problem_of_a_deleted_eval_is_past():
     assert problems_of_points([(problem("broken", "a"),)], deleted=True) == (
         replace(problem("broken", "a"), past=True),
     )
-
-
-def test_an_eval_without_points_has_no_problems():
-    assert problems_of_points([], deleted=False) == ()
 
 
 def test_a_point_in_a_few_numbers_keeps_the_interval_of_its_headline():

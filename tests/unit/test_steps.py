@@ -164,12 +164,8 @@ def test_a_change_is_worth_as_many_cases_as_it_is_known_to_be():
     assert bounds(levels(values)) == [(0, 12, 0.75)]
 
 
-def test_the_mean_of_a_level_is_rounded_once():
-    assert [level.mean for level in levels([0.1] * 10).levels] == [0.1]
-
-
-def test_a_constant_series_is_one_level():
-    assert levels([0.5] * 9) == Levels((Level(start=0, end=9, size=9, mean=0.5),), 0.0, ())
+def test_a_constant_series_is_one_level_whose_mean_is_rounded_once():
+    assert levels([0.1] * 10) == Levels((Level(start=0, end=10, size=10, mean=0.1),), 0.0, ())
 
 
 def test_a_single_bad_value_is_a_blip_and_a_newest_one_too_new_to_tell():

@@ -305,6 +305,5 @@ def test_what_people_say_of_an_answer_settles_the_label_that_it_contradicts(repo
     changed = [" ".join(re.findall(r"^\+.*?(\w+)&#34;: ", patch, re.MULTILINE)) for patch in patches]
     assert changed == ["sum tax city", "sum", "tax", "city", "way"]
     summary = (out / "summary.md").read_text()
-    texts = ("Labels that may be wrong: 4", "4 of 4 different outputs `70`; a note calls the label wrong; line 5 of")
-    assert [text in summary for text in texts] == [True, True]
+    assert "4 of 4 different outputs `70`; a note calls the label wrong; line 5 of" in summary
     assert differs_from_cold(out, repo.path) == []

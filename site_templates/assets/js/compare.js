@@ -198,7 +198,7 @@ class Comparison {
   /** A point with its cells; null if the data has another set of points. */
   side({ points, block }, { slug }) {
     const place = points.findIndex(point => point.slug === slug);
-    return place < 0 ? null : { point: points[place], block, place };
+    return place < 0 ? null : { point: points[place], block, place, points };
   }
 
   draw(sides) {
@@ -289,7 +289,7 @@ class Comparison {
       if (!isCommon) [before, after].forEach((run, side) => { if (isWrong(run)) found.apart[run.state - 2] += side ? -1 : 1; });
       if (place === null) return;
       const fate = FATES[place], flipped = fate === "fixed" || fate === "broken";
-      found[fate].push({ document, field, path, extra, before, after });
+      found[fate].push({ document, field, path, extra, before, after, index });
       const row = found.fields.get(field) ?? { field, before: 0, after: 0, items: new Map(), ...Object.fromEntries(FATES.map(name => [name, 0])) };
       row.before += isWrong(before);
       row.after += isWrong(after);
@@ -454,21 +454,37 @@ class Comparison {
     return [drawn, element("span", "by", `${count(low)} to ${count(high)}, ${sure ? "more than chance" : "could be zero"}`)];
   }
 
+  /** The places of two points, the earlier one first, and the commits that edited instructions between them, newest first. */
+  between(...points) {
+    const places = points.map(({ slug }) => this.place(slug)).sort((one, other) => one - other);
+    return { places, isNamed: !this.data.unnamed || places[0] >= this.data.edits[0][0], between: this.data.edits.filter(([place]) => place > places[0] && place <= places[1]).reverse() };
+  }
+
+  /** Where a cell last became what it is on the later side, and the edits between that point and the one before it that is known. */
+  since(index) {
+    const [first, { block, place, points }] = this.sides, runs = block.cells[index][4];
+    let was = false, start = 0;
+    for (let k = 0; k < runs.length && runs[k] <= place; k += 4) if (isWrong({ state: runs[k + 1] }) !== was) [was, start] = [!was, runs[k]];
+    const before = points[start - 1] ?? first.point, at = points[start], { places, isNamed, between: [edit, ...earlier] } = this.between(before, at);
+    const link = Object.assign(element("a", "", at.label), { href: `${at.slug}.html` }), by = element("span", "by", edit ? ", after " : isNamed ? ", no edit before it" : "");
+    if (edit) by.append(this.edit(edit), earlier.length ? ` or ${grouped(earlier.length)} earlier` : "");
+    return places[1] - places[0] > 1 ? [`after ${before.label}, by `, link, by] : [link, by];
+  }
+
+  edit([, , page, subject]) { return page ? Object.assign(element("a", "", visible(subject)), { href: page }) : visible(subject); }
+
   /** The commits that edited instructions between both sides, and the command that shows all of it as one diff. */
   edits() {
-    const places = this.sides.map(({ point }) => this.place(point.slug)).sort((one, other) => one - other);
-    const between = this.data.edits.filter(([place]) => place > places[0] && place <= places[1]).reverse();
+    const { places, isNamed, between } = this.between(...this.sides.map(({ point }) => point));
     const box = element("section", "card-b");
     box.append(element("h3", "", "Instructions edited between them"));
-    const unnamed = this.data.unnamed && places[0] < this.data.edits[0][0] ? " Edits before those listed are not named here." : "";
-    if (!between.length) {
-      box.append(element("p", "", unnamed ? "They are too old for this page." : "No instructions that drive this eval were edited between the two."));
-      return box;
-    }
+    const unnamed = isNamed ? "" : " Edits before those listed are not named here.";
+    if (!between.length) box.append(element("p", "", unnamed ? "They are too old for this page." : "No instructions that drive this eval were edited between the two."));
+    if (!between.length) return box;
     const list = box.appendChild(element("ul", "edited"));
-    for (const [, sha, page, subject, paths] of between.slice(0, COMMITS)) {
-      const item = list.appendChild(element("li")), name = Object.assign(element("a", "", visible(subject)), { href: page });
-      item.append(page ? name : visible(subject), " ", element("span", "muted", `${sha}, ${paths.length} ${paths.length === 1 ? "file" : "files"}`));
+    for (const edit of between.slice(0, COMMITS)) {
+      const [, sha, , , paths] = edit;
+      list.appendChild(element("li")).append(this.edit(edit), " ", element("span", "muted", `${sha}, ${paths.length} ${paths.length === 1 ? "file" : "files"}`));
     }
     if (between.length > COMMITS) list.append(element("li", "muted", `and ${grouped(between.length - COMMITS)} earlier`));
     const sides = places.map(place => this.sides.find(({ point }) => point.slug === this.points[place].slug).point);
@@ -507,7 +523,7 @@ class Comparison {
     section.dataset.fate = fate;
     $("h3", section).append(grouped(cells.length));
     const fill = () => {
-      this.fill(listed, cells.slice(0, LISTED).map(cell => this.cell(cell)));
+      this.fill(listed, cells.slice(0, LISTED).map(cell => ({ ...this.cell(cell), since: $(".c-since", listed) && this.since(cell.index) })));
       if (cells.length > LISTED) listed.after(element("p", "rest", `${grouped(cells.length - LISTED)} more are not listed here.`));
     };
     if (fate !== "still_wrong") fill();

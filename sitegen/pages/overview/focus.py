@@ -77,7 +77,7 @@ def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
 
 def words_of(summary: EvalSummary) -> tuple[str, str, str, str]:
     """The parts of the sentence on the largest error pattern of the newest output of an eval."""
-    return pattern_words(summary.patterns[0], summary.specs[0], summary.info.nouns)
+    return pattern_words(summary.patterns[0], summary.specs[0], summary.value, summary.info.nouns)
 
 
 def said_of(info: EvalInfo, attribute: str) -> str:

@@ -80,8 +80,8 @@ def pattern_rows(
     return tuple(rows)
 
 
-def pattern_summaries(rows: Iterable[PatternRow], total: int, value: float | None) -> tuple[PatternSummary, ...]:
-    """Summaries of the patterns for other pages. ``total``: all errors of the output; ``value``: its headline."""
+def pattern_summaries(rows: Iterable[PatternRow], total: int) -> tuple[PatternSummary, ...]:
+    """Summaries of the patterns for other pages. ``total``: all errors of the output."""
     return tuple(
         PatternSummary(
             name=row.name,
@@ -90,24 +90,23 @@ def pattern_summaries(rows: Iterable[PatternRow], total: int, value: float | Non
             fields=len(row.fields),
             since=row.since.label if 2 * row.since_errors > len(row.errors) else "",
             all_since=row.since_errors == len(row.errors),
-            value=value,
             without=row.without,
         )
         for row in rows
     )
 
 
-def pattern_words(pattern: PatternSummary, spec: MetricSpec, nouns: Nouns) -> tuple[str, str, str, str]:
-    """The parts of the sentence on a pattern; ``spec`` is the headline.
+def pattern_words(
+    pattern: PatternSummary, spec: MetricSpec, value: float | None, nouns: Nouns
+) -> tuple[str, str, str, str]:
+    """The parts of the sentence on a pattern; ``spec`` is the headline, ``value`` that of the output.
 
     The first, ``897 of 938 errors come down to a currency sign``, links to the report. The third is the label of the
     project since which the errors are there; it may be empty.
     """
     since = ", " + ("" if pattern.all_since else "most of them ") + "since " if pattern.since else ""
-    without = ""
-    if pattern.without is not None and pattern.value is not None:
-        now, after = (metric_text(value, spec.unit) for value in (pattern.value, pattern.without))
-        without = f": if these were right, {spec.label} {now} would be {after}"
+    now, after = ("" if number is None else metric_text(number, spec.unit) for number in (value, pattern.without))
+    without = f": if these were right, {spec.label} {now} would be {after}" if now and after else ""
     return (
         f"{pattern.errors:,} of {counted(pattern.total, 'error')} come down to {pattern.name}",
         f", in {pattern.fields:,} {nouns.attribute if pattern.fields == 1 else nouns.attributes}{since}",

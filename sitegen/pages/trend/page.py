@@ -307,7 +307,7 @@ class TrendView(Frozen, dict=True, gc=True):
     def pattern(self) -> tuple[str, str, str, str] | None:
         """The parts of the sentence on the pattern that explains most errors of the newest output."""
         patterns = self.summary.patterns
-        return pattern_words(patterns[0], self.specs[0], self.info.nouns) if patterns else None
+        return pattern_words(patterns[0], self.specs[0], self.summary.value, self.info.nouns) if patterns else None
 
     @property
     def usage_places(self) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from sitegen.analysis.blame import FLIPS
 from sitegen.analysis.flips import flipped_cells, number_of_cells
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.variant_tests import ORDER, PairedFate
@@ -13,8 +14,9 @@ from sitegen.model.outcomes import ABSENT, CellFlip, Outcome
 from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import Series
 from sitegen.pages import labels
-from sitegen.pages.labels import apart_words, smallest_change, verdict_words
+from sitegen.pages.labels import apart_words, smallest_change, subject_of, verdict_words
 from sitegen.stats.counts import f1
+from sitegen.text.plain import counted
 from sitegen.text.values import written
 
 
@@ -43,6 +45,8 @@ class Flip(FrozenObject):
     """The expected value as text, or the actual value if none was expected; cut to 200 characters."""
     named_path: str = ""
     """The path with list items by name, `walls[E Wall].area`; empty if it is the same."""
+    since: str = ""
+    """For what was fixed or broken: the output with which it last became so, and the newest edit before that."""
 
 
 class DocumentChange(FrozenObject):
@@ -137,7 +141,7 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
         still_right=right[2],
         unpaired=right[1] + number_of_cells(flips.appeared) + number_of_cells(flips.vanished),
         documents=documents,
-        flips=tuple(map(_listed_flip, listed)),
+        flips=tuple(_listed_flip(series, flip, after) for flip in listed),
         origin=parts,
         verdict=verdict,
         words=verdict_words(verdict, spec, nouns) + apart_words(verdict, first, last, spec=spec) if verdict else "",
@@ -148,9 +152,14 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
     )
 
 
-def _listed_flip(flip: CellFlip) -> Flip:
+def _listed_flip(series: Series, flip: CellFlip, at: int) -> Flip:
     before, after = flip.before or ABSENT, flip.after or ABSENT
     values = (after.expected, before.expected, after.actual, before.actual)
+    ends = [end for period, end in flip.cell.spans(at + 1) if period.is_wrong == (flip.fate == "fixed")]
+    point = series.points[ends[-1] if ends else flip.cell.periods[0].start]  # where it became what it is at ``at``
+    commits = list(dict.fromkeys(edit.commit for edit in point.beside))
+    edit = f", after {commits[-1].short} {subject_of(commits[-1], 50)}" if commits else ""
+    earlier = f" or {counted(len(commits) - 1, 'earlier edit')}" if commits[1:] else ""
     return Flip(
         document=flip.cell.document,
         path=flip.cell.path,
@@ -159,6 +168,7 @@ def _listed_flip(flip: CellFlip) -> Flip:
         after=None if after.state == "absent" else after.state,
         value=next((text for value in values if (text := written(value)) is not None), ""),
         named_path=flip.cell.named_path,
+        since=f"{point.snapshot.label}{edit}{earlier}" if flip.fate in FLIPS else "",
     )
 
 

@@ -196,7 +196,7 @@ def change_lines(change: ResultChange) -> Iterator[str]:
     yield ""
     names = {metric.name for metric in change.metrics}
     words = {"wrong_value": "failed", "correct": "passed"} if PASSED.name in names and "recall" not in names else {}
-    of_several = any(flip.document for flip in change.flips)
+    of_several, dated = any(flip.document for flip in change.flips), any(flip.since for flip in change.flips)
     flips = (
         (
             flip.change,
@@ -208,13 +208,14 @@ def change_lines(change: ResultChange) -> Iterator[str]:
                     words.get(outcome, outcome.replace("_", " ")) if outcome else NIL
                     for outcome in (flip.before, flip.after)
                 ),
+                *((prose(flip.since) or NIL,) if dated else ()),
             ),
         )
         for flip in change.flips
     )
     title, heads = "Checks" if "f1" in names else "Answers", ("Case", "Check", "Expected")
     title, heads = (title, heads) if words else ("Values", ("Document", "Field", "Value"))
-    yield from flip_lines(title, (*heads[1 - of_several :], before, after), flips)
+    yield from flip_lines(title, (*heads[1 - of_several :], before, after, *("Since",) * dated), flips)
 
 
 def sides_lines(changes: Sequence[ResultChange]) -> Iterator[str]:
