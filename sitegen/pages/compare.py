@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 from msgspec.structs import replace
@@ -82,6 +83,11 @@ def compare_page(
     prompts = {at: draw(edits_since(series, at), series.points[at].snapshot.commit) for at in earlier} if draw else {}
     view = CompareView(series=series, data=data, earlier=earlier, answers=answers, prompts=prompts)
     return Page(links.compare(series.info.id), "pages/compare.html", view)
+
+
+def address(where: Mapping[str, str]) -> str:
+    """The address of the answers with a value on each of some axes beside the best others."""
+    return f"compare.html#{urlencode({'m': ','.join(map('='.join, where.items()))})}"
 
 
 def edits_since(series: Series, index: int) -> list[Edit]:

@@ -47,11 +47,22 @@ class Comparison {
     this.restore();
   }
 
-  /** By the name of a baseline, of a report, a label or a number: 0014, iteration-014 or 14; the last two mean the iteration as last scored. */
+  /** By the name of a baseline, of a report, a label or a number: 0014, iteration-014 or 14; the last two mean the iteration as last scored.
+      Answers are found by what stands behind their axis too (`variant: careful`), and by a part that no other name has. */
   place(text) {
-    const name = $$("[data-base]").find(button => button.dataset.name === text)?.dataset.base ?? text;
-    const exact = this.points.findIndex(point => point.slug === name), number = label => label.replace(/^iteration-0*/, "");
-    return exact < 0 ? this.points.findLastIndex(({ label }) => label === name || number(label) === number(name)) : exact;
+    const name = $$("[data-base]").find(button => button.dataset.name === text)?.dataset.base ?? text, last = test => this.points.findLastIndex(test);
+    const exact = this.points.findIndex(point => point.slug === name), number = label => label.replace(/^iteration-0*|^\w+: /, "");
+    const named = exact < 0 ? last(({ label }) => label === name || number(label) === number(name)) : exact;
+    const alike = this.points.filter(({ label }) => this.isOfAnswers && name && label.toLowerCase().includes(name.toLowerCase()));
+    return named < 0 && alike.length === 1 ? this.points.indexOf(alike[0]) : named;
+  }
+
+  /** Of other answers of the same sort those with the best headline; without any, the first of all. */
+  rival(place) {
+    const sort = ({ slug }) => slug.replace(/=[^,]*/g, ""), sign = this.data.metrics[0][1] ? 1 : -1, own = this.points[place];
+    const others = this.points.filter(point => point !== own && sort(point) === sort(own));
+    const [best] = others.sort((one, other) => sign * ((other.values[0] ?? -sign) - (one.values[0] ?? -sign)));
+    return best ? this.points.indexOf(best) : +(place === 0);
   }
 
   /** The names of all points by place, and these newest first, with those that have the output of an earlier one last. */
@@ -118,7 +129,8 @@ class Comparison {
   restore() {
     const address = hash(), slugs = [...this.letters].map(name => address.get(name)).filter((slug, side) => side < 2 || slug !== null);
     const first = this.isOfAnswers ? [0, 1] : [this.best, this.last];
-    const places = slugs.map((slug, side) => (slug === null ? first[side] : this.place(slug)));
+    let places = slugs.map((slug, side) => (slug === null ? first[side] : this.place(slug)));
+    if (this.isOfAnswers && places[0] >= 0 && slugs[0] && slugs[1] === null) places = [places[0], this.rival(places[0])].sort((one, other) => one - other);
     if (this.isOfAnswers && slugs.some(Boolean)) requestAnimationFrame(() => this.card.scrollIntoView());
     const unknown = slugs.filter((slug, side) => places[side] < 0);
     if (!unknown.length) this.show(...places);

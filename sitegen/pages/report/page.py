@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import inf
 from typing import Final
+from urllib.parse import urlencode
 
 from msgspec.structs import replace
 
@@ -397,6 +398,11 @@ class ReportView(Frozen, dict=True, gc=True):
             how = "the last edit not after the time that the output records"
             return f"{how}, or the edit that was committed with it" if len(self.instructions) > 1 else how
         return "the last edit up to this commit, because the output records neither commit nor time"
+
+
+def address(where: Mapping[str, str]) -> str:
+    """The address of the errors of the answers with these values, for a report that does not show the answers."""
+    return f"#{urlencode({'q': next(iter(where.values()))})}"
 
 
 def files(snapshot: Snapshot, outputs: int = 5) -> list[tuple[str, Blob | None]]:
