@@ -113,8 +113,7 @@ def history_lines(series: Series) -> list[str]:
 
 def _point_lines(series: Series, index: int, widths: Sequence[int], *, both: bool) -> Iterator[str]:
     """Yield the lines of a point; with ``both``, the headline also as judged today."""
-    from sitegen.analysis.series import variant_spread
-    from sitegen.pages.labels import STALE, STATUSES, changes, signed, span, spread_words, verdict_word, verdict_words
+    from sitegen.pages.labels import STALE, STATUSES, averaged, changes, signed, span, verdict_word, verdict_words
     from sitegen.stats.counts import errors
 
     point, before = series.points[index], series.points[index - 1] if index else None
@@ -132,8 +131,8 @@ def _point_lines(series: Series, index: int, widths: Sequence[int], *, both: boo
     yield f"{label:25} {numbers} {moved:>9} {errors(card.counts):7,}  {_commit_words(at.commit)}"
     if card.status != "scored":
         yield f"    {STATUSES[card.status]}"
-    if spread := variant_spread(series.specs[0], card):
-        yield f"    {line(spread_words(spread))}"
+    if average := averaged(spec, card):
+        yield f"    {line(average)}"
     if change and (origin := change.origin(spec)):
         yield f"    change: {line(origin)}"
     if point.change and (verdict := point.change.verdict):

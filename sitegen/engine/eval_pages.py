@@ -133,8 +133,7 @@ class _EvalPages:
         self._write_comparison(series)
         newest_card = series.points[-1].scorecard if series.points else None
         if newest_card and newest_card.has_variants and not writer.is_fresh(links.variants(info.id), keys[-1]):
-            specs = specs_with_usage(self._specs, [newest_card])
-            page = variants_page(series, specs, self._cards.result(series.points[-1].snapshot))
+            page = variants_page(series, self._cards.result(series.points[-1].snapshot))
             writer.write(page.path, self._renderer.render(page), keys[-1])
         notes = placed_notes(self._notes, series)
         if notes:

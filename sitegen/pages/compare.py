@@ -15,11 +15,10 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.change import best_before_newest
-from sitegen.analysis.series import variant_spread
 from sitegen.model.changes import Change
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
-from sitegen.model.series import Point, Series, VariantSpread
+from sitegen.model.series import Point, Series
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
@@ -102,11 +101,6 @@ def edits_since(series: Series, index: int) -> list[Edit]:
         for first, edit in spans.values()
         if edit is first or (first.old and edit.new)
     ]
-
-
-def spread(series: Series, point: Point) -> VariantSpread | None:
-    """The variants that the headline of a point averages."""
-    return variant_spread(series.specs[0], point.scorecard)
 
 
 def errors(point: Point) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from sitegen.analysis.change import best_before_newest, changes
 from sitegen.analysis.flips import fate_of
 from sitegen.analysis.noise.samples import interval_of, is_counted
-from sitegen.analysis.series import series_of, variant_spread
+from sitegen.analysis.series import series_of
 from sitegen.analysis.slices import answerers, part_of
 from sitegen.importers.case import BETWEEN
 from sitegen.model.changes import Change, ChangeVerdict
@@ -40,7 +40,7 @@ from sitegen.pages.compare_cells import FEWEST, STATES, CellSource
 from sitegen.pages.effects import verdict_pill
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
-from sitegen.pages.labels import SAME_OUTPUT, in_both, moved_by, own_unit, smallest_change, spread_words
+from sitegen.pages.labels import SAME_OUTPUT, averaged, in_both, moved_by, own_unit, smallest_change
 from sitegen.pages.report.why_rows import because
 from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import cut, day, line
@@ -275,7 +275,7 @@ def _short_point(details: dict[str, Any], piece: int | None) -> list[Any]:
 def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
     at, card = point.snapshot, point.scorecard
     first = point.first_with_output
-    spread = variant_spread(series.specs[0], card)
+    average = averaged(series.specs[0], card)
     return {
         "slug": at.slug,
         "label": at.label,
@@ -289,7 +289,7 @@ def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
         **({"model": ", ".join(card.usage.models)[:160]} if card.usage and card.usage.models else {}),
         **({"judge": judge} if judge else {}),
         **({} if first is None else {"same": series.points[first].snapshot.slug}),
-        **({"averaged": spread_words(spread)} if spread else {}),
+        **({"averaged": average} if average else {}),
         "ends": point.interval and [round(point.interval.low, 3), round(point.interval.high, 3)],
     }
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from sitegen.analysis.noise.samples import interval_of, is_counted
-from sitegen.analysis.series import repeats_the_point_before
+from sitegen.analysis.series import repeats_the_point_before, variant_spread
 from sitegen.importers.case import BETWEEN
 from sitegen.model.changes import ChangeVerdict, DeltaParts, Ends, Interval, MetricDelta, Overlap, StepStatus, Unit
 from sitegen.model.commits import Commit
@@ -134,6 +134,12 @@ def spread_words(spread: VariantSpread) -> str:
         return f"{average}: all {metric_text(spread.best)}"
     worst, best = line(spread.worst_name, 60), line(spread.best_name, 60)
     return f"{average}: {metric_text(spread.worst)} ({worst}) to {metric_text(spread.best)} ({best})"
+
+
+def averaged(spec: MetricSpec, card: Scorecard) -> str:
+    """The same of a scorecard; empty if it has no variants."""
+    spread = variant_spread(spec, card)
+    return spread_words(spread) if spread else ""
 
 
 def subject_of(commit: Commit, longest: int) -> str:

@@ -19,6 +19,7 @@ from sitegen.pages.compare_data import sentence
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.formats import number
 from sitegen.pages.html.tables import Column, class_name
+from sitegen.scoring.usage import specs_with_usage
 from sitegen.stats.significance import ALPHA
 
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -103,12 +104,13 @@ class VariantsView(Frozen, dict=True, gc=True):
         ]
 
 
-def variants_page(series: Series, specs: tuple[MetricSpec, ...], result: Result) -> Page:
+def variants_page(series: Series, result: Result) -> Page:
     """The page of the newest point of an eval with variants."""
     from sitegen.analysis.variants import variant_comparison, variants_of  # statistics that few evals need
 
     info, newest = series.info, series.points[-1]
     metrics = [dict(variant.metrics) for variant in newest.scorecard.variants]
+    specs = specs_with_usage(series.specs, [newest.scorecard])
     values = [(spec, tuple(of_variant.get(spec.name) for of_variant in metrics)) for spec in specs]
     view = VariantsView(
         info=info,

@@ -104,29 +104,27 @@ def compare_results(info: EvalInfo, results: Sequence[Result], names: Sequence[s
     Which of their files differ is unknown, so that the changes have no parts.
     """
     specs = specs_of_results(*results)
-    first, *others = (_unknown_snapshot(name) for name in names)
+    first, *others = (
+        Snapshot(
+            iteration=0,
+            label=name,
+            slug=name,
+            commit=Commit(sha=WORKTREE, position=0, author="", committed_at="", subject=""),
+            cause=("outputs",),
+            outputs=(Blob(name, name),),
+            ground_truth=Blob(name, name),
+            mapping=None,
+            schema=None,
+            settings="{}",
+        )
+        for name in names
+    )
     changes = []
     for snapshot, result in zip(others, results[1:], strict=True):
         series = series_of(info, specs, (first, snapshot), (results[0], result))
         between = first.label, snapshot.label
         changes.append(result_change(series, 0, 1, change(series, 0, 1), names=between))
     return tuple(changes)
-
-
-def _unknown_snapshot(name: str) -> Snapshot:
-    """A snapshot whose files differ from those of a snapshot of any other name."""
-    return Snapshot(
-        iteration=0,
-        label=name,
-        slug=name,
-        commit=Commit(sha=WORKTREE, position=0, author="", committed_at="", subject=""),
-        cause=("outputs",),
-        outputs=(Blob(name, name),),
-        ground_truth=Blob(name, name),
-        mapping=None,
-        schema=None,
-        settings="{}",
-    )
 
 
 def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> tuple[ComparisonDocument, Thresholds]:

@@ -91,14 +91,6 @@ def test_bars_of_variants_are_as_long_as_their_numbers_and_show_the_target(visit
     expect(accuracy).to_contain_text("target 0.85")
 
 
-def test_wins_ties_and_losses_are_as_many_as_the_cases(visit):
-    page = visit(VARIANTS)
-    for bar in page.locator(".wtl").all():
-        parts = [float(part.get_attribute("width") or 0) for part in bar.locator("rect").all()]
-        assert bar.get_attribute("viewBox") == f"0 0 {sum(parts):g} 1"
-    expect(page.locator(".wtls > div").first).to_contain_text("4 equal")
-
-
 def test_two_variants_have_their_answers_side_by_side(visit):
     page = visit(VARIANTS)
     page.get_by_role("link", name="Answers side by side").click()

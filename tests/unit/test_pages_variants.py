@@ -69,7 +69,7 @@ def page_of(found: Scorecard, **info: object) -> VariantsView:
     about = EvalInfo("faq", "Questions", kind="responses", **info)  # type: ignore[arg-type]
     of_two = sample.series(2)
     points = (of_two.points[0], replace(of_two.points[1], scorecard=found))
-    page = variants_page(replace(of_two, info=about, points=points), (ACCURACY, QUALITY), Result(found, ()))
+    page = variants_page(replace(of_two, info=about, points=points, specs=(ACCURACY, QUALITY)), Result(found, ()))
     assert (page.path, page.template) == ("evals/faq/variants.html", "pages/variants.html")
     assert isinstance(page.view, VariantsView)
     return page.view

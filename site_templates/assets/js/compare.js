@@ -57,12 +57,11 @@ class Comparison {
     return named < 0 && alike.length === 1 ? this.points.indexOf(alike[0]) : named;
   }
 
-  /** Of other answers of the same sort those with the best headline; without any, the first of all. */
-  rival(place) {
-    const sort = ({ slug }) => slug.replace(/=[^,]*/g, ""), sign = this.data.metrics[0][1] ? 1 : -1, own = this.points[place];
-    const others = this.points.filter(point => point !== own && sort(point) === sort(own));
-    const [best] = others.sort((one, other) => sign * ((other.values[0] ?? -sign) - (one.values[0] ?? -sign)));
-    return best ? this.points.indexOf(best) : +(place === 0);
+  /** A side, and of others of the same sort the one with the best headline, in the order in which the build judges them. */
+  withBest(own) {
+    const sort = ({ slug }) => slug.replace(/=[^,]*/g, ""), worth = ({ values }) => (values[0] ?? 0) * (this.data.metrics[0][1] ? 1 : -1);
+    const others = this.points.filter(point => point !== own && sort(point) === sort(own)).sort((one, other) => worth(other) - worth(one));
+    return [own, ...others.slice(0, 1)].map(point => this.points.indexOf(point)).sort((one, other) => one - other);
   }
 
   /** The names of all points by place, and these newest first, with those that have the output of an earlier one last. */
@@ -129,8 +128,8 @@ class Comparison {
   restore() {
     const address = hash(), slugs = [...this.letters].map(name => address.get(name)).filter((slug, side) => side < 2 || slug !== null);
     const first = this.isOfAnswers ? [0, 1] : [this.best, this.last];
-    let places = slugs.map((slug, side) => (slug === null ? first[side] : this.place(slug)));
-    if (this.isOfAnswers && places[0] >= 0 && slugs[0] && slugs[1] === null) places = [places[0], this.rival(places[0])].sort((one, other) => one - other);
+    const places = slugs.map((slug, side) => (slug === null ? first[side] : this.place(slug)));
+    if (this.isOfAnswers && places[0] >= 0 && slugs[1] === null && slugs[0]) places.splice(0, 2, ...this.withBest(this.points[places[0]]));
     if (this.isOfAnswers && slugs.some(Boolean)) requestAnimationFrame(() => this.card.scrollIntoView());
     const unknown = slugs.filter((slug, side) => places[side] < 0);
     if (!unknown.length) this.show(...places);

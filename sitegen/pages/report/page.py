@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from sitegen.analysis.noise.repeats import Repeats
 from sitegen.analysis.recorded import DifferencePart, recorded_otherwise
-from sitegen.analysis.series import variant_spread
 from sitegen.analysis.slices import NO_CELLS, At, Slice, Split, splits
 from sitegen.config.models import Note
 from sitegen.model.changes import EditedFile
@@ -25,7 +24,7 @@ from sitegen.model.metrics import ErrorNumbers, MetricSpec, Verdict
 from sitegen.model.outcomes import CellFlip, CellKey, Judgement, Stated
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import AlignmentPanel, DocumentScore, Panel, Result, Scorecard
-from sitegen.model.series import HEADLINES, EvalInfo, Point, VariantSpread, WeakSection
+from sitegen.model.series import HEADLINES, EvalInfo, Point, WeakSection
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
@@ -371,11 +370,6 @@ class ReportView(Frozen, dict=True, gc=True):
         if (change < 0) is self.specs[0].higher_is_better and change:
             return []
         return [part for split in self.splits for part in split.values() if part.is_worse and len(part.where) == 1]
-
-    @property
-    def spread(self) -> VariantSpread | None:
-        """The range of the headline over variants, whose average it is."""
-        return variant_spread(self.specs[0], self.card)
 
     @property
     def edits_by_commit(self) -> list[list[FileEdit]]:

@@ -20,7 +20,7 @@ from sitegen.analysis.causes import ProblemCause
 from sitegen.analysis.change import best_points, change, values_now
 from sitegen.analysis.deltas import comparable_since
 from sitegen.analysis.noise.repeats import FEWEST, noise_of, repeats_among
-from sitegen.analysis.series import problems_of_point, variant_spread
+from sitegen.analysis.series import problems_of_point
 from sitegen.analysis.slices import Split, axes_of, headlines_by, splits
 from sitegen.importers.case import BETWEEN
 from sitegen.model.changes import Change, Noise
@@ -28,7 +28,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, MetricSpec
 from sitegen.model.outcomes import LARGEST_NUMBER
 from sitegen.model.scorecards import ANSWERERS, Scorecard
-from sitegen.model.series import EvalInfo, EvalSummary, Point, Series, VariantSpread
+from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
 from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.html.formats import NIL, percent, printable
@@ -285,11 +285,6 @@ class TrendView(Frozen, dict=True, gc=True):
                 value = self.values[-1][k] if self.values else None
                 found.append((spec, target, None if value is None else spec.reaches(value, target)))
         return found
-
-    @property
-    def spread(self) -> VariantSpread | None:
-        """The range of the newest headline over variants, whose average it is."""
-        return variant_spread(self.specs[0], self.points[-1].scorecard)
 
     @property
     def score_changes_of(self) -> tuple[ProblemCause, ...]:
