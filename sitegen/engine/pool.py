@@ -119,9 +119,7 @@ def pool_for(
     end_shared_processes()
     _share_one_heap()
     # A forked process inherits imports and values. No thread of ours runs, so no lock is held while memory is copied.
-    method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else "spawn"
-    start = multiprocessing.get_context(method)
-    with ProcessPoolExecutor(processes, start, initializer=_begin_worker) as executor:
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), initializer=_begin_worker) as executor:
         executor.submit(int)  # starts the processes now, while no git process runs whose pipes they would inherit
         yield Pool(_explained(executor.submit), processes, _explained(methodcaller("result")))
 
@@ -166,7 +164,7 @@ def _share_one_heap() -> None:
     """
     try:
         libc = os.confstr("CS_GNU_LIBC_VERSION")
-    except (AttributeError, ValueError):  # Windows has no confstr, and other C libraries do not know the name
+    except ValueError:  # other C libraries do not know the name
         return
     if libc:
         import ctypes

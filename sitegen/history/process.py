@@ -146,21 +146,19 @@ class _Answers(RawIOBase):
     def __init__(self, pipe: Any, wait: Callable[[Callable[[float], bool]], None]) -> None:
         self._pipe = pipe.raw
         self._wait = wait
-        self._poll = select.poll() if hasattr(select, "poll") else None  # Windows has none
-        if self._poll:
-            self._poll.register(pipe, select.POLLIN)
+        self._poll = select.poll()
+        self._poll.register(pipe, select.POLLIN)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> Any:
-        poll = self._poll
-        self._wait(lambda seconds: poll is None or bool(poll.poll(seconds * 1000)))
+        self._wait(lambda seconds: bool(self._poll.poll(seconds * 1000)))
         return self._pipe.readinto(buffer)
 
 
 def _started_git(call: list[str], folder: Path, variables: dict[str, str]) -> subprocess.Popen[bytes]:
-    """Start git by GitPython, which runs no ``git.exe`` that lies in the working folder, as Windows would."""
+    """Start git by GitPython's own way of starting it, which decision record 0061 explains."""
     from git.cmd import safer_popen
 
     try:
