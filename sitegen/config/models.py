@@ -124,7 +124,7 @@ class BuildLimits(ConfigTable):
     GB."""
     reports_kept: int = 500
     """Number of the newest reports of each eval that are full, and of the newest edits of instruction files that have a
-    page. Short pages replace older reports; older edits are lines on the pages of commits."""
+    whole page. Older reports and edits have short pages."""
     discrepancies_per_type: int = 50
     """Number of rows of each error type in a report before "show more". The whole list is beside it as JSON."""
 

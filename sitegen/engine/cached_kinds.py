@@ -1,7 +1,7 @@
 """Declares every kind of value that the memo caches between builds: its type, what decides it, how long it lives.
 
 Only ``engine/site_files.py`` stores values of its own: the files of each output folder. Changing the type of a value
-here requires a higher ``SCHEMA_VERSION`` in ``engine/memo.py``. Decision record 0062 lists what each kind saves.
+here requires a higher ``SCHEMA_VERSION`` in ``engine/memo.py``. Decision record 0062 says which values are kept.
 """
 
 import json
@@ -185,8 +185,8 @@ class EndOfWalk(FoldEnd):
 # Configuration.
 
 CONFIGURATION: Final = CachedKind(name="configuration", type=Configuration, until="inputs")
-"""The manifest of a commit, and the mapping with the settings of an eval, by digests of their contents; answers about
-contents; what the search for evals found."""
+"""The manifest of a commit, and the mapping with the settings of an eval, by digests of their contents: for ever.
+Answers about contents, and what the search for evals found, are replaced."""
 
 # Scores.
 

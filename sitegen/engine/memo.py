@@ -235,7 +235,7 @@ class Memo:
         with self.transaction():
             self.put_rows(self._put_meanwhile)
 
-    # Values by kind and key. ``engine/cached_kinds.py`` declares the kinds, except the three kinds of the fold.
+    # Values by kind and key. ``engine/cached_kinds.py`` declares the kinds.
     # Contents are cast, so that a damaged one of another type is bytes that cannot be decoded.
 
     def get(self, kind: str, key: str) -> bytes | None:
