@@ -195,8 +195,12 @@ def _nearest(name: str, names: Sequence[str]) -> str:
     from difflib import get_close_matches
 
     names = list(filter(None, names))
-    close = get_close_matches(name, names, 5, 0.5) or names[:5]
-    return f"Did you mean {', '.join(line(other, 80) for other in close)}?" if close else "No name is similar."
+    close = [repr(line(other, 80)) for other in get_close_matches(name, names, 5, 0.5) or names[:5]]
+    return (
+        f"Did you mean {' or '.join(filter(None, (', '.join(close[:-1]), *close[-1:])))}?"
+        if close
+        else "There is none."
+    )
 
 
 def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:

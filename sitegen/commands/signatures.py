@@ -143,7 +143,7 @@ def demo(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or em
 @spelled_out("rev", "repo", "cache")
 def history(
     options: Options,
-    eval_id: EvalId,
+    eval_id: EvalId = "",
     by: Annotated[
         str | None,
         typer.Option(

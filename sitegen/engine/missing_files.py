@@ -62,14 +62,10 @@ class MissingFiles(Frozen):
                 if is_settings and misspelt(splitext(near.lstrip("."))[0], (stem,)):
                     yield Problem("warning", f"{near!r} is not read.", f"Call it {name!r}.", path=_below(folder, near))
         own = [path for path in self.layout.site.mapping if path not in MAPPINGS]
-        if own and not any(self._is_mapping(path) for path in own):
+        folders = [*map(self._folder, self.summaries)] or [""]
+        if own and not any(self._is_file(path.replace("{dir}", folder)) for path in own for folder in folders):
             message = f"`mapping` of the site's configuration names no file that is there: {', '.join(own)}."
             yield Problem("warning", message, f"Commit the mapping, or correct the path. {_IGNORED}")
-
-    def _is_mapping(self, path: str) -> bool:
-        if "{dir}" not in path:
-            return self._is_file(path)
-        return any(self._is_file(path.replace("{dir}", self._folder(eval_id))) for eval_id in self.summaries)
 
     def _eval(self, entry: EvalConfig) -> Iterator[Problem]:
         summary = self.summaries.get(entry.id)

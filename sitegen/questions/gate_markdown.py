@@ -49,11 +49,12 @@ def gate_markdown(report: GateReport) -> str:
     moved = [check for check in report.evals if _has_moved(check)]
     unmoved = [check for check in report.evals if not _has_moved(check)]
     verdicts = Counter(check.verdict for check in report.evals)  # worst first, in the order of the report
+    outcome, ids = "pass" if report.passed else "fail", (code(short_id(of)) for of in (report.head, report.base))
     tally = ", ".join(f"{count(number)} {verdict}" for verdict, number in verdicts.items())
     matched = _number_of(check for check in report.evals if check.matched)
-    compared = f"{matched} compared{f': {tally}' if len(verdicts) > 1 else ''}"
-    outcome, ids = "pass" if report.passed else "fail", (code(short_id(of)) for of in (report.head, report.base))
-    begin = [f"**Evals: {outcome}.** {' against '.join(ids)}, {compared}.", *_caveats(report.evals)]
+    compared = f"{matched} compared{f': {tally}' if verdicts.keys() - {outcome} else ''}"
+    open_ones = f", {number} inconclusive" if report.passed and (number := verdicts["inconclusive"]) else ""
+    begin = [f"**Evals: {outcome}{open_ones}.** {' against '.join(ids)}, {compared}.", *_caveats(report.evals)]
     if report.passed and not moved:
         begin[0] += f" Nothing changed in {_number_of(unmoved)}." if unmoved else ""
         return "\n\n".join(begin) + "\n"

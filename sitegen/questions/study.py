@@ -51,9 +51,8 @@ class Study(Frozen):
     def history(self, eval_id: str) -> EvalHistory:
         """The history of an eval. Raises ConfigurationError if there is no such eval."""
         if eval_id not in self.evals:
-            raise ConfigurationError(
-                f"There is no eval {eval_id!r}.", fix=f"The evals of this project: {', '.join(self.evals)}."
-            )
+            what = f"There is no eval {eval_id!r}." if eval_id else "An eval has to be named."
+            raise ConfigurationError(what, fix=f"The evals of this project: {', '.join(self.evals) or 'none'}.")
         return self.evals[eval_id]
 
     def results(self, history: EvalHistory, snapshots: Sequence[Snapshot]) -> tuple[Result, ...]:

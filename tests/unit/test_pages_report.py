@@ -13,10 +13,11 @@ from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Judgement
 from sitegen.model.scorecards import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.model.site import Page
+from sitegen.model.timeline import Blob
 from sitegen.pages.html.cells import DisplayValue, shown_pair
 from sitegen.pages.report import report_rows
 from sitegen.pages.report.discrepancies import LOADABLE, section
-from sitegen.pages.report.page import ALIGNED, DOCUMENTS, LISTS, ReportView
+from sitegen.pages.report.page import ALIGNED, DOCUMENTS, LISTS, ReportView, files
 from sitegen.pages.report.report_rows import rows_file
 from sitegen.text.values import as_text
 from sitegen.text.words import WordSpan
@@ -187,6 +188,11 @@ def test_of_very_many_documents_those_with_the_most_errors_are_listed():
 )
 def test_a_section_is_the_first_step_of_an_attribute(attribute, name):
     assert section(attribute) == name
+
+
+def test_the_last_of_five_outputs_says_how_many_more_there_are():
+    many = replace(sample.snapshot(1, sample.commit(1)), outputs=(Blob("a", "1"),) * 8)
+    assert [role for role, _ in files(many)][3:5] == ["Output", "Output, and 3 more"]
 
 
 def test_the_report_says_which_instructions_made_the_output():

@@ -40,10 +40,6 @@ def test_a_format_error_of_a_whole_list_has_no_false_negative() -> None:
     assert counts.tally([whole]) == Counts(fp=1, format_error=1)
 
 
-def test_the_total_of_nothing_is_nothing() -> None:
-    assert counts.total([]) == Counts()
-
-
 def test_totals_are_summed_number_by_number() -> None:
     assert counts.total(
         [

@@ -22,7 +22,7 @@ from sitegen.text.patch import (
     rendered,
     version_steps,
 )
-from sitegen.text.plain import cut, line
+from sitegen.text.plain import cut
 from sitegen.text.sections import TextStats, count_words, stated_version, text_stats
 from sitegen.text.values import texts_with_types
 from sitegen.text.words import LONGEST, WordSpan, mark, tokens
@@ -32,10 +32,6 @@ def test_a_cut_says_how_much_is_missing():
     assert cut("a" * 25, 2) == "a" * 25  # as long as what would say that 23 are missing
     assert cut("a" * 1_003, 2) == "aa … (1,001 more characters)"
     assert cut(cut("a" * 10_003, 1_003), 2) == "aa … (10,001 more characters)"
-
-
-def test_one_line_has_no_line_feeds():
-    assert line("a\nb\u2028c") == "a b‹U+2028›c"
 
 
 @pytest.mark.parametrize(

@@ -399,8 +399,10 @@ def address(where: Mapping[str, str]) -> str:
     return f"#{urlencode({'q': next(iter(where.values()))})}"
 
 
-def files(snapshot: Snapshot, outputs: int = 5) -> list[tuple[str, Blob | None]]:
-    """The roles and the files that a snapshot was scored from, with a limit on outputs, which alone may be missing."""
+def files(snapshot: Snapshot) -> list[tuple[str, Blob | None]]:
+    """The roles and the files that a snapshot was scored from: outputs, which alone may be missing, up to the fifth."""
     rest = {"Ground truth": snapshot.ground_truth, "Field mapping": snapshot.mapping, "Schema": snapshot.schema}
-    listed: list[tuple[str, Blob | None]] = [("Output", blob) for blob in snapshot.outputs[:outputs] or (None,)]
+    listed: list[tuple[str, Blob | None]] = [("Output", blob) for blob in snapshot.outputs[:5] or (None,)]
+    if more := len(snapshot.outputs[5:]):
+        listed[-1] = (f"Output, and {more:,} more", listed[-1][1])
     return [*listed, *((role, blob) for role, blob in rest.items() if blob is not None)]

@@ -295,7 +295,7 @@ class TrendView(Frozen, dict=True, gc=True):
     @property
     def files_of(self) -> list[tuple[str, str]]:
         """The role and the path of the files that the newest point was scored from."""
-        found = files(self.points[-1].snapshot, 3) if self.points else ()
+        found = files(self.points[-1].snapshot) if self.points else ()
         return [(role, blob.path) for role, blob in found if blob]
 
     @property
@@ -420,7 +420,12 @@ def moved_fields(points: Sequence[Point], fields: Sequence[FieldOverPoints]) -> 
     """
     columns = [dict(point.scorecard.fields) for point in points]
     rows = {name: tuple([wrong_share(column.get(name)) for column in columns]) for name, *_ in fields}
-    moved = {name: change for name, shares in rows.items() if (change := _changes_of_share(shares))[1]}
+    moved = {}
+    for name, shares in rows.items():
+        defined = [(index, share) for index, share in enumerate(shares) if share is not None]
+        changed = [index for (_, before), (index, share) in pairwise(defined) if share != before]
+        if changed:
+            moved[name] = changed[-1], len(changed)
     return {name: rows[name] for name in sorted(moved, key=moved.__getitem__, reverse=True)}
 
 
@@ -448,13 +453,6 @@ def heat_label(name: str, drawn: Container[str]) -> str:
     """The name of a field below the row of its section, which it leaves out."""
     group = section(name)
     return name.removeprefix(group).lstrip("[].") if group in drawn and group != name else name
-
-
-def _changes_of_share(shares: Sequence[float | None]) -> tuple[int, int]:
-    """The index of the last point at which a defined share changed, and how often it changed; (0, 0): never."""
-    defined = [(index, share) for index, share in enumerate(shares) if share is not None]
-    changed = [index for (_, before), (index, share) in pairwise(defined) if share != before]
-    return (changed[-1] if changed else 0), len(changed)
 
 
 def field_columns(info: EvalInfo) -> list[Column]:

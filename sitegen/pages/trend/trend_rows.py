@@ -210,17 +210,13 @@ def _pills(view: TrendView, index: int) -> str:
     if point.stale:
         pills += f' <span class="pill warn" title="{STALE}">older instructions</span>'
     pills += "".join(f' <span class="pill warn">another {who}</span>' for who in _exchanged(point))
-    names = _edited_names(view.edited[index])
+    paths = view.edited[index]
+    steps = [path.split("/")[-2:] for path in paths]
+    last = [parts[-1] for parts in steps]
+    names = ["/".join(parts) if last.count(parts[-1]) > 1 else parts[-1] for parts in steps[:EDITED]]  # with the folder
+    names += [f"{len(paths) - EDITED:,} more"] if len(paths) > EDITED else []
     pills += "".join(f' <span class="pill acc">{text(line(name, 60))}</span>' for name in names)
     return pills + ' <span class="pill">deleted since</span>' if at.deleted else pills
-
-
-def _edited_names(paths: Sequence[str]) -> list[str]:
-    """Names of instruction files, with the folder if names are equal, and the number of further files."""
-    steps = [path.split("/")[-2:] for path in paths]
-    names = [parts[-1] for parts in steps]
-    listed = ["/".join(parts) if names.count(parts[-1]) > 1 else parts[-1] for parts in steps[:EDITED]]
-    return listed + ([f"{len(paths) - EDITED:,} more"] if len(paths) > EDITED else [])
 
 
 def moved(change: DisplayedChange | None, spec: MetricSpec, verdict: ChangeVerdict | None) -> str:
