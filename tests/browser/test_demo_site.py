@@ -262,6 +262,13 @@ def test_a_long_subject_is_cut_before_a_column_is(visit):
     assert name.evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
+def test_on_a_wide_screen_the_edits_stand_beside_what_flipped(visit):
+    result = visit("evals/rental-contracts/compare.html", viewport=LARGE).locator("[data-result] .beside")
+    flips, edits = (result.locator(part).bounding_box() for part in (".fields-ab", "[data-prompts]"))
+    assert flips["x"] + flips["width"] <= edits["x"]
+    assert edits["y"] < flips["y"] < edits["y"] + edits["height"]
+
+
 def test_a_small_screen_has_the_headings_and_links_of_a_large_one_and_the_newest_end_of_a_strip(visit, demo_site):
     work = visit("index.html", viewport=SMALL).locator("[aria-labelledby=h-fo]")
     for link in ("all fields, and which edit moved which", "how?"):

@@ -79,20 +79,16 @@ def test_the_page_of_methods_has_what_is_true_of_the_kinds_of_the_site_and_searc
 
 
 def test_a_redacted_value_is_not_found():
-    hidden = Cell(
-        "",
-        "name",
-        "name",
-        extra=False,
-        periods=(Period(start=0, state="correct", expected=REDACTED.literal, actual=REDACTED.literal),),
+    hidden = Period(start=0, state="correct", expected=REDACTED.literal, actual=REDACTED.literal)
+    assert (
+        _body(search.values_file("a", CellMap(points=1, cells=(sample.cell("", "name", hidden),), documents={})))[2]
+        == []
     )
-    assert _body(search.values_file("a", CellMap(points=1, cells=(hidden,), documents={})))[2] == []
 
 
 def test_values_are_those_of_the_newest_point_each_once_and_bounded():
     def cell(document: str, *values: tuple[str, str]) -> Cell:
-        periods = (Period(at, "wrong_value", *sides) for at, sides in enumerate(values))
-        return Cell(document, "name", "name", extra=False, periods=tuple(periods))
+        return sample.cell(document, "name", *(Period(at, "wrong_value", *sides) for at, sides in enumerate(values)))
 
     cells = cell("a", ('"Rome"', '"Old"'), ('"Rome"', '"Bern"')), cell("b", ('"Rome"', f'"{"x" * 99}"'))
     file = search.values_file("a/b", CellMap(points=2, cells=cells, documents={}))

@@ -1,30 +1,13 @@
 """Ground truth beside output, as one tree."""
 
-import re
-
 import pytest
 from msgspec.structs import replace
 
 from sitegen.engine.worker_context import Renderer
-from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.pages.report.tree import VALUES, tree_page, value_tree
 from tests import pages_sample as sample
 
-
-def judged(outcome: Outcome, path: str, expected: Value, actual: Value, *, item: str = "", note: str = "") -> Judgement:
-    return Judgement(
-        document="",
-        path=path,
-        attribute=re.sub(r"\d+", "", path),
-        outcome=outcome,
-        expected=expected,
-        actual=actual,
-        note=note,
-        named_path=f"cargo[{item}].name" if item else "",
-    )
-
-
-NAMED = judged("correct", "cargo[0].name", "Cod", "cod", item="Cod")
+NAMED = sample.judgement("cargo[0].name", "correct", "Cod", "cod")
 
 
 def test_the_page_is_bounded_and_shows_hostile_names_as_text():
@@ -46,11 +29,11 @@ def test_the_page_is_bounded_and_shows_hostile_names_as_text():
 def test_an_extra_item_names_the_missing_one_that_alone_has_most_of_its_values(masses, guess):
     names = ("mass", "port", "name")
     of_items = [
-        judged("omission", f"cargo[{at}].{name}", value, None, note="missing item")
+        sample.judgement(f"cargo[{at}].{name}", "omission", value, note="missing item")
         for at, mass in enumerate(masses)
         for name, value in zip(names, (mass, "Oslo", "Ling"), strict=True)
     ]
     for name, value in zip(names, ("7", "Oslo", "Eel"), strict=True):
-        of_items.append(judged("hallucination", f"cargo[0].{name}", None, value, note="extra item"))
+        of_items.append(sample.judgement(f"cargo[0].{name}", "hallucination", None, value, note="extra item"))
     items = value_tree(of_items, sample.result(of_items)).nodes["cargo"].nodes.values()
     assert [node.guess for node in items] == ["", "", guess]

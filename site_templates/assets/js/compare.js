@@ -218,7 +218,11 @@ class Comparison {
     if (sides.length > 2 || this.isOfAnswers) { this.drawSides(sides); return; }
     const found = this.compare(...sides);
     const lists = FATES.filter(fate => found[fate].length).map(fate => this.list(found[fate], fate));
-    this.result.replaceChildren(this.heads(), this.summary(found), this.numbers(found), ...this.fieldsPart(found), this.edits(), ...lists);
+    this.prompt = this.prompts.get(sides.map(({ point }) => point.slug).join(" ")); // the pairs that the page shows without scripts
+    const flips = element("div"), both = element("div", this.prompt && "beside");
+    flips.append(...this.fieldsPart(found), ...lists);
+    both.append(flips, this.prompt ?? "");
+    this.result.replaceChildren(this.heads(), this.summary(found), this.numbers(found), this.edits(), both);
   }
 
   /** Three or more sides: each further one with its verdict against the first, the metrics, and the values that differ. */
@@ -499,10 +503,8 @@ class Comparison {
     }
     if (between.length > COMMITS) list.append(element("li", "muted", `and ${grouped(between.length - COMMITS)} earlier`));
     const sides = places.map(place => this.sides.find(({ point }) => point.slug === this.points[place].slug).point);
-    const prompts = this.prompts.get(this.sides.map(({ point }) => point.slug).join(" "));
-    if (prompts) box.append(prompts);
     const files = [...new Set(between.flatMap(([,,,, paths]) => paths))].map(path => this.data.paths[path]);
-    const line = box.appendChild(element("p", "muted", `All of it as one diff${prompts ? " in the terminal" : ""}: `));
+    const line = box.appendChild(element("p", "muted", `All of it as one diff${this.prompt ? " in the terminal" : ""}: `));
     line.append(element("code", "", `git diff ${sides.filter(point => point.commit).map(point => point.short).join(" ")} -- ${files.join(" ")}`), unnamed);
     return box;
   }
