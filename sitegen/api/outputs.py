@@ -47,7 +47,7 @@ class JudgedOutput:
     result: Result = field(repr=False)
     """The scorecard with every judgement and panel."""
     verdict: Verdict = field(repr=False)
-    """The metrics against their thresholds."""
+    """The metrics against their targets."""
 
     @property
     def status(self) -> Status:
@@ -120,7 +120,7 @@ def evaluate(cases: Records, responses: Records, thresholds: Thresholds = ()) ->
     """Score the responses of a prompt to test cases, without a project.
 
     A case is ``{id, expected, category}``, a response ``{case_id, output, error, quality, embedding}``; only the ids
-    are required, and other keys are ignored. A metric without a threshold here has the default of the kind, if any.
+    are required, and other keys are ignored. A metric without a target here has the default of the kind, if any.
 
     >>> cases = [{"id": "open", "expected": "No"}, {"id": "ivy", "expected": "Twice a week"}]
     >>> answers = [{"case_id": "open", "output": "no", "quality": 5}, {"case_id": "ivy", "output": "So", "quality": 2}]

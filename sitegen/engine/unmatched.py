@@ -124,7 +124,7 @@ def _names_instructions(timeline: Timeline, glob: str) -> bool:
 
 
 def _unknown_metrics(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
-    """Report thresholds and gate limits that never fail: for unknown metrics or evals, or beyond all values."""
+    """Report targets and gate limits that never fail: for unknown metrics or evals, or beyond all values."""
     for entry in timeline.manifest.evals:
         summary = summaries.get(entry.id)
         metrics = list(summary.metrics) if summary else []
@@ -132,7 +132,7 @@ def _unknown_metrics(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -
             if name not in metrics:
                 yield Problem.of_type(
                     "unmatched_limit",
-                    f"The eval {entry.id!r} has a threshold for {name!r}, and no metric has that name.",
+                    f"The eval {entry.id!r} has a target for {name!r}, and no metric has that name.",
                     _offer(name, metrics),
                     path=timeline.layout.manifest_path,
                     eval_id=entry.id,

@@ -12,6 +12,6 @@ eval's kind (``kinds``) turns them into a ``Result``. Kind ``fields`` takes thes
 5. ``fields`` counts the judgements and builds the ``Result``: a scorecard, the judgements and the panels.
 
 The scorers of the other kinds are named in ``kinds.BUILTIN_KINDS``. For every kind, ``kinds`` adds the metrics of
-installed packages, ``usage`` adds cost, tokens and times, ``redaction`` hides values, ``verdict`` applies thresholds,
+installed packages, ``usage`` adds cost, tokens and times, ``redaction`` hides values, ``scorer`` applies targets,
 and ``documents`` writes a result for other programs.
 """

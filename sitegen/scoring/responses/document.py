@@ -36,7 +36,7 @@ class ExactMatch(FrozenObject):
     """Number of responses to cases without an expected text."""
     threshold: float | None
     meets_threshold: bool | None
-    """None if the metric is undefined or has no threshold."""
+    """None if the metric is undefined or has no target."""
 
 
 class Consistency(FrozenObject):
@@ -149,7 +149,7 @@ def responses_document(
     compared = counts.tp + counts.omission + counts.wrong_value
 
     def target(metric: str) -> dict[str, Any]:
-        """Return the threshold of a metric, and whether the metric meets it."""
+        """Return the target of a metric, and whether the metric meets it."""
         row = verdict_on_methods.row(metric)
         met = None if row is None or row.status == "SKIP" else row.status == "PASS"
         return {"threshold": row.threshold if row else None, "meets_threshold": met}
