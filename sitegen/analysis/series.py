@@ -26,7 +26,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import HEADLINES, Derived, EvalInfo, Headline, Point, Series, VariantSpread
 from sitegen.model.timeline import EvalHistory, Snapshot
-from sitegen.scoring.answerers import answerers
+from sitegen.scoring.answerers import answerers_of
 from sitegen.scoring.kinds import in_order_of, nouns_of, scorer
 from sitegen.stats.counts import error_numbers
 
@@ -242,7 +242,7 @@ def first_points_with_output(snapshots: Sequence[Snapshot], kind: str | None = N
         key: tuple[object, ...] = (snapshot.iteration,)
         if snapshot.outputs and not is_recorded:
             oids = [blob.oid for blob in snapshot.outputs]
-            key = tuple(zip(answerers(snapshot.outputs, snapshot.settings), oids, strict=True))
+            key = tuple(zip(answerers_of(snapshot.outputs, snapshot.settings), oids, strict=True))
         earliest.append(first.setdefault(key, index))
     return tuple(None if start == index else start for index, start in enumerate(earliest))
 

@@ -139,7 +139,7 @@ class Configuration(Frozen):
 
     manifest: Parsed[Manifest | None] | None = None
     answers: Mapping[str, str] = {}
-    """Those of ``sitegen.history.blobs.Answers``: what the search for evals and the fold read in contents of files."""
+    """Those of ``sitegen.history.blobs.KnownAnswers``, for the search for evals and for the fold."""
     search: Searched | None = None
     """What the search of a history that names no evals has found."""
     mapping: Parsed[FieldMapping] | None = None

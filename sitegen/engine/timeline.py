@@ -28,7 +28,7 @@ from sitegen.engine.site_files import SiteFiles
 from sitegen.engine.worker_context import WorkerContext, context_of
 from sitegen.engine.writer import digest
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
-from sitegen.history.blobs import Answers
+from sitegen.history.blobs import KnownAnswers
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
@@ -199,7 +199,7 @@ def fold(
     # Of what the fold and the search read in contents.
     version = digest(str(VERSION), str(limits.max_blob_bytes))
     earlier = CONFIGURATION.get(memo, "answers", [version]) or Configuration()
-    answers = Answers(earlier.answers)
+    answers = KnownAnswers(earlier.answers)
     searched = Search(
         names=files.names,
         read=files.read,

@@ -25,7 +25,7 @@ QUICK: Final = 1
 """Level of zlib for contents sent over a network; higher levels take more time than they save."""
 
 
-INPUTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+INPUTS_OF: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "output": {
         "scorecard": (
             *("scorer", "metrics_of_packages", "packages", "redact", "largest_file"),
@@ -58,7 +58,7 @@ if their bytes differ."""
 
 def digest_of_inputs(owner: str, page: str, **inputs: object) -> str:
     """Return the digest of what decides a page or a scorecard. Raises ValueError unless it is that of the table."""
-    names = INPUTS[owner][page]
+    names = INPUTS_OF[owner][page]
     if inputs.keys() != set(names):
         raise ValueError(f"The inputs of {page} are {', '.join(names)}.")
     return digest(page, encode([inputs[name] for name in names]))

@@ -44,7 +44,7 @@ _CHANGED: Final = "changed in the work tree while it was read"
 MISSING: Final = "missing from this clone (a partial or damaged one)"
 
 
-class Answers:
+class KnownAnswers:
     """What contents were found to state, by blob id and question, so that no later build reads them again for it."""
 
     def __init__(self, before: Mapping[str, str] = MappingProxyType({})) -> None:

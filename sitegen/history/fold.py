@@ -55,7 +55,7 @@ from sitegen.history.run_records import report_runs_left_out, with_origin
 from sitegen.model.commits import ChangedPath, Commit, Revision
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory, RenamedEval, Snapshot, last_id
-from sitegen.scoring.answerers import answerers
+from sitegen.scoring.answerers import answerers_of
 from sitegen.text.plain import natural_order
 
 _SHORT: Final = 12
@@ -356,7 +356,7 @@ def _fold_overwritten(state: EvalState) -> None:
     if not outputs and number:
         series.mark_present(str(number), False)
     elif outputs and not (
-        same_contents(state.output, outputs) and answerers(state.output, settings) == answerers(outputs, settings)
+        same_contents(state.output, outputs) and answerers_of(state.output, settings) == answerers_of(outputs, settings)
     ):
         number += 1
         series.units[str(number)] = SeriesIteration(number, f"{number:04d}")
@@ -419,7 +419,7 @@ def _start_snapshots(
         draft, last = files_by_name[name], series.last_snapshot(name)
         outputs, settings = draft.outputs, state.inputs.settings
         is_same = last is not None and same_files(last.outputs, outputs)
-        if last is not None and is_same and answerers(last.outputs, settings) == answerers(outputs, settings):
+        if last is not None and is_same and answerers_of(last.outputs, settings) == answerers_of(outputs, settings):
             # The current files beside its output; another path alone does not change it.
             if not same_file(last.recorded, draft.recorded):
                 last = with_origin(state, last, draft)

@@ -18,7 +18,7 @@ from typing import Final
 from sitegen.data_files.project_files import LARGEST_FILE, LFS, read_file
 from sitegen.errors import POINTER, MissingObjectsError, NothingToReportError, RepositoryError
 from sitegen.history import blobs, patches
-from sitegen.history.blobs import NOTHING, Answers, BlobRead, cat_file
+from sitegen.history.blobs import NOTHING, BlobRead, KnownAnswers, cat_file
 from sitegen.history.process import Process
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.model.commits import WORKTREE
@@ -44,13 +44,13 @@ class Repository:
         *,
         max_blob_bytes: int = LARGEST_BLOB,
         overlay: dict[str, Path | bytes] | None = None,
-        answers: Answers | None = None,
+        answers: KnownAnswers | None = None,
     ) -> None:
         """``overlay`` maps ids of contents that are only in the work tree to their files, or to a packed folder.
 
         ``answers``: those of ``answer`` that are known already.
         """
-        self.answers = answers or Answers()
+        self.answers = answers or KnownAnswers()
         self.place = place
         self.overlay = {} if overlay is None else overlay
         self.max_blob_bytes = max_blob_bytes
@@ -157,7 +157,7 @@ class Repository:
             return objects.read_blob(oid, self.max_blob_bytes)
 
     def answer(self, question: str, oid: str, examine: Callable[[bytes], str | None]) -> str | None:
-        """Return what a content states, as ``Answers.about`` does, reading it if that is not known; None if it cannot.
+        """Return what a content states, as ``KnownAnswers.about`` does, reading it if needed; None if it cannot.
 
         ``question`` identifies ``examine`` and all its inputs besides the content.
         """

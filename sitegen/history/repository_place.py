@@ -48,7 +48,7 @@ SAFE: Final[dict[str, str]] = {
 }
 """Variables that make git answer the same for every user: no replacements, grafts, fetches, prompts or writes."""
 
-CONFIGURATION: Final = (
+_SETTINGS: Final = (
     ("advice.graftFileDeprecated", "false"),
     ("core.alternateRefsCommand", "false"),
     ("core.askPass", ""),
@@ -131,8 +131,8 @@ def git_environment() -> dict[str, str]:
 
 
 def git_command(*arguments: str) -> list[str]:
-    """Return the command by which git is always started, with ``CONFIGURATION``. Its environment needs ``SAFE``."""
-    return [GIT, *(part for name, value in CONFIGURATION for part in ("-c", f"{name}={value}")), *arguments]
+    """Return the command by which git is always started, with ``_SETTINGS``. Its environment needs ``SAFE``."""
+    return [GIT, *(part for name, value in _SETTINGS for part in ("-c", f"{name}={value}")), *arguments]
 
 
 _OPENED: Final = (

@@ -35,7 +35,7 @@ _ASSUMED: Final = 0x8000 | 0x4000_0000
 _ONLY_INTENDED: Final = 0x2000_0000
 """Flag: ``git add --intent-to-add``. The entry has no content yet."""
 _SUBMODULE: Final = "160000"
-_32_BITS: Final = 0xFFFF_FFFF
+_32_BITS: Final = 0xFFFF_FFFF  # the index has that much of a number
 
 
 _Entry: TypeAlias = tuple[str, str, str, tuple[int, ...] | None]

@@ -22,7 +22,7 @@ MOST_BYTES: Final = 20_000_000
 """The most bytes of one unpacked file."""
 _MOST_BYTES_TOGETHER: Final = 200_000_000
 """The most bytes of all unpacked files together."""
-MOST_FILES: Final = 50_000
+MOST_FILES: Final = 50_000  # in one log
 
 _ZSTANDARD_METHOD: Final = 93
 """The compression method Zstandard, which Python's zipfile supports since 3.14."""

@@ -44,10 +44,10 @@ _TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _RUN: Final = re.compile(r"run|iteration|round", re.IGNORECASE)
 _OF_RUNS: Final = ("runs", "history", "iterations")
 """Keys of lists with a row for each run."""
-_LONGEST_TEXT: Final = 80
+_LONGEST_TEXT: Final = 80  # characters of a cell that names a row or is a number
 _MOST_MODELS: Final = 100
 """The most lines that are read to see whether each is of another model."""
-_MOST_TEXTS: Final = 6
+_MOST_TEXTS: Final = 6  # columns of which two together may name the rows
 
 
 class RecordedNumber(Frozen):

@@ -69,7 +69,7 @@ from sitegen.text.plain import cut
 
 _JUDGE: Final = "judge_model"
 """The column of the model that graded all rows, which the file names beside them."""
-_MOST_COLUMNS: Final = 1_000
+_MOST_COLUMNS: Final = 1_000  # of a table that is read
 _MOST_CELLS: Final = 4_000_000
 """The most cells of a CSV file of results: few of them are values that are compared one by one."""
 _FIX: Final = "Write the table again."

@@ -179,7 +179,7 @@ def files_of_history(repository: Repository, head: str, before: FilesOfHistory |
 
 LARGEST: Final = 5_000_000
 """The size of the largest file that is parsed, in bytes."""
-_MOST_READ: Final = 300
+_MOST_READ: Final = 300  # files
 _MOST_BYTES: Final = 60_000_000
 """The most bytes that are read from all files together."""
 ROWS: Final = 200

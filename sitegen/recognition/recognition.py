@@ -132,7 +132,7 @@ _OF_ERRORS = re.compile(
 """Matches names of files that list only the cases in which something went wrong."""
 OFTEN: Final = 3
 """The least number of versions of an output in a folder of examples."""
-_MOST_READINGS: Final = 20_000
+_MOST_READINGS: Final = 20_000  # of files of models, in all commits
 _MOST_BYTES: Final = 1_000_000_000
 """The most files of models, and bytes, that a build reads in all commits unless a manifest asks: some minutes."""
 
@@ -243,7 +243,7 @@ def _is_of_cases(table: FoundTable | None) -> bool:
 
 
 _OF_A_RUN = re.compile(r"(?:run|commit|sha|build|session|experiment|config|version|git)", re.IGNORECASE)
-_LONG: Final = 80
+_LONG: Final = 80  # characters of a row with much text
 _MADE_ID = re.compile(r"(?:.*[_ -])?(?:ids?|file|filename|image|document|url)|.*I[dD]|idx|[iI]ndex")
 """Matches names of columns that may hold ids under a name of the author's own, such as ``alert_id``."""
 _OF_WORDING = re.compile(r"rouge|bleu|similarity|meteor|bert", re.IGNORECASE)

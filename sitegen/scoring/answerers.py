@@ -46,13 +46,13 @@ def answer_in(path: str, glob: str) -> tuple[Answerer, str]:
     return who, rest.rpartition(".")[0].strip("/-_. ")
 
 
-def answerers(files: Iterable[Blob], settings: str) -> list[Answerer]:
+def answerers_of(files: Iterable[Blob], settings: str) -> list[Answerer]:
     """Return who answered in each file of an output, as far as its path tells."""
     glob = glob_of_answers(settings)
     return [answer_in(file.path, glob)[0] for file in files]
 
 
-def by_answerer(files: Sequence[File], settings: str) -> list[tuple[Answerer, tuple[File, ...]]]:
+def files_of_each(files: Sequence[File], settings: str) -> list[tuple[Answerer, tuple[File, ...]]]:
     """Return the files of an output by who answered; all of them together if their paths do not tell."""
     glob, groups = glob_of_answers(settings), dict[Answerer, list[File]]()
     for file in files if glob else ():

@@ -28,7 +28,7 @@ _NO: Final = frozenset({"no", "n"})
 _NOTHING: Final = frozenset({"n/a", "na", "none", "-"})
 """What people write into a cell of a table if there is nothing to write."""
 _FULL_CIRCLE: Final = Decimal(360)
-_MAX_UNORDERED: Final = 300
+_MAX_UNORDERED: Final = 300  # items of a list that are compared in any order; longer ones are compared in theirs
 _ZEROS: Final = re.compile(r"\s*0[0-9]")
 """Digits that begin with a zero, such as a zip code: coercion alone does not turn them into a number."""
 _WITH_UNIT: Final = re.compile(r"[-+−]?[0-9][0-9.,]*\s?[^0-9\s]{1,6}(\s[^0-9\s]{1,4})?")

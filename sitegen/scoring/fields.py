@@ -13,7 +13,7 @@ from sitegen.model.metrics import Metric, Nouns
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import About, Finding
 from sitegen.model.scorecards import AlignmentPanel, DocumentScore, FieldScore, NotePanel, Result, Scorecard, Status
-from sitegen.scoring.answerers import Answerer, by_answerer
+from sitegen.scoring.answerers import Answerer, files_of_each
 from sitegen.scoring.compiled_truth import Branch, CompiledTruth, forget
 from sitegen.scoring.evidence import with_evidence, without_evidence
 from sitegen.scoring.ground_truth import read_ground_truth
@@ -38,7 +38,7 @@ _MOST_REMEMBERED: Final = 20_000
 
 _UNNAMED: Final = "1"
 """The case of a document without a name, which several answer."""
-Answers: TypeAlias = Sequence[tuple[Answerer, ReadOutput]]
+OutputOfEach: TypeAlias = Sequence[tuple[Answerer, ReadOutput]]
 """What each one who answered gave: one output, unless the paths of its files name several."""
 
 
@@ -52,7 +52,7 @@ class FieldsScorer:
         """Most often a correction changes few values, and other rules none, so that the next takes over the others."""
         self._truth: tuple[tuple[str, bytes, Mapping], GroundTruth] | None = None
         """The ground truth that was read last, and how. It is never changed."""
-        self._output: tuple[tuple[object, ...], Answers] | None = None
+        self._output: tuple[tuple[object, ...], OutputOfEach] | None = None
         """The output that was read last, and how. It is never changed."""
 
     def score(self, inputs: ScoringInputs) -> Result:
@@ -107,10 +107,10 @@ class FieldsScorer:
         self._last_used = compiled
         return compiled
 
-    def _read(self, inputs: ScoringInputs, compiled: CompiledTruth) -> Answers:
+    def _read(self, inputs: ScoringInputs, compiled: CompiledTruth) -> OutputOfEach:
         """Read an output, or return the last one if it is asked for again: under the rules of today, for example."""
         truth, of_files = compiled.truth, compiled.rules.of_files
-        groups = by_answerer(inputs.outputs, inputs.settings)
+        groups = files_of_each(inputs.outputs, inputs.settings)
         reading = groups, of_files, len(truth.documents), truth.key, truth.files
         if self._output is None or self._output[0] != reading:
             self._output = reading, [(who, ReadOutput(files, of_files, truth)) for who, files in groups]
@@ -137,7 +137,7 @@ SCORER: Final = Scorer(
 
 
 class _FieldsScoring:
-    def __init__(self, truth: CompiledTruth, answers: Answers, findings: tuple[Finding, ...]) -> None:
+    def __init__(self, truth: CompiledTruth, answers: OutputOfEach, findings: tuple[Finding, ...]) -> None:
         self._truth = truth
         self._answers = answers
         self._findings = [*findings, *truth.findings]

@@ -145,7 +145,7 @@ RulesFile: TypeAlias = Literal["mapping", "settings"]
 
 
 _known: Final[dict[tuple[bytes | None, str], Parsed[Mapping]]] = {}
-_MOST_KNOWN: Final = 64
+_MOST_KNOWN: Final = 64  # mappings that a process holds
 
 
 def read_mapping(content: bytes | None, settings: str, kept: Parsed[Mapping] | None = None) -> Parsed[Mapping]:

@@ -32,7 +32,7 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import WHERE
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
 from sitegen.model.usage import BESIDE, RunUsage, stated_judge
-from sitegen.scoring.answerers import Answerer, by_answerer
+from sitegen.scoring.answerers import Answerer, files_of_each
 from sitegen.scoring.scorer import NO_METRIC, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import with_stated
 from sitegen.stats.counts import mean
@@ -185,7 +185,7 @@ def _score(inputs: ScoringInputs) -> Result:
     judges: set[str] = set()
     runs: list[tuple[Answerer, str, dict[str, RecordedNumber]]] = []
     """Who answered, the id of the run, and its numbers by name."""
-    for who, file in ((who, file) for who, files in by_answerer(inputs.outputs, inputs.settings) for file in files):
+    for who, file in ((who, file) for who, files in files_of_each(inputs.outputs, inputs.settings) for file in files):
         try:
             content = content_of(file, "the file is missing", "Commit it again.")
             root, remarks = read_record(file.path, content)

@@ -62,7 +62,7 @@ UnitVariance: TypeAlias = Callable[[int, int], float | None]
 arguments are the indices of these values."""
 
 
-Step: TypeAlias = tuple[int, int, int]
+Levels: TypeAlias = tuple[int, int, int]
 """Two neighbouring levels: where the first begins, where they meet, and where the second ends."""
 
 
@@ -96,7 +96,7 @@ class LevelValues(Frozen):
         bounds = [*starts, len(self.values)]
         places = len(self.values) - 1
 
-        def gain_if_chance(step: Step) -> float | None:
+        def gain_if_chance(step: Levels) -> float | None:
             """What a step explains if the test of it fails; None if it does not fail."""
             return self._gain(step) if self._chance(step) * places >= CHANCE else None
 
@@ -122,14 +122,14 @@ class LevelValues(Frozen):
         few = last < start >= end - NEWEST
         return start if few and self._chance((last, start, end), self.tails * (end - start)) < _CHANCE_NEWEST else None
 
-    def _gain(self, step: Step) -> float:
+    def _gain(self, step: Levels) -> float:
         """The decrease of the sum of squares if one level is divided into two."""
         start, middle, end = step
         first, second = middle - start, end - middle
         before, after = self.sums[middle] - self.sums[start], self.sums[end] - self.sums[middle]
         return (after / second - before / first) ** 2 * first * second / (first + second)
 
-    def _chance(self, step: Step, tails: float = inf) -> float:
+    def _chance(self, step: Levels, tails: float = inf) -> float:
         """The two-sided p value of Student's test that two levels are the same; 1 without a degree of freedom.
 
         ``tails`` limits the degrees of freedom: the mean of a few values still has much of the tails of a single one.
@@ -157,7 +157,7 @@ class LevelValues(Frozen):
         deviate = (8 * of_tails + 1) / (8 * of_tails + 3) * sqrt(of_tails * log(1 + gain / (variance * of_tails)))
         return erfc(deviate / sqrt(2))
 
-    def _variance_of_units(self, step: Step) -> float | None:
+    def _variance_of_units(self, step: Levels) -> float | None:
         """The mean variance by units of neighbouring values within two levels; None if too few pairs have one."""
         start, middle, end = step
         pairs = (*range(max(start + 1, middle - NEAR), middle), *range(middle + 1, min(middle + NEAR, end)))
@@ -168,7 +168,7 @@ class LevelValues(Frozen):
         mean = (self.sums[end] - self.sums[start]) / (end - start)
         return [value - mean for value in self.values[start:end]]
 
-    def _beyond_tails(self, step: Step) -> bool:
+    def _beyond_tails(self, step: Levels) -> bool:
         """Whether a step is too large to be explained by heavy tails."""
         start, middle, end = step
         few, many = sorted((self._with_blips(start, middle), self._with_blips(middle, end)), key=len)

@@ -22,7 +22,7 @@ from sitegen.engine.cached_kinds import (
     forget_earlier_walk,
 )
 from sitegen.engine.memo import CachedRow, Memo, within
-from sitegen.engine.writer import INPUTS, digest_of_inputs
+from sitegen.engine.writer import INPUTS_OF, digest_of_inputs
 from sitegen.model.metrics import MetricSpec
 
 NUMBERS = CachedKind(name="numbers", type=dict[str, int], until="inputs")
@@ -85,9 +85,9 @@ def test_every_kind_is_in_the_table_under_a_name_of_its_own():
     assert len({kind.name for kind in KINDS}) == len(KINDS)
 
 
-@pytest.mark.parametrize(("owner", "page"), [(owner, page) for owner, pages in INPUTS.items() for page in pages])
+@pytest.mark.parametrize(("owner", "page"), [(owner, page) for owner, pages in INPUTS_OF.items() for page in pages])
 def test_each_input_of_the_table_decides_the_digest_of_its_page_and_no_other_is_taken(owner: str, page: str):
-    inputs = dict.fromkeys(INPUTS[owner][page], "same")
+    inputs = dict.fromkeys(INPUTS_OF[owner][page], "same")
     same = digest_of_inputs(owner, page, **inputs)
     assert digest_of_inputs(owner, page, **dict(reversed(inputs.items()))) == same
     assert (

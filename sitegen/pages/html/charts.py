@@ -22,7 +22,7 @@ from sitegen.model.frozen import Frozen
 _STRIP: Final = 0.05
 """Half the width of the band around a point without a neighbour, in points."""
 
-SPARK_WIDTH: Final = 120
+SPARK_WIDTH: Final = 120  # of a line of one metric beside text, in pixels
 SPARK_HEIGHT: Final = 28
 _SPARK_PAD: Final = 2
 """The size of sparklines, and the padding inside for the width of the line."""
