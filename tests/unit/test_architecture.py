@@ -114,22 +114,19 @@ def _is_lazy(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
 
 
-def layer(name: str) -> int:
-    return next(index for index, members in enumerate(LAYERS) if name in members)
-
-
 def test_every_module_has_a_layer():
     assert {entry.module.partition("/")[0] for entry in imports()} - set().union(*LAYERS) == set()
 
 
 def test_imports_point_down():
+    layer = {name: index for index, members in enumerate(LAYERS) for name in members}
     wrong = []
     for entry in imports():
         root, _, rest = entry.imported.partition(".")
         if root != "sitegen" or not rest:
             continue
         here, there = entry.module.partition("/")[0], rest.partition(".")[0]
-        if there not in ("__version__", here) and layer(here) >= layer(there):
+        if there not in ("__version__", here) and layer[here] >= layer[there]:
             wrong.append(str(entry))
     assert wrong == []
 
