@@ -95,7 +95,7 @@ class Blame:
     def __init__(self, cells: CellMap, snapshots: Sequence[Snapshot], result_of: Callable[[Snapshot], Result]) -> None:
         """``snapshots`` includes at least every snapshot through which the cells were followed.
 
-        ``result_of`` scores a mixture of two of them. It is called at most once for each point at which a cell came or
+        ``result_of``: scores a mixture of two of them. It is called at most once for each point at which a cell came or
         went, and the rules changed together with another role.
         """
         self._snapshots = snapshots

@@ -201,8 +201,8 @@ def mixtures(before: Snapshot, after: Snapshot) -> tuple[Snapshot, ...]:
 def shapley_parts(roles: Sequence[Role], metric_of: Callable[[RoleSet], float | None]) -> DeltaParts | None:
     """Split ``metric_of(roles) - metric_of(())`` into the part of each role; None if any value is undefined.
 
-    ``roles`` differ between two points. ``metric_of`` returns the metric of the earlier point with a subset of these
-    roles taken from the later point.
+    ``roles``: those that differ between two points. ``metric_of``: returns the metric of the earlier point with a
+    subset of these roles taken from the later point.
     """
     parts = shapley_values(roles, metric_of)
     return None if parts is None else DeltaParts(*[parts.get(role, 0.0) for role in ROLES])

@@ -99,7 +99,7 @@ class EffectIndex:
     """Looks up the effects of an edit, in time proportional to the evals that it changed, not to history."""
 
     def __init__(self, summaries: Iterable[EvalSummary], driven_by: Mapping[str, frozenset[str]]) -> None:
-        """``driven_by`` maps evals to the paths of the files that drive them; every file drives any other eval."""
+        """``driven_by``: maps evals to the paths of the files that drive them; every file drives any other eval."""
         self._driven_by = driven_by
         self._summaries = {summary.info.id: summary for summary in summaries}
         self._windows: dict[int, list[tuple[EvalSummary, Window]]] = {}

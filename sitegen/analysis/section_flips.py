@@ -126,7 +126,7 @@ def _summed(tallies: Iterable[Mapping[str, int]]) -> Counter[str]:
 
 
 def _flips_of_section(path: str, edits: Sequence[_EditFlips], everywhere: Counter[str]) -> SectionFlips:
-    """Count the flips of one section. ``everywhere`` has for each field the number of edits across which it flipped."""
+    """Count the flips of one section. ``everywhere``: for each field the number of edits across which it flipped."""
     inside = [(fixed, broken) for touched, fixed, broken in edits if path in touched]
     outside = len(edits) - len(inside)
     fixed, broken = _summed(fixed for fixed, _ in inside), _summed(broken for _, broken in inside)

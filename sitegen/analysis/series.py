@@ -125,7 +125,7 @@ def points(
 ) -> tuple[Point, ...]:
     """Compute all points, oldest first.
 
-    ``scorecard_of`` scores a snapshot, a repeated run, or a mixture of two; ``known`` are the derived values of the
+    ``scorecard_of``: scores a snapshot, a repeated run, or a mixture of two; ``known``: the derived values of the
     first points.
     """
     snapshots = edits.snapshots

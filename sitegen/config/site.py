@@ -54,7 +54,7 @@ _NOT_OF_A_FILE: Final[dict[Location, tuple[str, str]]] = {
 def read_site(root: Path | None, *, read: Read | None = None) -> Parsed[SiteConfig]:
     """Read the site's configuration: ``sitegen.toml``, else ``[tool.sitegen]`` of ``pyproject.toml``, else defaults.
 
-    Unknown keys and wrong values do not count, and are findings that name the file. ``read`` returns a file's content
+    Unknown keys and wrong values do not count, and are findings that name the file. ``read``: returns a file's content
     by its path, for a repository without a work tree. Raises ConfigurationError if a file cannot be read, or if
     ``redact`` is wrong or misspelt: values that it should hide would be on the site.
     """

@@ -195,7 +195,7 @@ def snapshots_of_pages(history: EvalHistory) -> Iterator[Snapshot]:
 def key_of_scorecards(kind: str, context: WorkerContext | None = None) -> Callable[[Snapshot], str]:
     """Return what computes the memo's key of the scorecard of a snapshot, once for equal inputs.
 
-    ``context`` has the globs of hidden values, because a scorecard can quote values, and the size of the largest file
+    ``context``: the globs of hidden values, because a scorecard can quote values, and the size of the largest file
     that is read.
 
     Folders are not included, so that renames and reverts cost nothing. The extension of a file is, because it decides

@@ -56,7 +56,7 @@ class KnownAnswers:
     def about(self, oid: str | None, question: str, examine: Callable[[], str | None]) -> str | None:
         """Return the answer about a blob, from ``examine`` if it is not known yet. None is not kept.
 
-        ``question`` identifies ``examine`` and all its inputs besides the content of the blob.
+        ``question``: identifies ``examine`` and all its inputs besides the content of the blob.
         """
         key = f"{oid} {short_digest(question)}"
         answer = self.given.get(key, self._before.get(key))

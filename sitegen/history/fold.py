@@ -265,7 +265,7 @@ class HistoryFold:
 def fold_eval(state: EvalState, inputs_of: Callable[[EvalState], EvalInputs]) -> None:
     """Fold the commit of the state into an eval: its files, then its folder, then its inputs, then its series.
 
-    ``inputs_of`` returns the inputs of scoring besides outputs; it is called once the files are updated. If ``outputs``
+    ``inputs_of``: returns the inputs of scoring besides outputs; called once the files are updated. If ``outputs``
     of the built manifest is ``auto``, the versions of an output are followed until there is an iteration in a folder.
     """
     entry, folder_before, inputs_before = state.entry, state.active, state.inputs
@@ -400,8 +400,8 @@ def _start_snapshots(
 ) -> None:
     """Start snapshots of new and changed iterations, and of the newest iteration if its inputs changed.
 
-    Of an iteration with the same outputs, the files beside them are updated. ``touched`` names the iterations that the
-    commit touched and left in place; ``files_by_name`` holds the files of these, of waiting iterations, and of the
+    Of an iteration with the same outputs, the files beside them are updated. ``touched``: the iterations that the
+    commit touched and left in place; ``files_by_name``: the files of these, of waiting iterations, and of the
     newest iteration if inputs changed. If a ground truth is needed and missing, nothing is started, and the touched
     iterations wait for it.
     """

@@ -95,7 +95,7 @@ class FolderTree(Struct):
 
 
 def first_blob(paths: Iterable[str], files: FolderTree | Mapping[str, str]) -> Blob | None:
-    """Return the first of the paths at which a file exists. ``files`` maps paths to blob ids."""
+    """Return the first of the paths at which a file exists. ``files``: maps paths to blob ids."""
     for path in paths:
         if (oid := files.get(path)) is not None:
             return Blob(intern(path), oid)

@@ -29,7 +29,7 @@ class InstructionHistories:
     """The histories of all instruction files so far."""
 
     def __init__(self, read: Callable[[str], bytes | None]) -> None:
-        """``read`` returns a blob's content.
+        """``read``: returns a blob's content.
 
         It is called only to decide about a possible rename, or if an output records hashes or versions.
         """
@@ -155,7 +155,7 @@ def _skeleton_ids() -> frozenset[str]:
 
 
 def _edit_of_change(commit: Commit, change: ChangedPath, source: ChangedPath | None) -> Edit:
-    """Return the edit of a change; ``source`` is the deletion of the old path if the change is a rename."""
+    """Return the edit of a change; ``source``: the deletion of the old path if the change is a rename."""
     old = Blob(change.path, change.old) if change.old else None
     new = Blob(change.path, change.new) if change.new else None
     if source is not None and source.old is not None:

@@ -185,7 +185,7 @@ class Layout:
     """The configuration of the built revision, which determines the role of each path."""
 
     def __init__(self, site: SiteConfig, manifest: Manifest, watched: Watched | None = None) -> None:
-        """``watched`` are paths to follow in addition to those that the manifest names."""
+        """``watched``: paths to follow in addition to those that the manifest names."""
         self.site = site
         self.manifest = manifest
         self._evals_dir = folder_path(site.evals_dir)

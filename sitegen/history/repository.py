@@ -46,7 +46,7 @@ class Repository:
         overlay: dict[str, Path | bytes] | None = None,
         answers: KnownAnswers | None = None,
     ) -> None:
-        """``overlay`` maps ids of contents that are only in the work tree to their files, or to a packed folder.
+        """``overlay``: maps ids of contents that are only in the work tree to their files, or to a packed folder.
 
         ``answers``: those of ``answer`` that are known already.
         """
@@ -135,7 +135,7 @@ class Repository:
     def read_blobs(self, oids: Iterable[str]) -> Iterator[BlobRead]:
         """Yield the contents of many blobs, in order, from the shared process of ``share_processes`` or from a new one.
 
-        ``oids`` is read ahead of the answers. If a content cannot be read (missing, no blob, larger than
+        ``oids``: read ahead of the answers. If a content cannot be read (missing, no blob, larger than
         ``max_blob_bytes``, in Git LFS and not fetched), the answer has the reason, and the content is never held.
         """
         with cat_file(self.place) as objects:
@@ -159,7 +159,7 @@ class Repository:
     def answer(self, question: str, oid: str, examine: Callable[[bytes], str | None]) -> str | None:
         """Return what a content states, as ``KnownAnswers.about`` does, reading it if needed; None if it cannot.
 
-        ``question`` identifies ``examine`` and all its inputs besides the content.
+        ``question``: identifies ``examine`` and all its inputs besides the content.
         """
 
         def read() -> str | None:
@@ -174,7 +174,7 @@ class Repository:
     def folder_id(self, commit: str, path: str, files: Mapping[str, str]) -> str:
         """Return an id for the documents of a folder at a commit, for which ``read_blob`` returns them as one content.
 
-        ``files`` are these documents: path in the folder -> blob id. It is the id of git's tree; what is not committed
+        ``files``: these documents, path in the folder -> blob id. It is the id of git's tree; what is not committed
         is read, and added to the overlay.
         """
         name = f"{commit}:{path}".encode("utf-8", "surrogateescape")
@@ -193,7 +193,7 @@ class Repository:
         """Yield the patch of each edit, in order, from one process; empty if only line ends changed.
 
         Patches are histogram diffs with three lines of context that ignore carriage returns at line ends; for a renamed
-        file, the difference between its two contents. They are truncated to 4 MB. ``folders`` contain every file that
+        file, the difference between its two contents. They are truncated to 4 MB. ``folders``: with every file that
         is requested within ``share_processes``: callers that name the same folders share a process.
         ``since``: id of the commit with the first texts of all combined edits, so that one process compares them all.
         Raises MissingObjectsError for a content that a partial clone lacks, or in Git LFS that was not fetched.

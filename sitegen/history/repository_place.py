@@ -276,7 +276,7 @@ def wait_for_git(
 ) -> None:
     """Wait until git answers, which every wait for git does here: any file that git opens could be a pipe.
 
-    ``has_answered`` waits for at most so many seconds. After ``PATIENCE`` the folders of git are searched for a pipe,
+    ``has_answered``: waits for at most so many seconds. After ``PATIENCE`` the folders of git are searched for a pipe,
     and the work tree for one that git opens there. Raises RepositoryError if there is one, or after ``LONGEST``.
     """
     if has_answered(PATIENCE):

@@ -41,7 +41,7 @@ def commits_up_to(repository: RepositoryPlace, new: str, *, since: str | None = 
 def walk(
     repository: RepositoryPlace, commits: Iterable[str], *, pathspecs: Sequence[str] = (), position: int = 0
 ) -> Iterator[Revision]:
-    """Yield the revisions of commits, in their order; ``position`` is that of the first.
+    """Yield the revisions of commits, in their order; ``position``: that of the first.
 
     Only regular files count; a path that becomes a symbolic link or a submodule is a deletion as well. ``pathspecs``
     are literal files or folders; a commit that touches none of them is still yielded.
@@ -138,7 +138,7 @@ def file_renames(changes: Iterable[ChangedPath], read: Callable[[str], bytes | N
     """Return the deletion that belongs to each added path that is a rename.
 
     Equal contents are paired first, preferring equal names. If exactly one deleted and one added file remain, they are
-    paired if their contents are similar. ``read`` returns a blob's content, or None.
+    paired if their contents are similar. ``read``: returns a blob's content, or None.
     """
     deleted = {change.path: change for change in changes if change.new is None}
     if not deleted:

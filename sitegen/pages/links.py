@@ -63,7 +63,7 @@ def _fixed(address: str) -> Callable[[], str]:
 
 
 def _of_eval(pattern: str) -> Callable[[str], str]:
-    """``pattern`` has ``{}`` in the place of the slug of the eval's id."""
+    """``pattern``: with ``{}`` in the place of the slug of the eval's id."""
     return lambda eval_id: pattern.format(slug(eval_id))
 
 
@@ -155,7 +155,7 @@ def instruction(path: str) -> str:
 
 
 def edit(path: str, sha: str) -> str:
-    """One edit of one instruction file; ``path`` is the last path of the file."""
+    """One edit of one instruction file; ``path``: the last path of the file."""
     return f"instructions/{_path_slug(path)}/{short_sha(sha)}.html"
 
 

@@ -149,7 +149,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
 
     @classmethod
     def open(cls, path: Path, evals_dir: Path | None = None) -> WorktreeProject:
-        """Open the project that contains a folder. ``evals_dir`` replaces the configured folder of evals.
+        """Open the project that contains a folder. ``evals_dir``: replaces the configured folder of evals.
 
         Raises SitegenError without a repository or a work tree, or for a wrong configuration.
         """

@@ -229,7 +229,7 @@ def _is_identical(expected: Value) -> Comparison:
 def _is_number(expected: Number, rule: FieldRule, read: NumberReader | None = None) -> Comparison:
     """Accept numbers within ``max(percent / 100 * |expected|, absolute)``, both ends included.
 
-    The distance of angles, in degrees, is the shorter way round the circle. ``read`` reads numbers in texts: without
+    The distance of angles, in degrees, is the shorter way round the circle. ``read``: reads numbers in texts: without
     ``coerce``, a text does not match a number of a mapping, a schema, JSON or YAML.
     """
     if rule.coerce:

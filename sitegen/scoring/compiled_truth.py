@@ -143,7 +143,7 @@ def forget(node: Node) -> None:
 
 
 def invalid_expected_value(place: ValuePlace, why: str, fix: str, value: str) -> Finding:
-    """The finding about an expected value that cannot be compared; ``value`` is quoted."""
+    """The finding about an expected value that cannot be compared; ``value``: what is quoted."""
     message = f"Ground-truth error: {place.path} {why}; not scored"
     return Finding.of_type("invalid_expected_value", message, fix, about="ground_truth", value=value, path=place.path)
 

@@ -209,7 +209,7 @@ def results_document(
 ) -> ResultsDocument:
     """The document of one result.
 
-    ``methods`` limits the scoring methods that a result of kind ``responses`` reports; empty for all. Raises
+    ``methods``: the scoring methods that a result of kind ``responses`` reports; empty for all. Raises
     ConfigurationError if there is no such method.
     """
     card = result.scorecard

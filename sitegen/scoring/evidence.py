@@ -233,7 +233,7 @@ def with_evidence(
 ) -> list[Judgement]:
     """Return the judgements of a document with the evidence that the output states for its values, confidence as it is.
 
-    ``panels`` pair the list items of the document, whose indices in the output can be other ones.
+    ``panels``: they pair the list items of the document, whose indices in the output can be other ones.
     """
     by_path = evidence_in(root)
     if not by_path:

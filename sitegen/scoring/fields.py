@@ -207,7 +207,7 @@ class _FieldsScoring:
     def _judged(
         self, document: TruthDocument, branch: Branch, root: dict[str, Value] | None, who: Answerer, output: ReadOutput
     ) -> DocumentScore:
-        """Judge an answer to an expected document. ``root`` is None if it is missing or cannot be read."""
+        """Judge an answer to an expected document. ``root``: None if it is missing or cannot be read."""
         expected, rules = self._truth.truth, self._truth.rules
         name, judge = document.id, Judge(document.id, rules)
         status: Status = "scored"

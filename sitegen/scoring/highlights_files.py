@@ -92,7 +92,7 @@ _CATEGORIES: Final = ("terms", "concepts", "examples")
 
 
 def extract(log: bytes, run: str | None, name: str) -> tuple[bytes, str, tuple[Finding, ...]]:
-    """Extract a run from a log, by default the run of the last line. ``name`` is written into the file.
+    """Extract a run from a log, by default the run of the last line. ``name``: written into the file.
 
     Returns UTF-8 JSON in a shape that ``highlights_chunks`` reads, what it holds in words, and findings about skipped
     and other lines.

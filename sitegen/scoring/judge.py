@@ -229,7 +229,7 @@ def with_places(
 
     A value counts if exactly one omission expects it, it occurs in the output once, and no correct value is the same.
     Returns ``A at B`` for each of these values as well: A is the expected path and B the path in the output.
-    ``text`` is ``ReadOutput.text``: a value that does not occur in it need not be searched.
+    ``text``: ``ReadOutput.text``: a value that does not occur in it need not be searched.
     """
     omitted = [(_text(item.expected), item.path) for item in judgements if item.outcome == "omission"]
     sought = {value for value, _ in omitted if value}

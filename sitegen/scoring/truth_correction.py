@@ -33,7 +33,7 @@ def corrected_line(
 ) -> Correction | None:
     """Return the line that states a label, with its correction to the value of outputs; None if it is not certain.
 
-    ``inputs`` hold an output with the value that the outputs agree on; ``result`` is what the scorer gives for them.
+    ``inputs``: with an output with the value that the outputs agree on; ``result``: what the scorer gives for them.
     """
     truth = inputs.ground_truth
     if truth is None or truth.content is None or _cell_text(suspect.actual) is None:

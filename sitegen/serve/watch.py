@@ -179,7 +179,7 @@ class Layers(Frozen):
 def build_layers(options: Options, progress: Progress | None = None) -> Layers:
     """Bring both layers of the project in ``options`` up to date, in folders below its cache. Raises like ``build``.
 
-    ``progress`` follows the lower layer, the only one that can take long.
+    ``progress``: follows the lower layer, the only one that can take long.
     """
     opened = open_project(options, "")
     folder = opened.cache / FOLDER

@@ -132,7 +132,7 @@ class LevelValues(Frozen):
     def _chance(self, step: Levels, tails: float = inf) -> float:
         """The two-sided p value of Student's test that two levels are the same; 1 without a degree of freedom.
 
-        ``tails`` limits the degrees of freedom: the mean of a few values still has much of the tails of a single one.
+        ``tails``: the most degrees of freedom: the mean of a few values still has much of the tails of a single one.
         """
         start, middle, end = step
         off = [blip.off for blip in self.aside if start < blip.place < end]
@@ -184,7 +184,7 @@ class LevelValues(Frozen):
 def level_values(
     values: Sequence[float], aside: Sequence[Aside], grain: float, unit_variance: UnitVariance, tails: float = inf
 ) -> LevelValues:
-    """The values minus their mean, with running sums. ``grain`` is by how much one case moves a value."""
+    """The values minus their mean, with running sums. ``grain``: by how much one case moves a value."""
     centre = fsum(values) / len(values)
     centred = [value - centre for value in values]
     return LevelValues(

@@ -203,7 +203,7 @@ def penalty(count: int) -> float:
 
 
 def _starts(values: Sequence[float], cost: float) -> list[int]:
-    """Where the levels that minimise the functional begin; ``cost`` is the penalty of one step."""
+    """Where the levels that minimise the functional begin; ``cost``: the penalty of one step."""
     if max(values) - min(values) <= EQUAL:
         return [0]
     centre = fsum(values) / len(values)

@@ -73,7 +73,7 @@ def count(value: int | None) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = ()) -> list[str]:
-    """Return the lines of a table with aligned columns. Cells are already escaped; ``numbers`` are aligned right."""
+    """Return the lines of a table of escaped cells, with aligned columns; ``numbers``: those aligned right."""
     body = [[cell or " " for cell in row] for row in rows]
     right = set(numbers)
     widths = [max(3, *(len(row[k]) for row in (heads, *body))) for k in range(len(heads))]

@@ -252,7 +252,7 @@ class Detector:
     """Searches texts for the known forms of secrets."""
 
     def __init__(self, allowed: Collection[str] = ()) -> None:
-        """``allowed`` are whole texts that only look like secrets; a part of such a text allows nothing."""
+        """``allowed``: whole texts that only look like secrets; a part of such a text allows nothing."""
         self._heads, self._rules = _compiled()
         self._allowed = frozenset(map(_bare, allowed))
         self.version = repr((_FORMS, sorted(self._allowed)))
@@ -261,8 +261,8 @@ class Detector:
     def search(self, text: str, *, markup: bool) -> tuple[Secret, ...]:
         """Return everything in a text that looks like a secret, by line.
 
-        ``markup`` means HTML, whose readers see neither tags nor entities: its visible words are searched, and each tag
-        separately.
+        ``markup``: whether it is HTML, whose readers see neither tags nor entities: its visible words are searched,
+        and each tag separately.
         """
         if not markup:
             return tuple(sorted(set(self._search(text))))

@@ -77,7 +77,7 @@ def edit_entry(edit: Edit) -> SearchEntry:
 
 
 def shards(log: Sequence[SearchEntry], first: int = 0) -> tuple[RawFile, ...]:
-    """The shards from number ``first`` on; ``log`` begins with the first entry of that shard.
+    """The shards from number ``first`` on; ``log``: beginning with the first entry of that shard.
 
     The log is in commit order and only grows. After one more commit, the entries of the last shard and the new entries
     are sufficient.

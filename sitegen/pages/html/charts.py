@@ -220,7 +220,7 @@ def _widened_to_strip(run: Sequence[tuple[float, float]]) -> Sequence[tuple[floa
 
 
 def stack(rows: Sequence[Sequence[int]], top: float, places: Iterable[float] | None = None) -> tuple[str, ...]:
-    """Stacked bars, one path for each column of ``rows``; ``top`` is the count at the upper edge.
+    """Stacked bars, one path for each column of ``rows``; ``top``: the count at the upper edge.
 
     Bars are strokes, as wide as ``bar_width`` says: half the bytes of rectangles. ``places``: their x coordinates.
     """

@@ -99,7 +99,7 @@ def pattern_summaries(rows: Iterable[PatternRow], total: int) -> tuple[PatternSu
 def pattern_words(
     pattern: PatternSummary, spec: MetricSpec, value: float | None, nouns: Nouns
 ) -> tuple[str, str, str, str]:
-    """The parts of the sentence on a pattern; ``spec`` is the headline, ``value`` that of the output.
+    """The parts of the sentence on a pattern; ``spec``: the headline, ``value``: that of the output.
 
     The first, ``897 of 938 errors come down to a currency sign``, links to the report. The third is the label of the
     project since which the errors are there; it may be empty.

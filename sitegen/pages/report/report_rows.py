@@ -56,7 +56,7 @@ def type_label(kind: ErrorType, nouns: Nouns) -> str:
 
 
 def mix(counts: Iterable[int], label: str, total: int = 0) -> Markup:
-    """A bar with a part for each type of errors; ``total`` is the number of a full bar, so that bars are comparable."""
+    """A bar with a part for each type of errors; ``total``: the number of a full bar, so that bars are comparable."""
     parts, end = [], 0
     for kind, count in zip(ERROR_TYPES, counts, strict=True):
         if count:

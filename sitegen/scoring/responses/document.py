@@ -127,7 +127,7 @@ def responses_document(
 ) -> ResponsesDocument:
     """Make the document of one result, with the verdict on the metrics of these methods, or of all if there are none.
 
-    ``shared``: what the documents of all kinds have. ``thresholds`` override the default thresholds of the metrics.
+    ``shared``: what the documents of all kinds have. ``thresholds``: instead of the default targets of the metrics.
     Raises ConfigurationError if a method is unknown.
     """
     methods = methods or tuple(METHODS)
