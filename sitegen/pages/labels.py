@@ -344,7 +344,8 @@ def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
         here = "more than chance here, but " * (verdict.decision in ("better", "worse"))
         return f"{here}for {others} it could be zero: {ends}"
     alike = verdict.decision.endswith("better" if (interval.low > 0) is spec.higher_is_better else "worse")
-    return f"for {others}{' too' * alike}: {ends}"
+    few = ", but too few moved to be sure" * (verdict.decision == "cannot tell")
+    return f"for {others}{' too' * alike}: {ends}{few}"
 
 
 def verdict_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:

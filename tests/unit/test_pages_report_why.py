@@ -194,6 +194,7 @@ def test_a_verdict_of_a_mean_counts_cases():
             replace(MOVED, decision="likely worse", interval=Ends(0.01, 0.04), unit="fields"),
             "for other fields of these documents: between +0.010 and +0.040",
         ),
+        (replace(MOVED, interval=Ends(0.01, 0.04)), "for other documents: between +0.010 and +0.040, but too few"),
         (replace(MOVED, unit="cases"), "for other cases it could be zero: between"),
         (replace(MOVED, decision="worse"), "more than chance here, but for other documents it could be zero: between"),
         (replace(MOVED, interval=None), "nothing is known beyond these values"),

@@ -30,7 +30,7 @@ from sitegen.text.plain import counted
 from sitegen.text.values import SMALL, metric_text
 
 _FURTHER: Final = (
-    "Further causes may be other tolerances, another pairing of list items, or ignored and unmapped fields that count."
+    "Possible causes are other tolerances, another pairing of list items, and ignored or unmapped fields that count."
 )
 
 _COUNTS: Final = (
@@ -119,9 +119,7 @@ def _difference_reason(at: Snapshot, card: Scorecard) -> str:
         )
     if since := _since(at):
         reasons.append(since)
-    if not reasons:
-        reasons.append("Its numbers do not show why.")
-    return " ".join([*reasons, _FURTHER])
+    return " ".join([*(reasons or ["The file states too little to tell why its numbers differ."]), _FURTHER])
 
 
 _ROLES: Final = ("outputs", "ground truth", "rules")
