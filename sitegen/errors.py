@@ -36,7 +36,7 @@ class SitegenError(Exception):
 
 
 def _printable(text: str) -> str:
-    """The text on one line, with line breaks and other characters that cannot be printed as Python escapes them."""
+    """Return the text on one line, with line breaks and other unprintable characters as Python escapes them."""
     if text.isprintable():
         return text
     return "".join(
@@ -60,7 +60,7 @@ class MissingObjectsError(RepositoryError):
     """git lacks a content that the history refers to. In a build it is a problem of the part that needs it."""
 
     def __init__(self, path: str | None = None, commit: str | None = None, *, in_lfs: bool = False) -> None:
-        """``path`` and ``commit`` locate the content, if known; ``in_lfs``: git has a pointer of Git LFS."""
+        """``path``, ``commit``: where the content is, if known; ``in_lfs``: git has a pointer of Git LFS."""
         where = path if path is None or commit is None else f"{path} at {commit[:7]}"
         if in_lfs:
             message = f"A content is {POINTER}."
@@ -90,7 +90,7 @@ class WorkerError(SitegenError):
 
 
 def file_system_error(error: OSError) -> SitegenError:
-    """The error of a file or a folder that the system refuses to read or write, with advice for what it says."""
+    """Return the error of a file or a folder that the system refuses to read or write, with advice for what it says."""
     elsewhere = "another place to write to, with -o, --cache or the option that named this one"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         fix = f"Make room on the disk, or name {elsewhere}."

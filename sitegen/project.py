@@ -127,7 +127,7 @@ def open_project(options: Options, templates: str) -> Project:
 
 @cache
 def code_of_recognition() -> str:
-    """The version of sitegen, and a digest of the code that recognises files, which changes between versions too."""
+    """Return the version of sitegen, and a digest of the code that recognises files, which can change without it."""
     state = hashlib.sha256()
     for folder in (os.path.dirname(__file__) + "/recognition", os.path.dirname(__file__) + "/importers"):
         for name in sorted(name for name in os.listdir(folder) if name.endswith(".py")):
@@ -137,12 +137,12 @@ def code_of_recognition() -> str:
 
 
 def own_templates(root: Path | None) -> Path | None:
-    """The folder of templates in a work tree; None if it is missing or a link."""
+    """Return the folder of templates in a work tree; None if it is missing or a link."""
     return root / OWN_TEMPLATES if root and is_folder_inside(root, OWN_TEMPLATES) else None
 
 
 def _digest(root: Path, names: Iterable[str]) -> str:
-    """The digest of the contents of these files, or of the reason why one cannot be read."""
+    """Return the digest of the contents of these files, or of the reason why one cannot be read."""
     state = hashlib.sha256()
     for name in names:
         try:
@@ -163,7 +163,7 @@ def _names_baselines(root: Path) -> bool:
 
 
 def _configured_revision(root: Path) -> str:
-    """The revision that ``sitegen.toml`` names, without validating the rest of it; ``HEAD`` if it names none."""
+    """Return the revision that ``sitegen.toml`` names, without validating the rest of it; ``HEAD`` if it names none."""
     try:
         content = read_inside(root, "sitegen.toml", LARGEST_CONFIGURATION)
     except OSError:

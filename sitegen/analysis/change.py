@@ -33,7 +33,7 @@ ScorecardOf: TypeAlias = Callable[[Snapshot], Scorecard]
 def change(series: Series, before: int, after: int, scorecard_of: ScorecardOf | None = None) -> Change:
     """Return what became of an eval from one point to another, given by their indices in either order.
 
-    Without ``scorecard_of``, changes of two points that are not neighbours have parts only if one role differs.
+    ``scorecard_of``: without it, changes of two points that are not neighbours have parts only if one role differs.
     """
     return changes(series, [(before, after)], scorecard_of)[before, after]
 

@@ -84,7 +84,7 @@ class Compared(Frozen, dict=True, gc=True):
         return not earlier.isdisjoint(document.id for document in self.after.documents)
 
     def difference(self, name: str) -> float | None:
-        """The change of a metric; None if it is not defined. It is that of ``change``, without the snapshots."""
+        """Return the change of a metric; None if it is not defined. It is that of ``change``, without the snapshots."""
         if self.overlap.verdict == "refused" or regraded(self.exchanges[1], name):
             return None
         first, last = (value_in_common(card, name, self.overlap) for card in (self.before, self.after))
@@ -133,7 +133,7 @@ class Compared(Frozen, dict=True, gc=True):
 
 
 def judged_documents(card: Scorecard) -> Sequence[DocumentScore]:
-    """The documents of a scorecard without the test cases that nothing is expected of, and that have no grade."""
+    """Return the documents of a scorecard without test cases of which nothing is expected, and that have no grade."""
     if not card.traits.answers_cases:
         return card.documents
     return [of for of in card.documents if judged(of.counts) or any(value is not None for _, value in of.metrics)]
@@ -220,7 +220,7 @@ def shapley_values(roles: Sequence[R], metric_of: Callable[[tuple[R, ...]], floa
         return {roles[0]: values[(roles[0],)] - values[()]}
 
     def shares(role: R) -> Iterator[float]:
-        """The role's effect after each subset of the other roles, weighted by the share of orders that begin so."""
+        """Yield the role's effect after each subset of the others, weighted by the share of orders that begin so."""
         for subset in subsets([name for name in roles if name != role]):
             weight = factorial(len(subset)) * factorial(len(roles) - len(subset) - 1) / factorial(len(roles))
             joined = tuple(name for name in roles if name in subset or name == role)

@@ -110,8 +110,8 @@ class EffectIndex:
     def effects_of(self, position: int, path: str | None = None) -> tuple[Effect, ...]:
         """Return the effects of the edit at a commit's position, in the order of the evals.
 
-        Only evals with an output made between this edit and the next have an effect. With ``path``, only evals that
-        this file drives are listed.
+        Only evals with an output made between this edit and the next have an effect. ``path``: a file, of
+        which only the evals that it drives are listed.
         """
         return tuple(
             Effect(

@@ -189,7 +189,7 @@ def _checked_metric(metric: GateMetric, draft: GateEval, *, strict_floors: bool)
 def check_report(draft: GateReport, *, allow_incomparable: bool = False) -> GateReport:
     """Sort the evals of a report, each of them checked, and combine their verdicts.
 
-    With ``allow_incomparable`` the gate passes if at least one eval was compared.
+    ``allow_incomparable``: whether the gate passes if at least one eval was compared.
 
     First outputs pass: the base has nothing to compare them with, and floors alone apply to them.
     """

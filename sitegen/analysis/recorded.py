@@ -102,7 +102,7 @@ def _parts_when_written(at: Snapshot, scorecard_of: Callable[[Snapshot], Scoreca
     settings = _settings_of_record(at, theirs, scorecard_of)
 
     def counts_by(causes: Collection[RecordedCause]) -> Counts:
-        """The counts by the settings of these causes."""
+        """Return the counts by the settings of these causes."""
         changed = [settings[cause] for cause in settings if cause in causes]
         return scorecard_of(_with_settings(at, changed)).counts if changed else card.counts
 

@@ -58,7 +58,7 @@ class _MetricLevels(Frozen):
         return metric_step(self.spec, self.before.mean, self.after.mean)
 
     def regained_by(self, value: float) -> float:
-        """The share of the loss that a value regains."""
+        """Return the share of the loss that a value regains."""
         return (value - self.after.mean) / (self.before.mean - self.after.mean)
 
 
@@ -138,7 +138,7 @@ class _StepSearch(Frozen):
                 yield replace(step, until=until, regained=share)
 
     def _value(self, index: int, over: frozenset[str] | None = None) -> float | None:
-        """The metric at a point over some of its documents; over all if none are named."""
+        """Return the metric at a point over some of its documents; over all if none are named."""
         card = self.points[index].scorecard
         if over is None:
             return card.metric(self.spec.name)
@@ -148,7 +148,7 @@ class _StepSearch(Frozen):
         return next((metric.value for metric in self.metrics_for(shared) if metric.name == self.spec.name), None)
 
     def _mean(self, level: Level, over: frozenset[str] | None) -> float:
-        """The mean of a level over some documents; over all of them if these are not in its outputs."""
+        """Return the mean of a level over some documents; over all of them if these are not in its outputs."""
         values = [self._value(index, over) for index in range(level.start, level.end)] if over else []
         defined = [value for value in values if value is not None]
         return mean(defined) if defined else level.mean
@@ -164,7 +164,7 @@ class _StepSearch(Frozen):
             yield fall.regained_by(mean(values[:number]))
 
     def _evidence(self, of: Iterable[int], over: frozenset[str] | None = None) -> list[float | None]:
-        """The metric of each point that is new evidence, and None for all other points.
+        """Return the metric of each point that is new evidence, and None for all other points.
 
         A copy of an output of these points is no new evidence, and neither is a re-scored point with the same value.
         """
@@ -181,7 +181,7 @@ class _StepSearch(Frozen):
         return values
 
     def _return(self, of: Iterable[int], fall: _MetricLevels, since: int = 0) -> int | None:
-        """The first point after ``since`` at which an output of before a fall regains the loss; None without one."""
+        """Return the first point after ``since`` at which an output of before a fall regains the loss, or None."""
         for index in of:
             if index > max(since, fall.after.start) and output_of(self.points, index) < fall.after.start:
                 value = self._value(index, fall.over)

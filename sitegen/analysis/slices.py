@@ -143,7 +143,7 @@ def _wanted(card: Scorecard) -> list[tuple[str, ...]]:
 
 
 def slice_rows(card: Scorecard, spec: MetricSpec) -> list[SliceRow]:
-    """The rows of a document of results."""
+    """Return the rows of a document of results."""
     return [
         SliceRow(
             axis=encodable(axis),
@@ -169,18 +169,18 @@ def fallen_slices(series: Series) -> tuple[tuple[str, str, float], ...]:
 
 
 def headlines_by(card: Scorecard, axes: tuple[str, ...], metric: str) -> dict[str, float | None]:
-    """A metric of each group of answers with the same values on some axes; empty if no answer states these."""
+    """Return a metric of each group of answers with the same values on some axes; empty if no answer states these."""
     return {BETWEEN.join(values): part.metric(metric) for values, (part, _) in _parts(card, axes)}
 
 
 def by_answerer(card: Scorecard) -> dict[str, Scorecard]:
-    """The scorecard of each variant and model that answered, by their names; empty if answers do not differ in them."""
+    """Return the scorecard of each variant and model that answered, by their names; empty if answers do not differ."""
     axes = tuple(axis for axis in axes_of(card) if axis in ANSWERERS)
     return {BETWEEN.join(values): part for values, (part, _) in _parts(card, axes)} if axes else {}
 
 
 def crowded(card: Scorecard, spec: MetricSpec) -> list[tuple[str, list[tuple[str, float, int]]]]:
-    """The axes with too many values for a table: the values, their headline and number of cases, the best first."""
+    """Return the axes with too many values for a table: values, their headline and number of cases, the best first."""
     found, shown = [], axes_of(card)
     for axis in (axis for axis in axes_of(card, inf) if axis not in shown):
         parts = _slices(None, card, (axis,), spec)
@@ -191,7 +191,7 @@ def crowded(card: Scorecard, spec: MetricSpec) -> list[tuple[str, list[tuple[str
 
 
 def axes_of(card: Scorecard, most: float = _MOST_VALUES) -> tuple[str, ...]:
-    """The axes on which answers differ, in at most so many values: who answered, then tags.
+    """Return the axes on which answers differ, in at most so many values: who answered, then tags.
 
     The values of a tag have two cases each on average: others tell cases apart. Many numbers measure the answers.
     """
@@ -238,7 +238,7 @@ def _slices(
 
 
 def whole(result: Result) -> Slice:
-    """All answers of a result."""
+    """Return all answers of a result."""
     return Slice(where={}, card=result.scorecard, value=None, interval=None, cells=lambda: cells_of(result).cells)
 
 
@@ -252,7 +252,7 @@ def _cells_at(by_document: Mapping[str, Sequence[Cell]], names: Mapping[str, str
 
 
 def answerers(card: Scorecard) -> list[tuple[tuple[str, str], ...]]:
-    """Each variant with each model, each variant and each model that a page compares, by the axes and their values.
+    """Return each variant with each model, each variant and each model that a page compares, by axes and values.
 
     Empty if answers differ in neither, or are too many.
     """

@@ -283,8 +283,8 @@ def _share_regained(series: Series, before: int, low: int, later: int) -> float:
 def _fall(series: Series, at: int, newest: int) -> Step | None:
     """Return the change that an output made, if it is for the worse by more than chance, also by today's rules.
 
-    A field that was lost is for the worse, whatever the headline did, and so is what broke while it stayed. ``newest``
-    is the last point with the output, which may have been scored again since.
+    A field that was lost is for the worse, whatever the headline did, and so is what broke while it stayed. ``newest``:
+    the last point with the output, which may have been scored again since.
     """
     points = series.points
     if at < 1 or points[newest].scorecard.status != "scored":

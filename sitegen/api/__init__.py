@@ -61,15 +61,15 @@ class History:
         return self.series.points
 
     def frame(self) -> DataFrame:
-        """One row for each point: iteration, commit, metrics, counts, errors by type (see ``exporting.points``)."""
+        """Return a row for each point: iteration, commit, metrics, counts, errors by type (``exporting.points``)."""
         return exporting.points(self.series)
 
     def fields(self) -> DataFrame:
-        """One row for each point and attribute: precision, recall, F1 and counts (see ``exporting.fields``)."""
+        """Return a row for each point and attribute: precision, recall, F1 and counts (``exporting.fields``)."""
         return exporting.fields(self.series)
 
     def slices(self) -> DataFrame:
-        """One row for each point and each variant, model or value of a tag of its answers (``exporting.slices``)."""
+        """Return a row for each point and each variant, model or tag value of its answers (``exporting.slices``)."""
         return exporting.slices(self.series)
 
 
@@ -96,7 +96,7 @@ class Checked:
         return {check.key: check.verdict for check in self.report.evals}
 
     def markdown(self) -> str:
-        """The Markdown of ``sitegen check``, at most 65,000 characters."""
+        """Return the Markdown of ``sitegen check``, at most 65,000 characters."""
         return gate_markdown(self.report)
 
 
@@ -114,11 +114,10 @@ def build(
 ) -> Site:
     """Bring the site of a project up to date; by default in its folder ``public``.
 
-    It runs in this process alone, because forking is unsafe in a notebook, which has threads. A script without threads
-    may ask for more ``jobs``: a number of processes, or None for a number that fits the work. ``force`` writes into a
-    folder that is neither empty nor a site. ``worktree`` adds uncommitted work as the newest point. ``base_url`` is the
-    address of the published site. With ``public``, a site that may contain a secret is deleted again, and SecretsError
-    is raised.
+    It runs in this process alone, because forking is unsafe in a notebook, which has threads. ``jobs``: the number of
+    processes, for a script without threads; None: one that fits the work. ``force``: write into a folder that is
+    neither empty nor a site. ``worktree``: add uncommitted work as the newest point. ``base_url``: the address of the
+    published site. ``public``: delete a site again that may contain a secret, and raise SecretsError.
 
     >>> site = build(".", out="public")
     >>> site.evals, site.iterations, site.errors
@@ -158,9 +157,9 @@ def check(
 ) -> Checked:
     """Check the newest outputs at a revision, by default ``HEAD``, against the limits of the project.
 
-    They are compared with the outputs at the commit where the revision branched off ``base``, or with ``exact`` at
-    ``base`` itself. Limits are read from ``sitegen.toml`` and the manifest in the work tree.
-    ``worktree`` checks uncommitted work.
+    They are compared with the outputs at the commit where the revision branched off ``base``. Limits are read from
+    ``sitegen.toml`` and the manifest in the work tree. ``exact``: compare with ``base`` itself. ``worktree``: check
+    uncommitted work.
 
     >>> found = check(".", "HEAD~1", exact=True)
     >>> found.passed, found.verdict, found.evals
@@ -178,7 +177,7 @@ def check(
 def history(repo: str | Path, eval_id: str, rev: str | None = None, *, cache: str | Path | None = None) -> History:
     """Score every snapshot of an eval up to a revision, by default the one in the configuration.
 
-    Scores are cached below ``cache``, by default in the project's ``.sitegen``.
+    ``cache``: the folder of cached scores, by default the project's ``.sitegen``.
 
     >>> receipts = history(".", "receipts")
     >>> [point.snapshot.label for point in receipts.points]
@@ -209,7 +208,7 @@ def export(
     """Write every score and outcome of history as tables, and return the files.
 
     ``place``: a file for ``sqlite``, a folder for ``csv``. ``questions/export_tables.py`` lists the columns.
-    Without ``evals``, all evals are exported.
+    ``evals``: the ids of those that are exported; none: all.
 
     >>> files = export(".", "history.sqlite")
     >>> import sqlite3

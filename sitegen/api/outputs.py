@@ -65,7 +65,7 @@ class JudgedOutput:
         return self.result.scorecard.findings
 
     def frame(self) -> DataFrame:
-        """One row for each judgement, with expected and actual value and outcome (see ``exporting.judgements``)."""
+        """Return a row for each judgement, with expected and actual value and outcome (``exporting.judgements``)."""
         return exporting.judgements(self.result)
 
 
@@ -88,14 +88,14 @@ class Scored(JudgedOutput):
         return self.verified.outputs
 
     def document(self) -> ResultsDocument:
-        """The document of ``sitegen verify-one --json`` as a frozen value, without a timestamp."""
+        """Return the document of ``sitegen verify-one --json`` as a frozen value, without a timestamp."""
         return self.verified.document()
 
 
 def score(repo: str | Path, eval_id: str, output: str | Path | None = None, **settings: object) -> Scored:
     """Score one output on disk, by default the newest of the eval.
 
-    ``output`` is relative to the current folder. ``settings`` take precedence over settings of the manifest.
+    ``output``: relative to the current folder. ``settings``: they take precedence over those of the manifest.
 
     >>> first = score(".", "receipts", "evals/receipts/results/iteration-001/extracted.json")
     >>> first.metrics["precision"], first.metrics["recall"]
@@ -148,7 +148,7 @@ def compare(
     """Compare two results of one kind, and test whether their difference can be chance.
 
     Responses are compared as prompts, with winner, ranking and recommendation (rules 33 and 34), outputs of other kinds
-    as a result and a later one. ``names`` are two different names for use in texts.
+    as a result and a later one. ``names``: two different names for use in texts.
 
     >>> first = score(".", "receipts", "evals/receipts/results/iteration-001/extracted.json")
     >>> change = compare(first, score(".", "receipts"))
@@ -181,7 +181,7 @@ def compare(
 
 
 def _file_of_records(records: Records, name: str) -> File:
-    """The file as input of a scorer, or the records as if they were in a file of that name."""
+    """Return the file as input of a scorer, or the records as if they were in a file of that name."""
     if isinstance(records, str | Path):
         try:
             return File(str(records), read_file(Path(records), LARGEST_ARGUMENT))

@@ -103,7 +103,7 @@ def _open(page: str) -> None:
 
 
 def uncommitted_manifest(options: Options) -> str:
-    """The path of a manifest that is in the work tree but not in the built commit; empty if there is none."""
+    """Return the path of a manifest that is in the work tree but not in the built commit; empty if there is none."""
     from sitegen.config.site import read_site
     from sitegen.history.files_at_commit import FilesAt
     from sitegen.history.repository_place import find_repository
@@ -116,7 +116,7 @@ def uncommitted_manifest(options: Options) -> str:
 
 
 def closing_line(site: Site) -> str:
-    """The last lines: counts, the newest verdicts, what else may be an eval, how to see the site and its address."""
+    """Return the last lines: counts, newest verdicts, what else may be an eval, how to see the site, its address."""
     removed = f", {site.removed} removed" if site.removed else ""
     sizes = ((site.commits, "commit"), (site.evals, "eval"), (site.iterations, "iteration"))
     failed = f"; {counted(site.failed, 'part')} of the site could not be made" if site.failed else ""

@@ -79,7 +79,7 @@ def compare(request: CompareRequest) -> None:
 
 
 def _examples(request: CompareRequest) -> str:
-    """Two commands that compare something of this project: of the named eval first, and revisions."""
+    """Return two commands that compare something of this project: of the named eval first, and revisions."""
     revisions, named = "sitegen compare HEAD~1 HEAD", {re.split("[:@]", side)[0] for side in request.sides or []}
     histories = WorktreeProject.open(request.options.repo).histories.values()
     for history in sorted(histories, key=lambda history: history.id not in named):
@@ -154,7 +154,7 @@ def _print_or_write(
 
 
 def read_sides(sides: list[str], eval_id: str | None) -> tuple[SideKind, str, tuple[str, ...]]:
-    """What is compared, by the arguments: values on an axis or iterations of an eval and their names, or revisions.
+    """Return what is compared, by the arguments: values on an axis or iterations of an eval and names, or revisions.
 
     No names mean all variants. Raises ConfigurationError if the arguments do not fit together.
     """

@@ -51,7 +51,7 @@ def extract(log: Path, out: Path | None, run: str | None) -> None:
 
 
 def _run_name(log: Path) -> str:
-    """The log's name and modification time, so that extracting it again gives the same file."""
+    """Return the log's name and modification time, so that extracting it again gives the same file."""
     try:
         modified = datetime.fromtimestamp(int(log.stat().st_mtime), UTC).isoformat()
     except (ValueError, OverflowError):  # beyond the year 9999

@@ -46,7 +46,7 @@ def history(options: Options, eval_id: str, *, by: str | None, as_json: bool) ->
 
 
 def slice_columns(series: Series, axis: str) -> list[str]:
-    """A line for each iteration: the headline of all answers and of the answers with each value on an axis.
+    """Return a line for each iteration: the headline of all answers and of the answers with each value on an axis.
 
     The values of the newest output come first. Several axes have commas between; their columns are the pairs of values
     that occur. Raises ConfigurationError if the answers of no output differ on one of them.
@@ -78,12 +78,12 @@ def slice_columns(series: Series, axis: str) -> list[str]:
 
 
 def _commit_words(commit: Commit) -> str:
-    """The date of a commit, in a column, then its id and its subject."""
+    """Return the date of a commit, in a column, then its id and its subject."""
     return f"{day(commit.committed_at):11}  {commit.short} {line(commit.subject, 60)}"
 
 
 def history_lines(series: Series) -> list[str]:
-    """A line for each iteration: its metrics, the change of the headline in its own unit, errors, date and commit.
+    """Return a line for each iteration: metrics, the change of the headline in its own unit, errors, date and commit.
 
     Lines below it state the verdict with its reason, the instruction edits before the output, a change that has other
     causes than the outputs or does not cover all documents, a stale output, and which iteration an output copies.
@@ -112,7 +112,7 @@ def history_lines(series: Series) -> list[str]:
 
 
 def _point_lines(series: Series, index: int, widths: Sequence[int], *, both: bool) -> Iterator[str]:
-    """Yield the lines of a point; with ``both``, the headline also as judged today."""
+    """Yield the lines of a point; ``both``: with the headline as judged today, too."""
     from sitegen.pages.labels import STALE, STATUSES, averaged, changes, signed, span, verdict_word, verdict_words
     from sitegen.stats.counts import errors
 
@@ -166,7 +166,7 @@ def blame(options: Options, eval_id: str, field: str, *, document: str | None, a
 
 
 def matching_cells(cells: Sequence[Cell], field: str, document: str | None) -> list[Cell]:
-    """The cells whose attribute, path or label is ``field``, otherwise those that it matches with ``*`` and ``?``.
+    """Return the cells whose attribute, path or label is ``field``, else those that it matches with ``*`` and ``?``.
 
     Raises ConfigurationError with similar names if there are none.
     """
@@ -204,7 +204,7 @@ def _nearest(name: str, names: Sequence[str]) -> str:
 
 
 def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
-    """A line for each cell, followed by a line for each of its runs, the newest first."""
+    """Yield a line for each cell, followed by a line for each of its runs, the newest first."""
     for number, blame in enumerate(cells):
         cell = blame.cell
         name = line(cell.label, 120) + (" (extra item)" if cell.extra else "")
@@ -233,7 +233,7 @@ def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
 
 
 def blame_document(series: Series, field: str, cells: Sequence[CellBlame]) -> dict[str, object]:
-    """The same as JSON (``sitegen/blame/1``)."""
+    """Return the same as JSON (``sitegen/blame/1``)."""
     blamed: list[dict[str, object]] = []
     for blame in cells:
         since, runs = blame.wrong_since, []

@@ -82,7 +82,7 @@ def _print_files(files: Mapping[Path, bool], root: Path) -> None:
 
 
 def _discover(place: RepositoryPlace, head: str) -> tuple[Discovery, Mapping[str, str]]:
-    """What was found, and the text of each configuration file to write, by its path."""
+    """Return what was found, and the text of each configuration file to write, by its path."""
     from sitegen.config.site import read_site
     from sitegen.history.layout import Layout
     from sitegen.questions.work_tree import worktree_manifest
@@ -97,7 +97,7 @@ def _discover(place: RepositoryPlace, head: str) -> tuple[Discovery, Mapping[str
 
 
 def discovery_lines(discovery: Discovery) -> Iterator[str]:
-    """A line for each eval and each glob of instructions, and what was looked for if there are none."""
+    """Yield a line for each eval and each glob of instructions, and what was looked for if there are none."""
     for entry in discovery.existing:
         yield f"is an eval already: {entry.id}, {entry.summary}"
     for entry in discovery.proposed:

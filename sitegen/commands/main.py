@@ -103,7 +103,7 @@ def _print_warning(
 
 
 def plain_build(arguments: Sequence[str]) -> tuple[Options, bool, bool] | None:
-    """The options of ``build [REPO] [OPTION...]``, and whether it is strict and public; None for any other call.
+    """Return the options of ``build [REPO] [OPTION...]``, and whether it is strict and public; None for any other call.
 
     The options are those that workflows and the benchmark use, each once and with its value as a word of its own. Typer
     parses all other calls; importing it takes longer than a build with nothing to do.

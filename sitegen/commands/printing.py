@@ -71,5 +71,5 @@ def print_error(error: SitegenError) -> None:
 
 
 def visible_line(text: str) -> str:
-    """The text as one visible line, with a zero-width character in what would be a workflow command."""
+    """Return the text as one visible line, with a zero-width character in what would be a workflow command."""
     return _COMMAND.sub(rf"\g<0>{_WORD_JOINER}", visible(text.replace("\n", "␊")))

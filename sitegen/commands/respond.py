@@ -139,7 +139,7 @@ class AskedEval(NamedTuple):
         return failed
 
     def judge_template(self, prompt: Path | None) -> Prompt:
-        """The judge's prompt in a file, by default that of the eval's settings or else sitegen's own."""
+        """Return the judge's prompt in a file, by default that of the eval's settings or else sitegen's own."""
         named = prompt or self.prompt_of_setting("judge_prompt")
         template = read_prompt(named) if named else parse_template(JUDGE)
         if "output" not in template.placeholders:
@@ -149,7 +149,7 @@ class AskedEval(NamedTuple):
         return template
 
     def prompt_of_setting(self, setting: str) -> Path | None:
-        """The file that a setting of the eval names."""
+        """Return the file that a setting of the eval names."""
         name: Any = json.loads(self.place.entry.settings).get(setting)
         if name is None:
             return None
@@ -160,7 +160,7 @@ class AskedEval(NamedTuple):
         return _inside(self.project, self.project.root / name)
 
     def responses_path(self, variant: str | None) -> Path:
-        """The file of a variant's responses, which may not exist yet."""
+        """Return the file of a variant's responses, which may not exist yet."""
         place = self.place
         if variant is not None:
             names: tuple[str, ...] = (f"responses-{variant}.jsonl", f"responses-{variant}.json")
@@ -173,7 +173,7 @@ class AskedEval(NamedTuple):
         return first_file(place.folder, names) or interrupted
 
     def responses(self) -> list[Path]:
-        """The files to grade: that of the variant, or all in the eval's folder, else those of the newest iteration."""
+        """Return the files to grade: the variant's, or all in the eval's folder, else those of the newest iteration."""
         place, variant = self.place, self.request.variant
         candidates = [self.responses_path(variant)]
         if variant is None and place.folder.is_dir():
@@ -272,7 +272,7 @@ def judge(request: JudgeRequest) -> None:
 
 
 def _inside(project: WorktreeProject, path: Path) -> Path:
-    """A resolved path inside the project. Raises ConfigurationError for others: none may be sent or overwritten."""
+    """Return a resolved path in the project. Raises ConfigurationError for others: none may be sent or overwritten."""
     resolved = real(path)
     if not resolved.is_relative_to(real(project.root)):
         raise ConfigurationError("The project names a file outside itself.", where=str(path), fix="Keep it inside.")

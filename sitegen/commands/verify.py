@@ -48,7 +48,7 @@ _LONGEST_NAME: Final = 40
 
 
 def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
-    """The numbers of an eval, the findings about its files, and the first discrepancies."""
+    """Return the numbers of an eval, the findings about its files, and the first discrepancies."""
     place, card = verified.place, verified.result.scorecard
     nouns, is_structured = nouns_of(place.kind, specs_of(place.kind, (card,))), traits_of(place.kind).is_structured
     wrong = [judgement for judgement in verified.result.judgements if judgement.outcome in ERROR_TYPES]
@@ -85,7 +85,7 @@ def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
 
 
 def slice_lines(card: Scorecard, headline: MetricSpec) -> list[str]:
-    """A table of the groups of answers that have the same value on an axis; empty without any."""
+    """Return a table of the groups of answers that have the same value on an axis; empty without any."""
     rows = [(line(f"{row.axis} {row.value}", _LONGEST_NAME), row) for row in slice_rows(card, headline)]
     width = max((len(name) for name, _ in rows), default=0)
     table = (
@@ -119,7 +119,7 @@ def _pattern_lines(verified: Verified, wrong: Sequence[Judgement]) -> list[str]:
 
 
 def every_eval(verified: Sequence[Verified], with_f1: Sequence[Scorecard]) -> list[str]:
-    """A row for each eval with its headline, then the macro average and the pooled numbers of those with an F1."""
+    """Return a row for each eval with its headline, then the macro average and pooled numbers of those with an F1."""
     names = [line(output.place.entry.id, _LONGEST_NAME) for output in verified]
     specs = [specs_of(output.place.kind, (output.result.scorecard,))[0] for output in verified]
     rows = [("eval", "metric", f" value {'95 %':>14}      P      R  errors  newest output")]
@@ -148,7 +148,7 @@ def every_eval(verified: Sequence[Verified], with_f1: Sequence[Scorecard]) -> li
 
 
 def debug(verified: Verified) -> list[str]:
-    """The files and settings that were read, for ``--debug``."""
+    """Return the files and settings that were read, for ``--debug``."""
     place, project = verified.place, verified.place.project
     files = [("ground truth", place.ground_truth), *(("output", output) for output in verified.outputs)]
     read = [
@@ -215,7 +215,7 @@ def _finding_line(finding: Finding) -> str:
 
 
 def discrepancy(judgement: Judgement, nouns: Nouns) -> str:
-    """A line of the list of discrepancies: error type, place, expected and actual value."""
+    """Return a line of the list of discrepancies: error type, place, expected and actual value."""
     from sitegen.text.values import as_text, texts_with_types
 
     where = f"{judgement.document}: {judgement.label}" if judgement.document else judgement.label
@@ -227,7 +227,7 @@ def discrepancy(judgement: Judgement, nouns: Nouns) -> str:
 
 
 def _row_of_eval(verified: Verified, spec: MetricSpec) -> str:
-    """The headline of an eval with its interval, its errors, and the path of its output with the names of two more."""
+    """Return the headline of an eval with its interval, its errors, the path of its output, and names of two more."""
     place, card, outputs = verified.place, verified.result.scorecard, verified.outputs
     interval, listed = interval_of(card), {one.name for one in specs_of(place.kind, (card,)) if not one.recorded}
     rest = [ratio.of(card.counts) if ratio.name in listed else None for ratio in RATIOS[1:]]

@@ -28,7 +28,7 @@ _NO_FILES: Final = ("built-in", "frozen", "namespace")
 
 
 def environment() -> tuple[Path, ...]:
-    """The folders of the running Python: its standard library and its installed packages."""
+    """Return the folders of the running Python: its standard library and its installed packages."""
     import sysconfig
 
     folders = [*site.getsitepackages(), *map(sysconfig.get_path, ("stdlib", "platstdlib"))]

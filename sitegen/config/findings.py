@@ -203,7 +203,7 @@ _OF_EVERY_KIND: Final = ("ground_truth_format", OWN_METRICS, ANSWERED_IN)
 
 
 def read_keys(settings: str, of_kind: Sequence[str]) -> Parsed[dict[str, Value]]:
-    """The settings, and a finding if they cannot be read, and for each unknown key. Never raises.
+    """Return the settings, and a finding if they cannot be read, and for each unknown key. Never raises.
 
     ``of_kind``: the keys of the kind, besides the keys of every kind.
     """
@@ -225,5 +225,5 @@ def unknown_setting(noun: str, key: str, possible: Sequence[str]) -> Finding:
 
 
 def settings_finding(message: str, fix: str, key: str = "") -> Finding:
-    """An error in the settings of an eval. ``key``: the path of the wrong key, by which its line is found."""
+    """Return an error in the settings of an eval. ``key``: the path of the wrong key, by which its line is found."""
     return Finding(severity="error", message=message, fix=fix, about="settings", path=key)

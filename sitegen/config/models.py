@@ -83,7 +83,7 @@ GROUND_TRUTHS: Final = tuple(name for files in KIND_FILES for name in files.grou
 
 
 def files_of(kind: Kind) -> KindFiles:
-    """The conventional files of a kind."""
+    """Return the conventional files of a kind."""
     return next(files for files in KIND_FILES if files.kind == kind)
 
 
@@ -246,7 +246,7 @@ class GateSettings(SlicedLimits):
     """Limits by id of the eval."""
 
     def of_slice(self, eval_id: str, names: Sequence[str]) -> "GateSettings | None":
-        """The settings by which a slice is judged as if it were all of the eval; None if no key names the slice.
+        """Return the settings by which a slice is judged as if it were all of the eval; None if no key names the slice.
 
         Limits of the eval take precedence over those of all evals, and limits of the value over those of its axis.
         ``names``: the keys of the slice, the one with its values first.
@@ -264,7 +264,7 @@ class GateSettings(SlicedLimits):
         return replace(self, floor=None, drop=None, max_broken=None, min_cases=None, metrics={}, evals={eval_id: own})
 
     def case_limits(self, eval_id: str) -> tuple[int | None, int | None]:
-        """The ``max_broken`` and ``min_cases`` of an eval; its own take precedence over those of all evals."""
+        """Return the ``max_broken`` and ``min_cases`` of an eval; its own take precedence over those of all evals."""
         own = self.evals.get(eval_id, EvalLimits())
         return (
             self.max_broken if own.max_broken is None else own.max_broken,
@@ -408,7 +408,7 @@ class Manifest(ConfigTable):
     evals: tuple[EvalConfig, ...] = ()
 
     def entry(self, eval_id: str) -> EvalConfig:
-        """The eval's entry, or defaults if the manifest does not name the eval."""
+        """Return the eval's entry, or defaults if the manifest does not name the eval."""
         return next((entry for entry in self.evals if entry.id == eval_id), EvalConfig(id=eval_id))
 
 

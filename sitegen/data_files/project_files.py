@@ -51,12 +51,12 @@ def is_pointer(content: bytes) -> bool:
 
 
 def fetch_command(name: str) -> str:
-    """What to do about a pointer of Git LFS in the work tree. ``name``: its path from the root."""
+    """Return what to do about a pointer of Git LFS in the work tree. ``name``: its path from the root."""
     return f"Run git lfs pull --include {shlex.quote(name)}."
 
 
 def fix_of(error: OSError, name: str, otherwise: str) -> str:
-    """What to do about a file that cannot be read: fetch it, or else ``otherwise``."""
+    """Return what to do about a file that cannot be read: fetch it, or else ``otherwise``."""
     return fetch_command(name) if isinstance(error, NotFetchedError) else otherwise
 
 
@@ -103,7 +103,7 @@ def is_folder_inside(root: Path, name: str) -> bool:
 
 
 def files_below(folder: Path) -> tuple[str, ...]:
-    """Paths of all regular files below a folder, sorted. Links are not followed, and a linked folder has none."""
+    """Return the paths of all regular files below a folder, sorted. No link is followed; a linked folder has none."""
     paths = []
     for parent, _, names in os.walk(folder) if not folder.is_symlink() else ():
         for name in names:
@@ -138,7 +138,7 @@ def write_inside(root: Path, name: str, content: bytes, *, replace: bool = True)
 
 
 def real(path: Path) -> Path:
-    """The path without links. Unlike ``Path.resolve``, it raises no error for links that lead to each other."""
+    """Return the path without links. Unlike ``Path.resolve``, it raises no error for links that lead to each other."""
     return Path(os.path.realpath(path))
 
 
@@ -146,7 +146,7 @@ def named_place(named: Path, top: Path, subject: str = "The place", option: str 
     """Return where a file or a folder that the user names for writing really is.
 
     Links of the user are followed, but none that is a part of the project at ``top``, whose author would else choose
-    what is overwritten. ``subject`` and ``option`` name the place in the message. Raises OutputFolderError.
+    what is overwritten. ``subject``, ``option``: what names the place in the message. Raises OutputFolderError.
     """
     place = real(named)
     absolute = Path.cwd() / named
@@ -232,7 +232,7 @@ def _folder(root: Path, names: list[str], *, make: bool = False) -> Iterator[int
 
 
 def _in_words(error: OSError, path: str, name: str, folder: int) -> OSError:
-    """The error with a text that names links and special files, for which systems have different error numbers."""
+    """Return the error with a text that names links and special files, of which systems have different numbers."""
     with suppress(OSError):
         if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             return NotOpenedError(errno.ELOOP, _LINK, path)
@@ -271,8 +271,8 @@ _PAUSE: Final = 0.05  # seconds
 def refuse_shared(files: Iterable[Path], subject: str) -> None:
     """Raise OutputFolderError for a link, a folder or a pipe, and for a file that has a second name elsewhere.
 
-    A build writes these files in place, so a hard link would have it write into a file that is not its own. ``subject``
-    begins the message.
+    A build writes these files in place, so a hard link would have it write into a file that is not its own.
+    ``subject``: the beginning of the message.
     """
     for path in files:
         try:
@@ -307,7 +307,7 @@ def say_waiting(resource: str, *files: Path) -> None:
 
 
 def holder(*files: Path) -> str:
-    """A description of the process that has a lock on one of these files, with its id if the system provides it."""
+    """Return a description of the process that has a lock on one of these files, with its id if the system has it."""
     inodes = set()
     for file in files:
         try:

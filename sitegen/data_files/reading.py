@@ -64,7 +64,7 @@ TWO_LINES: Final = rb"\s*\{[^\n]*\}\s*\n\s*\{"
 
 
 def ending(path: str) -> str:
-    """The ending of a file's name in lower case, without its dot; CSV with tabs between columns is CSV."""
+    """Return the ending of a file's name in lower case, without its dot; CSV with tabs between columns is CSV."""
     return splitext(path)[1][1:].lower().replace("tsv", "csv")
 
 
@@ -78,7 +78,7 @@ class UnreadableError(Exception):
         self.line = line
 
     def finding(self, subject: str, about: Literal["output", "ground_truth", "settings"] = "output") -> Finding:
-        """The error as a finding: "The output cannot be read: it is empty", where ``subject`` is "The output"."""
+        """Return the error as a finding: "The output cannot be read: it is empty", if ``subject`` is "The output"."""
         message = f"{subject} cannot be read: {self.message}"
         return Finding(severity="error", message=message, fix=self.fix, line=self.line, about=about)
 
@@ -95,7 +95,7 @@ def text_of(content: bytes) -> str:
 
 
 def too_deep(line: int | None = None) -> UnreadableError:
-    """The error about a file whose values are nested deeper than ``MAX_DEPTH``."""
+    """Return the error about a file whose values are nested deeper than ``MAX_DEPTH``."""
     return UnreadableError(f"it is nested deeper than {MAX_DEPTH} levels", "Write it flatter.", line)
 
 
@@ -227,7 +227,7 @@ def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") 
     """Yield the number and the value of each line of JSON Lines. Raises UnreadableError if it is not UTF-8.
 
     Lines that cannot be read are left out and reported in ``findings`` with their number, as are duplicate keys.
-    ``fix`` says what to do about an unreadable line, and ``of`` whose line it is: `` of 'short'``.
+    ``fix``: what to do about an unreadable line; ``of``: whose line it is, as in `` of 'short'``.
     """
     for number, parsed in each_line(content):
         if isinstance(parsed, UnreadableError):
@@ -252,7 +252,7 @@ def _without_surrogates(value: Value) -> Value:
 
 
 def _escaped(text: str) -> str:
-    """The text with lone surrogates as escapes, so that it can be stored and displayed."""
+    """Return the text with lone surrogates as escapes, so that it can be stored and displayed."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -286,7 +286,7 @@ def check_distinct(names: Iterable[str], line: int | None = None) -> None:
 
 
 def csv_rows(content: bytes, most: int = _MAX_CELLS) -> list[list[str]]:
-    """The cells as unchanged text, such as ``NA``, ``None`` and ``00712``; at most ``most``. Raises UnreadableError.
+    """Return cells as unchanged text, such as ``NA``, ``None`` and ``00712``; at most ``most``. Raises UnreadableError.
 
     What stands most often in both of the first two rows separates them: commas, semicolons, tabs or bars; or what a row
     above these names, as in ``sep=;``.

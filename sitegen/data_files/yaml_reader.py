@@ -89,7 +89,7 @@ def read_data(ending: str, content: bytes) -> Parsed[Value]:
 
 
 def read_configuring_yaml(content: bytes) -> tuple[Any, KeyLines]:
-    """The one document as PyYAML's safe loader reads it, and the lines of its keys, five levels deep.
+    """Return the one document as PyYAML's safe loader reads it, and the lines of its keys, five levels deep.
 
     Raises UnreadableError, never anything else.
     """
@@ -163,7 +163,7 @@ def _unreadable_if_invalid(read: Callable[[], _T]) -> _T:
 
 
 def _bounded_events(source: bytes | str, max_nodes: int) -> Iterator[Any]:
-    """The events of a parser, up to the bounds on nesting and size. Raises UnreadableError beyond them.
+    """Yield the events of a parser, up to the bounds on nesting and size. Raises UnreadableError beyond them.
 
     An anchor is defined only once its value is complete, so that no value can contain itself.
     """
@@ -286,7 +286,7 @@ def _plain_value(event: Any) -> Value:
 
 
 def _lines_of_keys(node: Any, path: Location = ()) -> KeyLines:
-    """The line of each key and item; for a duplicate key, the line of the first."""
+    """Return the line of each key and item; for a duplicate key, the line of the first."""
     lines: KeyLines = {}
     if node.id == "sequence" and len(path) < _LEVELS_WITH_LINES:
         for index, value in enumerate(node.value):

@@ -56,7 +56,7 @@ def attempt(
 ) -> R | Problem:
     """Return what ``make`` returns; if it fails, print the traceback and return a problem.
 
-    ``part`` names what is made, as the end of a sentence: ``the pages of this eval``. The path, the commit and the eval
+    ``part``: what is made, as the end of a sentence: ``the pages of this eval``. The path, the commit and the eval
     are those that the part is about. Exceptions of ``_ENDS_THE_BUILD`` pass through.
     """
     problem = Problem("error", "", FIX, path=path, commit=commit, eval_id=eval_id)

@@ -181,7 +181,7 @@ class WrittenInstructions(Frozen):
 
 
 def count_effects(evals: Evals) -> WrittenInstructions:
-    """What is known of the instruction files before their pages are written, without a record of any file."""
+    """Return what is known of the instruction files before their pages are written, without a record of any file."""
     timeline = evals.build.timeline
     driven_by = {
         entry.id: frozenset(file.path for file in timeline.drivers(entry.id))

@@ -94,7 +94,7 @@ def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo) -> jin
 
 
 def bytecode_folder() -> Path | None:
-    """The folder for compiled templates. It belongs to the user, because its content is run without further checks.
+    """Return the folder for compiled templates. It belongs to the user, because its content is run unchecked.
 
     It is never in the project, which anybody may have written. None if the user has no home directory, or cannot write
     there: templates are then compiled each time.

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 
 def read_file(folder: Path | str, path: str, *, at_most: int | None = None) -> bytes | None:
-    """The content of a file; None if there is no such regular file, or if it is longer than ``at_most`` bytes."""
+    """Return the content of a file; None if there is no such regular file, or if it is over ``at_most`` bytes."""
     if not is_below(path) or not all(map(_is_folder, _parents(str(folder), path))):
         return None
     return read_regular(f"{folder}/{path}", at_most=at_most)
 
 
 def read_regular(target: str, *, size: int | None = None, at_most: int | None = None) -> bytes | None:
-    """The content of a regular file.
+    """Return the content of a regular file.
 
     None for anything else, if it does not have ``size`` bytes, or if it has more than ``at_most``.
     """
@@ -115,7 +115,7 @@ def remove(folder: Path, sizes: Mapping[str, int | None]) -> tuple[int, tuple[st
 
 
 def _parents(folder: str, path: str) -> Iterable[str]:
-    """The folders between an output folder and a file in it, the outermost first."""
+    """Return the folders between an output folder and a file in it, the outermost first."""
     end = path.find("/")
     while end >= 0:
         yield f"{folder}/{path[:end]}"
@@ -197,7 +197,7 @@ def claimed(folder: Path, *, force: bool) -> Iterator[bool]:
 
 
 def _files_below(folder: Path) -> Iterator[str]:
-    """Every file below a folder, by relative path; a lone .gitkeep or .gitignore does not count as content."""
+    """Yield every file below a folder, by relative path; a lone .gitkeep or .gitignore does not count as content."""
     for parent, _, names in os.walk(folder):
         within = os.path.relpath(parent, folder)
         if within == ".":
@@ -207,7 +207,7 @@ def _files_below(folder: Path) -> Iterator[str]:
 
 
 def number_and_first(paths: tuple[str, ...]) -> str:
-    """The number of files or folders, and the first of them."""
+    """Return the number of files or folders, and the first of them."""
     count = "1 file" if len(paths) == 1 else f"{len(paths):,} files"
     return f"{count}: {', '.join(paths[:_SHOWN])}{', ...' if len(paths) > _SHOWN else ''}"
 
@@ -246,7 +246,7 @@ def files_not_in_memo(
 
 
 def _strangers(folder: str, prefix: str, is_ours: Callable[[str], bool], *, name_each: bool) -> tuple[list[str], bool]:
-    """The foreign files in a folder, and whether any file there is ours."""
+    """Return the foreign files in a folder, and whether any file there is ours."""
     foreign: list[str] = []
     any_ours = False
     try:
@@ -270,17 +270,17 @@ def _strangers(folder: str, prefix: str, is_ours: Callable[[str], bool], *, name
 
 
 def content_digest(content: bytes) -> str:
-    """The digest of a file's content, which the list signs and the memo has."""
+    """Return the digest of a file's content, which the list signs and the memo has."""
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def list_line(digest: str, path: str, key: bytes | None) -> bytes:
-    """The line of a file in the list. The line end is first, so that a line cut off by a full disk damages no other."""
+    """Return the line of a file in the list. The line end is first: a line cut off by a full disk damages no other."""
     return f"\n{_signature(digest, path, key)} {path}".encode("utf-8", "surrogateescape")
 
 
 def _signature(digest: str, path: str, key: bytes | None) -> str:
-    """What only this user can write beside a path; without a key it is written, but nobody believes it."""
+    """Return what only this user can write beside a path; without a key it is written, but nobody believes it."""
     text = f"{digest} {path}".encode("utf-8", "surrogateescape")
     return hashlib.blake2b(text, key=key or b"", digest_size=16).hexdigest()
 
@@ -318,7 +318,7 @@ def shorten_list(folder: Path, files: Callable[[], Iterable[PageRow]], before: i
 
 
 def folder_times(folder: Path, known_folders: Iterable[str], files: Iterable[str]) -> dict[str, int]:
-    """The modification times in ns of the output and of the folders in it, by relative path.
+    """Return the modification times in ns of the output and of the folders in it, by relative path.
 
     The folders are ``known_folders`` and those of ``files``. The tree is not walked, because that would cost more than
     everything else in a build that adds one page.
@@ -337,7 +337,7 @@ def folder_times(folder: Path, known_folders: Iterable[str], files: Iterable[str
 
 
 def _time_of(folder: Path) -> int:
-    """The modification time of a folder in ns, within what SQLite stores: some clocks are beyond the year 2262."""
+    """Return the modification time of a folder in ns, within what SQLite stores: some clocks are beyond 2262."""
     return max(-(2**63), min(os.lstat(folder).st_mtime_ns, 2**63 - 1))
 
 

@@ -190,7 +190,7 @@ class Sandbox(Environment, ImmutableSandboxedEnvironment):
         del self.globals["lipsum"], self.filters["random"]  # different bytes in each build
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """The result of an operator. Raises TemplateBoundError if it would be too large."""
+        """Return the result of an operator. Raises TemplateBoundError if it would be too large."""
         if isinstance(left, int) and isinstance(right, int):
             if operator == "**" and right > 0:
                 _check_number(left.bit_length() * right)
@@ -215,7 +215,7 @@ class Sandbox(Environment, ImmutableSandboxedEnvironment):
 
 
 def own_template_error(error: Exception, own: Mapping[str, Path]) -> SitegenError | None:
-    """The error of a project's template, with its file and line; None if the traceback has no template of a project."""
+    """Return the error of a project's template, with its file and line; None if no template of a project is in it."""
     files = {str(path) for path in own.values()}
     place = None
     if isinstance(error, jinja2.TemplateSyntaxError) and error.filename in files:

@@ -134,7 +134,7 @@ class SiteWriter:
         return self._outcome((*failures, *self._failures))
 
     def pages(self) -> dict[str, Callable[[], Page]]:
-        """What makes every page, by its path, in the order of the navigation."""
+        """Return what makes every page, by its path, in the order of the navigation."""
         timeline, summaries, instructions = self._timeline, self._evals.summaries, self._instructions
         head, revision = timeline.head, timeline.project.revision
         counts = SiteCounts(

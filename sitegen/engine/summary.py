@@ -66,7 +66,7 @@ def _loss(row: ListedStep) -> str:
 
 
 def edits_of_instructions(latest: Iterable[EditEffects]) -> Iterator[str]:
-    """The newest commits that edited instructions, each with the evals that moved most."""
+    """Yield the newest commits that edited instructions, each with the evals that moved most."""
     yield "## Latest edits of instructions"
     yield ""
     yield "Changes after an edit, without those due to ground truth and rules."
@@ -98,7 +98,7 @@ def edits_of_instructions(latest: Iterable[EditEffects]) -> Iterator[str]:
 
 
 def metric_label(spec: MetricSpec) -> str:
-    """The label of a metric; names of recorded numbers are data of the project, and quoted."""
+    """Return the label of a metric; names of recorded numbers are data of the project, and quoted."""
     return code(spec.label, NAME) if spec.recorded else spec.label
 
 
@@ -151,7 +151,7 @@ def summary_file(
 def _news_lines(
     alive: Sequence[EvalSummary], files: Iterable[InstructionHistory], mutes: Sequence[Mute]
 ) -> Iterator[str]:
-    """The first sentences of the overview, with evidence as links relative to the root of the site."""
+    """Yield the first sentences of the overview, with evidence as links relative to the root of the site."""
     for sentence in news(standings(alive, mutes), focus_view(alive), files):
         words = [code(phrase.quoted, NAME) if phrase.quoted else prose(phrase.text) for phrase in sentence.phrases]
         linked = (
@@ -162,7 +162,7 @@ def _news_lines(
 
 
 def _evals_section(alive: Sequence[EvalSummary]) -> Iterator[str]:
-    """The evals: first the ones without a number, then the worst first."""
+    """Yield the evals: first the ones without a number, then the worst first."""
     yield f"## Evals: {count(len(alive))}"
     yield ""
     ranked = sorted((summary for summary in alive if summary.headlines), key=_eval_rank)

@@ -22,14 +22,14 @@ THEME: Final = "theme.css"
 
 
 def find_templates() -> Path:
-    """The folder of templates that ships with sitegen: inside an installed package, beside it in a checkout."""
+    """Return the folder of templates that ships with sitegen: inside an installed package, beside it in a checkout."""
     package = Path(__file__).parents[1]
     installed = package / "site_templates"
     return installed if installed.is_dir() else package.parent / "site_templates"
 
 
 def template_digest(folder: Path) -> str:
-    """A digest of the version of sitegen and of all templates and assets in a folder of ours, of 16 hex digits."""
+    """Return a digest of the version of sitegen and of all templates and assets in a folder of ours, in 16 digits."""
     digest = hashlib.sha256(__version__.encode())
     for name in sorted(shipped_names(folder)):
         with open(f"{folder}/{name}", "rb") as file:
@@ -40,7 +40,7 @@ def template_digest(folder: Path) -> str:
 
 
 def shipped_names(folder: Path) -> list[str]:
-    """The names of all templates and assets in a folder of ours.
+    """Return the names of all templates and assets in a folder of ours.
 
     No path is made of each, which takes longer than finding them: every build begins with this.
     """

@@ -56,7 +56,7 @@ class Renderer:
         self._templates: dict[str, jinja2.Template] = {}
 
     def render(self, page: Page) -> bytes:
-        """The page as UTF-8. Depends on the page, the templates and the site alone.
+        """Return the page as UTF-8. Depends on the page, the templates and the site alone.
 
         Raises ConfigurationError if a project's own template is wrong, or takes too long or too much memory.
         """

@@ -276,7 +276,7 @@ def blob_id(content: IO[bytes], size: int, digits: int) -> str:
 
 
 def too_large(size: int, limit: int) -> str:
-    """The reason for a file over the limit."""
+    """Return the reason for a file over the limit."""
     return f"larger than {limit / 1e6:,.4g} MB ({size / 1e6:,.4g} MB)"
 
 

@@ -99,7 +99,7 @@ def _folder_of_the_user(folder: Path, why: str) -> Path:
 
 
 def _marks(folder: Path) -> tuple[str | None, str]:
-    """The lines of the mark that proves that this user made the memo and git does not track it."""
+    """Return the lines of the mark that proves that this user made the memo and git does not track it."""
     key = user_key()
     if key is None:
         return None, ""

@@ -290,7 +290,7 @@ def fold_eval(state: EvalState, inputs_of: Callable[[EvalState], EvalInputs]) ->
 
 
 def _fold_iterations(state: EvalState, *, everything: bool) -> None:
-    """Fold one commit into the series of iterations. With ``everything``, all folders count as touched."""
+    """Fold one commit into the series of iterations. ``everything``: whether all folders count as touched."""
     series = state.iterations
     roles = ("output", "recorded", "run")
     places = (place for place in state.changes.values() if place.role in roles and place.folder == state.active)

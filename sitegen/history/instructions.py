@@ -144,7 +144,7 @@ def _plain_version(version: str) -> str:
 
 @cache
 def _skeleton_ids() -> frozenset[str]:
-    """The blob ids of the instruction files that ``sitegen init`` writes, in both formats of objects."""
+    """Return the blob ids of the instruction files that ``sitegen init`` writes, in both formats of objects."""
     skeletons = resources.files("sitegen").joinpath("recognition", "skeletons").iterdir()
     contents = [skeleton.read_bytes() for skeleton in skeletons if skeleton.name.endswith(".md")]
     return frozenset(

@@ -38,8 +38,8 @@ class Process:
     ) -> None:
         """Start git.
 
-        With ``feed``, a thread writes its items, so that the processes cannot wait for each other for ever; without it,
-        the caller writes to ``stdin``. ``in_work_tree``: for commands that read the work tree or its index.
+        ``feed``: what a thread writes, so that the processes cannot wait for each other for ever; None: the caller
+        writes to ``stdin``. ``in_work_tree``: for commands that read the work tree or its index.
         """
         # Plumbing commands need no work tree and no index. The git folder stands for the former, so that attributes of
         # a real one do not count, and a missing file for the latter, because diff-tree would read it for nothing.

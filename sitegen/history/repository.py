@@ -81,11 +81,11 @@ class Repository:
         return tuple(sorted(listed.decode("ascii", "replace").split()))
 
     def origin_url(self) -> str | None:
-        """The web address of the remote ``origin``, without credentials and ``.git``; None if it has none."""
+        """Return the web address of the remote ``origin``, without credentials and ``.git``; None if it has none."""
         return web_address(self._output_of("config", "--get", "remote.origin.url"))
 
     def default_branch(self) -> str | None:
-        """The branch that ``origin`` shows first, else ``main`` or ``master``, else the one that is checked out."""
+        """Return the branch that ``origin`` shows first, else ``main`` or ``master``, else the one checked out."""
         for command in (
             ("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"),
             ("for-each-ref", "--count=1", "--format=%(refname:short)", "refs/heads/main", "refs/heads/master"),

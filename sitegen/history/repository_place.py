@@ -97,7 +97,7 @@ class RepositoryPlace(NamedTuple):
         return self.root or self.git_dir
 
     def refs(self) -> str:
-        """Digest of the inputs of a site besides commits: the repository's configuration and its shallow boundary."""
+        """Return a digest of what else decides a site than commits: the configuration and the shallow boundary."""
         state = hashlib.sha256()
         for name in ("config", "shallow"):
             try:
@@ -108,7 +108,7 @@ class RepositoryPlace(NamedTuple):
         return state.hexdigest()
 
     def branches_and_tags(self) -> str:
-        """Digest of the commits of all branches and tags, by one process of some 4 ms."""
+        """Return the digest of the commits of all branches and tags, by one process of some 4 ms."""
         return hashlib.sha256(_run_git(self.top, "for-each-ref").stdout).hexdigest()
 
 

@@ -43,8 +43,8 @@ def walk(
 ) -> Iterator[Revision]:
     """Yield the revisions of commits, in their order; ``position``: that of the first.
 
-    Only regular files count; a path that becomes a symbolic link or a submodule is a deletion as well. ``pathspecs``
-    are literal files or folders; a commit that touches none of them is still yielded.
+    Only regular files count; a path that becomes a symbolic link or a submodule is a deletion as well. ``pathspecs``:
+    literal files or folders; a commit that touches none of them is still yielded.
     """
     command = [
         *("diff-tree", "--stdin", "-r", "--raw", "-z", "--root", "--no-renames", "--diff-merges=first-parent"),

@@ -160,8 +160,8 @@ _LARGEST_HASHED: Final = 1_000_000_000
 def uncommitted(fold: HistoryFold, head: str | None, *, ignored: bool = False) -> Iterator[Revision]:
     """Yield the uncommitted state as a revision after the last that was folded; nothing if no file of it has changed.
 
-    The files that differ are added to the overlay of the repository. Untracked files count, unless git ignores them;
-    with ``ignored``, those of evals count nevertheless. Contents are read without filters. A bare repository has no
+    The files that differ are added to the overlay of the repository. Untracked files count, unless git ignores them.
+    ``ignored``: whether those of evals count nevertheless. Contents are read without filters. A bare repository has no
     uncommitted state. ``head``: as for ``advance``.
     """
     repository, pathspecs = fold.repository, fold.layout.pathspecs

@@ -147,7 +147,7 @@ Pending: TypeAlias = tuple[PromptCase, Slot]
 
 
 def responses_to_ask_for(cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool) -> tuple[Pending, ...]:
-    """The responses that are missing or whose call failed, or with ``again`` all of them."""
+    """Return the responses that are missing or whose call failed; ``again``: all of them."""
     pending = ((case, slot) for case in cases for slot in file.slots(case.id))
     return tuple((case, slot) for case, slot in pending if again or not is_answered(file.rows.get(slot)))
 
@@ -167,13 +167,13 @@ DATED: Final = re.compile(r"-\d{8}$")
 
 
 def grade(answer: str) -> int | None:
-    """The grade in a judge's answer, which must be a single digit from 1 to 5; otherwise None (rule 31)."""
+    """Return the grade in a judge's answer, which must be a single digit from 1 to 5; otherwise None (rule 31)."""
     text = answer.strip()
     return int(text) if text in _GRADES else None
 
 
 def responses_to_grade(cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool) -> tuple[Pending, ...]:
-    """The responses without a grade, or with ``again`` all of them."""
+    """Return the responses without a grade; ``again``: all of them."""
     pending = []
     for case in cases:
         for slot in file.slots(case.id):

@@ -73,7 +73,7 @@ class ModelReply(Frozen):
     """Tokens as counted by the API, seconds of the last attempt, and the cost if the settings have a price."""
 
     def stated_usage(self) -> dict[str, int | float]:
-        """The defined numbers of the usage, as responses record them."""
+        """Return the defined numbers of the usage, as responses record them."""
         return {name: value for name, value in self.usage._asdict().items() if value is not None}
 
 
@@ -136,7 +136,7 @@ class Client:
             self._log(f"{label}: {status}, {monotonic() - started:.2f} s")
 
     def _answer(self, message: Any, seconds: float) -> ModelReply:
-        """The text of a message. The client does not validate types and keys of the API's messages."""
+        """Return the text of a message. The client does not validate types and keys of the API's messages."""
         content = getattr(message, "content", None)
         if not isinstance(content, list):
             raise CallError("the answer of the API is not a message")

@@ -92,7 +92,7 @@ class Prompt(Frozen):
 
 
 def parse_template(text: str) -> Prompt:
-    """A template from the text of a prompt file.
+    """Return a template from the text of a prompt file.
 
     The line ``<!-- system -->`` starts the system prompt, and ``<!-- user -->`` the message; text before the first of
     these lines belongs to the other part. Without such lines, a text with ``{input}`` is the message, and any other
@@ -110,7 +110,7 @@ def parse_template(text: str) -> Prompt:
 
 
 def read_prompt(file: Path) -> Prompt:
-    """The template in a file. Raises ConfigurationError."""
+    """Return the template in a file. Raises ConfigurationError."""
     try:
         text = read_file(file, LARGEST_FILE).decode("utf-8-sig")
     except OSError as error:
@@ -137,13 +137,13 @@ class PromptCase(Frozen):
     """Nested members have dotted names, ``a.b``."""
 
     def values(self) -> dict[str, str]:
-        """Values of the placeholders of a prompt, without the expected text, which a prompt must not reveal."""
+        """Return values of the placeholders of a prompt, without the expected text, which a prompt must not reveal."""
         metadata = {f"metadata.{name}": value for name, value in self.metadata.items()}
         return {**metadata, "id": self.id, "input": self.input, "category": self.category}
 
 
 def read_prompt_cases(file: Path) -> tuple[PromptCase, ...]:
-    """The cases of ``test_cases.json``: a list, or an object with the list under ``test_cases`` or ``cases``.
+    """Return the cases of ``test_cases.json``: a list, or an object with the list under ``test_cases`` or ``cases``.
 
     Raises NothingToReportError if there is no such file, ConfigurationError if a case cannot be asked.
     """
@@ -246,7 +246,7 @@ class ResponsesFile:
         return cls(path, {**rows, **_read_journal(partial_of(path))}, order)
 
     def slots(self, case_id: str) -> tuple[Slot, ...]:
-        """The slots of a case that are filled, or its first slot if there are none."""
+        """Return the slots of a case that are filled, or its first slot if there are none."""
         slots: list[Slot] = []
         while (slot := Slot(case_id, len(slots))) in self.rows:
             slots.append(slot)
@@ -290,7 +290,7 @@ class ResponsesFile:
 
 
 def partial_of(path: Path) -> Path:
-    """The file that holds rows until the command ends."""
+    """Return the file that holds rows until the command ends."""
     return path.with_name(f"{path.name}.partial")
 
 
@@ -323,7 +323,7 @@ def _read_rows(path: Path) -> list[ResponseRow]:
 
 
 def _read_journal(path: Path) -> dict[Slot, ResponseRow]:
-    """The rows of a partial file; text after the last line feed is an incomplete row."""
+    """Return the rows of a partial file; text after the last line feed is an incomplete row."""
     try:
         lines = read_inside(path.parent, path.name, LARGEST).split(b"\n")[:-1]
     except FileNotFoundError:

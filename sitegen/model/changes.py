@@ -203,7 +203,7 @@ class Change(Frozen):
         return self.metrics[0]
 
     def of(self, metric: str) -> float | None:
-        """The change of a metric by its name; None if it is undefined."""
+        """Return the change of a metric by its name; None if it is undefined."""
         return next((delta.change for delta in self.metrics if delta.name == metric), None)
 
 

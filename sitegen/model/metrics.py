@@ -94,7 +94,7 @@ class MetricSpec(Frozen):
         return (self.name, *self.equals)
 
     def target(self, thresholds: Mapping[str, float]) -> float | None:
-        """The target that applies to an eval: the one among its own, else the default; None if there is neither."""
+        """Return the target that applies to an eval: the one among its own, else the default; None without either."""
         return next((thresholds[name] for name in self.names if name in thresholds), self.least)
 
     def reaches(self, value: float, target: float) -> bool:
@@ -108,7 +108,7 @@ class MetricSpec(Frozen):
         return size if size and isfinite(size) else 1.0
 
     def in_points(self, change: float) -> float:
-        """A change of it in hundredths of its range, so that changes of different metrics can be compared."""
+        """Return a change of it in hundredths of its range, so that changes of different metrics can be compared."""
         return 100 * change / (self.high - self.low)
 
 
@@ -157,11 +157,11 @@ class Nouns(Frozen):
         return "sections" if self.are_fields else self.attributes
 
     def noun(self, number: int) -> str:
-        """The word for so many documents: ``documents``, ``paragraph``, ``cases``."""
+        """Return the word for so many documents: ``documents``, ``paragraph``, ``cases``."""
         return self.document if number == 1 else self.documents
 
     def letter(self, kind: ErrorType) -> str:
-        """The letter of a type of errors; that of a field if the kind has none of its own."""
+        """Return the letter of a type of errors; that of a field if the kind has none of its own."""
         index = ERROR_TYPES.index(kind)
         return self.letters[index] or Nouns().letters[index]
 
@@ -241,5 +241,5 @@ KIND_TRAITS: Final[dict[str, KindTraits]] = {
 
 
 def traits_of(kind: str | None) -> KindTraits:
-    """The traits of a kind; the defaults for None."""
+    """Return the traits of a kind; the defaults for None."""
     return KIND_TRAITS[kind] if kind else KindTraits()

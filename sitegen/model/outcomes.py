@@ -193,7 +193,7 @@ class Cell(NamedTuple):
         return zip(periods, [*(period.start for period in periods[1:]), points], strict=True)
 
     def item(self, cases: Mapping[str, str]) -> CellKey:
-        """What flips as one event: the list item that the cell belongs to; outside of lists, the cell itself.
+        """Return what flips as one event: the list item that the cell belongs to; outside of lists, the cell itself.
 
         ``cases``: as in ``CellMap``; the cells of all answers to a case are one.
         """

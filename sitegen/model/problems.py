@@ -99,11 +99,11 @@ class Finding(Frozen):
         return f"{self.message}: {self.value}" if self.value else self.message
 
     def without_effect(self, severity: Severity = "error") -> Self:
-        """The finding about a part of a file that is passed over; the rest of the file counts."""
+        """Return the finding about a part of a file that is passed over; the rest of the file counts."""
         return replace(self, severity=severity, message=f"{self.message} It does not count.")
 
     def in_file(self, file: str) -> "Problem":
-        """The finding with the file that it is in."""
+        """Return the finding with the file that it is in."""
         return Problem(self.severity, self.message, self.fix, path=file, line=self.line)
 
 

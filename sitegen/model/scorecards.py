@@ -231,7 +231,7 @@ class Scorecard(Frozen):
         return self.traits.answers_cases and len(self.variants) > 1
 
     def metric(self, name: str) -> float | None:
-        """The value of a metric, None if it is undefined or not of this kind."""
+        """Return the value of a metric, None if it is undefined or not of this kind."""
         for metric in self.metrics:  # a generator would take three times as long, and every page asks
             if metric.name == name:
                 return metric.value

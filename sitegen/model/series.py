@@ -228,7 +228,7 @@ class Series(Frozen):
     """The name of each baseline, and the index of the newest point that its revision contains; for pages alone."""
 
     def copied_label(self, index: int) -> str | None:
-        """The label of the iteration that the output of a point is a copy of; None if it is none."""
+        """Return the label of the iteration that the output of a point is a copy of; None if it is none."""
         copy_of = self.points[index].copy_of
         return None if copy_of is None else self.points[copy_of].snapshot.label
 
@@ -255,7 +255,7 @@ class Series(Frozen):
         return not self.info.recorded and (not counts or any(map(any, counts)))
 
     def place_of(self, snapshot: Snapshot) -> int | None:
-        """The index of the point that shows a snapshot of another revision by the same rules; None without any."""
+        """Return the index of the point that shows a snapshot of another revision by the same rules, or None."""
         for index, point in enumerate(self.points):
             if point.snapshot.slug == snapshot.slug and not point.snapshot.roles_changed_in(snapshot):
                 return index

@@ -72,7 +72,7 @@ class Snapshot(Frozen):
         return self.recorded.path.rpartition("/")[2] if self.recorded else "record"
 
     def roles_changed_in(self, after: "Snapshot") -> RoleSet:
-        """The roles whose contents differ, whatever the paths of the files."""
+        """Return the roles whose contents differ, whatever the paths of the files."""
         differ = (
             self.outputs != after.outputs and self.output_contents != after.output_contents,
             self.ground_truth != after.ground_truth and _oid(self.ground_truth) != _oid(after.ground_truth),
@@ -81,7 +81,7 @@ class Snapshot(Frozen):
         return tuple(role for role, has_changed in zip(ROLES, differ, strict=True) if has_changed)
 
     def with_roles_of(self, after: "Snapshot", roles: RoleSet) -> "Snapshot":
-        """The snapshot with these roles of another one."""
+        """Return the snapshot with these roles of another one."""
         mixed = self
         if "outputs" in roles:
             mixed = replace(mixed, outputs=after.outputs, usage=after.usage)
@@ -92,7 +92,7 @@ class Snapshot(Frozen):
         return mixed
 
     def under_rules_of(self, reference: "Snapshot") -> "Snapshot":
-        """Its outputs with the ground truth and the rules of another one, the second clock; itself if it has these."""
+        """Return its outputs with the truth and the rules of another one, the second clock; itself if it has these."""
         if self.ground_truth == reference.ground_truth and self._rules == reference._rules:  # as a rule
             return self
         return self.with_roles_of(reference, ("ground_truth", "rules"))

@@ -239,7 +239,7 @@ def _variants(
 
 
 def _thresholds(kind: str, stated: Mapping[str, float]) -> dict[str, float]:
-    """The default targets of the kind, overridden by ``thresholds`` of the manifest."""
+    """Return the default targets of the kind, overridden by ``thresholds`` of the manifest."""
     return {spec.name: spec.least for spec in scorer(kind).metrics if spec.least is not None} | dict(stated)
 
 

@@ -78,17 +78,17 @@ class At(Frozen, gc=True):
 
 
 def integer(name: str, cell: Callable[[Any], int | None], *, optional: bool = False) -> ExportColumn:
-    """A column of whole numbers."""
+    """Return a column of whole numbers."""
     return ExportColumn(name, cell, type="integer", optional=optional)
 
 
 def real(name: str, cell: Callable[[Any], float | None]) -> ExportColumn:
-    """A column of numbers that may be undefined."""
+    """Return a column of numbers that may be undefined."""
     return ExportColumn(name, cell, type="real", optional=True)
 
 
 def counts_at(path: str) -> tuple[ExportColumn, ...]:
-    """The columns of the counts at a path of attributes."""
+    """Return the columns of the counts at a path of attributes."""
     return tuple(integer(name, attrgetter(f"{path}.{name}")) for name in (*CELLS, *ERROR_TYPES))
 
 
@@ -110,7 +110,7 @@ def _interval(of: Callable[[Any], Interval | None]) -> tuple[ExportColumn, ...]:
 
 
 def _by_cause(role: Role) -> ExportColumn:
-    """The part of a change; recorded numbers have none."""
+    """Return the part of a change; recorded numbers have none."""
     return real(f"by_{role}", lambda at: None if at.part.recorded else getattr(at.delta.parts, role, None))
 
 
@@ -123,7 +123,7 @@ def _spread(at: At) -> VariantSpread | None:
 
 
 def _tags(at: At) -> str | None:
-    """The tags of a document as a JSON object."""
+    """Return the tags of a document as a JSON object."""
     tags: Value = {axis: value for axis, value in at.part.axes.items() if axis not in ANSWERERS}
     return as_json(tags) if tags else None
 
@@ -273,7 +273,7 @@ Batch: TypeAlias = tuple[str, Iterable[ExportRow]]
 
 
 def batches(timeline: Timeline, every_series: Iterable[Series]) -> Iterator[Batch]:
-    """All rows of all tables; a row comes after the rows that it refers to."""
+    """Yield all rows of all tables; a row comes after the rows that it refers to."""
     edits = sorted(
         (edit for file in timeline.instructions for edit in file.edits),
         key=lambda edit: (edit.commit.position, edit.path, edit.status),
@@ -309,7 +309,7 @@ def batches(timeline: Timeline, every_series: Iterable[Series]) -> Iterator[Batc
 
 
 def _rows(name: str, about: Iterable[Any]) -> Batch:
-    """The rows of a table about these."""
+    """Return the rows of a table about these."""
     return name, rows_of(next(table.columns for table in TABLES if table.name == name), about)
 
 

@@ -53,7 +53,7 @@ _PLACE: Final = (
 
 
 def points(series: Series) -> DataFrame:
-    """One row for each point, oldest first, with its commit, the metrics of the eval's kind, and counts.
+    """Return one row for each point, oldest first, with its commit, the metrics of the eval's kind, and counts.
 
     Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``author``, ``subject``, ``cause``,
     ``same_as`` (label of the iteration that the output is a copy of), ``status``, ``edits`` (number of instruction
@@ -79,7 +79,7 @@ def points(series: Series) -> DataFrame:
 
 
 def fields(series: Series) -> DataFrame:
-    """One row for each point and attribute, oldest point first, attributes in the order of the ground truth.
+    """Return one row for each point and attribute, oldest point first, attributes in the order of the ground truth.
 
     Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``attribute``, the ratios that are not the
     same number as another metric, ``tp``, ``fp``, ``fn``, ``tn`` and the four error types.
@@ -100,7 +100,7 @@ def fields(series: Series) -> DataFrame:
 
 
 def slices(series: Series) -> DataFrame:
-    """One row for each point and each group of answers with one value on an axis, oldest point first.
+    """Return one row for each point and each group of answers with one value on an axis, oldest point first.
 
     Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``axis`` (``variant``, ``model``, both with a
     comma between, or a tag), ``slice`` (the value, as in ``short · mini``), the headline under its name, ``cases``,
@@ -121,7 +121,7 @@ def slices(series: Series) -> DataFrame:
 
 
 def judgements(result: Result) -> DataFrame:
-    """One row for each judgement.
+    """Return one row for each judgement.
 
     Columns: ``document``, ``path``, ``attribute``, ``outcome``, ``expected``, ``actual`` (Python values, None for a
     missing value) and ``note``. Answers that can be grouped also have ``case`` and a column for each axis: ``variant``,
@@ -157,7 +157,7 @@ def _frame(columns: Sequence[ExportColumn], about: Sequence[At]) -> DataFrame:
 
 
 def _typed_table(rows: Sequence[Any], columns: Mapping[str, str]) -> DataFrame:
-    """A table with columns of these types, which do not depend on its rows; dates that do not exist are missing."""
+    """Return a table with columns of these types, which do not depend on its rows; impossible dates are missing."""
     import pandas
 
     table = pandas.DataFrame(rows, columns=list(columns), dtype=object)
@@ -179,7 +179,7 @@ _SQL_TYPES: Final = {"text": "TEXT", "integer": "INTEGER", "real": "REAL", "bool
 def write_tables(format: ExportFormat, place: Path, batches: Iterable[Batch], top: Path) -> tuple[Path, ...]:
     """Write every table and return the files. Existing files of the same names are replaced.
 
-    ``place`` is as the user named it. Raises OutputFolderError if it leads through a link of the project at ``top``.
+    ``place``: as the user named it. Raises OutputFolderError if it leads through a link of the project at ``top``.
     """
     real = named_place(place, top, option="-o")
     written = (_write_csv if format == "csv" else _write_sqlite)(real, batches)
@@ -187,7 +187,7 @@ def write_tables(format: ExportFormat, place: Path, batches: Iterable[Batch], to
 
 
 def _write_csv(folder: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
-    """One file for each table, with a header. Undefined cells are empty; booleans are ``true`` and ``false``."""
+    """Return one file for each table, with a header. Undefined cells are empty; booleans are ``true`` and ``false``."""
     files = {table.name: folder / f"{table.name}.csv" for table in TABLES}
     with ExitStack() as stack:
         streams = {}
@@ -208,7 +208,7 @@ def _csv_frame(table: Table, rows: Iterable[ExportRow]) -> DataFrame:
 
 
 def _write_sqlite(file: Path, batches: Iterable[Batch]) -> tuple[Path, ...]:
-    """One database with keys, foreign keys and declared types."""
+    """Return one database with keys, foreign keys and declared types."""
     inserts = {
         table.name: f"INSERT INTO {table.name} VALUES ({', '.join('?' * len(table.columns))})" for table in TABLES
     }
@@ -256,7 +256,7 @@ def _create_statement(table: Table) -> str:
 
 
 def _row_chunks(batches: Iterable[Batch]) -> Iterator[tuple[Table, list[ExportRow]]]:
-    """The rows of each table in lists of at most ``AT_ONCE``."""
+    """Yield the rows of each table in lists of at most ``AT_ONCE``."""
     tables = {table.name: table for table in TABLES}
     for name, rows in batches:
         remaining = iter(rows)

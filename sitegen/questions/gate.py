@@ -31,7 +31,7 @@ from sitegen.text.keys import nearest
 def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
     """Compare a revision, by default ``HEAD``, with the commit at which it branched off from ``base``.
 
-    With ``exact``, and if ``base`` is the name of a baseline, the revision is compared with ``base`` itself. Limits are
+    ``exact``: compare with ``base`` itself, as is done if ``base`` is the name of a baseline. Limits are
     read from the work tree's configuration. Raises RepositoryError if a revision is unknown, the two have no commit in
     common or history is truncated, and ConfigurationError if the configuration of a side is wrong or a limit names an
     unknown eval or metric.
@@ -65,7 +65,7 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
 
 
 def _with_committed_limits(study: Study) -> Study:
-    """The base with the limits of its own commit, or those that apply to the head if they cannot be read."""
+    """Return the base with the limits of its own commit, or those that apply to the head if they cannot be read."""
     timeline = study.timeline
     with suppress(ConfigurationError):
         gate = read_site(None, read=timeline.files.read_rules).value.gate

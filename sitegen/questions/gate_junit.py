@@ -50,7 +50,7 @@ def gate_junit(report: GateReport) -> bytes:
 
 
 def junit_of_error(error: SitegenError) -> bytes:
-    """A single failed case, if no report could be made."""
+    """Return a single failed case, if no report could be made."""
     root = Element("testsuites", name="sitegen check")
     suite = SubElement(root, "testsuite", name="sitegen check")
     _add_case(suite, "sitegen", "can compare", "fail", error_sentence(error))

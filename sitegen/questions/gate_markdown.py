@@ -45,7 +45,7 @@ _CLOSING: Final = 200  # characters that are reserved for the sentence with the 
 
 
 def gate_markdown(report: GateReport) -> str:
-    """The whole report, at most ``LONGEST`` characters, ending with a line feed."""
+    """Return the whole report, at most ``LONGEST`` characters, ending with a line feed."""
     moved = [check for check in report.evals if _has_moved(check)]
     unmoved = [check for check in report.evals if not _has_moved(check)]
     verdicts = Counter(check.verdict for check in report.evals)  # worst first, in the order of the report
@@ -80,7 +80,7 @@ def gate_markdown(report: GateReport) -> str:
 
 
 def markdown_of_error(error: SitegenError) -> str:
-    """The text if no report could be made."""
+    """Return the text if no report could be made."""
     return f"**Evals: fail.**\n\n{_without_mentions(prose(error_sentence(error)))}\n"
 
 
@@ -92,7 +92,7 @@ def _has_moved(check: GateEval) -> bool:
 
 
 def _changes(moved: Sequence[GateEval]) -> Iterator[str]:
-    """A table of what changed, the worst first, and below it the worst values that broke."""
+    """Yield a table of what changed, the worst first, and below it the worst values that broke."""
     if not moved:
         return
     heads = ("Eval", "Metric", "Base", "Head", "Change", "On these cases", "Broken", "Fixed", "Verdict")
@@ -105,7 +105,7 @@ def _changes(moved: Sequence[GateEval]) -> Iterator[str]:
 
 
 def _change_row(check: GateEval) -> tuple[str, ...]:
-    """The row of an eval: the first of its metrics with the worst verdict."""
+    """Return the row of an eval: the first of its metrics with the worst verdict."""
     words, values = "same output" if check.same_output else NIL, [NIL] * 4  # without a metric
     if metric := max(check.metrics, key=lambda metric: VERDICTS.index(metric.verdict), default=None):
         values[:] = _metric_row(metric)[:4]
@@ -121,7 +121,7 @@ def _change_row(check: GateEval) -> tuple[str, ...]:
 
 
 def _worst_broken(check: GateEval) -> str:
-    """The values that broke as text: one of each of the fields with most of them, or more if there are fewer fields."""
+    """Return the values that broke as text: one of each of the fields with most of them, more if fields are fewer."""
     broken = [cell for cell in check.cells if cell.fate == "broken"]
     if not broken:
         return ""
@@ -150,7 +150,7 @@ def _broken_words(cell: GateCell, kind: str) -> str:
 
 
 def _fitting(blocks: Iterable[str], characters: int) -> Iterator[str]:
-    """The first blocks that fit, each with the empty line after it; further ones are not made."""
+    """Yield the first blocks that fit, each with the empty line after it; further ones are not made."""
     for block in blocks:
         characters -= len(block) + 2
         if characters < 0:
@@ -247,7 +247,7 @@ def _broken_cell_row(cell: GateCell) -> tuple[str, ...]:
 
 
 def _caveats(evals: Iterable[GateEval]) -> Iterator[str]:
-    """A list of the caveats, each once, with the evals that it is about."""
+    """Yield a list of the caveats, each once, with the evals that it is about."""
     by_sentence: dict[str, list[GateEval]] = {}
     for check in evals:
         for sentence in caveats(check):
@@ -273,6 +273,6 @@ def _without_mentions(text: str) -> str:
 
 
 def _number_of(checks: Iterable[GateEval]) -> str:
-    """How many evals and slices these are: ``2 evals``, ``1 eval and 4 slices``."""
+    """Return how many evals and slices these are: ``2 evals``, ``1 eval and 4 slices``."""
     numbers = Counter("slice" if check.slice else "eval" for check in checks)
     return " and ".join(counted(numbers[noun], noun) for noun in sorted(numbers)) or counted(0, "eval")

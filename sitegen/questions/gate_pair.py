@@ -57,11 +57,11 @@ class GateSide(Frozen):
         return self.study.timeline.config.gate, self.study.timeline.info(self.history)
 
     def judged_alone(self, result: Result) -> Result:
-        """The answers of a result that are judged."""
+        """Return the answers of a result that are judged."""
         return part_of(result, self.slice) if self.slice else result
 
     def card_of(self, cards: EvalScorecards, snapshot: Snapshot) -> Scorecard:
-        """The scorecard of the answers that are judged of a snapshot."""
+        """Return the scorecard of the answers that are judged of a snapshot."""
         return self.judged_alone(Result(cards[snapshot], ())).scorecard
 
     @property
@@ -141,7 +141,7 @@ class GateSide(Frozen):
 def held_specs(
     own: Sequence[MetricSpec], cards: Sequence[Scorecard], limits: Mapping[str, Limit]
 ) -> tuple[MetricSpec, ...]:
-    """The metrics of an eval, and the usage metrics that an output states or a limit names."""
+    """Return the metrics of an eval, and the usage metrics that an output states or a limit names."""
     stated = specs_with_usage(own, cards)
     return tuple(spec for spec in all_specs(own) if spec in stated or limits[spec.name] != Limit())
 

@@ -55,7 +55,7 @@ def read_report(content: bytes) -> GateReport:
 
 
 def _checked_document(content: bytes) -> GateReport:
-    """The document, if it has the right form and keeps the bounds. Raises ValueError or RecursionError."""
+    """Return the document, if it has the right form and keeps the bounds. Raises ValueError or RecursionError."""
     if len(content) > LARGEST:
         raise ValueError(f"it has more than {LARGEST:,} bytes")
     body: Any = json.loads(content)
@@ -81,7 +81,7 @@ def _check_bounds(value: Any) -> None:
 
 
 def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
-    """The eval with verdicts that follow from its values and limits, and with the words of sitegen's own kinds."""
+    """Return the eval with verdicts that follow from its values and limits, and words of sitegen's own kinds."""
     if not _KIND.fullmatch(gate_eval.kind):
         raise ValueError("there is no such kind of eval")
     # A kind of an installed package may be missing on the machine that reads.
@@ -124,7 +124,7 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
 
 
 def change_text(metric: GateMetric) -> str:
-    """The signed change in the metric's own unit, for an amount also in percent: ``+0.50 s (+25 %)``."""
+    """Return the signed change in the metric's own unit, for an amount also in percent: ``+0.50 s (+25 %)``."""
     text = signed(metric.change, metric.unit)
     share = metric.points if metric.is_amount else None
     return text if share is None else f"{text} ({f'{share:+.3g}'.replace('-', MINUS)} %)"
@@ -137,27 +137,27 @@ def allowed_drop(metric: GateMetric) -> str:
 
 
 def metric_sentences(metric: GateMetric, check: GateEval) -> Iterator[str]:
-    """One sentence for each reason, unless it is a caveat, or *nothing in common* and a reason of the whole eval."""
+    """Yield a sentence for each reason, unless it is a caveat, or *nothing in common* and one of the whole eval."""
     for reason in metric.reasons:
         if reason != "still below the floor" and (reason != "nothing in common" or reason not in check.reasons):
             yield f"{metric.label} {_metric_predicate(metric, reason, check)}."
 
 
 def _missed_floor(metric: GateMetric) -> str:
-    """The value at the head and the floor that it misses: ``0.604, below the floor of 0.8``."""
+    """Return the value at the head and the floor that it misses: ``0.604, below the floor of 0.8``."""
     side = "below the floor" if metric.higher_is_better else "above the ceiling"
     return f"{number(metric.head, metric.unit)}, {side} of {metric.floor:g}"
 
 
 def spread_sentences(metric: GateMetric) -> Iterator[str]:
-    """The variants that the values of a metric average at base and head, if an output has several variants."""
+    """Yield the variants that the values of a metric average at base and head, if an output has several variants."""
     for side, spread in (("base", metric.base_variants), ("head", metric.head_variants)):
         if spread:
             yield f"{metric.label} at the {side}: {spread_words(spread)}."
 
 
 def eval_sentence(check: GateEval, reason: Reason) -> str:
-    """A reason that concerns the eval as a whole."""
+    """Return a reason that concerns the eval as a whole."""
     match reason:
         case "removed":
             if check.slice:
@@ -191,7 +191,7 @@ def eval_sentence(check: GateEval, reason: Reason) -> str:
 
 
 def caveats(check: GateEval) -> Iterator[str]:
-    """What to know of an eval before its verdict is believed: what this does not cover, and what it forgives."""
+    """Yield what to know of an eval before its verdict is believed: what this does not cover, and what it forgives."""
     nouns, overlap = nouns_of(check), check.overlap
     if overlap and overlap.verdict == "bridged":
         sides = (("base", overlap.only_base), ("head", overlap.only_head))
@@ -222,7 +222,7 @@ def caveats(check: GateEval) -> Iterator[str]:
 
 
 def count_of_broken(check: GateEval) -> str:
-    """How much broke, with its unit: ``3 values``, ``1 case``, ``2 answers``, ``4 checks``."""
+    """Return how much broke, with its unit: ``3 values``, ``1 case``, ``2 answers``, ``4 checks``."""
     are_cases = traits_of(check.kind).answers_cases or not check.cells or check.cells[0].is_score
     names = [metric.name for metric in check.metrics]
     verdicts = ("check" if "f1" in names else "answer") if PASSED.name in names and "recall" not in names else "value"
@@ -230,19 +230,19 @@ def count_of_broken(check: GateEval) -> str:
 
 
 def nouns_of(check: GateEval) -> Nouns:
-    """The words of the kind of an eval. Kinds of installed packages have the usual ones: a reader may lack them."""
+    """Return the words of an eval's kind. Kinds of installed packages have the usual ones: a reader may lack them."""
     return scorer(check.kind).nouns if check.kind in BUILTIN_KINDS else Nouns()
 
 
 def nothing_compared(report: GateReport) -> str:
-    """The sentence for a gate that compared nothing; empty otherwise."""
+    """Return the sentence for a gate that compared nothing; empty otherwise."""
     if report.matched or report.passed:
         return ""
     return "Nothing was compared: no eval has outputs on both sides with anything in common."
 
 
 def error_sentence(error: SitegenError) -> str:
-    """The reason why there is no report."""
+    """Return the reason why there is no report."""
     where = f" At: {error.where}." if error.where else ""
     return f"The gate cannot compare. {error.message}{where} {error.fix or ''}".rstrip()
 

@@ -49,7 +49,7 @@ class Study(Frozen):
         return cls(timeline, memo, {history.id: history for history in timeline.evals})
 
     def history(self, eval_id: str) -> EvalHistory:
-        """The history of an eval. Raises ConfigurationError if there is no such eval."""
+        """Return the history of an eval. Raises ConfigurationError if there is no such eval."""
         if eval_id not in self.evals:
             what = f"There is no eval {eval_id!r}." if eval_id else "An eval has to be named."
             raise ConfigurationError(what, fix=f"The evals of this project: {', '.join(self.evals) or 'none'}.")
@@ -117,7 +117,7 @@ def baseline_commit(options: Options, name: str) -> str | None:
 
 
 def read_series(options: Options, eval_id: str) -> Series:
-    """The series of one eval. Raises ConfigurationError if there is no such eval."""
+    """Return the series of one eval. Raises ConfigurationError if there is no such eval."""
     with open_study(options) as study:
         return study.series(study.history(eval_id))
 

@@ -83,14 +83,14 @@ class Verified(Frozen):
         )
 
     def saved_name(self, output: Path) -> str:
-        """The name of an output in the folder of an iteration: its own name if the kind has files of that name."""
+        """Return the name of an output in the folder of an iteration: its own if the kind has files of that name."""
         names = self.place.files.outputs
         if len(self.outputs) > 1 or output.name in names:
             return output.name
         return next((name for name in names if Path(name).suffix == output.suffix), names[0])
 
     def document(self, *, timestamp: str | None = None, methods: tuple[str, ...] = ()) -> ResultsDocument:
-        """The document that ``verify-one --json`` prints. ``methods``: as in ``results_document``."""
+        """Return the document that ``verify-one --json`` prints. ``methods``: as in ``results_document``."""
         entry, card, project = self.place.entry, self.result.scorecard, self.place.project
         repository = Repository.open(project.root)
         hashes = {}  # of every instruction file that git tracks or would add, sorted by path

@@ -130,7 +130,7 @@ def iterations(folder: Path) -> Iterator[tuple[int, Path]]:
 
 
 def first_file(folder: Path, names: tuple[str, ...]) -> Path | None:
-    """The first of these names under which the folder has a file."""
+    """Return the first of these names under which the folder has a file."""
     return next((path for name in names if (path := Path(normpath(folder / name))).is_file()), None)
 
 
@@ -212,7 +212,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         return Repository.open(self.root, max_blob_bytes=self.config.limits.max_blob_bytes)
 
     def shown_path(self, path: Path) -> str:
-        """A path relative to the root if it is below the root, otherwise unchanged."""
+        """Return a path relative to the root if it is below the root, otherwise unchanged."""
         resolved, root = real(path), real(self.root)
         return encodable(resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else str(path))
 
@@ -231,7 +231,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         return tuple(sorted(ids))
 
     def configured(self, eval_id: str, file: Path) -> WorktreeProject:
-        """The project with settings of an eval from a file, which take precedence over the manifest.
+        """Return the project with settings of an eval from a file, which take precedence over the manifest.
 
         The file holds keys of a manifest entry, or an evaluation, whose keys also choose the model that is called.
         Raises ConfigurationError.
@@ -311,7 +311,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         return WorktreeEval(project=self, entry=entry, kind=kind, folder=folder, ground_truth=truth)
 
     def read(self, path: Path) -> File:
-        """The content of a file inside or outside the project, or the reason why it cannot be read."""
+        """Return the content of a file inside or outside the project, or the reason why it cannot be read."""
         if path.is_dir():
             return self._read_folder(path)
         is_inside = path.is_relative_to(self.root)
@@ -331,7 +331,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             )
 
     def _read_folder(self, folder: Path) -> File:
-        """The documents of a folder as one packed file, or why one of them cannot be read."""
+        """Return the documents of a folder as one packed file, or why one of them cannot be read."""
         files = [self.read(path) for path in documents_in(folder)]
         path, largest = f"{self.shown_path(folder)}/", self.config.limits.max_blob_bytes
         if unread := next((file for file in files if file.content is None), None):
@@ -343,7 +343,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
 
 
 def worktree_manifest(root: Path, config: SiteConfig) -> Parsed[Manifest]:
-    """The manifest in the work tree, empty if there is none. Raises ConfigurationError if it cannot be read."""
+    """Return the manifest in the work tree, empty if there is none. Raises ConfigurationError if it cannot be read."""
     name = f"{config.evals_dir}/manifest.yaml"
     content = read_rules(root, name, config.limits.max_blob_bytes)
     return Parsed(Manifest()) if content is None else manifest_in_force(content, name, config.evals_dir)

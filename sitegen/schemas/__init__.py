@@ -37,22 +37,22 @@ TITLES: Final = {
 
 
 def file_name(name: str) -> str:
-    """The file of a schema, here and below ``data/schemas/`` of a site."""
+    """Return the file of a schema, here and below ``data/schemas/`` of a site."""
     return f"{name}.schema.json"
 
 
 def head(name: str) -> dict[str, str]:
-    """The keys that every schema begins with."""
+    """Return the keys that every schema begins with."""
     return {"$schema": _DRAFT, "$id": f"urn:sitegen:{name}:1", "title": TITLES[name]}
 
 
 def content(name: str) -> bytes:
-    """A schema as a file, by its name in ``TITLES``."""
+    """Return a schema as a file, by its name in ``TITLES``."""
     return Path(__file__).with_name(file_name(name)).read_bytes()
 
 
 def printed(name: str | None) -> bytes:
-    """What ``sitegen schema`` prints: one schema as it is, or all of them as one object, by name.
+    """Return what ``sitegen schema`` prints: one schema as it is, or all of them as one object, by name.
 
     Raises ConfigurationError if there is no schema of that name.
     """

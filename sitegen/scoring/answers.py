@@ -65,7 +65,7 @@ def _asked(of_case: Sequence[JudgedCase]) -> Iterator[tuple[str, str]]:
 
 
 def _answer(case: JudgedCase, summed: JudgedCase, longest: int) -> CaseAnswer:
-    """An answer, which the case ``summed`` may sum up with others."""
+    """Return an answer, which the case ``summed`` may sum up with others."""
     transcript: Iterable[Turn] = case.transcript
     if (left_out := len(case.transcript) - _TURNS) > 0:
         gap = Turn("message", "", f"… {left_out:,} entries are left out …")

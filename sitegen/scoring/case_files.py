@@ -98,7 +98,7 @@ class CaseFile(Frozen):
 
 @lru_cache(maxsize=64)
 def case_keys(settings: str) -> CaseKeys | None:
-    """The keys that an eval's settings state; None if its ground truth is not in the file of its output."""
+    """Return the keys that an eval's settings state; None if its ground truth is not in the file of its output."""
     keys = case_settings(settings)
     return None if keys is None else read_mapping(None, f'{{"cases":{keys}}}')[0].cases
 
@@ -301,7 +301,7 @@ def list_of_cases(root: Value, keys: CaseKeys) -> Sequence[Value]:
 
 
 def _with_numbers(row: dict[str, Value]) -> dict[str, Value]:
-    """The row with its sides from columns, in which texts of CSV that are plain numbers are numbers."""
+    """Return the row with its sides from columns, in which texts of CSV that are plain numbers are numbers."""
     sided = with_sides(row)
     for name in ("expected", "output") if sided.keys() != row.keys() else ():
         side = sided[name]
@@ -320,7 +320,7 @@ def is_two_sided(case: dict[str, Value], keys: CaseKeys) -> bool:
 
 
 def value_at_key(value: Value, path: str) -> Value:
-    """The value at a key, or at a path of keys; None if there is none."""
+    """Return the value at a key, or at a path of keys; None if there is none."""
     if not isinstance(value, dict) or path in value:
         return value[path] if isinstance(value, dict) else None
     try:

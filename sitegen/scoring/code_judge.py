@@ -141,7 +141,7 @@ def _fields_config(config: Mapping[str, Value]) -> tuple[tuple[Pattern, ...], di
 def _list_config(
     config: Mapping[str, Value], expected: dict[str, Value]
 ) -> tuple[tuple[Pattern, ...], dict[str, Value]]:
-    """The path of the judged list, and the rules; the rules of that list are at the top level of the configuration."""
+    """Return the path of the judged list, and the rules; those of that list are at the top of the configuration."""
     settings = dict(config)
     paths = [settings.pop(name) for name in ("path", "line_items_path") if name in settings]
     path = paths[0] if paths else _LIST

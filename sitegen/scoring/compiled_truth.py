@@ -103,7 +103,7 @@ class ItemList(msgspec.Struct):
         return {key for item in self.items for key in item.branch.members}
 
     def keys_by(self, rules: FieldRules) -> Any:
-        """What decides how the items of an output are paired by their keys, and how this is shown."""
+        """Return what decides how the items of an output are paired by their keys, and how this is shown."""
         return [
             [item.index, item.by_index, rules.empty(item.raw), [follow(item.raw, key) for key in self.rule.keys]]
             for item in self.items
@@ -143,7 +143,7 @@ def forget(node: Node) -> None:
 
 
 def invalid_expected_value(place: ValuePlace, why: str, fix: str, value: str) -> Finding:
-    """The finding about an expected value that cannot be compared; ``value``: what is quoted."""
+    """Return the finding about an expected value that cannot be compared; ``value``: what is quoted."""
     message = f"Ground-truth error: {place.path} {why}; not scored"
     return Finding.of_type("invalid_expected_value", message, fix, about="ground_truth", value=value, path=place.path)
 
@@ -292,7 +292,7 @@ class CompiledTruth:
 
 
 def _decimal_marks(truth: GroundTruth) -> Mapping[str, Set[str]]:
-    """The decimal marks that a CSV file proves, by attribute; with one document, for all of its attributes."""
+    """Return the decimal marks that a CSV file proves, by attribute; with one document, for all of its attributes."""
     marks: dict[str, set[str]] = defaultdict(set)
     for document in truth.documents:
         for attribute, text in _texts_below(document.root, ""):

@@ -207,7 +207,7 @@ def results_document(
     thresholds: Mapping[str, float] = {},
     methods: Sequence[str] = (),
 ) -> ResultsDocument:
-    """The document of one result.
+    """Return the document of one result.
 
     ``methods``: the scoring methods that a result of kind ``responses`` reports; empty for all. Raises
     ConfigurationError if there is no such method.

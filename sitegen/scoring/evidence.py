@@ -88,7 +88,7 @@ EvidenceByPath: TypeAlias = Mapping[str, Evidence]
 
 
 def evidence_in(document: Mapping[str, Value]) -> EvidenceByPath:
-    """The evidence of one document."""
+    """Return the evidence of one document."""
     stated: dict[str, Evidence] = {}
     for number, (steps, members) in enumerate(_objects(document)):
         if number == _MOST_VALUES:
@@ -133,14 +133,14 @@ def _evidence(members: Mapping[str, Value]) -> Evidence | None:
 
 
 def _held(value: Value) -> Evidence | None:
-    """The evidence in an object of its own, or in the first of a list of such objects."""
+    """Return the evidence in an object of its own, or in the first of a list of such objects."""
     if isinstance(value, list) and value:
         value = value[0]
     return _evidence(value) if isinstance(value, dict) else None
 
 
 def _beside(key: str, members: Mapping[str, Value]) -> Evidence | None:
-    """The evidence for the value of a key in the keys beside it."""
+    """Return the evidence for the value of a key in the keys beside it."""
     stated: dict[str, Value] = {}
     for suffix, names in _SUFFIXES.items():
         value = members.get(f"{key}{suffix}")
@@ -154,7 +154,7 @@ def _beside(key: str, members: Mapping[str, Value]) -> Evidence | None:
 
 
 def _page(value: Value) -> int | None:
-    """A page from 1: a number, a text such as ``p. 3``, or the first of a list of these."""
+    """Return a page from 1: a number, a text such as ``p. 3``, or the first of a list of these."""
     if isinstance(value, list) and value:
         value = value[0]
     if isinstance(value, str):
@@ -175,7 +175,7 @@ def without_evidence(root: dict[str, Value], truth: CompiledTruth) -> dict[str, 
     attributes = expected | objects
 
     def value_below(value: Value, place: ValuePlace, *, in_list: bool = False) -> Value:
-        """The value of a field. ``in_list``: it is an item of a list where a list of plain values is expected."""
+        """Return the value of a field. ``in_list``: it is an item of a list where plain values are expected."""
         attribute = place.attribute
         if isinstance(value, list):
             is_plain = attribute in expected
@@ -221,7 +221,7 @@ def without_evidence(root: dict[str, Value], truth: CompiledTruth) -> dict[str, 
 
 
 def _key_of_wrapped(members: dict[str, Value]) -> str | None:
-    """The key of the value in an object that has nothing else but what is said about it; None in any other object."""
+    """Return the key of the value in an object that has nothing else but what is said about it; else None."""
     key = next((key for key in _VALUE_KEYS if key in members), None)
     if key is None or any(other != key and plain_key(other) not in _BESIDES for other in members):
         return None
@@ -252,7 +252,7 @@ def with_evidence(
 
 
 def _path_in_output(path: str, pairs: Mapping[str, Mapping[int | None, int | None]]) -> str:
-    """The path of a value in the output; empty if its list item is missing there."""
+    """Return the path of a value in the output; empty if its list item is missing there."""
     steps: list[PathStep] = []
     above: list[PathStep] = []
     for step in parse_path(path):

@@ -62,7 +62,7 @@ class Paragraphs:
         self._highlights: dict[str, Highlights | None] = {}
 
     def all(self) -> tuple[Paragraph, ...]:
-        """All paragraphs, in the order of their first occurrence."""
+        """Return all paragraphs, in the order of their first occurrence."""
         return tuple(Paragraph(name, self._texts[name], highlights) for name, highlights in self._highlights.items())
 
     def add(self, name: str, highlights: Highlights | None, text: str = "") -> None:
@@ -129,7 +129,7 @@ class Paragraphs:
             self._report(f"A highlight of {name[:80]!r} is not an object")
 
     def _highlights_of(self, value: dict[str, Value], name: str) -> Highlights | None:
-        """The highlights of a paragraph's object: below their key, else in each of its lists."""
+        """Return the highlights of a paragraph's object: below their key, else in each of its lists."""
         key = next((key for key in self._keys if key in value), None)
         if key is not None:
             return self._by_category(value[key], name)

@@ -82,7 +82,7 @@ def read_chunks(
 
 
 def existing_runs(runs: tuple[str | None, ...]) -> str:
-    """What to do about a run that is none of these."""
+    """Return what to do about a run that is none of these."""
     names = [run[:40] for run in runs if run is not None]
     return f"Ask for one of: {', '.join(names[:20])}." if names else "Leave out the run: no line names one."
 
@@ -133,7 +133,7 @@ def extract(log: bytes, run: str | None, name: str) -> tuple[bytes, str, tuple[F
 
 
 def _grouped(chunks: list[Chunk]) -> list[tuple[int | str, Paragraphs]]:
-    """The paragraphs by chunk index, in the order of the log. A chunk without an index gets its position."""
+    """Return the paragraphs by chunk index, in the order of the log. A chunk without an index gets its position."""
     grouped: dict[int | str, Paragraphs] = {}
     homes: dict[str, Paragraphs] = {}
     for place, chunk in enumerate(chunks):

@@ -171,7 +171,7 @@ class Judge:
         self.panels.append(pairing.panel)
 
     def omit(self, node: Node, note: str, *, blanks: bool = False) -> None:
-        """Judge a node that the output lacks: its values are omissions; with ``blanks``, its blanks true negatives."""
+        """Judge a node that the output lacks: its values are omissions; ``blanks``: its blanks are true negatives."""
         if isinstance(node, Leaf):
             if node.missing.outcome == "omission":
                 self._add(node.place, "omission", node.value, None, note)
@@ -281,7 +281,7 @@ def elsewhere(pairs: Sequence[str], omissions: int) -> Iterator[Finding]:
 
 
 def _text(value: Value) -> str:
-    """The text to search for; empty if the value is too short, or neither a text nor a number."""
+    """Return the text to search for; empty if the value is too short, or neither a text nor a number."""
     if type(value) is str:
         text = value.strip().casefold()
     elif type(value) is bool or not isinstance(value, int | float | Decimal):

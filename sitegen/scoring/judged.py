@@ -155,7 +155,7 @@ def _score(inputs: ScoringInputs) -> Result:
 
 
 def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
-    """The means over cases, and the ratios of their counts. Optional metrics that no case has are left out."""
+    """Return the means over cases, and the ratios of their counts. Optional metrics that no case has are left out."""
     values: dict[str, list[float]] = {name: [] for name in ("score", stats.PASSED.name, *_OPTIONAL)}
     for document in documents:
         for name, value in document.metrics:
@@ -199,7 +199,7 @@ def _answered(case: JudgedCase, who: Answerer, part: str, *, is_alone: bool) -> 
 
 
 def _value_of(file: File, findings: list[Finding]) -> Value:
-    """The value of a file beside a grading; None with a finding if it cannot be read."""
+    """Return the value of a file beside a grading; None with a finding if it cannot be read."""
     try:
         return read_json(content_of(file, "it is missing", "Write it again.")).value
     except UnreadableError as error:
@@ -387,7 +387,7 @@ def _notes(cases: Sequence[JudgedCase], documents: int, without: int) -> Iterato
 
 
 def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase], metrics: Iterable[Metric]) -> RunUsage | None:
-    """The usage with the models that judged, and which of the metrics depend on their opinions."""
+    """Return the usage with the models that judged, and which of the metrics depend on their opinions."""
     by_model = [opinion for case in cases for opinion in case.opinions if opinion.grader]
     if not by_model:
         return usage
@@ -479,7 +479,7 @@ def _judged_metrics(score: float | None, counts: Counts, pass_rate: float | None
 
 
 def _verdicts(repeats: Sequence[JudgedCase]) -> tuple[int, int]:
-    """The number of answers to a case that have a verdict, and how many of them passed."""
+    """Return the number of answers to a case that have a verdict, and how many of them passed."""
     judged = [(case.answers, case.passed) for case in repeats if case.passed is not None]
     return sum(number for number, _ in judged), sum(round(number * passed) for number, passed in judged)
 
@@ -502,7 +502,7 @@ def _optional(repeats: Sequence[JudgedCase], k: int, lift: float | None) -> Iter
 
 
 def _numbers(transcript: Sequence[Turn]) -> tuple[int, int, int]:
-    """The number of messages of the model, of calls of tools, and of those that failed."""
+    """Return the number of messages of the model, of calls of tools, and of those that failed."""
     return (
         sum(turn.kind == "message" and turn.name == "assistant" for turn in transcript),
         sum(turn.kind == "call" for turn in transcript),

@@ -84,7 +84,7 @@ def _pair_rows(case: JudgedCase) -> Iterator[tuple[str, ...]]:
 
 
 def _pair_cells(pair: Value) -> tuple[str, str, str] | None:
-    """A pair in the forms of judges: ``[0, 1, 0.9]``, or an object with two indices."""
+    """Return a pair in the forms of judges: ``[0, 1, 0.9]``, or an object with two indices."""
     if isinstance(pair, list) and len(pair) >= 2:
         return _number_cell(pair[0]), _number_cell(pair[1]), _number_cell(pair[2] if len(pair) > 2 else None)
     if not isinstance(pair, dict):

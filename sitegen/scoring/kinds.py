@@ -49,7 +49,7 @@ class OwnMetric(Frozen):
 
 @cache
 def own_metric(name: str) -> OwnMetric:
-    """An installed metric. Raises ConfigurationError if the package has no ``OwnMetric`` of that name."""
+    """Return an installed metric. Raises ConfigurationError if the package has no ``OwnMetric`` of that name."""
     installed = metric_object(name)
     if isinstance(installed, OwnMetric) and installed.spec.name == name:
         return installed
@@ -60,12 +60,12 @@ def own_metric(name: str) -> OwnMetric:
 
 
 def own_metrics(settings: str) -> tuple[OwnMetric, ...]:
-    """The installed metrics that the JSON settings of an eval name. Raises ConfigurationError if one is missing."""
+    """Return the installed metrics that the JSON settings of an eval name. Raises ConfigurationError if one lacks."""
     return tuple(own_metric(name) for name in _metric_names(settings))
 
 
 def installed_versions(*settings: str) -> tuple[tuple[str, int], ...]:
-    """The names and versions of the installed metrics that the settings of evals name."""
+    """Return the names and versions of the installed metrics that the settings of evals name."""
     named = dict.fromkeys(chain.from_iterable(map(_metric_names, settings)))
     return tuple((name, _version(name)) for name in named)
 
@@ -76,14 +76,14 @@ def still_installed(metrics: Iterable[tuple[str, int]]) -> bool:
 
 
 def _version(name: str) -> int:
-    """The version of a metric; 0 if it is not installed."""
+    """Return the version of a metric; 0 if it is not installed."""
     with suppress(ConfigurationError):
         return own_metric(name).version
     return 0
 
 
 def _metric_names(settings: str) -> tuple[str, ...]:
-    """The names under ``own_metrics``, which is a list or a single name."""
+    """Return the names under ``own_metrics``, which is a list or a single name."""
     if f'"{OWN_METRICS}"' not in settings:  # true of most evals, whose JSON need not be parsed
         return ()
     names = json.loads(settings).get(OWN_METRICS) or ()
@@ -105,7 +105,7 @@ def _with_bounded_fields(result: Result) -> Result:
 
 
 def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
-    """The result of one output, with the installed metrics that the settings of its eval name.
+    """Return the result of one output, with the installed metrics that the settings of its eval name.
 
     A metric that fails is undefined, and a finding gives the reason; other numbers are not affected. The same applies
     to a metric that is not installed, which the manifest of an earlier commit may name.
@@ -150,7 +150,7 @@ def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
 
 
 def _without_scores(result: Result) -> Result:
-    """The result without anything but its findings and the names of its metrics, which are undefined."""
+    """Return the result without anything but its findings and the names of its metrics, which are undefined."""
     card = result.scorecard
     bare = scorer(card.kind).unscored(card.findings).scorecard
     metrics = tuple(Metric(metric.name, None) for metric in card.metrics)
@@ -163,7 +163,7 @@ def _without_scores(result: Result) -> Result:
 def _with_values(
     documents: tuple[DocumentScore, ...], metric: OwnMetric, whole: float, values: Mapping[str, float]
 ) -> tuple[DocumentScore, ...]:
-    """The documents with their values of an installed metric. Raises ValueError if ``whole`` is not their mean."""
+    """Return the documents with their values of an own metric. Raises ValueError if ``whole`` is not their mean."""
     ids = {document.id for document in documents}
     if not values or not values.keys() <= ids or not all(0 <= value <= 1 for value in values.values()):
         raise ValueError("of_documents gives no value, or one beyond 0 to 1, or of an unknown document")
@@ -193,7 +193,7 @@ BUILTIN_KINDS: Final = {
 
 @cache
 def scorer(kind: str) -> Scorer:
-    """The scorer of a kind. Raises ConfigurationError if there is none."""
+    """Return the scorer of a kind. Raises ConfigurationError if there is none."""
     if kind not in BUILTIN_KINDS:
         raise ConfigurationError(f"there is no eval kind {kind!r}", fix=f"Use one of: {', '.join(BUILTIN_KINDS)}.")
     builtin: Scorer = import_module(BUILTIN_KINDS[kind]).SCORER
@@ -204,7 +204,7 @@ _RATIOS: Final = tuple(ratio.name for ratio in RATIOS)
 
 
 def _metrics(of: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
-    """The metrics of a kind for these outputs: one for each number, where all that is counted is right or wrong."""
+    """Return the metrics of a kind for these outputs: one for each number, where all is only right or wrong."""
     known = [card for card in cards if card.documents] if traits_of(of.kind).names_scores else []
     apart = [card for card in known if not card.counts.fp == card.counts.fn == card.counts.wrong_value]
     if apart or not any(judged(card.counts) for card in known):
@@ -216,7 +216,7 @@ def _metrics(of: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
 
 
 def nouns_of(kind: str, specs: Sequence[MetricSpec]) -> Nouns:
-    """The words of a kind for outputs with these metrics: what is only right or wrong has passed or failed."""
+    """Return the words of a kind for outputs with these metrics: what is only right or wrong has passed or failed."""
     nouns = scorer(kind).nouns
     if any(spec.equals for spec in specs):
         nouns = replace(nouns, errors=("", "", "failed", ""), letters=("", "", "F", ""), ratios=(PASSED.name,))

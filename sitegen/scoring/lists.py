@@ -78,7 +78,7 @@ class _Pairing:
         return sorted(pairs)
 
     def _keys(self) -> tuple[list[ItemKey], bool]:
-        """The keys of all expected and actual items, and whether these are keys, not only their first fields."""
+        """Return the keys of all expected and actual items, and whether these are keys, not only their first fields."""
         node, rules = self._node, self._rules
         items = [*(item.raw for item in self._expected), *(item for _, item in self._actual)]
         match_fields = node.rule.match_fields or next(
@@ -140,7 +140,7 @@ class _Pairing:
 
 
 def _match_cell(value: Value, rule: FieldRule, numbers: bool) -> Comparable:
-    """The value of a match field, by the rule of the field.
+    """Return the value of a match field, by the rule of the field.
 
     A plain digit string counts as a number if any item has a number in that field (``numbers``), so that CSV cells
     match JSON numbers; otherwise it is a text.
@@ -250,14 +250,14 @@ def _expected_values_of(expected: Branch) -> int:
 
 
 def _own_texts(item: dict[str, Value]) -> set[str]:
-    """The values of an item without those inside lists and objects, as texts."""
+    """Return the values of an item without those inside lists and objects, as texts."""
     return {
         normalise(str(value)) for value in item.values() if not isinstance(value, dict | list) and value is not None
     }
 
 
 def _values_below(value: Value, empty: Callable[[Value], bool]) -> Counter[str]:
-    """The values on every level of an item, by which items that have only lists are told apart."""
+    """Return the values on every level of an item, by which items that have only lists are told apart."""
     if isinstance(value, dict | list):
         below: Counter[str] = Counter()
         for child in value.values() if isinstance(value, dict) else value:

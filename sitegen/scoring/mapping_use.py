@@ -53,7 +53,7 @@ _Entry: TypeAlias = tuple[str, str, str]
 
 
 def mapping_use(inputs: ScoringInputs) -> MappingUse:
-    """The entries of mapping and settings that match no field of either side. Never raises."""
+    """Return the entries of mapping and settings that match no field of either side. Never raises."""
     file = inputs.mapping
     path = file.path if file else None
     fields = _fields_of_both_sides(inputs)
@@ -73,7 +73,7 @@ def mapping_use(inputs: ScoringInputs) -> MappingUse:
 
 
 def _fields_of_both_sides(inputs: ScoringInputs) -> _Fields | None:
-    """The fields of ground truth and output; None if either cannot be read, or there are too many."""
+    """Return the fields of ground truth and output; None if either cannot be read, or there are too many."""
     truth_file = inputs.ground_truth
     if truth_file is None or truth_file.content is None:
         return None
@@ -107,7 +107,7 @@ def _collect_fields(value: Value, path: tuple[PathStep, ...], fields: _Fields) -
 
 
 def _mapping_entries(mapping: Mapping) -> Iterator[_Entry]:
-    """The entries of a mapping that name a field."""
+    """Yield the entries of a mapping that name a field."""
     for column, field in mapping.csv_to_json.items():
         yield ("csv_to_json", f"{column}: {field}", field)
     for name, items in mapping.array_mappings.items():
@@ -142,7 +142,7 @@ def _is_used(entry: _Entry, fields: _Fields) -> bool:
 
 
 def mapped_columns(ground_truth: str, mapping: Mapping) -> tuple[tuple[str, str], ...]:
-    """The columns of a ground truth that the mapping names, each with the path of its field.
+    """Return the columns of a ground truth that the mapping names, each with the path of its field.
 
     Columns of a section have the name of the section before them. Empty if every column has the name of its field, or
     if the file, by its path, has no columns.

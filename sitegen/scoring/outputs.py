@@ -221,7 +221,7 @@ def _has_any(documents: Container[str], names: Iterable[str]) -> bool:
 
 
 def _by_name(holder: Value, key: str | None) -> dict[str, dict[str, Value]]:
-    """The objects of a list or an object by their names."""
+    """Return the objects of a list or an object by their names."""
     if isinstance(holder, list):
         return dict(_named(value, number, key) for number, value in enumerate(holder, 1) if isinstance(value, dict))
     return (
@@ -230,7 +230,7 @@ def _by_name(holder: Value, key: str | None) -> dict[str, dict[str, Value]]:
 
 
 def _named(value: dict[str, Value], number: int, key: str | None) -> tuple[str, dict[str, Value]]:
-    """A document of a list with its name: that at its key, or that of its only member if it has no key."""
+    """Return a document of a list with its name: that at its key, or that of its only member if it has no key."""
     if key is None:
         return str(number), value
     record = _record(value, {key})
@@ -242,7 +242,7 @@ def _named(value: dict[str, Value], number: int, key: str | None) -> tuple[str, 
 
 
 def _record(root: dict[str, Value], wanted: Set[str]) -> dict[str, Value]:
-    """The object with any of these keys: the root, or one in its envelopes; the root if there is none."""
+    """Return the object with any of these keys: the root, or one in its envelopes; the root if there is none."""
     if not wanted.isdisjoint(root):
         return root
     objects = (value for value in _within_envelopes(root) if isinstance(value, dict))
@@ -250,7 +250,7 @@ def _record(root: dict[str, Value], wanted: Set[str]) -> dict[str, Value]:
 
 
 def _given_side(root: dict[str, Value], truth: GroundTruth) -> dict[str, Value]:
-    """The output in a row, under the key of the expected side or a usual one; a row without either is the output."""
+    """Return the output in a row, under the key of the expected side or a usual one; without either, the row."""
     key = truth.side if truth.side in root else usual_key([root], OUTPUT)
     if not key:
         return _record(root, truth.fields)

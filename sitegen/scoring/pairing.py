@@ -67,7 +67,7 @@ def greedy_pairs(
 
 
 def _by_key(keys: Sequence[ItemKey], positions: Iterable[int]) -> dict[ItemKey, list[int]]:
-    """The positions of the items with each key, ascending; keys in the order of their first item."""
+    """Return the positions of the items with each key, ascending; keys in the order of their first item."""
     positions_of: dict[ItemKey, list[int]] = {}
     for position in positions:
         positions_of.setdefault(keys[position], []).append(position)
@@ -123,7 +123,7 @@ def _best_first(
 def _similar_within_bounds(
     expected: list[ItemKey], actual: list[ItemKey], threshold: float
 ) -> list[SimilarPair] | None:
-    """The pairs that reach the threshold; None if there are too many to compare, or to choose from."""
+    """Return the pairs that reach the threshold; None if there are too many to compare, or to choose from."""
     if len(expected) * len(actual) > MAX_COMPARED:
         return None
     similar = similar_pairs(expected, actual, threshold, most=MAX_SIMILAR + 1)
@@ -206,7 +206,7 @@ def rare_pairs(
 ) -> list[tuple[int, int]]:
     """Pair the items of lists that are too long for ``agreeing_pairs``: those with most equal values first.
 
-    Only items that share a rare value are compared. ``expected`` and ``actual`` have the values by which an item may be
+    Only items that share a rare value are compared. ``expected``, ``actual``: the values by which an item may be
     found, as texts, by its position.
     """
     places: dict[str, list[int]] = {}

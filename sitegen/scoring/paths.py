@@ -35,7 +35,7 @@ class PathError(ValueError):
 
 @lru_cache(maxsize=4_096)
 def parse_path(text: str) -> tuple[PathStep, ...]:
-    """The steps of a path or pattern; ``[*]`` and ``[]`` become ``ANY``. Raises PathError."""
+    """Return the steps of a path or pattern; ``[*]`` and ``[]`` become ``ANY``. Raises PathError."""
     steps: list[PathStep] = []
     position = 0
     while position < len(text):
@@ -62,7 +62,7 @@ def parse_path(text: str) -> tuple[PathStep, ...]:
 
 @lru_cache(maxsize=16_384)
 def with_key(path: str, key: str) -> str:
-    """The path of a key below ``path``."""
+    """Return the path of a key below ``path``."""
     if _PLAIN.fullmatch(key) and not _WHOLE.fullmatch(key) and key == key.strip() and len(key) <= _MAX_KEY:
         return f"{path}.{key}" if path else key
     if len(key) > _MAX_KEY:
@@ -79,7 +79,7 @@ def _may_be_printed(character: str) -> bool:
 
 
 def path_text(steps: Sequence[PathStep]) -> str:
-    """A path as pages write it."""
+    """Return a path as pages write it."""
     path = ""
     for step in steps:
         path = f"{path}[{step}]" if isinstance(step, int) or step == ANY else with_key(path, step)
@@ -179,17 +179,17 @@ class ValuePlace(NamedTuple):
     """``walls[E Wall].area``; empty if no item has a name."""
 
     def member(self, key: str) -> ValuePlace:
-        """The place of the value at a key of this object."""
+        """Return the place of the value at a key of this object."""
         named = self.named_path and with_key(self.named_path, key)
         return ValuePlace(with_key(self.path, key), with_key(self.attribute, key), named)
 
     def item(self, index: int, name: str) -> ValuePlace:
-        """The place of an item of this list; ``name`` comes from ``item_names``."""
+        """Return the place of an item of this list; ``name``: that of ``item_names``."""
         named = f"{self.named_path or self.path}[{name or index}]" if name or self.named_path else ""
         return ValuePlace(f"{self.path}[{index}]", f"{self.attribute}[]", named)
 
     def judgement(self, document: str, outcome: Outcome, expected: Value, actual: Value, note: str = "") -> Judgement:
-        """The judgement of the value here."""
+        """Return the judgement of the value here."""
         path, attribute, named_path = self
         return Judgement(
             document=document,
@@ -208,7 +208,7 @@ ListItem: TypeAlias = tuple[int, dict[str, Value]]
 
 
 def objects_of(items: Sequence[Value]) -> list[ListItem]:
-    """The items of a list that are objects."""
+    """Return the items of a list that are objects."""
     return [(index, item) for index, item in enumerate(items) if isinstance(item, dict)]
 
 
@@ -216,7 +216,7 @@ DOCUMENT: Final = ValuePlace("", "", "")
 
 
 def item_name(item: dict[str, Value], match_fields: tuple[tuple[str, ...], ...]) -> str:
-    """An item's match fields, or without any its description, name or id; empty if it has none."""
+    """Return an item's match fields, or without any its description, name or id; empty if it has none."""
     values = [follow(item, key) for key in match_fields or KEYS]
     parts = [
         part

@@ -46,7 +46,7 @@ class Redaction:
         self._hidden: dict[str, bool] = {}
 
     def applied(self, result: Result) -> Result:
-        """The result without hidden values."""
+        """Return the result without hidden values."""
         kind = result.scorecard.kind
         names = _names_of_inputs(result.cases) if kind == "judged" else {}
         judgements = tuple(map(self._judgement, result.judgements))
@@ -156,7 +156,7 @@ class Redaction:
         )
 
     def _cleaned(self, value: Value, steps: tuple[PathStep, ...]) -> Value:
-        """A value without what is hidden of it."""
+        """Return a value without what is hidden of it."""
         if self._hides(steps):
             return REDACTED
         if isinstance(value, dict):
@@ -181,7 +181,7 @@ def _names_of_inputs(cases: Iterable[AnsweredCase]) -> dict[str, str]:
 
 
 def _without_texts(names: Mapping[str, str], case: AnsweredCase) -> AnsweredCase:
-    """The case with who answered and passed, which its documents say too."""
+    """Return the case with who answered and passed, which its documents say too."""
     answers = (
         replace(
             answer,
@@ -212,7 +212,7 @@ def fits_any(glob: str, names: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=64)
 def redaction(globs: tuple[str, ...]) -> Redaction | None:
-    """The redaction of globs; None if there are none. Raises ConfigurationError if one is not a field path."""
+    """Return the redaction of globs; None if there are none. Raises ConfigurationError if one is not a field path."""
     return Redaction(globs) if globs else None
 
 

@@ -103,7 +103,7 @@ class ResultsDocument(ResultsHead, kw_only=True):
 
 
 def field_row(counts: Counts, left_out: Container[str] = ()) -> Any:
-    """The ``FieldCounts`` of one attribute, without some of the ratios."""
+    """Return the ``FieldCounts`` of one attribute, without some of the ratios."""
     return FieldCounts(**dict(zip(stats.CELLS, counts, strict=False)), **stats.ratios(counts, left_out))
 
 
@@ -218,7 +218,7 @@ def fields_document(result: Result, shared: Mapping[str, Any]) -> FieldsDocument
 
 
 def alignments(result: Result) -> dict[str, list[AlignedItems]]:
-    """The pairs of items of each list of a result, as ``FieldsDocument.alignment`` holds them."""
+    """Return the pairs of items of each list of a result, as ``FieldsDocument.alignment`` holds them."""
     several = len(result.scorecard.documents) > 1
     return {
         f"{alignment.document}:{alignment.path}" if several else alignment.path: [row[:4] for row in alignment.rows]

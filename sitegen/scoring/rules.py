@@ -70,13 +70,13 @@ class _PatternTable(Generic[_T]):
             self._by_last_step.setdefault(str(entry[0].steps[-1]), []).append((rank, entry))
 
     def ending_in(self, *last_steps: str) -> list[tuple[Pattern, _T]]:
-        """The entries that end in one of these steps or in ``ANY``: the most specific first, then in their order."""
+        """Return the entries that end in one of these steps or ``ANY``: the most specific first, then in order."""
         entries = [entry for step in {*last_steps, ANY} for entry in self._by_last_step.get(step, ())]
         entries.sort(key=itemgetter(0))
         return [entry for _, entry in entries]
 
     def matching(self, path: tuple[PathStep, ...]) -> list[_T]:
-        """The values of the patterns that match a path, the most specific first."""
+        """Return the values of the patterns that match a path, the most specific first."""
         return [value for stated, value in self.ending_in(str(path[-1])) if stated.matches(path)]
 
 
@@ -204,7 +204,7 @@ class FieldRules:
         )
 
     def _category(self, steps: tuple[PathStep, ...]) -> str | None:
-        """The tolerance category of a path; categories without a tolerance do not count.
+        """Return the tolerance category of a path; categories without a tolerance do not count.
 
         A pattern that matches the whole path takes precedence over one that matches its end, then the most specific
         pattern, then the first one.
@@ -266,14 +266,14 @@ def _keys(texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
 
 
 def rules_of(inputs: ScoringInputs) -> Parsed[FieldRules]:
-    """The rules by which an output is scored, and the findings about their sources. Never raises."""
+    """Return the rules by which an output is scored, and the findings about their sources. Never raises."""
     mapping, schema = (file.content if file else None for file in (inputs.mapping, inputs.schema))
     return compile_rules(mapping, inputs.settings, schema)
 
 
 @lru_cache(maxsize=256)
 def compile_rules(mapping: bytes | None, settings: str, schema: bytes | None = None) -> Parsed[FieldRules]:
-    """The rules of a mapping file, settings in canonical JSON, and a schema. Never raises.
+    """Return the rules of a mapping file, settings in canonical JSON, and a schema. Never raises.
 
     All outputs with the same sources share the rules, even across evals.
     """

@@ -47,7 +47,7 @@ _UNIONS: Final = ("anyOf", "oneOf", "allOf")
 
 @lru_cache(maxsize=32)
 def read_schema(content: bytes | None) -> SchemaRules:
-    """The types and tolerances that a schema states. Never raises.
+    """Return the types and tolerances that a schema states. Never raises.
 
     ``$ref`` is followed within the document only, and never in a circle. ``null`` in a union is ignored; a field with
     several types has none. ``format: date`` stays a text, because only the mapping can state how dates are written.
@@ -113,7 +113,7 @@ def _statements(schema: Any, root: Any, steps: tuple[PathStep, ...], refs: tuple
 
 
 def _stated_tolerance(written: Any, steps: tuple[PathStep, ...]) -> Tolerance | Finding:
-    """The tolerance of a property; a finding if it is invalid."""
+    """Return the tolerance of a property; a finding if it is invalid."""
     valid, misfits = valid_part(Tolerance, written)
     if valid and not misfits:
         return adapter_of(Tolerance).validate_python(valid)  # type: ignore[no-any-return]

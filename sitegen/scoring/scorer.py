@@ -81,7 +81,7 @@ class Scorer(Frozen):
 
 
 def content_of(file: File | None, missing: str, fix: str) -> bytes:
-    """The content of a file that scoring needs. Raises UnreadableError, with ``missing`` if the file has no reason."""
+    """Return the content of a file that scoring needs. Raises UnreadableError, with ``missing`` without a reason."""
     if file is None or file.content is None:
         reason = file.reason if file else ""
         if reason.startswith("larger than "):

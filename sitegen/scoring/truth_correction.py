@@ -66,7 +66,7 @@ def corrected_line(
 
 
 def _with_other_cell(line: str, suspect: SuspectTruth) -> Iterator[str]:
-    """The line with one cell replaced, for each that may be a spelling of the label; the others stay as written."""
+    """Yield the line with one cell replaced, for each that may be a spelling of the label; others stay as written."""
     label, new = _cell_text(suspect.expected), _cell_text(suspect.actual) or ""
     for match in chain.from_iterable(re.finditer(_CSV_CELL.format(mark), line.rstrip("\r")) for mark in _SEPARATORS):
         written = match[1]
@@ -79,7 +79,7 @@ def _with_other_cell(line: str, suspect: SuspectTruth) -> Iterator[str]:
 
 
 def _with_other_text(line: str, suspect: SuspectTruth) -> Iterator[str]:
-    """The line with one occurrence of the label replaced, in the spelling of JSON or without quotation marks."""
+    """Yield the line with one occurrence of the label replaced, in the spelling of JSON or without quotation marks."""
     expected, actual = suspect.expected, suspect.actual
     for old, new in ((expected, actual), (_cell_text(expected), _cell_text(actual))):
         start = line.find(old) if old else -1
@@ -101,7 +101,7 @@ def _may_be_label(cell: str, label: str | None) -> bool:
 
 
 def _cell_text(text: str) -> str | None:
-    """The cell for a scalar in JSON; empty for no value, None if it is not a complete scalar."""
+    """Return the cell for a scalar in JSON; empty for no value, None if it is not a complete scalar."""
     if not text:
         return ""
     try:

@@ -112,14 +112,14 @@ def missing_usage(calls: Sequence[Call]) -> tuple[Finding, ...]:
 
 
 def usage_metrics(usage: RunUsage | None) -> tuple[Metric, ...]:
-    """The defined metrics of usage, in the order of ``USAGE_METRICS``."""
+    """Return the defined metrics of usage, in the order of ``USAGE_METRICS``."""
     values = [(spec.name, getattr(usage, spec.name)) for spec in USAGE_METRICS] if usage else []
     # The memo returns floats, and files must be the same with and without the memo.
     return tuple(Metric(name, float(value)) for name, value in values if value is not None)
 
 
 def with_usage(card: Scorecard, usage: RunUsage | None) -> Scorecard:
-    """The scorecard with the metrics of usage; a metric of the kind that has the same name is kept instead."""
+    """Return the scorecard with the metrics of usage; a metric of the kind that has the same name is kept instead."""
     if usage is None:
         return card
     earlier = {name for name, _ in usage_metrics(card.usage)}

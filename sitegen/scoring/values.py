@@ -82,7 +82,7 @@ def number_readings(text: str) -> dict[str, Number]:
 
 
 def decimal_mark(text: str) -> str:
-    """The decimal mark of a text that is a number by one of them alone; empty if it proves none."""
+    """Return the decimal mark of a text that is a number by one of them alone; empty if it proves none."""
     readings = number_readings(text) if "." in text or "," in text else {}
     return next(iter(readings)) if len(readings) == 1 else ""
 

@@ -55,7 +55,7 @@ _NOT_YET: Final = b"""<!doctype html>
 
 
 def application(board: Board) -> Starlette:
-    """The ASGI application that serves the site on the board."""
+    """Return the ASGI application that serves the site on the board."""
     sources = find_templates() / "serve"
 
     async def own(request: Request) -> Response:
@@ -107,7 +107,7 @@ class Server(uvicorn.Server):
 
 
 def listen(port: int | None) -> socket.socket:
-    """A socket on the loopback address at this port, or at a free port if it is taken."""
+    """Return a socket on the loopback address at this port, or at a free port if it is taken."""
     for number in (_PORT if port is None else port, 0):
         bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -146,14 +146,14 @@ class LayeredFiles(StaticFiles):
         return response
 
     def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
-        """The place of a file; nowhere for files that the site no longer has, and for hidden files of the folders."""
+        """Return the place of a file; nowhere for files that the site no longer has, and for hidden files."""
         if path in self._board.layers.gone or any(name.startswith(".") for name in Path(path).parts):
             return "", None
         return super().lookup_path(path)
 
 
 def _page_response(content: bytes, status: int, looks: bytes) -> Response:
-    """A page with the script that follows the site. Its ETag changes only if the page looks different."""
+    """Return a page with the script that follows the site. Its ETag changes only if the page looks different."""
     tag = hashlib.sha256(looks + content).hexdigest()[:16]
     html = content.replace(b"</head>", _OWN % tag.encode(), 1)
     return HTMLResponse(html, status, {"ETag": f'"{tag}"'})

@@ -69,7 +69,7 @@ class Followed(Frozen):
 
 
 def followed(place: RepositoryPlace, cache: Path) -> Followed:
-    """The paths that the site of a project is built from, as far as its configuration can be read."""
+    """Return the paths that the site of a project is built from, as far as its configuration can be read."""
     configured = _configured_places(place)
     project = frozenset((find_templates(), *configured))
     git = frozenset(folder / name for folder in (place.git_dir, place.common_dir) for name in _GIT_FILES)
@@ -87,7 +87,7 @@ def followed(place: RepositoryPlace, cache: Path) -> Followed:
 
 
 def _configured_places(place: RepositoryPlace) -> list[Path]:
-    """The paths of a work tree that a build reads under the present configuration and manifest."""
+    """Return the paths of a work tree that a build reads under the present configuration and manifest."""
     root = place.root
     if root is None:
         return []

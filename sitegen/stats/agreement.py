@@ -42,7 +42,7 @@ class RepeatedValues(Frozen):
     """Smallest distance of a bad run from the median."""
 
     def far_off(self, cut: float) -> tuple[int, ...]:
-        """The places of the values that are further from the median than a distance, that of a bad run at least."""
+        """Return the places of the values beyond a distance from the median, which is at least that of a bad run."""
         cut = max(cut, self.least)
         middle, count = median(self.values), len(self.values)
         inflation = sqrt(count / (count - 1))

@@ -41,7 +41,7 @@ class Reliability(NamedTuple):
 
 
 def stated_by_field(judgements: Iterable[Judgement]) -> dict[str, list[Stated]]:
-    """The stated confidences of values by field, in the order of the judgements."""
+    """Return the stated confidences of values by field, in the order of the judgements."""
     fields: dict[str, list[Stated]] = {}
     for judgement in judgements:
         if judgement.stated:
@@ -50,13 +50,13 @@ def stated_by_field(judgements: Iterable[Judgement]) -> dict[str, list[Stated]]:
 
 
 def auroc_metric(judgements: Iterable[Judgement]) -> tuple[Metric, ...]:
-    """The AUROC of all stated confidences as a metric; empty if it is undefined."""
+    """Return the AUROC of all stated confidences as a metric; empty if it is undefined."""
     value = auroc([*chain.from_iterable(stated_by_field(judgements).values())])
     return () if value is None else (Metric(AUROC.name, value),)
 
 
 def auroc(values: Sequence[Stated]) -> float | None:
-    """The area under the curve of true and false positives, from ranks (Mann and Whitney 1947, Hanley and McNeil 1982).
+    """Return the area under the curve of true and false positives, by ranks (Mann, Whitney 1947; Hanley, McNeil 1982).
 
     A tie counts half. None if there are not both right and wrong values.
     """
@@ -84,7 +84,7 @@ def reliability(values: Sequence[Stated]) -> Reliability:
 
 
 def bins(values: Iterable[Stated]) -> dict[float, Reliability]:
-    """The values by the lower end of the part of the range in which their confidence is; 1 is in the last part."""
+    """Return the values by the lower end of the part of the range that has their confidence; 1 is in the last."""
     parts: dict[int, list[Stated]] = {}
     for value in values:
         parts.setdefault(min(int(value[0] * _BINS + 1e-9), _BINS - 1), []).append(value)
@@ -92,18 +92,18 @@ def bins(values: Iterable[Stated]) -> dict[float, Reliability]:
 
 
 def skippable(values: Sequence[Stated]) -> tuple[float, Reliability] | None:
-    """The least of the thresholds at which at most one of a hundred values is wrong, of enough; None without any."""
+    """Return the least threshold at which at most one of a hundred values is wrong, of enough; None without any."""
     sure = (row for row in at_least(values).items() if row[1].number >= _FEWEST_SURE and row[1].right >= _SURE)
     return next(sure, None)
 
 
 def at_least(values: Sequence[Stated]) -> dict[float, Reliability]:
-    """The values whose confidence reaches each of some thresholds, as far as there are any."""
+    """Return the values whose confidence reaches each of some thresholds, as far as there are any."""
     reached = {least: [value for value in values if value[0] >= least] for least in _THRESHOLDS}
     return {least: reliability(those) for least, those in reached.items() if those}
 
 
 def by_field(values: Mapping[str, Sequence[Stated]]) -> dict[str, Reliability]:
-    """Each field with enough values; those in which the most stated confidence is wrong first."""
+    """Return each field with enough values; those in which the most stated confidence is wrong first."""
     found = {field: reliability(of_field) for field, of_field in values.items() if len(of_field) >= _FEWEST}
     return dict(sorted(found.items(), key=lambda row: (row[1].right - row[1].confidence, row[0])))

@@ -95,7 +95,7 @@ class CountRatio(Frozen):
     share: Callable[[Counts], Share]
 
     def of(self, counts: Counts) -> float | None:
-        """The ratio; None if the denominator is 0."""
+        """Return the ratio; None if the denominator is 0."""
         return self.share(counts).value
 
     @property
@@ -174,12 +174,12 @@ BY_NAME: Final = {row.name: row for row in (*RATIOS, FIELD_ACCURACY, ACCURACY)}
 
 
 def in_file_order() -> tuple[CountRatio, ...]:
-    """The ratios as data files list them: the headline last."""
+    """Return the ratios as data files list them: the headline last."""
     return (*RATIOS[1:], RATIOS[0])
 
 
 def ratios(counts: Counts, left_out: Container[str] = ()) -> dict[str, float | None]:
-    """The value of each ratio, by name, in the order of data files; None for those that are left out."""
+    """Return the value of each ratio, by name, in the order of data files; None for those that are left out."""
     return {row.name: None if row.name in left_out else row.of(counts) for row in in_file_order()}
 
 
@@ -191,45 +191,45 @@ def f1(counts: Counts) -> float | None:
 
 @lru_cache(maxsize=4_096)
 def share_of(metric: str, counts: Counts) -> Share | None:
-    """The share behind a metric that is a ratio of summed counts; None for other metrics."""
+    """Return the share behind a metric that is a ratio of summed counts; None for other metrics."""
     row = BY_NAME.get(metric)
     return row.share(counts) if row else None
 
 
 def errors(counts: Counts) -> int:
-    """The number of attributes with an error of any type."""
+    """Return the number of attributes with an error of any type."""
     return counts.omission + counts.hallucination + counts.wrong_value + counts.format_error
 
 
 def error_numbers(counts: Counts) -> ErrorNumbers:
-    """The number of errors of each type."""
+    """Return the number of errors of each type."""
     return counts.omission, counts.hallucination, counts.wrong_value, counts.format_error
 
 
 def errors_by_type(counts: Counts) -> dict[ErrorType, int]:
-    """The number of errors of each type, as documents have them."""
+    """Return the number of errors of each type, as documents have them."""
     return {error_type: getattr(counts, error_type) for error_type in ERROR_TYPES}
 
 
 def judged(counts: Counts) -> int:
-    """The number of attributes that were compared with the ground truth, agreed blanks included."""
+    """Return the number of attributes that were compared with the ground truth, agreed blanks included."""
     return counts.tp + counts.tn + errors(counts)
 
 
 @lru_cache(maxsize=4_096)  # the counts of a field are the same in most outputs
 def wrong_share(counts: Counts | None) -> float | None:
-    """The share of errors among the judged attributes; None if nothing was judged."""
+    """Return the share of errors among the judged attributes; None if nothing was judged."""
     total = judged(counts) if counts else 0
     return errors(counts) / total if counts and total else None
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """The mean of the defined values (rule 6); None if no value is defined."""
+    """Return the mean of the defined values (rule 6); None if no value is defined."""
     defined = [value for value in values if value is not None]
     return fsum(defined) / len(defined) if defined else None
 
 
 def averages(counts: Sequence[Counts]) -> dict[str, float | None]:
-    """Each of ``RATIOS`` over several evals (rule 7): the mean, ``macro_f1``, and that of all counts, ``pooled_f1``."""
+    """Return each of ``RATIOS`` over evals (rule 7): the mean, ``macro_f1``, and that of all counts, ``pooled_f1``."""
     macro = {f"macro_{row.name}": mean([row.of(one) for one in counts]) for row in RATIOS}
     return macro | {f"pooled_{row.name}": row.of(total(counts)) for row in RATIOS}

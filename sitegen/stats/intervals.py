@@ -46,7 +46,7 @@ def student(level: float, freedom: int) -> float:
 
 
 def _within(angle: float, freedom: int) -> float:
-    """The chance of -t..t, where tan(angle) = t / sqrt(freedom)."""
+    """Return the chance of -t..t, where tan(angle) = t / sqrt(freedom)."""
     odd = freedom % 2
     term = cos(angle) if odd else 1.0
     total = term if freedom > 1 else 0.0
@@ -57,7 +57,7 @@ def _within(angle: float, freedom: int) -> float:
 
 
 def _bisected_root(rising: Callable[[float], float], target: float, high: float) -> float:
-    """Where a rising function of numbers from 0 reaches the target, found by bisection to the last bit."""
+    """Return where a rising function of numbers from 0 reaches the target, found by bisection to the last bit."""
     low = 0.0
     while True:
         middle = (low + high) / 2
@@ -70,7 +70,7 @@ def _bisected_root(rising: Callable[[float], float], target: float, high: float)
 
 
 def nearest_rank(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least this share of the values does not exceed; 0 < share <= 1, at least one value.
+    """Return the smallest value that at least this share of values does not exceed; 0 < share <= 1, at least one.
 
     This is the nearest-rank percentile (NIST/SEMATECH e-Handbook of Statistical Methods, 7.2.6.2). It is always one of
     the values, so it does not suggest more precision than a few values have.
@@ -96,7 +96,7 @@ Estimate: TypeAlias = tuple[float, float, float]
 
 
 def ratio(units: Mapping[Share, int]) -> Spread | None:
-    """The ratio of the sums over units, given as the number of each share; None for fewer than two units.
+    """Return the ratio of the sums over units, given as the number of each share; None for fewer than two units.
 
     The standard error of a ratio of cluster totals is computed by linearisation (Cochran, *Sampling Techniques*, 1977,
     chapter 6): the residuals of the units around the ratio, divided by the sum of the denominators.
@@ -111,7 +111,7 @@ def ratio(units: Mapping[Share, int]) -> Spread | None:
 
 
 def ratio_change(units: Mapping[Paired, int]) -> Spread | None:
-    """The change of a ratio over the same units, after minus before; None for fewer than two units.
+    """Return the change of a ratio over the same units, after minus before; None for fewer than two units.
 
     Linearised like ``ratio``: the residual of a unit after minus its residual before. Because every unit is paired with
     itself, small changes become visible.
@@ -131,7 +131,7 @@ def ratio_change(units: Mapping[Paired, int]) -> Spread | None:
 
 
 def mean_of(values: Sequence[float]) -> Spread | None:
-    """The mean of values; None for fewer than two."""
+    """Return the mean of values; None for fewer than two."""
     return ratio(Counter(Share(value, 1.0) for value in values))
 
 
@@ -148,8 +148,8 @@ def effective_wilson(spread: Spread, most: float | None) -> Ends:
 
     This is the effective number of trials of Korn and Graubard (*Survey Methodology* 24, 1998), reduced because few
     units estimate their variation poorly, in Wilson's interval (Dean and Pagano, *J. Survey Statistics and Methodology*
-    3, 2015). Unlike a symmetric interval it stays within 0..1, and is not empty if all units are right. ``most`` limits
-    the number of trials; if the units do not vary at all, their number is used in place of None.
+    3, 2015). Unlike a symmetric interval it stays within 0..1, and is not empty if all units are right. ``most``: the
+    greatest number of trials; if the units do not vary at all, their number is used in place of None.
     """
     size = most or spread.freedom + 1.0
     if spread.error > ROUNDING:
@@ -159,7 +159,7 @@ def effective_wilson(spread: Spread, most: float | None) -> Ends:
 
 
 def around_mean(numbers: Sequence[Estimate]) -> Ends | None:
-    """The interval of the mean of independent numbers; None without numbers.
+    """Return the interval of the mean of independent numbers; None without numbers.
 
     The method of variance estimates recovery (Zou and Donner, *Statistics in Medicine* 27, 2008): the distance of each
     end from its number is the error on that side, and the squares of the errors are added.
@@ -173,18 +173,18 @@ def around_mean(numbers: Sequence[Estimate]) -> Ends | None:
 
 
 def around(spread: Spread) -> Ends:
-    """The symmetric interval of Student's t at ``LEVEL``, for a change or for a mean without bounds."""
+    """Return the symmetric interval of Student's t at ``LEVEL``, for a change or for a mean without bounds."""
     half = student(LEVEL, spread.freedom) * spread.error
     return Ends(spread.value - half, spread.value + half)
 
 
 def mean(values: Iterable[float]) -> float:
-    """The sum, rounded once, divided by the number of values. There is at least one."""
+    """Return the sum, rounded once, divided by the number of values. There is at least one."""
     summed = list(values)
     return fsum(summed) / len(summed)
 
 
 def median(values: Collection[float]) -> float:
-    """The value in the middle of at least one; of an even number, the mean of the two in the middle."""
+    """Return the value in the middle of at least one; of an even number, the mean of the two in the middle."""
     ordered, half = sorted(values), len(values) // 2
     return ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2

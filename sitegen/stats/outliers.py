@@ -67,7 +67,7 @@ def excursions(values: Sequence[float], size: int, limit: float) -> Iterator[Exc
 
 
 def without_overlaps(blips: Iterable[Excursion]) -> list[Excursion]:
-    """The blips without those that overlap a longer one, in order."""
+    """Return the blips without those that overlap a longer one, in order."""
     longest: list[Excursion] = []
     places: set[int] = set()
     for blip in sorted(blips, key=lambda blip: (-blip.size, blip.start)):

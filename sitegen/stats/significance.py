@@ -60,7 +60,7 @@ def chi_square(right_1: int, wrong_1: int, right_2: int, wrong_2: int) -> Signif
 
 
 def sign_test(positive: int, negative: int) -> float:
-    """The p value of the sign test of so many positive and negative differences; 1 if there is none.
+    """Return the p value of the sign test of so many positive and negative differences; 1 if there is none.
 
     Exact: twice the smaller tail of a binomial with chance 1/2. From ``EXACT`` differences on by the normal
     distribution, with continuity correction.
@@ -115,13 +115,13 @@ def t_test(first: Sequence[float], second: Sequence[float]) -> Significance:
 
 
 def variance(values: Sequence[float]) -> float:
-    """The sample variance, with n - 1; at least two values."""
+    """Return the sample variance, with n - 1; at least two values."""
     middle = mean(values)
     return fsum((value - middle) ** 2 for value in values) / (len(values) - 1)
 
 
 def pooled_variance(first: Sequence[float], second: Sequence[float]) -> float:
-    """The variance of two samples around their own means, with n + m - 2."""
+    """Return the variance of two samples around their own means, with n + m - 2."""
     n, m = len(first), len(second)
     return ((n - 1) * variance(first) + (m - 1) * variance(second)) / (n + m - 2)
 
@@ -130,12 +130,12 @@ _POWER: Final = 0.8  # chance of detecting a change
 
 
 def cohens_h(first: float, second: float) -> float:
-    """The difference of two proportions on the arcsine scale, with equal differences equally detectable (chapter 6)."""
+    """Return the difference of two proportions on the arcsine scale: equal ones are equally detectable (chapter 6)."""
     return 2 * asin(sqrt(first)) - 2 * asin(sqrt(second))
 
 
 def cohens_d(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """The difference of two means in pooled standard deviations (chapter 2); None where these are undefined or 0."""
+    """Return the difference of two means in pooled standard deviations (chapter 2); None if undefined or 0."""
     if len(first) < 2 or len(second) < 2:
         return None
     spread = sqrt(pooled_variance(first, second))
@@ -147,7 +147,7 @@ _ONE_SIDED: Final = 2 * _POWER - 1
 
 
 def least_change(spread: Spread) -> float:
-    """The smallest change that is detected with the power ``_POWER``, if its paired estimate spreads like this.
+    """Return the smallest change that is detected with the power ``_POWER``, if its paired estimate spreads like this.
 
     The minimum detectable effect of Bloom (*Evaluation Review* 19, 1995): the quantiles of Student's t for level and
     power, added, times the standard error; 2.8 standard errors if there are many units.
@@ -156,7 +156,7 @@ def least_change(spread: Spread) -> float:
 
 
 def least_net_flips(pairs: int, flips: int) -> int | None:
-    """How many more cells must be fixed than broken, or the reverse, for McNemar's test to find it.
+    """Return how many more cells must be fixed than broken, or the reverse, for McNemar's test to find it.
 
     Of ``pairs`` cells, ``flips`` flip one way or the other by chance alone. The sample size of Miettinen (*Biometrics*
     24, 1968) as simplified by Connor (*Biometrics* 43, 1987), solved for the difference. If fewer cells flip by chance

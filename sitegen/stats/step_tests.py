@@ -92,12 +92,12 @@ class LevelValues(Frozen):
     """Degrees of freedom of Student's distribution that a single value is assumed to have at most."""
 
     def significant_starts(self, starts: Sequence[int]) -> list[int]:
-        """The starts of levels at which the step is more than noise; the first start is always included."""
+        """Return the starts of levels at which the step is more than noise; the first start is always included."""
         bounds = [*starts, len(self.values)]
         places = len(self.values) - 1
 
         def gain_if_chance(step: Levels) -> float | None:
-            """What a step explains if the test of it fails; None if it does not fail."""
+            """Return what a step explains if the test of it fails; None if it does not fail."""
             return self._gain(step) if self._chance(step) * places >= CHANCE else None
 
         failing = list(map(gain_if_chance, zip(bounds, bounds[1:], bounds[2:], strict=False)))
@@ -115,7 +115,7 @@ class LevelValues(Frozen):
         return bounds[:-1]
 
     def newest_start(self, starts: Sequence[int]) -> int | None:
-        """Where the newest values begin, if they deviate from the last level and are too few for a step; else None."""
+        """Return where the newest values begin that deviate from the last level and are too few for a step, or None."""
         last, end = starts[-1], len(self.values)
         places = range(last + _FEWEST_BEFORE, end)
         start = max(places, key=lambda start: self._gain((last, start, end)), default=last)
@@ -123,14 +123,14 @@ class LevelValues(Frozen):
         return start if few and self._chance((last, start, end), self.tails * (end - start)) < _CHANCE_NEWEST else None
 
     def _gain(self, step: Levels) -> float:
-        """The decrease of the sum of squares if one level is divided into two."""
+        """Return the decrease of the sum of squares if one level is divided into two."""
         start, middle, end = step
         first, second = middle - start, end - middle
         before, after = self.sums[middle] - self.sums[start], self.sums[end] - self.sums[middle]
         return (after / second - before / first) ** 2 * first * second / (first + second)
 
     def _chance(self, step: Levels, tails: float = inf) -> float:
-        """The two-sided p value of Student's test that two levels are the same; 1 without a degree of freedom.
+        """Return the two-sided p value of Student's test that two levels are the same; 1 without a degree of freedom.
 
         ``tails``: the most degrees of freedom: the mean of a few values still has much of the tails of a single one.
         """
@@ -158,7 +158,7 @@ class LevelValues(Frozen):
         return erfc(deviate / sqrt(2))
 
     def _variance_of_units(self, step: Levels) -> float | None:
-        """The mean variance by units of neighbouring values within two levels; None if too few pairs have one."""
+        """Return the mean variance by units of neighbours within two levels; None if too few pairs have one."""
         start, middle, end = step
         pairs = (*range(max(start + 1, middle - NEAR), middle), *range(middle + 1, min(middle + NEAR, end)))
         variances = [variance for after in pairs if (variance := self.unit_variance(after - 1, after)) is not None]
@@ -184,7 +184,7 @@ class LevelValues(Frozen):
 def level_values(
     values: Sequence[float], aside: Sequence[Aside], grain: float, unit_variance: UnitVariance, tails: float = inf
 ) -> LevelValues:
-    """The values minus their mean, with running sums. ``grain``: by how much one case moves a value."""
+    """Return the values minus their mean, with running sums. ``grain``: by how much one case moves a value."""
     centre = fsum(values) / len(values)
     centred = [value - centre for value in values]
     return LevelValues(
@@ -198,7 +198,7 @@ def level_values(
 
 
 def typical_variance(count: int, unit_variance: UnitVariance) -> float | None:
-    """The median variance by units over pairs of neighbours of ``count`` values; None if too few pairs have one.
+    """Return the median variance by units over pairs of neighbours of ``count`` values; None if too few pairs have one.
 
     Of more than ``2 * NEAR`` pairs, only this number, evenly spread, is examined.
     """
@@ -209,7 +209,7 @@ def typical_variance(count: int, unit_variance: UnitVariance) -> float | None:
 
 
 def _rank_sum(few: Sequence[float], many: Sequence[float]) -> float:
-    """The two-sided p value of the rank sum test, approximate for many values. Ties make it too large."""
+    """Return the two-sided p value of the rank sum test, approximate for many values. Ties make it too large."""
     ranked, pairs = sorted(many), len(few) * len(many)
     beyond = sum(bisect_left(ranked, value) + bisect_right(ranked, value) for value in few) / 2
     least = min(beyond, pairs - beyond)

@@ -81,7 +81,7 @@ class Levels(Frozen):
 
 
 def levels(values: Sequence[float | None], grain: float = 0.0, unit_variance: UnitVariance = lambda *_: None) -> Levels:
-    """The levels of a series, in which None is a gap. As a rule this takes n log n steps for n values.
+    """Return the levels of a series, in which None is a gap. As a rule this takes n log n steps for n values.
 
     With fewer than ``FEWEST`` values no step is found. A lasting drift becomes a staircase.
 
@@ -129,7 +129,7 @@ def _levels(
     unit_variance: UnitVariance,
     heavy: bool,
 ) -> Levels:
-    """The levels of the defined values, given as (index, value), without these blips."""
+    """Return the levels of the defined values, given as (index, value), without these blips."""
     off = {place: blip.agreed for blip in blips for place in range(blip.start, blip.end)}
     steady = [entry for place, entry in enumerate(defined) if place not in off]
     row = [value for _, value in steady]
@@ -184,7 +184,7 @@ def _lasting_levels(row: Sequence[float], starts: Sequence[int], furthest: float
 
 
 def noise(values: Sequence[float]) -> float:
-    """The standard deviation of a single value, from the differences of neighbours; 0 if the values are exact.
+    """Return the standard deviation of a single value, from the differences of neighbours; 0 if the values are exact.
 
     If most neighbours are equal (a model without randomness, a metric of few cases), the median of their differences is
     0. Then single blips are the noise: variance = share of blips * median size^2.
@@ -198,12 +198,12 @@ def noise(values: Sequence[float]) -> float:
 
 
 def penalty(count: int) -> float:
-    """The penalty of a step in a series of ``count`` values, in variances of the noise (Schwarz 1978)."""
+    """Return the penalty of a step in a series of ``count`` values, in variances of the noise (Schwarz 1978)."""
     return 3 * log(count)
 
 
 def _starts(values: Sequence[float], cost: float) -> list[int]:
-    """Where the levels that minimise the functional begin; ``cost``: the penalty of one step."""
+    """Return where the levels that minimise the functional begin; ``cost``: the penalty of one step."""
     if max(values) - min(values) <= EQUAL:
         return [0]
     centre = fsum(values) / len(values)

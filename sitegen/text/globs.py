@@ -104,7 +104,7 @@ def _segment_expression(segment: str) -> str:
 
 
 def _between_wildcards(wildcards: Sequence[str], pieces: Sequence[str]) -> str:
-    """The expression of ``pieces`` with a wildcard between each two of them, which matches as little as it can.
+    """Return the expression of ``pieces`` with a wildcard between each two of them, which matches as little as it can.
 
     A piece with wildcards on both sides is matched where it occurs first, and nowhere else: any later place leaves less
     to the pieces after it. Without this, the time for one path grows with its length to the power of the wildcards.

@@ -57,7 +57,7 @@ def _words(children: Iterable[Token]) -> str:
 
 
 def parse(text: str, *, anchored: bool) -> list[Token]:
-    """Parse a visible text into tokens. With ``anchored`` headings get ids.
+    """Parse a visible text into tokens. ``anchored``: whether headings get ids.
 
     If a page shows several passages, they are parsed without ids, because the same id could occur twice.
     """

@@ -54,7 +54,7 @@ def similarity(left: Sequence[Comparable], right: Sequence[Comparable]) -> float
 
 @cache
 def _levenshtein() -> Callable[[str, str], int]:
-    """The function of rapidfuzz, imported once: the statement takes as long as the distance of two short texts."""
+    """Return the function of rapidfuzz, imported once: the import takes as long as the distance of two short texts."""
     from rapidfuzz.distance.Levenshtein import distance
 
     return distance
@@ -104,7 +104,7 @@ def similar_pairs(
 
 
 def _matrix(left: Sequence[Sequence[Comparable]], right: Sequence[Sequence[Comparable]]) -> Any:
-    """The similarities of two blocks of items, as a float64 array of shape (left, right)."""
+    """Return the similarities of two blocks of items, as a float64 array of shape (left, right)."""
     import numpy as np
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist

@@ -55,7 +55,7 @@ def variance_by_units(points: Sequence[Point], metrics: Sequence[str]) -> Callab
 
     @cache
     def spreads(before: int, after: int) -> dict[str, Spread | None]:
-        """The change of each metric over the units that both outputs have; None below two units."""
+        """Return the change of each metric over the units that both outputs have; None below two units."""
         first, last = points[before].scorecard, points[after].scorecard
         traits = last.traits
         if first.status != "scored" or last.status != "scored" or traits.is_recorded:

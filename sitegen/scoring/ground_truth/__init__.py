@@ -70,7 +70,7 @@ def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTrut
 
 
 def _truth_of_cases(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
-    """The expected side of each case as a document named by its id; if an id repeats, the last case counts."""
+    """Return the expected side of each case as a document named by its id; if an id repeats, the last case counts."""
     file = read_case_file(path, content, mapping.cases)
     documents = {
         case.id: TruthDocument(case.id, case.expected if isinstance(case.expected, dict) else {VALUE: case.expected})
@@ -84,7 +84,7 @@ def _truth_of_cases(path: str, content: bytes, mapping: Mapping) -> GroundTruth:
 
 
 def _truth_of_folder(content: bytes, mapping: Mapping) -> GroundTruth:
-    """A document in each file, named after it. A file that cannot be read loses its own document alone."""
+    """Return a document in each file, named after it. A file that cannot be read loses its own document alone."""
     files = unpacked(content)
     names = names_of_documents(path for path, _ in files)
     documents: dict[str, TruthDocument] = {}
@@ -116,7 +116,7 @@ def _truth_of_folder(content: bytes, mapping: Mapping) -> GroundTruth:
 
 
 def _truth_of_documents(parsed: Parsed[Value], mapping: Mapping) -> GroundTruth:
-    """One object, a list of objects, or an object with the list at ``documents.path``. Raises UnreadableError."""
+    """Return an object, a list of objects, or an object with the list at ``documents.path``. Raises UnreadableError."""
     value, findings = parsed
     list_path = mapping.documents.path if mapping.documents else None
     key = mapping.documents.key if mapping.documents else "id"
@@ -151,7 +151,7 @@ def _truth_of_documents(parsed: Parsed[Value], mapping: Mapping) -> GroundTruth:
 
 
 def _within_envelope(value: Value, key: str) -> Value:
-    """The list of documents that an object holds and nothing else, or its documents by name; else the value itself."""
+    """Return the list of documents that an object holds and nothing else, or its documents by name; else itself."""
     ((envelope, below), *more) = value.items() if isinstance(value, dict) and value else [("", None)]
     if more or envelope not in ENVELOPES:
         return value
@@ -162,7 +162,7 @@ def _within_envelope(value: Value, key: str) -> Value:
 
 
 def _by_name(value: Value, key: str) -> list[Value]:
-    """The documents that an object holds by their names, with these under a key; none if a member is no object."""
+    """Return the documents that an object holds by names, with these under a key; none if a member is no object."""
     roots = value if isinstance(value, dict) else {}
     named: list[Value] = [{**root, key: name} for name, root in roots.items() if isinstance(root, dict)]
     return named if len(named) == len(roots) else []
@@ -240,7 +240,7 @@ def _header_word(column: str) -> str:
 
 
 def _header(rows: list[list[str]]) -> tuple[int, list[str]]:
-    """The number of the first row that is not empty, and its cells."""
+    """Return the number of the first row that is not empty, and its cells."""
     line = next((number for number, row in enumerate(rows, 1) if any(map(str.strip, row))), len(rows))
     return line, [cell.strip() for cell in rows[line - 1]] if line else []
 

@@ -148,7 +148,7 @@ def _section_key(name: str | None) -> str:
 
 
 def _section_header(row: list[str]) -> CsvSection | None:
-    """The header in a row whose first filled cell, in the second or third column, ends in a colon; else None."""
+    """Return the header in a row whose first filled cell, in the second or third column, ends in a colon; else None."""
     first = next((place for place, cell in enumerate(row) if cell.strip()), 0)
     if first not in (1, 2) or not row[first].strip().endswith(":") or len(row) <= first + 1:
         return None

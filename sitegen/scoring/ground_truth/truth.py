@@ -63,7 +63,7 @@ class GroundTruth(Frozen):
 
 
 def truth_warning(message: str, fix: str, line: int | None = None, value: str = "") -> Finding:
-    """A warning about the file of the ground truth."""
+    """Return a warning about the file of the ground truth."""
     return Finding(severity="warning", message=message, fix=fix, line=line, about="ground_truth", value=value)
 
 
@@ -123,7 +123,7 @@ class Tree:
         self.findings.append(truth_warning(f"A column is not scored: {reason}", fix))
 
     def value(self) -> dict[str, Value]:
-        """The finished tree."""
+        """Return the finished tree."""
         return {str(step): self._with_lists(below, (step,)) for step, below in self._root.items()}
 
     def _with_lists(self, node: object, steps: tuple[PathStep, ...]) -> Value:
@@ -144,7 +144,7 @@ def is_plain_path(label: str) -> bool:
 
 
 def mapped_path(label: str, mapping: FieldMapping) -> str | None:
-    """The field path of a column or a row; None if it is not mapped.
+    """Return the field path of a column or a row; None if it is not mapped.
 
     Without ``csv_to_json`` every label is a path. With it, a label that is a path below a key needs no entry.
     """
@@ -184,5 +184,5 @@ def unmapped(values: dict[str, int], how: str = COLUMNS, paste: dict[str, Any] |
 
 
 def field_name(label: str) -> str:
-    """A name for the field of a column, as a first guess: ``floor_area`` for ``Floor Area:``."""
+    """Return a name for the field of a column, as a first guess: ``floor_area`` for ``Floor Area:``."""
     return re.sub(r"\W+", "_", label.lower()).strip("_")

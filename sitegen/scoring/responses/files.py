@@ -116,7 +116,7 @@ def read_cases(content: bytes) -> Parsed[CasesById]:
 
 
 def _listed(content: bytes) -> Parsed[Value]:
-    """The value of a JSON file, or the rows of JSON Lines or CSV. Raises UnreadableError."""
+    """Return the value of a JSON file, or the rows of JSON Lines or CSV. Raises UnreadableError."""
     if re.match(rb"[^\n\x00{\[]*,", content):
         rows = [{name: cell for name, cell in row.items() if cell} for row in csv_dicts(content)]
         return Parsed(cast("Value", rows), ())
@@ -193,7 +193,7 @@ class Response(Frozen):
         return not self.answer.error and self.quality is not None and self.grade is None
 
     def row(self, case: TestCase) -> Value:
-        """The complete response to a case, for the data file."""
+        """Return the complete response to a case, for the data file."""
         answer, is_missing = self.answer, bool(self.missing)
         return {
             "variant": answer.variant,

@@ -60,7 +60,7 @@ def _recorded_vectors(responses: Sequence[Response]) -> Parsed[tuple[Vector | No
 
 
 def _recorded_embedding(value: Value) -> list[float] | None:
-    """The numbers of an embedding. None if it is not a list of finite numbers."""
+    """Return the numbers of an embedding. None if it is not a list of finite numbers."""
     if not isinstance(value, list) or not value:
         return None
     if not all(type(item) is int or type(item) is Decimal for item in value):
@@ -197,5 +197,5 @@ def response_metrics(documents: Sequence[DocumentScore], responses: Iterable[Res
 
 
 def mean_cosine(responses: Iterable[Response]) -> float | None:
-    """The mean cosine of all pairs of responses that have a vector; None with fewer than two."""
+    """Return the mean cosine of all pairs of responses that have a vector; None with fewer than two."""
     return mean_pairwise_cosine([response.vector for response in responses if response.vector is not None])

@@ -199,7 +199,7 @@ class _ResponsesScoring:
                 yield responses[0], sum(response.vector is not None for response in responses), consistency
 
     def _data(self) -> Value:
-        """The content of the data file beyond the scorecard: every response, and the inputs of the metrics."""
+        """Return the content of the data file beyond the scorecard: every response, and the inputs of the metrics."""
         vectors = [response for response in self._responses if response.vector is not None]
         recorded = any(response.embedding is not None for response in vectors)
         return {
