@@ -244,10 +244,6 @@ class FilteredTable {
   }
 }
 
-addEventListener("click", ({ target }) => {
-  const button = target.closest("[data-unfold]");
-  button?.setAttribute("aria-expanded", String(button.getAttribute("aria-expanded") === "false"));
-});
 for (const link of $$("a[data-filter]")) link.href = link.dataset.filter; // leads nowhere without scripts
 for (const box of $$("[data-table]")) new FilteredTable(box);
 // A link to a filtered table opens at the table; a page that is loaded again stays where it was.

@@ -61,8 +61,6 @@ Answers to one case whose marks ``d`` have the same value are the same, with the
 _ENTRIES: Final = {"message": "", "call": "call of ", "result": "result of "}
 """What stands before the name of an entry of a transcript."""
 
-_UNFOLD: Final = ' <button class="btn only-s js-only" type=button data-unfold aria-expanded=false>Answers</button>'
-
 _Answers = Mapping[str, Sequence[CaseAnswer]]
 
 
@@ -247,7 +245,8 @@ class CaseGrid(Frozen, dict=True, gc=True):
             name = f"<b>{bounded(case.id, 200)}</b>"
             if case.id in self.with_page:
                 name = f'<a href="{links.case_in_eval(case.id)}">{name}</a>'
-            yield f"<li{_data(marks)}{group}><p class=case>{name}{_UNFOLD}</p>{self.asked(case)}{self.cells(case)}\n"
+            shown = f"<details class=only-s><summary></summary></details>{self.asked(case)}{self.cells(case)}"
+            yield f"<li{_data(marks)}{group}><p class=case>{name}</p>{shown}\n"
 
     def cells(self, case: AnsweredCase) -> Markup:
         """Write the answers of each column with the words marked that are not expected.
