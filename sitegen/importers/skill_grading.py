@@ -60,10 +60,11 @@ def read(content: bytes) -> JudgedResults:
     return JudgedResults((case,), findings)
 
 
-def with_files_beside(case: JudgedCase, path: str, beside: Mapping[str, Value], unread: set[str]) -> JudgedCase:
+def with_files_beside(case: JudgedCase, path: str, beside: Mapping[str, Value], unread: dict[str, str]) -> JudgedCase:
     """Return the case of a grading with the time that its run took, and with what a person said about its outputs.
 
-    ``beside`` has the values of the files of these names, by path; ``unread`` loses what is said about this run.
+    ``beside`` has the values of the files of these names, by path; ``unread``, what is said in which of these, loses
+    what is said about this run.
     """
     folder = PurePosixPath(path).parent
     folder = folder.parent if folder.name == OUTPUTS else folder
@@ -73,7 +74,8 @@ def with_files_beside(case: JudgedCase, path: str, beside: Mapping[str, Value], 
         for above in folder.parents
         for comment in _comments(beside.get(f"{above}/{BESIDE[1]}"), folder.relative_to(above), case.variant)
     )
-    unread.difference_update(opinion.reasoning for opinion in said)
+    for opinion in said:
+        unread.pop(opinion.reasoning, None)
     call = replace(case.call, usage=usage._replace(latency=seconds if usage.latency is None else usage.latency))
     return replace(case, judges=(*case.judges, *said), call=call)
 

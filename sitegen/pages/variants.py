@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Final, TypeAlias
 
@@ -17,8 +16,6 @@ from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.compare_data import sentence
 from sitegen.pages.html.cells import text
-from sitegen.pages.html.formats import number
-from sitegen.pages.html.tables import Column, class_name
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stats.significance import ALPHA
 
@@ -52,19 +49,6 @@ def place(metric: OfVariants, value: float | None) -> float:
     if spec.unit:
         high = max((other for other in values if other is not None), default=0.0) or 1.0
     return round(1000 * min(1.0, max(0.0, (value - low) / (high - low))), 1)
-
-
-def columns(metrics: Sequence[OfVariants]) -> list[Column]:
-    """A column for each metric. A row is the index of a variant."""
-    return [
-        Column(
-            name=class_name(spec.label),
-            head=spec.label,
-            cell=lambda index, values=values, unit=spec.unit: number(values[index], unit),
-            classes="num",
-        )
-        for spec, values in metrics
-    ]
 
 
 PAIRED: Final = 12

@@ -119,7 +119,7 @@ def _score(inputs: ScoringInputs) -> Result:
     is_graded = any(GRADING.fullmatch(basename(file.path)) for file in inputs.outputs)
     outputs = [file for file in inputs.outputs if not is_graded or GRADING.fullmatch(basename(file.path))]
     beside = {file.path: _value_of(file, findings) for file in inputs.outputs if file not in outputs}
-    unread = {said for path in beside if basename(path) == BESIDE[1] for _, said in said_in(beside[path])}
+    unread = {said: path for path in beside if basename(path) == BESIDE[1] for _, said in said_in(beside[path])}
     places, truth, settings = _places([file.path for file in outputs]), inputs.ground_truth, inputs.settings
     is_named = len(inputs.outputs) > 1 or bool(answered_in)
     del inputs
@@ -146,7 +146,7 @@ def _score(inputs: ScoringInputs) -> Result:
         findings += [replace(finding, file=named_file) for finding in results.findings]
         del file, content, results  # which take much memory if a file has hundreds of thousands of answers
     remark = Finding("warning", "Feedback names no run that has a grading", "Name it by the folders of its grading.")
-    findings += [replace(remark, value=said[:_NOTE]) for said in sorted(unread)]
+    findings += [replace(remark, value=said[:_NOTE], file=path) for said, path in sorted(unread.items())]
     if truth is not None and truth.path.endswith(files_of("responses").ground_truths):
         cases, remarks = _with_expected_texts(cases, truth)
         findings += remarks
@@ -168,7 +168,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=66,
+    version=67,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",

@@ -137,14 +137,14 @@ def test_models_stand_side_by_side_and_the_address_keeps_them(visit):
     expect(page.locator("section[data-compare]:not([data-sides]) .sides-ab")).to_contain_text("iteration-002")
 
 
-def test_a_model_leads_to_its_answers_beside_the_best_others_and_a_part_of_its_name_chooses_it(visit):
+def test_a_model_leads_to_its_answers_beside_the_best_others_and_its_name_chooses_it(visit):
     page = visit("evals/qa/index.html")
     page.locator("table:has(.c-slice)").get_by_role("link", name="small").click()
     card = page.locator("section:has(#h-v)")
     sides = card.locator("[data-choices] input")
     expect(sides.nth(0)).to_have_value("small · Passed 0.800")
     expect(sides.nth(1)).to_have_value("large · Passed 0.900")
-    sides.nth(0).fill("MEDI")
+    sides.nth(0).fill("medium")
     sides.nth(0).press("Tab")
     expect(sides.nth(0)).to_have_value("medium · Passed 0.900")
     assert "m=model%3Dmedium&n=model%3Dlarge" in page.url

@@ -132,7 +132,8 @@ def test_files_beside_gradings_give_the_time_of_a_run_and_what_a_person_said_of_
     ]
     assert said == [("eval-a · with_skill", "a person")]
     assert result.scorecard.metric("score") == 1.0
-    assert [finding.value for finding in result.scorecard.findings if finding.value] == ["It is empty."]
+    remarks = [(finding.value, finding.file) for finding in result.scorecard.findings if finding.value]
+    assert remarks == [("It is empty.", "w/iteration-1/feedback.json")]
     unread = scorer("judged").score(ScoringInputs(outputs=tuple(files[:-1])))
     assert [case.said == other.said for case, other in zip(result.cases, unread.cases, strict=True)] == [False, True]
 

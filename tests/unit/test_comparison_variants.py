@@ -81,9 +81,7 @@ def test_exchanging_the_variants_exchanges_their_names_and_nothing_else():
     for test, mirrored in zip(one.pairs[0].tests, other.pairs[0].tests, strict=True):
         assert (test.first, test.second) == (mirrored.second, mirrored.first)
         assert (test.first_better, test.second_better) == (mirrored.second_better, mirrored.first_better)
-        assert test.verdict
-        assert mirrored.verdict
-        assert test.verdict.p_value == mirrored.verdict.p_value
+        assert (test.verdict and test.verdict.p_value) == (mirrored.verdict and mirrored.verdict.p_value)
         assert (test.better, test.needed) == (mirrored.better, mirrored.needed)
 
 

@@ -177,29 +177,23 @@ def test_every_page_and_command_says_the_same_of_two_variants(repo: GitRepo, tmp
     """Of ten cases, ``plain`` has a smaller share right in seven: of three answers, or of three fields."""
     names = [f"q{number}" for number in range(10)]
     shares = {"careful": [3] * 9 + [2], "plain": [3] + [2] * 7 + [3, 2]}
-    by_variant = {
-        variant: [
-            (name, number < right, number) for name, right in zip(names, rights, strict=True) for number in range(3)
-        ]
-        for variant, rights in shares.items()
-    }
     folder = "evals/beside/results/iteration-001"
     if kind == "responses":
         asked = [{"id": name, "input": "?", "expected": "yes"} for name in names]
         files = {"evals/beside/test_cases.json": json.dumps(asked)}
-        for variant, answers in by_variant.items():
-            rows = [{"case_id": name, "output": "yes" if right else "no"} for name, right, _ in answers]
+        for variant, rights in shares.items():
+            every = [(name, number < right) for name, right in zip(names, rights, strict=True) for number in range(3)]
+            rows = [{"case_id": name, "output": "yes" if is_right else "no"} for name, is_right in every]
             files[f"{folder}/responses-{variant}.json"] = json.dumps(rows)
     else:
         files = {
             "evals/beside/ground_truth.json": json.dumps([{"id": name, "f0": 1, "f1": 1, "f2": 1} for name in names]),
             "evals/manifest.yaml": "evals: {beside: {outputs: 'results/iteration-*/{variant}/extracted.json'}}\n",
         }
-        for variant, answers in by_variant.items():
-            objects: dict[str, dict[str, object]] = {name: {"id": name} for name in names}
-            for name, right, number in answers:
-                objects[name][f"f{number}"] = 1 if right else 2
-            files[f"{folder}/{variant}/extracted.json"] = json.dumps([*objects.values()])
+        for variant, rights in shares.items():
+            values = ({f"f{number}": 1 if number < right else 2 for number in range(3)} for right in rights)
+            objects = [{"id": name, **of} for name, of in zip(names, values, strict=True)]
+            files[f"{folder}/{variant}/extracted.json"] = json.dumps(objects)
     repo.commit(files)
     repo.checkout()
     out = tmp_path / "site"

@@ -48,13 +48,11 @@ class Comparison {
   }
 
   /** By the name of a baseline, of a report, a label or a number: 0014, iteration-014 or 14; the last two mean the iteration as last scored.
-      Answers are found by what stands behind their axis too (`variant: careful`), and by a part that no other name has. */
+      Answers are found by what stands behind their axis too, `variant: careful`. */
   place(text) {
-    const name = $$("[data-base]").find(button => button.dataset.name === text)?.dataset.base ?? text, last = test => this.points.findLastIndex(test);
+    const name = $$("[data-base]").find(button => button.dataset.name === text)?.dataset.base ?? text;
     const exact = this.points.findIndex(point => point.slug === name), number = label => label.replace(/^iteration-0*|^\w+: /, "");
-    const named = exact < 0 ? last(({ label }) => label === name || number(label) === number(name)) : exact;
-    const alike = this.points.filter(({ label }) => this.isOfAnswers && name && label.toLowerCase().includes(name.toLowerCase()));
-    return named < 0 && alike.length === 1 ? this.points.indexOf(alike[0]) : named;
+    return exact < 0 ? this.points.findLastIndex(({ label }) => label === name || number(label) === number(name)) : exact;
   }
 
   /** A side, and of others of the same sort the one with the best headline, in the order in which the build judges them. */
