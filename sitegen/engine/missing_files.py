@@ -226,7 +226,9 @@ class MissingFiles(Frozen):
                 continue
             names = self.folders(folder)
             near = _near_truths(names)
-            has_outputs = name not in self.summaries and self._looks_like_outputs(folder, names)
+            results = self.folders(_below(folder, RESULTS)) if names.get(RESULTS) else {}
+            has_iterations = any(iteration_number(each) is not None for each in results)
+            has_outputs = name not in self.summaries and (has_iterations or any(each in names for each in _OUTPUTS))
             if near:
                 message = f"{folder}/ is not an eval: {first_names(near)} is not the name of a ground truth."
                 fix = f"Call it one of {', '.join(GROUND_TRUTHS)}, or name it as ground_truth in the manifest."
@@ -256,12 +258,6 @@ class MissingFiles(Frozen):
         else:
             return
         yield Problem.of_type("missing_source", message, fix, path=self.layout.manifest_path, eval_id=entry.id)
-
-    def _looks_like_outputs(self, folder: str, names: Mapping[str, bool]) -> bool:
-        if any(name in names for name in _OUTPUTS):
-            return True
-        results = self.folders(_below(folder, RESULTS)) if names.get(RESULTS) else {}
-        return any(iteration_number(name) is not None for name in results)
 
     def _folder(self, eval_id: str) -> str:
         """Return the first of the eval's folders that exists, or else the first one."""

@@ -94,7 +94,12 @@ def read_patches(
     asked = [edit for edit, patch in zip(edits, known, strict=True) if patch is None and edit.status not in _OF_TEXTS]
     answers = _patches_from_git(repository, asked, folders, kept)
     combined = [edit for edit in edits if edit.status == "combined"]
-    between = _patches_since(repository, combined, since) if combined and since else {}
+    between: Mapping[_BlobIds, bytes] = {}
+    if combined and since:  # a commit before all of them
+        last = max((edit.commit for edit in combined), key=lambda commit: commit.position).sha
+        with _diff_tree(repository, combined, ()) as process:
+            _send_commits(process, [f"{last} {since}"])  # git takes the second for the parent of the first
+            between = _patches_of_commit(process.stdout, last, set(map(_blob_ids, combined)), 0)[0]
     for edit, patch in zip(edits, known, strict=True):
         patch = between.get(_blob_ids(edit), patch)
         if patch is None:
@@ -121,14 +126,6 @@ def _patches_from_git(
             kept.add(sha, patches, whole=whole and bool(folders))
             for edit in group:
                 yield patches.get(_blob_ids(edit), b"")
-
-
-def _patches_since(repository: RepositoryPlace, edits: Sequence[Edit], since: str) -> Mapping[_BlobIds, bytes]:
-    """Return the patches of combined edits that git finds between a commit before all of them and the last of them."""
-    last = max((edit.commit for edit in edits), key=lambda commit: commit.position).sha
-    with _diff_tree(repository, edits, ()) as process:
-        _send_commits(process, [f"{last} {since}"])  # git takes the second for the parent of the first
-        return _patches_of_commit(process.stdout, last, set(map(_blob_ids, edits)), 0)[0]
 
 
 @contextmanager

@@ -136,9 +136,12 @@ def stated(*objects: Any) -> Call:
     tokens_out = _first_whole_number(both, TOKENS_OUT)
     if tokens_in is not None:
         tokens_in += sum(_first_whole_number(both, (name,)) or 0 for name in _CACHED)
+    parameters = {name: members[name] for name in _PARAMETER if members.get(name) is not None}
+    for name in _PARAMETERS:
+        parameters |= members[name] if isinstance(members.get(name), dict) else {}
     return Call(
         model=_model(members),
-        parameters=_parameters(members),
+        parameters=canonical(parameters),
         usage=Usage(
             tokens_in=_first_whole_number(tokens, _SHORT_IN) if tokens_in is None else tokens_in,
             tokens_out=_first_whole_number(tokens, _SHORT_OUT) if tokens_out is None else tokens_out,
@@ -202,14 +205,6 @@ def _model(members: dict[str, Any], names: Sequence[str] = _MODEL) -> str:
         if isinstance(value, str) and value.strip():
             return value.strip()[:LONGEST]
     return ""
-
-
-def _parameters(members: dict[str, Any]) -> str:
-    parameters = {name: members[name] for name in _PARAMETER if members.get(name) is not None}
-    for name in _PARAMETERS:
-        if isinstance(members.get(name), dict):
-            parameters |= members[name]
-    return canonical(parameters)
 
 
 def canonical(parameters: Any) -> str:

@@ -170,18 +170,11 @@ def write_files(root: Path, contents: Mapping[str, bytes]) -> dict[Path, bool]:
             written[target] = True
         except FileExistsError:
             written[target] = False
-        except NotOpenedError as error:
-            raise SitegenError(
-                f"A folder cannot be written to: {error.strerror}.",
-                where=str(target.parent),
-                fix="Put a folder there, and run init again.",
-            ) from None
-        except NotADirectoryError:
-            raise SitegenError(
-                "A file stands where a folder is needed.",
-                where=str(target.parent),
-                fix="Rename it, and run init again.",
-            ) from None
+        except (NotOpenedError, NotADirectoryError) as error:
+            message, fix = f"A folder cannot be written to: {error.strerror}.", "Put a folder there"
+            if not isinstance(error, NotOpenedError):
+                message, fix = "A file stands where a folder is needed.", "Rename it"
+            raise SitegenError(message, where=str(target.parent), fix=f"{fix}, and run init again.") from None
     return written
 
 

@@ -67,7 +67,12 @@ def comparison(value: Value, rule: FieldRule, marks: Set[str] | None = None) -> 
         raise TruthError("is a list of lists with an object inside")
     is_cell = marks is not None and isinstance(value, str)
     if is_cell and rule.type != "string" and normalise(str(value)) in _NOTHING:
-        return value, _is_nothing, "true_negative"
+        # Any other value makes it doubtful what the ground truth expects.
+        return (
+            value,
+            lambda it: _CORRECT if isinstance(it, str) and normalise(it) in _NOTHING else None,
+            "true_negative",
+        )
     judge: Comparison
     expected: Value = value
     if rule.type is not None:
@@ -192,11 +197,6 @@ def doubt(expected: Value) -> tuple[str, str]:
         "has a number with something after it, and the output has a number",
         "Write the number alone; declare `type: string` if the text is expected.",
     )
-
-
-def _is_nothing(actual: Value) -> Outcome | None:
-    """Compare with a word for nothing: any other value makes it doubtful what the ground truth expects."""
-    return _CORRECT if isinstance(actual, str) and normalise(actual) in _NOTHING else None
 
 
 def _is_text(expected: str, *, inferred: bool = False) -> Comparison:
