@@ -69,7 +69,7 @@ _VERDICT: Final = "verdict"
 _ANY: Final = (-1e300, 1e300)
 """The range of a number on an unknown scale."""
 OBJECTS: Final = (
-    *("scores", "assertions", "grades", "verdicts", "checks", "evaluations"),
+    *("scores", "assertions", "grades", "verdicts", "checks", "evaluations", "judgescores", "judgescore"),
     *("assertionresults", "checkresults", "evaluationresults", "metricsdata"),
 )
 """Names of objects that hold the scores or verdicts of a case, by the name of their judge, or of lists of these."""
@@ -280,6 +280,9 @@ def with_sides(row: dict[str, Value]) -> dict[str, Value]:
     The field ``total`` has the columns ``total_true`` and ``total_pred``, and perhaps its verdict in ``total_ok``, a
     check. A single pair without a verdict may be a classification.
     """
+    own = {key: side for key in row for side in OWN_SIDES if type(row[key]) is dict and OWN_SIDES[side].fullmatch(key)}
+    if len({*own.values()}) == len(OWN_SIDES):  # ``{"gold": {"total": 1}, "pred": {"total": 2}}``
+        return {own.get(name, name): cell for name, cell in row.items()}
     columns: dict[str, dict[str, str]] = {"expected": {}, "output": {}, CHECKS: {}}
     for name in row:
         if match := _in_column(name):
@@ -364,7 +367,8 @@ def states_a_result(row: dict[str, Value], *, of_response: bool = False) -> bool
             is_score = plain in SCORES or ("." in name and holds_checks)
             is_score = is_score or (not of_response and _STATED_MEASURE.fullmatch(plain) is not None)
             stated = (is_score and _is_number(value)) or (plain in SCORES and is_verdict(value))
-        if stated or (plain in verdicts and is_verdict(value)) or (plain == _VERDICT and not is_no_score(value)):
+        is_named = plain in verdicts or (not of_response and plain.endswith(_COMPARED) and NAMED_VERDICT.search(name))
+        if stated or (is_named and is_verdict(value)) or (plain == _VERDICT and not is_no_score(value)):
             return True
     return False
 
@@ -376,6 +380,8 @@ NAMED_VERDICT = re.compile(
 )
 """Matches names of verdicts of one judge of several: ``retrievalStatus``, ``answer_correct``, ``matches_expected``, but
 not ``mustPass``, ``parse_ok`` or ``execution_status``."""
+_COMPARED: Final = ("correct", "match")
+"""Ends of those of them that compare an answer with what is expected: ``category_match``."""
 _COUNTS: Final = frozenset({"total", "failed", "fail", "count"})
 """Names of numbers of cases: what has them is a group of cases."""
 
@@ -383,6 +389,10 @@ _COUNTS: Final = frozenset({"total", "failed", "fail", "count"})
 def named_rows(value: Value) -> list[Value]:
     """Return the rows of cases by name (``{"case 1": {"passed": true}}``), with the names as their ids; else none."""
     rows = list(map(members, members(value).values()))
+    lists = [cell for cell in members(value).values() if isinstance(cell, list)]
+    if len(rows) == len(lists) > 1:  # the attempts at each case, which name none themselves
+        keys = {plain_key(key) for attempts in lists for attempt in attempts for key in members(attempt)}
+        rows = [{"attempts": attempts} for attempts in lists] if keys.isdisjoint(PARTS["id"] + PARTS["input"]) else rows
     for row in rows:
         named = any(NAMED_VERDICT.search(name) and is_verdict(value) for name, value in row.items())
         if not (named or states_a_result(row) or _attempts(row)) or _COUNTS & {*map(plain_key, row)}:
@@ -442,6 +452,8 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     if not (verdict or score or scores):
         measures = (name for plain, name in by_name.items() if _STATED_MEASURE.fullmatch(plain))
         scores = tuple((name, "") for name in measures if any(_is_number(row.get(name)) for row in rows))
+        compared = (name for plain, name in by_name.items() if plain.endswith(_COMPARED) and NAMED_VERDICT.search(name))
+        verdict = next((name for name in compared if not scores and _states_verdicts(name, rows)), "")
     sides = [plain_key(name) for part in ("expected", "output") for name in parts.get(part, ())]
     is_classified = len(sides) == 2 and sides[0] in TRUE_LABELS and sides[1] in PREDICTED_LABELS
     if not (verdict or score or scores or is_classified):

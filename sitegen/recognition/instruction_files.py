@@ -13,8 +13,6 @@ from sitegen.recognition.output_series import is_result_by_name, run_globs_of
 from sitegen.text.globs import compiled
 from sitegen.text.plain import counted
 
-_TEXTS: Final = ("md", "txt", "yaml", "yml", "json", "j2", "jinja", "jinja2", "mustache", "hbs", "toml")
-
 _OF_TOOLS: Final = {
     "commands and rules of Claude Code": ".claude/{commands,rules}/**/*.md",
     "rules of Copilot": ".github/copilot-instructions.md .github/{instructions,prompts,chatmodes,agents}/**/*.md",
@@ -27,26 +25,23 @@ _OF_TOOLS: Final = {
     "agents and skills": ".agents/**/*.md **/SKILL.md **/skills/**/*.md",
     "agents and chat modes": "**/*.agent.md **/*.chatmode.md",
     "instructions, by their names": "**/*.instructions.md",
+    "prompts, by their names": "**/*.{prompt,prompty} **/*.prompt.{md,txt,yaml,yml,json,toml}",
 }
+_OF_ENDINGS: Final = (
+    ("**/prompts/**/*.", "md txt yaml yml json j2 jinja jinja2 mustache hbs toml", "files in a folder of prompts"),
+    ("**/prompt/**/*.", "md txt j2", "files in a folder of prompts"),
+    ("**/variants/**/*.", "md txt", "files in a folder of variants"),
+    ("**/personas/**/*.", "md txt", "files in a folder of personas"),
+    ("**/prompt*.", "md txt j2 jinja2", "prompts, by their names"),
+    ("**/*[_-]prompt*.", "md txt j2 jinja2", "prompts, by their names"),
+    ("**/*[_-]instructions.", "md txt", "instructions, by their names"),
+    ("**/*[_-]prompts.", "yaml yml", "prompts, by their names"),
+    ("**/prompts.", "yaml yml", "prompts, by their names"),
+    ("**/system[_-]prompt*.", "yaml yml json", "system prompts"),
+)
 _PLACES: Final = (
     *((glob, meaning) for meaning, globs in _OF_TOOLS.items() for glob in globs.split()),
-    ("**/*.{prompt,prompty}", "prompts, by their names"),
-    ("**/*.prompt.{md,txt,yaml,yml,json,toml}", "prompts, by their names"),
-    *((f"**/prompts/**/*.{ending}", "files in a folder of prompts") for ending in _TEXTS),
-    *((f"**/prompt/**/*.{ending}", "files in a folder of prompts") for ending in ("md", "txt", "j2")),
-    *(
-        (f"**/{of}/**/*.{end}", f"files in a folder of {of}")
-        for of in ("variants", "personas")
-        for end in ("md", "txt")
-    ),
-    *(
-        (f"**/{start}prompt*.{ending}", "prompts, by their names")
-        for start in ("", "*[_-]")
-        for ending in ("md", "txt", "j2", "jinja2")
-    ),
-    *((f"**/*[_-]instructions.{ending}", "instructions, by their names") for ending in ("md", "txt")),
-    *((f"**/{start}prompts.{end}", "prompts, by their names") for start in ("*[_-]", "") for end in ("yaml", "yml")),
-    *((f"**/system[_-]prompt*.{ending}", "system prompts") for ending in ("yaml", "yml", "json")),
+    *((f"{start}{ending}", meaning) for start, endings, meaning in _OF_ENDINGS for ending in endings.split()),
 )
 """(glob, meaning of its files), the most specific first. A file belongs to the first glob that matches it."""
 _NOT_INSTRUCTIONS = re.compile(

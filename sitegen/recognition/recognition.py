@@ -220,14 +220,14 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
     names = [name for name in names if values[name] or is_headline(name) or name.endswith("_score")]
     places = {name: place for name in names if (place := headline_place(name))}
     headline = min(places, key=places.__getitem__, default="")
-    beside, _, last = headline.rpartition(".")
-    alike = sum(name.rpartition(".")[2] == last for name in names)
-    if not headline or (len(values) > _MOST_NUMBERS and alike > _MOST_ALIKE):
+    form = headline.count("."), headline.rpartition(".")[2]
+    alike = [name.rpartition(".")[0] for name in names if (name.count("."), name.rpartition(".")[2]) == form]
+    if not headline or (len(values) > _MOST_NUMBERS and len(alike) > _MOST_ALIKE):
         return None
     # Without the setting, the headline would be an arbitrary number: the first of the first run.
     settings: dict[str, Any] = {"headline": headline}
-    if beside and len(values) > _MOST_NUMBERS:
-        settings["metrics"] = [f"{beside}.*"]
+    if form[0] and len(values) > _MOST_NUMBERS:
+        settings["metrics"] = [f"{beside}.*" for beside in alike]
     keys = {"kind": "recorded", "settings": settings}
     return keys, f"{counted(len(values), 'number')} that a run recorded, such as {headline[:80]}"
 
@@ -302,7 +302,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         name for name in columns if name.startswith(f"{CHECKS}.") and _states_verdicts(columns[name], 1)
     ]
     stated = [name for name in table.columns if NAMED_VERDICT.search(name) and _states_verdicts(columns[name], 1)]
-    if not (verdict or scores) and len(stated) == 1:
+    if not verdict and len(stated) == 1 and (highest > 1 or not scores):
         verdict = stated[0]
     elif not verdict and highest <= 1 and len(stated) > len(scores):
         scores += stated
@@ -347,8 +347,9 @@ def _parts_of_scores(scores: list[str], verdict: str | None, columns: Mapping[st
     overall = next((name for name in columns if plain_key(name) in SCORES and _numbers_of_column(columns[name])), "")
     if {"precision", "recall", "f1"} <= plain.keys():
         return {"scores": scores, "score": plain["f1"]}
-    by_object = {name.partition(".")[0] for name in scores}
-    if not scores or plain_key(min(by_object)) not in OBJECTS or len(by_object) > 1:
+    by_object = {name.rpartition(".")[0].partition(".")[0] for name in scores} or {""}
+    inside = [name for name in columns if name.startswith(f"{min(by_object)}.")]  # with what the judge said
+    if plain_key(min(by_object)) not in OBJECTS or len(by_object) > 1 or len(inside) > len(scores):
         return {"scores": scores} if len(scores) > 1 else {"score": scores[0]} if scores else {}
     parts: dict[str, Any] = {"scores": [f"{min(by_object)}.*"]}  # a judge that is added later counts as well
     if all(_states_verdicts(columns[name], 1) for name in scores) and (stated := verdict or overall):
@@ -409,7 +410,7 @@ def _values_by_column(table: FoundTable) -> dict[str, list[Value]]:
     for name, values in tuple(columns.items()):
         objects = [value for value in values if isinstance(value, dict)]
         for key in dict.fromkeys(key for row in objects for key in row) if len(objects) * 2 > len(values) else ():
-            if "." not in key and plain_key(name) not in PARTS["expected"]:
+            if "." not in key and plain_key(name) not in (*PARTS["expected"], "labels"):
                 columns[f"{name}.{key}"] = [value.get(key) if isinstance(value, dict) else None for value in values]
     return columns
 
