@@ -268,6 +268,9 @@ class EvalState(Struct):
         glob = runs_of(self.entry)
         if glob is not None:
             outputs = tuple(filter(self.belongs, glob.outputs(self.active or "", name, self.files)))
+            if glob.is_folder and not traits_of(self.kind).is_recorded:
+                records = {*records_of(self.kind)} - {basename(self.entry.outputs)}
+                outputs = tuple(blob for blob in outputs if basename(blob.path) not in records)
             below = f"{self.active}/{glob.start}{name if glob.is_folder else ''}".strip("/")
             recorded = self.record_beside(outputs, below, in_own_folder=glob.is_folder)
             return replace(self.draft(name, outputs, recorded), recorded_at=time_in(name, self.commit.committed_at))

@@ -21,7 +21,7 @@ from sitegen.config.models import (
     SiteConfig,
     files_of,
 )
-from sitegen.data_files.folders import may_hold_document
+from sitegen.data_files.folders import DATA, may_hold_document
 from sitegen.history.folder_tree import first_blob
 from sitegen.history.globs import RunGlob, run_glob
 from sitegen.model.frozen import Frozen
@@ -113,7 +113,8 @@ def is_glob(outputs: str) -> bool:
 
 def runs_of(entry: EvalConfig) -> RunGlob | None:
     """Return the glob of an eval's runs; None if ``outputs`` is not a glob."""
-    return run_glob(entry.answered_in or normal(entry.outputs)) if is_glob(entry.outputs) else None
+    files = f"/**/*.{{{','.join(sorted(DATA))}}}" if entry.outputs.endswith("/") else ""  # each folder is a run
+    return run_glob(entry.answered_in or f"{normal(entry.outputs)}{files}") if is_glob(entry.outputs) else None
 
 
 def normal(path: str) -> str:
@@ -125,7 +126,7 @@ FileRole: TypeAlias = Literal["ground_truth", "overwritten", "output", "recorded
 
 RESULTS: Final = "results"
 RECORDED: Final = "eval-results.json"
-_OTHER_RECORDS: Final = ("run.json", "summary.json", "metadata.json", "meta.json")
+_OTHER_RECORDS: Final = ("run.json", "summary.json", "metadata.json", "meta.json", "config.json", "metrics.json")
 REPORT: Final = "eval-report.html"
 """The report for people that ``verify-one --save`` writes beside them."""
 LONE: Final[Kind] = "highlights"
@@ -282,9 +283,10 @@ class Layout:
         is_beside = name in records and start in self._beside.get(eval_id, ())
         if eval_id in self._runs:
             runs = self._runs[eval_id]
-            if (run := runs.name(inside)) is not None:
+            run = runs.name(inside)
+            if run is not None and not (runs.is_folder and recorded is None and name in records):
                 return "output", run
-            run = runs.folder_name(start) if name in records else None
+            run = run or (runs.folder_name(start) if name in records else None)
             return ("recorded", run or "") if run or is_beside else (None, "")
         if recorded is not None and (inside in recorded or is_in_output(self.entry(eval_id), inside)):
             return "overwritten", ""
@@ -399,17 +401,12 @@ class Layout:
                 return path[:end]
             end = path.rfind("/", 0, end)
         # An eval at the root of the repository has the files of the root, and of its folders only those that it names.
-        return (
-            ""
-            if "" in self._owners and ("/" not in path or _LONE_RESULT.match(path) or self._is_named_from_root(path))
-            else None
-        )
-
-    def _is_named_from_root(self, path: str) -> bool:
-        at_root = [self.entry(eval_id) for eval_id in self._owners[""]]
+        if "" in self._owners and ("/" not in path or _LONE_RESULT.match(path) or _is_at(path, self._named_from_root)):
+            return ""
+        at_root = [self.entry(eval_id) for eval_id in self._owners.get("", ())]
         runs = (self._runs[entry.id] for entry in at_root if entry.id in self._runs)
         is_output = any(glob.name(path) is not None for glob in runs) or any(is_in_output(one, path) for one in at_root)
-        return is_output or _is_at(path, self._named_from_root)
+        return "" if is_output else None
 
 
 def _is_at(path: str, places: Container[str]) -> bool:

@@ -16,7 +16,7 @@ from sitegen.history.globs import run_glob
 from sitegen.importers.recorded_layouts import is_measure, numbers_of_layout
 from sitegen.importers.usual_names import PARTS, case_rows, usual_columns
 from sitegen.model.outcomes import Value
-from sitegen.recognition.files import Reader, table_of, texts, value_of
+from sitegen.recognition.files import Reader, TrackedFile, table_of, texts, value_of
 from sitegen.recognition.output_series import (
     MODEL,
     OF_NOW,
@@ -109,7 +109,7 @@ def _by_folder(parent: str, folders: Mapping[str, Mapping[str, OutputSeries]], r
     firsts = [min(rests.items())[1] for rests in folders.values()][:_READ]
     are_same = all(2 * sum(rest in shared for rest in rests) >= len(rests) for rests in folders.values())
     are_of_cases &= are_same and all(not one.is_glob for one in firsts)
-    if are_of_cases and all(_parts_of_case(one, read) is not None for one in firsts):
+    if are_of_cases and all(_parts_of_case(one.newest, read) is not None for one in firsts):
         yield _joined(f"{parent}/{'{model}' if are_models else '{variant}'}/", every)
     elif are_models:
         for rest in sorted(shared):
@@ -125,9 +125,9 @@ def _by_folder(parent: str, folders: Mapping[str, Mapping[str, OutputSeries]], r
                 yield _joined(f"{parent}/{{model}}/{re.sub(r'(?:20)?[*]', '{variant}', glob)}", parts)
 
 
-def _parts_of_case(series: OutputSeries, read: Reader) -> Mapping[str, object] | None:
+def _parts_of_case(file: TrackedFile, read: Reader) -> Mapping[str, object] | None:
     """Return the parts of the one case that a file is; None if it states no verdict and no score, or several cases."""
-    value = value_of(series.newest.ending, read(series.newest.path) or b"")
+    value = value_of(file.ending, read(file.path) or b"")
     if not isinstance(value, dict) or table_of(value) is not None or task_of(value):
         return None
     columns = usual_columns(case_rows([value]))
@@ -140,17 +140,19 @@ def _in_folders_of_cases(present: Mapping[str, OutputSeries], read: Reader) -> I
     for path, series in present.items():
         folder, _, name = path.rpartition("/")
         place = folder if "*" in folder else next(iter(run_globs_of(f"{folder}/_")), folder).removesuffix("/_")
-        if is_result_by_name(f"{place}/") and name.endswith(".json") and not ("*" in name or MODEL.search(name)):
-            beside.setdefault(f"{place}/{'*.json' * ('*' in place)}", []).append(series)
-    for place, files in (item for item in beside.items() if len(item[1]) >= _READ):
+        are_runs = "*" in name and not re.match("(?i)(?:output|result)s?[-_ ]?[*]", name)
+        if is_result_by_name(f"{place}/") and name.endswith(".json") and not (are_runs or MODEL.search(name)):
+            beside.setdefault(f"{place}/", []).append(series)
+    for place, several in beside.items():
         # A folder that every commit overwrites is read with the folders in it.
-        is_whole = "*" in place or len(files) == sum(path.startswith(place) for path in present)
+        is_whole = "*" in place or len(several) == sum(path.startswith(place) for path in present)
+        files = [file for one in several for file in (one.files if "*" in basename(one.path) else (one.newest,))]
         some = (*files[:MOST_BESIDE], *files[MOST_BESIDE:][-1:]) if is_whole else ()
-        tried = {one.path: _parts_of_case(one, read) for one in some}
+        tried = {file.path: _parts_of_case(file, read) for file in some}
         stated = [parts for parts in tried.values() if parts is not None]
         are_judged = all("passed" in parts and {"input", "output", "reasoning"} & parts.keys() for parts in stated)
         if are_judged and len(stated) >= max(_READ, len(tried) / 2):
-            yield _joined(place, [one for one in files if tried.get(one.path, {}) is not None])
+            yield _joined(place, [one for one in several if tried.get(one.newest.path, {}) is not None])
 
 
 def _in_folders_of_runs(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:

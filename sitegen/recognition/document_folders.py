@@ -16,11 +16,20 @@ from typing import Final
 
 from sitegen.data_files.folders import DATA, documents_in, may_hold_document, names_of_documents
 from sitegen.history.layout import records_of
+from sitegen.importers.tool_values import members
 from sitegen.recognition.files import TEXT, Reader, TrackedFile, leaf_paths, value_of
 from sitegen.recognition.initialising import Proposal
-from sitegen.recognition.output_series import MODEL, OutputSeries, is_result_by_name, is_truth_by_name, names_a_run
+from sitegen.recognition.output_series import (
+    MODEL,
+    OutputSeries,
+    documents_by_name,
+    is_result_by_name,
+    is_truth_by_name,
+    names_a_run,
+)
 from sitegen.text.globs import literal_prefix
 from sitegen.text.plain import natural_order
+from sitegen.text.values import id_text
 
 _LEAST: Final = 2
 """The least number of documents that two folders have in common."""
@@ -62,11 +71,9 @@ def folders_of_documents(
             continue
         if truth in in_files:
             value = value_of("json", read(truth) or b"")
-            rows = [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
-            by_name = (
-                value if isinstance(value, dict) and all(isinstance(each, dict) for each in value.values()) else {}
-            )
-            expected = dict.fromkeys((*by_name, *(str(row["id"]) for row in rows if "id" in row)), in_files[truth])
+            rows = map(members, value if isinstance(value, list) else documents_by_name(value))
+            ids = filter(None, (id_text(row.get("document", row.get("id"))) for row in rows))
+            expected = dict.fromkeys(ids, in_files[truth])
         else:
             names = names_of_documents(file.path.removeprefix(f"{truth}/") for file in by_folder[truth])
             expected = {names[file.path.removeprefix(f"{truth}/")]: file for file in by_folder[truth]}
@@ -77,18 +84,11 @@ def folders_of_documents(
             for folder, documents in _folders_of_outputs(by_folder, truth, expected).items()
             if folder not in used and not is_truth_by_name(folder)
         }
-        outputs = {
-            folder: documents
-            for folder, documents in named.items()
-            if len(documents) >= _LEAST and _agree(expected, documents, read)
-        }
+        agree = {folder for folder, own in named.items() if len(own) >= _LEAST and _agree(expected, own, read)}
         # A model or a run that gave little, or something else, is one of those beside it.
-        above = {dirname(folder) for folder in outputs}
-        outputs |= {
-            folder: documents
-            for folder, documents in named.items()
-            if dirname(folder) in above and (MODEL.search(basename(folder)) or names_a_run(basename(folder)))
-        }
+        beside = {folder for folder in named if dirname(folder) in {*map(dirname, agree)}}
+        beside = {each for each in beside if MODEL.search(basename(each)) or names_a_run(basename(each))}
+        outputs = {folder: documents for folder, documents in named.items() if folder in agree | beside}
         known = tuple(f"{folder}/" for folder in (truth, *outputs))
         others = [folder for folder in by_folder if not f"{folder}/".startswith(known)]
         evals = list(_evals(truth, expected, outputs, others))
@@ -166,7 +166,7 @@ def _evals(
     for folder in sorted(outputs, key=natural_order):
         by_glob.setdefault(_glob_around(folder, outputs, others), []).append(folder)
     for place, of_place in by_glob.items():
-        folders, is_glob = {folder: outputs[folder] for folder in of_place}, "*" in place
+        folders = {folder: outputs[folder] for folder in of_place}
         # Whose outputs these are is not known, if their names are neither those of models nor of outputs.
         name = basename(place)
         if not (is_truth_by_name(truth) or is_result_by_name(place) or MODEL.search(name) or "{" in name):
@@ -176,13 +176,10 @@ def _evals(
         above = dirname(literal_prefix(f"{place}/"))
         common = commonpath([dirname(truth), above]) if dirname(truth) and above else ""
         inside = relpath(place, common or ".")
-        endings = {file.ending for documents in folders.values() for file in documents.values()}
         files = tuple(file for documents in folders.values() for file in documents.values())
-        is_deep = any("/" in file.path[len(folder) + 1 :] for folder in folders for file in folders[folder].values())
-        glob = f"{'**/' if is_deep else ''}*.{endings.pop() if len(endings) == 1 else '*'}"
         inner = "" if any(file.path == truth for file in expected.values()) else "/"
         shared = len({name for documents in folders.values() for name in documents})
-        series = OutputSeries(common, f"{inside}/{glob}" if is_glob else f"{inside}/", files)
+        series = OutputSeries(common, f"{inside}/", files)
         in_truth = {} if inner else {"settings": {"documents": {"key": "id"}}}
         place_of_truth = f"{relpath(truth, common or '.')}{inner}"
         entry = {"dir": common or ".", "outputs": series.outputs, "ground_truth": place_of_truth} | in_truth

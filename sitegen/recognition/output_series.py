@@ -13,10 +13,13 @@ from typing import Any, Final
 
 from sitegen.data_files.folders import DATA
 from sitegen.importers.case import VERDICTS
+from sitegen.importers.tool_values import members
 from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, TRUE_LABELS, WEAK_VERDICTS, named_rows, usual_key
 from sitegen.model.frozen import Frozen
+from sitegen.model.outcomes import Value
 from sitegen.recognition.files import RESULTS, Reader, TrackedFile, leaf_paths, table_of, texts, value_of
 from sitegen.scoring.case_files import IDS
+from sitegen.scoring.ground_truth.truth import ENVELOPES
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import natural_order
 
@@ -198,33 +201,28 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
             else:
                 series.append(OutputSeries(file.folder, file.name, (file,)))
         remaining = []  # files whose glob matches too few runs try their next narrower glob
-        for glob, members in by_glob.items():
-            if len(members) < _LEAST_RUNS:
-                remaining += members
+        for glob, of_glob in by_glob.items():
+            if len(of_glob) < _LEAST_RUNS:
+                remaining += of_glob
                 continue
             segments = glob.split("/")
             wild = next(index for index, segment in enumerate(segments) if "*" in segment)
-            in_order = tuple(sorted((file for file, _ in members), key=lambda file: natural_order(file.path)))
+            in_order = tuple(sorted((file for file, _ in of_glob), key=lambda file: natural_order(file.path)))
             series.append(OutputSeries("/".join(segments[:wild]), "/".join(segments[wild:]), in_order))
     runs = {file.oid: len(one.files) for one in series if one.is_glob for file in one.files}
-    # A ``latest.json`` that is one of several runs again, or a file of another name, has no runs of its own.
     series = [one for one in series if one.is_glob or one.versions - 1 > runs.get(one.newest.oid, -1)]
-    named = {(one.folder, one.newest.oid): one.versions for one in series if not OF_NOW.search(one.newest.stem)}
-    series = [
-        one
-        for one in series
-        if not OF_NOW.search(one.newest.stem) or one.versions > named.get((one.folder, one.newest.oid), 0)
-    ]
     series.sort(key=lambda one: (not one.is_glob, not one.hinted, -one.versions, one.path.count("/"), one.path))
-    # So has a copy in another part of the project, such as that of a web site: ``web/evals/results.json``.
+    named = {(one.folder, one.newest.oid): one.versions for one in series if not OF_NOW.search(one.newest.stem)}
     first = {(one.newest.oid, one.newest.name): one.path for one in series[::-1] if not (one.is_glob or one.deleted)}
-    return tuple(
-        one
-        for one in series
-        if one.is_glob
-        or (path := first.get((one.newest.oid, one.newest.name), one.path)) == one.path
-        or not (one.path.endswith(f"/{path}") or one.path.partition("/")[0] != path.partition("/")[0])
-    )
+    kept = []
+    for one in series:
+        path = first.get((one.newest.oid, one.newest.name), one.path)
+        # A ``latest.json`` is a file of another name again, or a file one in another part of the project.
+        is_again = OF_NOW.search(one.newest.stem) and one.versions <= named.get((one.folder, one.newest.oid), 0)
+        is_copy = one.path.endswith(f"/{path}") or one.path.partition("/")[0] != path.partition("/")[0]
+        if one.is_glob or not (is_again or is_copy):
+            kept.append(one)
+    return tuple(kept)
 
 
 def run_globs_of(path: str) -> tuple[str, ...]:
@@ -259,8 +257,8 @@ def run_globs_of(path: str) -> tuple[str, ...]:
 def with_repeats(glob: str, paths: Sequence[str], commits: Callable[[str], tuple[str, ...]]) -> str:
     """Return a glob of runs with ``{repeat}`` for their number if one commit added all: they are repeats."""
     start, _, end = glob.partition("*")
-    numbers = [path.removeprefix(start).removesuffix(end) for path in paths]
-    may_be = 1 < len(paths) <= 30 and _BEFORE_REPEAT.fullmatch(start) and all(map(str.isdecimal, numbers))
+    numbers = {path.removeprefix(start).removesuffix(end).partition("/")[0] for path in paths}
+    may_be = 1 < len(numbers) <= 30 and _BEFORE_REPEAT.fullmatch(start) and all(map(str.isdecimal, numbers))
     return f"{start}{{repeat}}{end}" if may_be and len({commits(path)[-1:] for path in paths}) == 1 else glob
 
 
@@ -368,6 +366,16 @@ class Shape(Frozen):
         return next((key for key, ids, actual_ids in sides if len(ids & actual_ids) * 2 >= len(ids)), "")
 
 
+def documents_by_name(value: Value) -> list[Value]:
+    """The documents that an object or its envelope holds by their names, as rows; none if it holds others."""
+    envelope = next((name for name in ENVELOPES if members(members(value).get(name))), "")
+    documents = members(members(value).get(envelope, value))
+    first = members(next(iter(documents.values()), None))
+    if len(documents) < _LEAST_RUNS or any(first.keys().isdisjoint(members(each)) for each in documents.values()):
+        return []
+    return [{**members(each), "document": name} for name, each in documents.items()]
+
+
 class TruthFinder:
     """Finds expected values among the data files of a history. Each file is read and parsed at most once."""
 
@@ -430,8 +438,9 @@ class TruthFinder:
         if file.path not in self._shapes:
             content = self.read(file.path)
             value = None if content is None else value_of(file.ending, content)
+            value = named_rows(value) or documents_by_name(value) or value
             table = table_of(value)
-            whole = leaf_paths(value) if isinstance(value, dict) and not named_rows(value) else frozenset[str]()
+            whole = leaf_paths(value) if isinstance(value, dict) else frozenset[str]()
             shape = Shape(leaf_paths(value), whole) if isinstance(value, dict) else None
             if table is not None and (isinstance(value, list) or table.size > 1):
                 columns = dict.fromkeys((*(name for name in _IDS if name in table.columns), *table.columns))

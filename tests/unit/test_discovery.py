@@ -195,12 +195,6 @@ def test_columns_with_names_of_their_author_are_recognised_by_their_values(row, 
     assert [(one.entry["settings"]["columns"], one.newest) for one in found] == expected
 
 
-@pytest.mark.parametrize("path", ["processors/llm-prompts.yaml", "app/prompts.yml", "src/judge_prompts.yaml"])
-def test_a_file_that_is_named_after_the_prompts_in_it_is_an_instruction_file(path, repo):
-    repo.commit({path: "system: Read.\n", "evals/out/prompts.json": "{}"})
-    assert [found.files for found in _look(repo).instructions] == [1]
-
-
 def test_a_manifest_is_heard_first_and_what_it_names_is_not_proposed_again(project, found):
     again = _look(project, manifest_in_force(found.manifest.encode(), "manifest.yaml", "evals").value)
     assert (again.proposed, again.manifest) == ((), None)
@@ -538,8 +532,8 @@ LONG = "Read the lease, and write each party with its address and the date on wh
 )
 def test_prompts_in_code_and_data_are_found_by_the_names_of_their_texts(path, text, is_found, repo):
     repo.commit({path: text.replace("LONG", LONG).replace("\\n", "\n"), "README.md": "Ours."})
-    found = [(each.glob, each.meaning) for each in _look(repo).instructions]
-    assert found == ([(path, "prompts, by the names of texts in it")] if is_found == "yes" else [])
+    said = {"yes": [("prompts, by the names of texts in it", True)], "by name": [("prompts, by their names", False)]}
+    assert [(each.meaning, each.glob == path) for each in _look(repo).instructions] == said.get(is_found, [])
 
 
 @pytest.mark.parametrize("truth", ["evals/gold-standard.json", "evals/notes/gold-standard.json", ""])
@@ -674,6 +668,15 @@ JOINED = {
         )
         for at in ("output.json", "results/gpt-4o/extracted.json")
     },
+    "documents by name in one file on each side": (
+        {"eval/truth.json": json.dumps({name: {"vat": 1, "total": 2} for name in "abc"})},
+        [
+            {"eval/results.json": json.dumps({"data": {n: {"vat": 1, "total": 2} for n in ids}})}
+            for ids in ("ab", "abc")
+        ],
+        {"dir": "eval", "outputs": "results.json", "ground_truth": "truth.json"},
+        ["F1 0.800 over 3 documents", "F1 1.000 over 3 documents"],
+    ),
     "predictions and labels of a set": (
         {"Gold/set1/x.json": json.dumps([{"id": n, "text": f"t{n}", "label": n % 2} for n in range(4)])},
         [

@@ -89,7 +89,7 @@ SHAPES: dict[str, tuple[list[Files], list[tuple[tuple[str, ...], float]]]] = {
         [(OUTPUTS, 5 / 6), (TRUTH, 1.0)],
     ),
     "a document without output is omitted": (
-        [RUNS | GOLD | in_eval("results/iteration-001 c1=1 c2=2")],
+        [manifest(ground_truth="gold/", outputs="results/*/") | GOLD | in_eval("results/iteration-001 c1=1 c2=2")],
         [(OUTPUTS, 2 * 4 / (2 * 4 + 2))],
     ),
     "a single document": ([RUNS | in_eval("gold c1=1; results/iteration-001 c1=2")], [(OUTPUTS, 1 / 2)]),
@@ -134,10 +134,6 @@ SHAPES: dict[str, tuple[list[Files], list[tuple[tuple[str, ...], float]]]] = {
         ],
         [(OUTPUTS, 1 / 2), (OUTPUTS, 1.0)],
     ),
-    "a record of the run is no document": (
-        [RUNS | GOLD | RIGHT | {"evals/inv/results/iteration-001/run.json": '{"model": "m-1", "cost_usd": 0.5}'}],
-        [(OUTPUTS, 1.0)],
-    ),
 }
 
 
@@ -153,7 +149,8 @@ def test_documents_in_folders_are_paired_by_the_names_of_their_files(repo: GitRe
 
 def test_a_document_without_an_output_is_named(repo: GitRepo) -> None:
     odd = {f"evals/inv/{at}/c\udcff.json": '{"total": 1}' for at in ("gold", "results/iteration-001")}
-    repo.commit(RUNS | GOLD | odd | in_eval("results/iteration-001 c1=1 c2=2 c4=4"))
+    records = {f"evals/inv/results/iteration-001/{name}.json": "{}" for name in ("run", "config", "metrics")}
+    repo.commit(RUNS | GOLD | odd | records | in_eval("results/iteration-001 c1=1 c2=2 c4=4"))
     (point,) = api.history(repo.path, "inv").points
     assert [(each.id, each.status, each.counts.fn) for each in point.scorecard.documents] == [
         ("c1", "scored", 0),
