@@ -256,7 +256,7 @@ class CommitView(Frozen, dict=True, gc=True):
 
 
 def commit_effect(series: Series, before: Point, after: Point, change: Change) -> CommitEffect:
-    """The effect of a commit on the eval: ``change`` is what became of it between these points."""
+    """The effect of a commit on the eval: ``change``: what became of it between these points."""
     specs, after = series.specs, replace(after, change=change)
     headline = changes(specs[:1], series.info.nouns, before, after)[0]
     names = [spec.name for spec in specs[:HEADLINES]]

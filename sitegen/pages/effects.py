@@ -421,8 +421,8 @@ def sort_out(
     """Each change of a commit with the role of its path, once for each eval that the path belongs to.
 
     ``layout``: the layout of the built configuration. ``renamed``: the evals that were renamed, oldest first: a
-    commit before the rename is one of the eval as it is called now, a later one in the same folder is not. ``layouts``
-    maps evals to the layout of their outputs.
+    commit before the rename is one of the eval as it is called now, a later one in the same folder is not. ``layouts``:
+    that of the outputs of each eval.
     """
     touched = []
     for change in record.changes:

@@ -42,7 +42,7 @@ def way_back(edits: Sequence[tuple[Edit, str]]) -> str | None:
 def go_back_command(commit: Commit, files: Sequence[FileThen], *, parent: bool = False) -> str | None:
     """One command that restores files to their state at a commit; files that were added since are removed.
 
-    With ``parent``, to their state before the commit. None if there are no files, or too many; if the changes are
+    ``parent``: to their state before the commit. None if there are no files, or too many; if the changes are
     uncommitted; and if a path has characters that a page cannot show, because a wrong command would be worse than none.
     """
     paths = [path for file in files for path in file if path is not None]

@@ -184,7 +184,7 @@ def index_file(
     problems: int,
     patterns: Mapping[str, Sequence[PatternSummary]] = MappingProxyType({}),
 ) -> RawFile:
-    """``data/index.json``: what the site holds. Ids and paths in the order given; ``patterns`` by the eval's id."""
+    """``data/index.json``: what the site holds. Ids and paths in the order given; ``patterns``: by the eval's id."""
     body: IndexDocument = {
         "schema": "sitegen/index/1",
         "head": head,

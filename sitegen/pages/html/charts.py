@@ -303,7 +303,7 @@ def track(values: Sequence[float | None], *, held: bool = False) -> tuple[str, s
     """The line of a track over its own range, straight between defined values, and the dots of its single values.
 
     x is the index of the value, y runs from 0 (the highest value) to 100.
-    With ``held`` a value lasts until the next one, as the size of a file does.
+    ``held``: whether a value lasts until the next one, as the size of a file does.
     """
     defined = [(index, value) for index, value in enumerate(values) if value is not None]
     if not defined:

@@ -256,7 +256,7 @@ def undo_of(
 ) -> Undo | None:
     """Return the edit before the loss that the first sentence names; None if it names none, or no edit is beside it.
 
-    ``evals`` are as for ``news``; ``patch_of``: reads the patch of an edit.
+    ``evals``: as for ``news``; ``patch_of``: reads the patch of an edit.
     """
     scored = [standing for standing in evals if standing.summary.headlines]
     if not scored or scored[0].trouble not in LOST or not scored[0].worse:
