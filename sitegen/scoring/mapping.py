@@ -140,6 +140,14 @@ _FIX_OF_KEY: Final = {
     **dict.fromkeys(("exclude", "excluded", "skip", "ignored_fields"), "Write 'ignore' instead."),
 }
 """Fixes for frequent wrong keys that ``nearest`` cannot relate to the right key."""
+_TOLERANCES: Final = {
+    "": "{absolute: N} for a difference, or {percent: N}",
+    "%": "{percent: N}",
+    "percent%": "N",
+    "absolute%": "'percent: N' instead",
+    "tolerances%": "{default: {percent: N}}",
+}
+"""What to write for the number N, or N percent: for a field or category, else by the key."""
 
 RulesFile: TypeAlias = Literal["mapping", "settings"]
 
@@ -164,7 +172,16 @@ def read_mapping(content: bytes | None, settings: str, kept: Parsed[Mapping] | N
 
 def _read(content: bytes | None, settings: str) -> Parsed[Mapping]:
     findings: list[Finding] = []
-    written, lines = _load(content, findings)
+    written: Any = None
+    lines: dict[Location, int] = {}
+    try:
+        if content is not None:
+            values, lines, odd = read_yaml(content)
+            written = next(iter(values), None)
+            findings += (replace(finding, about="mapping") for finding in odd)
+    except UnreadableError as error:
+        message = f"The mapping cannot be read: {error.message}"
+        findings.append(Finding("error", message, error.fix, line=error.line, about="mapping"))
     try:
         overriding = read_json(settings.encode("utf-8", "replace")).value if settings.strip() else {}
     except UnreadableError as error:
@@ -183,19 +200,6 @@ def _read(content: bytes | None, settings: str) -> Parsed[Mapping]:
     overlaid = _valid(_overlaid(of_file, of_settings), "settings", lines, findings)
     mapping: Mapping = adapter_of(Mapping).validate_python(overlaid) if overlaid else Mapping()
     return Parsed(mapping, tuple(findings))
-
-
-def _load(content: bytes | None, findings: list[Finding]) -> tuple[Any, dict[Location, int]]:
-    if content is None:
-        return {}, {}
-    try:
-        values, lines, odd = read_yaml(content)
-    except UnreadableError as error:
-        message = f"The mapping cannot be read: {error.message}"
-        findings.append(Finding("error", message, error.fix, line=error.line, about="mapping"))
-        return {}, {}
-    findings.extend(replace(finding, about="mapping") for finding in odd)
-    return (values[0] if values else {}), lines
 
 
 def _overlaid(base: Any, top: Any) -> Any:
@@ -244,8 +248,10 @@ def _misfit_finding(location: Location, error: Any, lines: dict[Location, int]) 
         fix = fix or (f"Write {near!r} instead." if near else f"Use one of: {', '.join(possible)}.")
         return Finding(severity="error", message=f"Unknown key {name!r}", fix=fix, line=line)
     misfit, value = finding_of(error, line or lines.get(location[:-1]), Mapping), str(error["input"])
-    is_tolerance = value.endswith("%") and location[0] in ("tolerances", "fields")
-    fix = f"Write {{percent: {value.rstrip('% ')}}}." if is_tolerance else misfit.fix
+    number, percent = value.removesuffix("%").strip(), "%" if value.endswith("%") else ""
+    is_tolerance = location[0] in ("tolerances", "fields") and number.replace(".", "", 1).isdecimal()
+    meant = _TOLERANCES.get(f"{location[-1] if len(location) != 2 else ''}{percent}") if is_tolerance else None
+    fix = f"Write {meant.replace('N', number)}." if meant else misfit.fix
     if location[0] == "fields" and location[-1] == "type" and (meant := _TYPE_BY_OTHER_NAME.get(value.casefold())):
         fix = f"Write {meant!r} instead."
     return replace(misfit, message=misfit.message.replace(name, repr(name), 1), fix=fix)

@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,9 @@ from sitegen.scoring.mapping import Documents, FieldSettings, ListSettings, Mapp
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.paths import ValuePlace, parse_path, pattern
 from sitegen.scoring.rules import _PatternTable, compile_rules
+from tests.scoring.test_tables import tables
+
+(WRONG,) = tables(Path(__file__).with_name("mappings.md").read_text(encoding="utf-8"))
 
 
 def test_no_mapping_and_no_settings_are_the_defaults() -> None:
@@ -68,30 +72,17 @@ def test_the_advice_on_a_section_with_a_path_is_the_entry_to_write() -> None:
     assert '`building.walls: {csv_section: "Exterior Walls", fields: ...}`' in finding.fix
 
 
-@pytest.mark.parametrize(
-    ("content", "message", "fix"),
-    [
-        ("ignore: [a, {b: 1}, c]", "'ignore[1]' is a mapping, text is wanted.", "Correct the value."),
-        ("ignore: [a, c]\nfields: {a: 2%}", "'fields.a' is text ('2%'), a mapping is wanted.", "Write {percent: 2}."),
-    ],
-)
-def test_a_value_of_the_wrong_shape_is_left_out_alone(content: str, message: str, fix: str) -> None:
-    mapping, (finding,) = read_mapping(content.encode(), "{}")
-    assert mapping == Mapping(ignore=("a", "c"))
-    assert (finding.message, finding.fix, finding.about) == (message, fix, "mapping")
+@pytest.mark.parametrize("row", WRONG, ids=lambda row: row["mapping"])
+def test_what_a_mapping_says_wrongly_is_named_with_what_to_type(row: dict[str, str]) -> None:
+    (finding,) = read_mapping(row["mapping"].encode(), "{}")[1]
+    assert (finding.severity, finding.about) == ("error", "mapping")
+    assert (finding.message, finding.fix) == (row["message"], row["what to do"])
 
 
-@pytest.mark.parametrize(("name", "meant"), [("number", "numeric"), ("Text", "string"), ("bool", "boolean")])
-@pytest.mark.parametrize("content", ["fields: {a: {type: NAME}}", "field_types: {NAME: [a]}"])
-def test_the_advice_on_a_type_by_a_name_of_another_language_is_the_one_that_is_meant(content, name, meant) -> None:
-    (finding,) = read_mapping(content.replace("NAME", name).encode(), "{}")[1]
-    assert (finding.severity, finding.fix) == ("error", f"Write {meant!r} instead.")
-
-
-def test_each_wrong_item_of_a_long_list_is_lost_alone() -> None:
-    mapping, findings = read_mapping(b"ignore: [a, b, {}, d, e, f, g, h, i, j, {}, l, m]", "{}")
-    assert mapping.ignore == tuple("abdefghijlm")
-    assert [finding.message[:12] for finding in findings] == ["'ignore[2]' ", "'ignore[10]'"]
+def test_each_wrong_value_is_lost_alone() -> None:
+    mapping, findings = read_mapping(b"ignore: [a, b, {}, d, e, f, g, h, i, j, {}, l, m]\nfields: {a: 2%}", "{}")
+    assert mapping == Mapping(ignore=tuple("abdefghijlm"))
+    assert [finding.message[:12] for finding in findings] == ["'ignore[2]' ", "'ignore[10]'", "'fields.a' i"]
 
 
 def test_settings_win_key_by_key() -> None:
