@@ -135,14 +135,14 @@ def _decoder(kind: Any) -> Any:
 
 
 class Configuration(Frozen):
-    """What was read of the configuration: one of these."""
+    """What was read of one version of a manifest or of a mapping, or of all history: one of these four."""
 
     manifest: Parsed[Manifest | None] | None = None
+    mapping: Parsed[FieldMapping] | None = None
     answers: Mapping[str, str] = {}
     """Those of ``sitegen.history.blobs.KnownAnswers``, for the search for evals and for the fold."""
     search: Searched | None = None
     """What the search of a history that names no evals has found."""
-    mapping: Parsed[FieldMapping] | None = None
 
 
 class EvalRecord(Frozen):
@@ -184,9 +184,9 @@ class EndOfWalk(FoldEnd):
 
 # Configuration.
 
-CONFIGURATION: Final = CachedKind(name="configuration", type=Configuration, until="inputs")
-"""The manifest of a commit, and the mapping with the settings of an eval, by digests of their contents: for ever.
-Answers about contents, and what the search for evals found, are replaced."""
+CONFIGURATION: Final = CachedKind(name="configuration", type=Configuration, until="content")
+"""A manifest, or a mapping with settings, by its digest: as many as history has versions of these. ``answers`` and
+``search`` have one value each, which the next build replaces."""
 
 # Scores.
 

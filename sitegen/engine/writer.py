@@ -50,10 +50,12 @@ INPUTS_OF: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "list": {"page of commits": ("templates", "commits")},
     "site": {"assets": ("templates",), "methods": ("templates", "kinds", "added_metrics")},
 }
-"""What decides the scorecard of an output and what is read of its rules, and for each owner of files its pages.
+"""What decides the scorecard of an output, and for each owner of files its pages.
 
 What has the same digest is not made again. All other pages are made in each build that touches their owner, and written
-if their bytes differ."""
+if their bytes differ. Digests of one use are not here: of manifests and answers (``engine/timeline.py``), of corrected
+labels (``eval_job.py``), and of what is to be done at all (``project.py``, ``history/timeline.py``, ``recognition``,
+``questions/public.py``)."""
 
 
 def digest_of_inputs(owner: str, page: str, **inputs: object) -> str:
