@@ -72,7 +72,9 @@ def test_it_has_a_head_on_wide_screens_and_paper_and_a_label_on_small_ones(visit
 
 
 def test_the_trend_sorts_by_it_and_the_box_beside_a_point_has_its_number(visit):
-    page = visit("evals/waybills/index.html")
+    page = visit("evals/waybills/index.html", viewport={"width": 390, "height": 844})
+    expect(page.locator(".iters .c-flipped").first).to_be_visible()
+    page.set_viewport_size({"width": 1280, "height": 900})
     newest = page.locator(".iters tbody tr").first.locator(".c-flipped").text_content()
     page.locator("[data-chart]").focus()
     page.keyboard.press("End")

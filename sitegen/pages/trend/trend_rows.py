@@ -49,6 +49,7 @@ def columns(view: TrendView) -> tuple[Column, ...]:
         name="now",
         head="Today",
         cell=lambda at, _: "" if view.now[at][0] == values[at][0] else _trend_ratio_cell(view.now[at][0]),
+        classes="hide-s",
         title=f"{specs[0].label} as judged today, where that is another number",
     )
     return (
@@ -63,6 +64,7 @@ def columns(view: TrendView) -> tuple[Column, ...]:
                 name=class_name(spec.label),
                 head=spec.label,
                 cell=lambda at, _, k=k, unit=spec.unit: _trend_ratio_cell(values[at][k], unit),
+                classes="hide-s",
             )
             for k, spec in enumerate(() if view.lines[1] and view.info.recorded else specs[1:], 1)
         ),
@@ -71,7 +73,7 @@ def columns(view: TrendView) -> tuple[Column, ...]:
                 name=f"variant-{k + 1}",
                 head=bounded(name, 80),
                 cell=lambda at, _, k=k: _trend_ratio_cell(heads[k][at]),
-                classes="vhead",
+                classes="vhead hide-s",
             )
             for k, name in enumerate(view.lines[1])
         ),
@@ -92,7 +94,7 @@ def counted_columns(view: TrendView) -> Iterable[Column]:
         return Markup(f"<a href={_file(points[at])}>{number:,}</a>") if at >= linked else f"{number:,}"
 
     for fate, (head, title) in _FATES.items():
-        yield Column(name=fate, head=head, cell=lambda at, _, fate=fate: flips(at, fate), title=title)
+        yield Column(name=fate, head=head, cell=lambda at, _, fate=fate: flips(at, fate), classes="hide-s", title=title)
     yield Column(name="errors", head="Errors", cell=lambda at, _: sum(wrong[at]))
     for k, kind in enumerate(ERROR_TYPES):
         if nouns.errors[k]:
@@ -100,6 +102,7 @@ def counted_columns(view: TrendView) -> Iterable[Column]:
                 name=kind,
                 head=type_mark(kind, nouns),
                 cell=lambda at, _, k=k: wrong[at][k] or "",
+                classes="hide-m",
                 title=type_label(kind, nouns),
             )
 
