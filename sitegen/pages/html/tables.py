@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from markupsafe import Markup
 from msgspec.structs import replace
@@ -93,7 +93,8 @@ class Column(Frozen, dict=True, gc=True):
 
     name: str
     """Behind ``c-`` the class of its head and its cells; in the address of a sorted table the name of the column."""
-    head: Text
+    head: Text | Callable[[int], Text]
+    """A function only if ``each`` makes columns of it."""
     cell: Callable[..., Text] | str
     """What the column shows of a row: a macro of a template, or a function; text is escaped. A text is the name of what
     it shows of the first value of the row, where numbers are written as everywhere."""
@@ -117,15 +118,20 @@ class Column(Frozen, dict=True, gc=True):
         label = f' data-h="{output(self.label)}"' if self.label else ""
         return f"<{'th scope=row' if self.names_row else 'td'} {self.attribute}{label}>"
 
-    @property
-    def show(self) -> Callable[..., Text]:
-        """The function that returns what it shows of a row."""
-        return self._named if isinstance(self.cell, str) else self.cell
-
-    def _named(self, value: Any, *_: object) -> Text:
-        for name in str(self.cell).split("."):
+    def show(self, *row: Any) -> Text:
+        """What it shows of a row."""
+        if not isinstance(self.cell, str):
+            return self.cell(*row)
+        value = row[0]
+        for name in self.cell.split("."):
             value = value[name] if isinstance(value, dict) else getattr(value, name)
         return count(value) if isinstance(value, int) else number(value) if isinstance(value, float | None) else value
+
+    def each(self, size: int) -> list[Self]:
+        """So many columns of one sort, whose heads and cells are functions of the place among them: like this one."""
+        assert callable(self.head)
+        parts = ((f"{self.name}-{at + 1}", self.head(at), partial(self.show, at)) for at in range(size))
+        return [replace(self, name=name, head=head, cell=cell) for name, head, cell in parts]
 
 
 def stacked(columns: Iterable[Column]) -> tuple[Column, ...]:
@@ -159,10 +165,8 @@ def table(
 
 def heads(columns: Iterable[Column]) -> Markup:
     """The head of a table."""
-    each = []
-    for column in columns:
-        title = f' title="{output(column.title)}"' if column.title else ""
-        each.append(f"<th scope=col {column.attribute}{title}>{output(column.head)}</th>")
+    titled = ((column, f' title="{output(column.title)}"' if column.title else "") for column in columns)
+    each = [f"<th scope=col {column.attribute}{title}>{output(column.head)}</th>" for column, title in titled]
     return Markup(f"<thead><tr>{''.join(each)}</tr></thead>")
 
 
