@@ -6,11 +6,11 @@ of its evals and of their results.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from posixpath import relpath, splitext
 from typing import Final
 
-from sitegen.config.models import GROUND_TRUTHS, MAPPINGS, SCORED_FILES, EvalConfig, Kind, files_of
+from sitegen.config.models import GROUND_TRUTHS, MAPPINGS, SCORED_FILES, EvalConfig, files_of
 from sitegen.data_files.folders import may_hold_document
 from sitegen.history.files_at_commit import Folders, source_files
 from sitegen.history.folder_tree import FolderTree
@@ -156,36 +156,32 @@ class MissingFiles(Frozen):
         return self._warning(entry.id, f"The eval {entry.id!r} of the manifest {since}.", fix)
 
     def _outputs(self, entry: EvalConfig, summary: EvalSummary) -> Iterator[Problem]:
-        kind, folder = summary.info.kind, self._folder(entry.id)
-        files, scored = files_of(kind), {headline.label for headline in summary.headlines}
-        here, results = self.folders(folder), self.folders(_below(folder, RESULTS))
-        iterations = [name for name in results if results[name] and iteration_number(name) is not None]
+        """Report outputs that do not count, iterations without one, and evals without any."""
+        files, folder = files_of(summary.info.kind), self._folder(entry.id)
+        place = _below(folder, RESULTS)
         of_runs = (each for each in self.layout.manifest.evals if each.id == f"{entry.id}-runs")
         has_recorded = any(traits_of(each.kind).is_recorded for each in of_runs)  # numbers of runs without outputs
         if not files.ground_truths or has_recorded:
             return
+        iterations = [
+            name for name, inside in self.folders(place).items() if inside and iteration_number(name) is not None
+        ]
         beside = [name for name in files.overwritten if entry.outputs == "auto" and self._is_file(f"{folder}/{name}")]
-        overwritten = bool(beside) or self._variants(folder, files.variants)
         if beside and iterations:
             message = f"{first_names(beside)} is not scored: this eval has folders of iterations, which alone count."
             fix = f"Move it to {RESULTS}/iteration-NNN/ if it should count; otherwise nothing has to be done."
             yield Problem("note", message, fix, path=f"{folder}/{beside[0]}", eval_id=entry.id)
-        without = [name for name in iterations if name not in scored and not self._has_output(folder, name, kind)]
+        scored = {headline.label for headline in summary.headlines}
+        without = [
+            name
+            for name in iterations
+            if name not in scored and not self._holds(f"{place}/{name}", (RECORDED, *files.outputs), files.variants)
+        ]
         # An output can also be at a place that only the kind, or a finder of evals, knows.
         has_none = summary.without_output or not summary.headlines
+        overwritten = beside or any(self._holds(path, (), files.variants) for path in (folder, place))
         if has_none and not overwritten and len(without) == len(iterations):
-            near = [name for name in _data(here) if name not in _NO_OUTPUT and name not in _near_truths(here)]
-            near += [f"{RESULTS}/{name}" for name in _data(results) if name not in _NO_OUTPUT]
-            for iteration in without[-1:]:
-                inside = _data(self.folders(f"{_below(folder, RESULTS)}/{iteration}"))
-                near += [f"{RESULTS}/{iteration}/{name}" for name in inside if name not in _NO_OUTPUT]
-            expected = (
-                f"{_below(folder, RESULTS)}/iteration-001/{files.outputs[0]} or {_below(folder, files.overwritten[0])}"
-            )
-            fix = f"Commit {expected}. {_IGNORED}"
-            if near:
-                fix = f"There is {first_names(near)}: if that is the output, call it {expected}, or name it as outputs."
-            yield Problem("warning", _WITHOUT_OUTPUT.format(entry.id), fix, path=folder, eval_id=entry.id)
+            yield self._no_output(entry, without[-1:])
         elif without:
             single = len(without) == 1
             newest = max(iterations, key=lambda name: iteration_number(name) or 0)
@@ -194,25 +190,28 @@ class MissingFiles(Frozen):
                 f"{first_names(without)} {'has' if single else 'have'} no output, "
                 f"and {'is' if single else 'are'} passed over.",
                 f"Commit {files.outputs[0]} there, or remove {'the folder' if single else 'the folders'}. {_IGNORED}",
-                path=f"{_below(folder, RESULTS)}/{without[0]}",
+                path=f"{place}/{without[0]}",
                 eval_id=entry.id,
             )
 
-    def _has_output(self, folder: str, iteration: str, kind: Kind) -> bool:
-        """Decide whether an iteration has an output, or the record of a run that made no output."""
-        path, files = f"{_below(folder, RESULTS)}/{iteration}", files_of(kind)
-        names = self.folders(path)
-        tree = FolderTree.of(_below(path, name) for name in names if not names[name])
-        return RECORDED in names or bool(tree.outputs_in(path, files.outputs, files.variants))
+    def _holds(self, folder: str, names: Sequence[str], variants: str) -> bool:
+        """Whether a folder has a file with one of these names, or that of a variant."""
+        inside = self.folders(folder)
+        tree = FolderTree.of(_below(folder, name) for name in inside if not inside[name])
+        return bool(tree.outputs_in(folder, names, variants))
 
-    def _variants(self, folder: str, variants: str) -> bool:
-        if not variants:
-            return False
-        for path in (folder, _below(folder, RESULTS)):
-            tree = FolderTree.of(_below(path, name) for name in self.folders(path))
-            if tree.outputs_in(path, (), variants):
-                return True
-        return False
+    def _no_output(self, entry: EvalConfig, newest: Sequence[str]) -> Problem:
+        """An eval without any output; ``newest``: its newest iteration. The fix names files that may be the output."""
+        files, folder = files_of(self.summaries[entry.id].info.kind), self._folder(entry.id)
+        here = self.folders(folder)
+        near = [name for name in _data(here) if name not in _near_truths(here)]
+        for place in (RESULTS, *(f"{RESULTS}/{iteration}" for iteration in newest)):
+            near += [f"{place}/{name}" for name in _data(self.folders(_below(folder, place)))]
+        usual = f"{_below(folder, RESULTS)}/iteration-001/{files.outputs[0]} or {_below(folder, files.overwritten[0])}"
+        fix = f"Commit {usual}. {_IGNORED}"
+        if near:
+            fix = f"There is {first_names(near)}: if that is the output, call it {usual}, or name it as outputs."
+        return Problem("warning", _WITHOUT_OUTPUT.format(entry.id), fix, path=folder, eval_id=entry.id)
 
     def _strangers(self) -> Iterator[Problem]:
         """Report folders that look like an eval but have no ground truth under a standard name."""
@@ -278,15 +277,14 @@ class MissingFiles(Frozen):
 
 
 def _near_truths(names: Mapping[str, bool]) -> list[str]:
-    return [
-        name
-        for name, is_folder in names.items()
-        if not is_folder and name not in GROUND_TRUTHS and misspelt(splitext(name)[0], _TRUTH_STEMS)
-    ]
+    files = (name for name, is_folder in names.items() if not is_folder and name not in GROUND_TRUTHS)
+    return [name for name in files if misspelt(splitext(name)[0], _TRUTH_STEMS)]
 
 
 def _data(names: Mapping[str, bool]) -> list[str]:
-    return [name for name, is_folder in names.items() if not is_folder and splitext(name)[1].lower() in _DATA]
+    """The files with data that are not known to be something else than an output."""
+    files = (name for name, is_folder in names.items() if not is_folder and name not in _NO_OUTPUT)
+    return [name for name in files if splitext(name)[1].lower() in _DATA]
 
 
 def _described_folder(folder: str) -> str:
