@@ -191,7 +191,6 @@ def recorded_document(result: Result, shared: Mapping[str, Any]) -> RecordedDocu
 
 
 _DOCUMENTS: Final[dict[str, Callable[[Result, Mapping[str, Any]], ResultsDocument]]] = {
-    "fields": fields_document,
     "highlights": highlights_document,
     "judged": judged_document,
     "recorded": recorded_document,

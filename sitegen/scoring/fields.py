@@ -28,8 +28,6 @@ from sitegen.stats import counts as stats
 from sitegen.stats.confidence import auroc_metric
 from sitegen.text.values import first_names
 
-_RATIOS: Final = (*stats.RATIOS, stats.FIELD_ACCURACY)
-
 MAX_REMEMBERED: Final = 20_000
 """The most values of all compiled ground truths in the cache, which take about 40 MB: an eval seldom has more."""
 _MOST_REMEMBERED: Final = 20_000
@@ -125,7 +123,7 @@ def _field_metrics(documents: Sequence[DocumentScore], over_attributes: float | 
     """Compute metrics from the counts of these documents; the mean over unknown attributes is undefined."""
     counts = stats.total(document.counts for document in documents)
     return (
-        *(Metric(ratio.name, ratio.of(counts)) for ratio in _RATIOS),
+        *(Metric(ratio.name, ratio.of(counts)) for ratio in (*stats.RATIOS, stats.FIELD_ACCURACY)),
         Metric("macro_f1", stats.mean(stats.f1(document.counts) for document in documents)),
         Metric("macro_f1_attributes", over_attributes),
     )

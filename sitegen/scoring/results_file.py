@@ -41,9 +41,6 @@ METRICS: Final = (
 """The metrics of kind ``fields``, the headline first: of its scorecards, and of its documents."""
 
 _RATIOS: Final = [(ratio.name, float | None) for ratio in stats.in_file_order()]
-RatioValues: Any = msgspec.defstruct("RatioValues", _RATIOS, bases=(FrozenObject,), frozen=True, gc=False)
-"""A value with a field for each ratio of counts; undefined is None."""
-
 FieldCounts: Any = msgspec.defstruct(
     "FieldCounts",
     [*((name, int) for name in stats.CELLS), *_RATIOS],
@@ -113,8 +110,8 @@ AlignedItems: TypeAlias = tuple[int | None, int | None, float | None, PairedBy |
 
 _MetricValues: Any = msgspec.defstruct(
     "_MetricValues",
-    [(spec.name, float | None) for spec in METRICS if spec.name not in dict(_RATIOS)],
-    bases=(RatioValues,),
+    [*_RATIOS, *((spec.name, float | None) for spec in METRICS if spec.name not in dict(_RATIOS))],
+    bases=(FrozenObject,),
     frozen=True,
     gc=False,
 )

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from sitegen import __version__, schemas
 from sitegen.analysis.slices import slice_rows
-from sitegen.model.changes import Comparability, Ends
+from sitegen.model.changes import Comparability, DeltaParts, Ends
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ErrorType
@@ -157,14 +157,11 @@ class SeriesDelta(TypedDict):
     """The word for the change and what pages say after it; omitted for the same output, and for recorded numbers."""
 
 
-class SeriesDeltaParts(TypedDict):
+class SeriesDeltaParts(DeltaParts):
     """The part of each of the three causes; the parts sum to the change of the metric."""
 
     metric: str
     """The name of the metric that is split, which is the headline."""
-    outputs: float
-    ground_truth: float
-    rules: float
 
 
 class SeriesOverlap(TypedDict):

@@ -84,15 +84,11 @@ def recorded_rows(
     recorded: Mapping[str, float], card: Scorecard, specs: Sequence[MetricSpec]
 ) -> tuple[RecordedRow, ...]:
     """All metrics and counts that are both recorded and computed."""
-    metrics: list[RecordedRow] = [
-        (spec.label, recorded[spec.name], card.metric(spec.name), False) for spec in specs if spec.name in recorded
-    ]
-    counts: list[RecordedRow] = [
-        (label, recorded[name], float(getattr(card.counts, field)), True)
-        for name, label, field in _COUNTS
-        if name in recorded
-    ]
-    return (*metrics, *counts)
+    counts = ((name, label, float(getattr(card.counts, field))) for name, label, field in _COUNTS)
+    return (
+        *((spec.label, recorded[spec.name], card.metric(spec.name), False) for spec in specs if spec.name in recorded),
+        *((label, recorded[name], count, True) for name, label, count in counts if name in recorded),
+    )
 
 
 def _since(at: Snapshot) -> str:
