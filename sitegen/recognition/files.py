@@ -36,7 +36,7 @@ TEXT: Final = frozenset(
     {"md", "mdc", "txt", "prompt", "prompty", "j2", "jinja", "jinja2", "mustache", "hbs", "yaml", "yml", "json", "toml"}
 )
 """Endings of files that may instruct a model."""
-REPORTS: Final = frozenset({"md", "txt", "log", "out", "html", "htm", "ipynb", "toml", "rst", "json5"})
+REPORTS: Final = frozenset({"md", "txt", "log", "out", "html", "htm", "ipynb", "toml", "rst", "tex", "json5"})
 """Endings of files in which results may stand that nothing reads."""
 _LISTED: Final = RESULTS | TEXT | REPORTS | {"gold", "golden", "expected", "actual"}
 
@@ -225,7 +225,7 @@ class FoundTable(Frozen):
 
 
 _SHARE: Final = r"[\s*]*(?:0?\.[0-9]+|1\.0+|[0-9]{1,3}(?:\.[0-9]+)?[ ]?%)"
-_NAMED_SHARE = re.compile(rf"(?<![A-Za-z0-9])([A-Za-z](?>[\w@ -]{{0,40}}))[\s*\"]*[:=|][\"]?{_SHARE}")
+_NAMED_SHARE = re.compile(rf"(?<![A-Za-z0-9])([A-Za-z](?>[\w@ -]{{0,40}}))[\s*\"]*[:=|&][\"]?{_SHARE}")
 
 
 def why_malformed(file: TrackedFile, content: bytes) -> str:

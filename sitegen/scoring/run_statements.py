@@ -74,16 +74,15 @@ def _head(path: str, content: bytes, settings: str) -> bytes:
     from sitegen.importers.judge_lines import is_of_a_judge
     from sitegen.importers.promptfoo import ROWS
 
-    if importer_of(path, content).name == "promptfoo":
+    importer = importer_of(path, content)
+    if importer.name == "promptfoo":
         return split_json(content, *ROWS)[0]
     end = -1
     for _ in range(_FIRST):
         end = content.find(b"\n", end + 1)
         if end < 0:
             return content
-    is_table = (
-        not path.endswith(".jsonl") or importer_of(path, content) is not ANY_LINES or read_settings(settings).value
-    )
+    is_table = not path.endswith(".jsonl") or importer is not ANY_LINES or read_settings(settings).value
     if is_table or not is_of_a_judge(content):
         return content
     says_when = content.find(_WHEN, 0, end) >= 0 or content.find(_WHEN, end) < 0
