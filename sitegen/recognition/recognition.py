@@ -348,8 +348,7 @@ def _parts_of_scores(scores: list[str], verdict: str | None, columns: Mapping[st
     if {"precision", "recall", "f1"} <= plain.keys():
         return {"scores": scores, "score": plain["f1"]}
     by_object = {name.rpartition(".")[0].partition(".")[0] for name in scores} or {""}
-    inside = [name for name in columns if name.startswith(f"{min(by_object)}.")]  # with what the judge said
-    if plain_key(min(by_object)) not in OBJECTS or len(by_object) > 1 or len(inside) > len(scores):
+    if plain_key(min(by_object)) not in OBJECTS or len(by_object) > 1:
         return {"scores": scores} if len(scores) > 1 else {"score": scores[0]} if scores else {}
     parts: dict[str, Any] = {"scores": [f"{min(by_object)}.*"]}  # a judge that is added later counts as well
     if all(_states_verdicts(columns[name], 1) for name in scores) and (stated := verdict or overall):
