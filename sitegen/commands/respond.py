@@ -107,7 +107,8 @@ class AskedEval(NamedTuple):
         request = self.request
         settings = self._call_settings(request.model)
         file = ResponsesFile.read(path, [case.id for case in self.cases])
-        todo = calling.responses_to_ask_for(self.cases, file, again=request.again)[: request.limit]
+        slots = ((case, slot) for case in self.cases for slot in file.slots(case.id))
+        todo = [at for at in slots if request.again or not calling.is_answered(file.rows.get(at[1]))][: request.limit]
         ids = {case.id for case in self.cases}
         answered = [row for slot, row in file.rows.items() if slot.case_id in ids and calling.is_answered(row)]
         outdated = sum(row.get("prompt", template.digest) != template.digest for row in answered)

@@ -6,7 +6,6 @@ some keys have the same meaning for every kind.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import cache
@@ -175,11 +174,6 @@ def leads_out(path: str, below: str = "") -> bool:
     """
     inside = normpath("/".join(part for part in (below, path.replace("{dir}", ".")) if part))
     return "\0" in inside or path.startswith("/") or inside == ".." or inside.startswith("../")
-
-
-def is_source(value: object) -> bool:
-    """Whether the value of ``source`` names files; any other value, such as an address or a remark, is metadata."""
-    return isinstance(value, str) and re.fullmatch(r"(?!.*://).*[^/\s]\.[A-Za-z0-9]{1,8}", value.strip()) is not None
 
 
 def home_of(entry: EvalConfig, evals_dir: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from posixpath import join
 from typing import Any, Final
@@ -19,7 +20,6 @@ from sitegen.config.findings import (
     describe,
     error_in,
     finding_of,
-    is_source,
     leads_out,
     remove,
     unknown_key,
@@ -175,8 +175,9 @@ def _entry(eval_id: str, entry: Any, lines: Mapping[Location, int], evals_dir: s
 
 
 def _is_known(key: Any, value: Any) -> bool:
-    """Whether a key of an entry is no metadata; ``source`` is one only if it may name files."""
-    return key in _ENTRY_KEYS and (key != "source" or is_source(value))
+    """Whether a key of an entry is no metadata; ``source`` is some unless it may name files: no address or remark."""
+    names_files = isinstance(value, str) and re.fullmatch(r"(?!.*://).*[^/\s]\.[A-Za-z0-9]{1,8}", value.strip())
+    return key in _ENTRY_KEYS and (key != "source" or bool(names_files))
 
 
 def _faults(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

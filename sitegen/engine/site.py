@@ -44,7 +44,6 @@ from sitegen.pages.other_pages import (
     not_found_page,
     problems_page,
     score_changes,
-    unfinished_page,
 )
 from sitegen.pages.overview.news import undo_of
 from sitegen.pages.overview.page import OverviewView, SiteCounts
@@ -104,7 +103,9 @@ class SiteWriter:
         makers = self.pages()
         self._failures = self._write_other_files()
         navigation = (*makers, links.commits())
-        placeholder = cache(lambda root: self._renderer.render(unfinished_page(root)))
+        placeholder = cache(
+            lambda root: self._renderer.render(Page(links.not_found(), "pages/not_found.html", (root, True)))
+        )
         for root, of_root in groupby(chain(navigation, self._later_pages(later)), key=links.up):
             self._build.files.reserve(of_root, partial(placeholder, root))
         if not self._is_complete:

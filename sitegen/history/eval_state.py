@@ -33,7 +33,6 @@ from sitegen.history.layout import (
     kind_of,
     normal,
     records_of,
-    required_statements,
     runs_of,
     truth_names,
 )
@@ -41,7 +40,7 @@ from sitegen.history.repository import Repository
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
-from sitegen.model.recorded import GRADES, Recorded, states
+from sitegen.model.recorded import GRADES, WHERE, Recorded, states
 from sitegen.model.timeline import Blob, Cause, EvalHistory, Snapshot
 from sitegen.scoring import case_files
 from sitegen.text.globs import literal_prefix
@@ -169,9 +168,10 @@ class EvalState(Struct):
 
     def belongs(self, output: Blob) -> bool:
         """Decide whether an output belongs to this eval: its run states the values that the eval's settings require."""
-        statements = required_statements(self.entry)
-        if not statements:
+        where = json.loads(self.entry.settings).get(WHERE) if traits_of(self.entry.kind).is_recorded else None
+        if not isinstance(where, dict) or not where:
             return True
+        statements = {key: str(value) for key, value in where.items()}
         question = f"states {sorted(statements.items())}"
         return bool(self.repository.answer(question, output.oid, lambda content: "yes" * states(content, statements)))
 

@@ -10,6 +10,7 @@ overwritten from commit to commit.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -34,7 +35,7 @@ from sitegen.history.eval_state import (
     same_file,
     same_files,
 )
-from sitegen.history.globs import slug_of_run
+from sitegen.history.globs import LONGEST_SLUG, NOT_IN_A_SLUG
 from sitegen.history.instructions import MOST_ADDED, InstructionHistories
 from sitegen.history.layout import (
     RECORDED,
@@ -383,7 +384,8 @@ def _new_unit(state: EvalState, name: str) -> SeriesIteration:
         stated = iteration_number(name.rpartition("/")[2])
         position = len(state.iterations.units) + 1
         if stated is None:
-            return state.iterations.new_iteration(position, slug_of_run(name, position))
+            words = re.sub(NOT_IN_A_SLUG, "-", name.lower())[:LONGEST_SLUG].strip("-.")
+            return state.iterations.new_iteration(position, f"{position:04d}-{words}".rstrip("-"))
         return state.iterations.new_iteration(stated, f"{stated:04d}")
     number = iteration_number(name) or 0
     slug = f"{number:04d}"

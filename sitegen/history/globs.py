@@ -19,12 +19,12 @@ from sitegen.model.timeline import Blob
 from sitegen.text.globs import answerers_in, compiled
 
 _WILDCARD = re.compile(r"[*?\[]")
-_NOT_IN_A_SLUG: Final = r"[^a-z0-9._]+"
+NOT_IN_A_SLUG: Final = r"[^a-z0-9._]+"
 _TIME: Final = (
     r"(?<![0-9])(20[0-9]{2})[-_]?([01][0-9])[-_]?([0-3][0-9])[T_ -]?([0-2][0-9])[-:_]?([0-5][0-9])[-:_]?([0-5][0-9])"
     r"(?:[-.]?([0-9]{3})[0-9]*)?(Z|[-+]00[-:]?00|)(?![0-9])"
 )
-_LONGEST_SLUG: Final = 60  # characters
+LONGEST_SLUG: Final = 60  # characters
 
 
 class RunGlob(Frozen):
@@ -108,12 +108,6 @@ def run_glob(outputs: str) -> RunGlob:
     tail = last[max((match.end() for match in re.finditer(r"\*|\?|\[[^\]]{0,200}\]|\{[a-z]+\}", last)), default=0) :]
     ending = tail if wild[-1] == len(segments) - 1 else ""
     return RunGlob(glob=outputs, start=start, is_folder=False, depth=0, ending=ending, is_divided=is_divided)
-
-
-def slug_of_run(name: str, number: int) -> str:
-    """Return the file name of a run's report without its suffix: ``0007-run-2025-10-01t06-51-41``."""
-    words = re.sub(_NOT_IN_A_SLUG, "-", name.lower())[:_LONGEST_SLUG].strip("-.")
-    return f"{number:04d}-{words}" if words else f"{number:04d}"
 
 
 def time_in(name: str, committed_at: str) -> str | None:

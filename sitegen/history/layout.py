@@ -26,7 +26,6 @@ from sitegen.history.folder_tree import first_blob
 from sitegen.history.globs import RunGlob, run_glob
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import traits_of
-from sitegen.model.recorded import WHERE
 from sitegen.model.timeline import Blob, RenamedEval
 from sitegen.text.globs import compiled, escaped, literal_prefix
 
@@ -62,12 +61,6 @@ class EntryRules(Frozen):
 def canonical_settings(settings: Mapping[str, Any]) -> str:
     """Return settings as JSON that is the same for equal settings."""
     return json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-def required_statements(entry: EvalConfig) -> dict[str, str]:
-    """Return the values that a run must state to belong to a recorded eval; empty if all files of ``outputs`` do."""
-    where = json.loads(entry.settings).get(WHERE) if traits_of(entry.kind).is_recorded else None
-    return {key: str(value) for key, value in where.items()} if isinstance(where, dict) else {}
 
 
 _KIND_BY_TRUTH: Final = {name: files.kind for files in reversed(KIND_FILES) for name in files.ground_truths}

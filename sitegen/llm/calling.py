@@ -146,12 +146,6 @@ Pending: TypeAlias = tuple[PromptCase, Slot]
 """A case and the place of its response, which is to be asked for or graded."""
 
 
-def responses_to_ask_for(cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool) -> tuple[Pending, ...]:
-    """Return the responses that are missing or whose call failed; ``again``: all of them."""
-    pending = ((case, slot) for case in cases for slot in file.slots(case.id))
-    return tuple((case, slot) for case, slot in pending if again or not is_answered(file.rows.get(slot)))
-
-
 def is_answered(row: ResponseRow | None) -> bool:
     """Whether a row holds a response, which may be empty."""
     return row is not None and isinstance(row.get("output"), str) and not row.get("error")

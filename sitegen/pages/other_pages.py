@@ -35,11 +35,6 @@ def not_found_page(base_url: str | None) -> Page:
     return Page(links.not_found(), "pages/not_found.html", (root, False))
 
 
-def unfinished_page(root: str) -> Page:
-    """A page in the place of several that are not written yet. ``root``: the way from them to the root of the site."""
-    return Page(links.not_found(), "pages/not_found.html", (root, True))
-
-
 NO_JEKYLL: Final = RawFile(".nojekyll", b"")
 """Tells GitHub Pages not to run Jekyll."""
 

@@ -78,11 +78,8 @@ def test_metadata_that_a_case_lacks_is_an_error() -> None:
         parse_template("{metadata.size} {input}").fill(CASE.values())
 
 
-def test_a_prompt_is_known_by_its_text() -> None:
+def test_a_prompt_is_known_by_its_text_and_a_file_of_another_system_is_the_same_one(tmp_path: Path) -> None:
     assert (parse_template("a").digest, parse_template("b").digest) == ("ca978112ca1b", "3e23e8160039")
-
-
-def test_a_prompt_file_of_another_system_is_the_same_prompt(tmp_path: Path) -> None:
     (tmp_path / "p.md").write_bytes(b"\xef\xbb\xbf<!-- system -->\r\nShort.\r\n<!-- user -->\r\n{input}\r\n")
     assert read_prompt(tmp_path / "p.md") == parse_template("<!-- system -->\nShort.\n<!-- user -->\n{input}\n")
 

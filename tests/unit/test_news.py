@@ -15,9 +15,10 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
 from sitegen.model.series import BestOutput, EvalSummary, PatternSummary, WeakSection, Window
 from sitegen.model.timeline import InstructionHistory
-from sitegen.pages.overview.focus import Sentence, focus_view
+from sitegen.pages.overview.focus import Phrase, Sentence, focus_view
 from sitegen.pages.overview.news import news
 from sitegen.pages.overview.page import SiteCounts
+from sitegen.text.plain import day
 from tests import pages_sample as sample
 from tests.scoring.test_tables import tables
 from tests.sites import renderer_of
@@ -183,12 +184,17 @@ def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_
     flips = Flips(broken=(("lines[].price", 3), ("shop", 1)))
     broken = replace(one, change=replace(one.change, flips=flips))
     worse, _, to_do = news(standings([broken], ()), focus_view([broken]), FILES)
-    chance = "Nothing for certain: 4 values broke in Eval a with the newest output, which may be chance."
+    begin, end = "Nothing for certain: 4 values", ", in lines[].price (3) and other fields, which may be chance"
     work = "Work on Eval a: 2 of its 3 errors are in lines; its instructions are agents/invoice-lines/guide.md."
-    assert (worse.text, worse.good, to_do.text) == (chance, False, work)
+    told = (f"{begin} broke in Eval a with the newest output{end}.", False, work)
+    assert (worse.text, worse.good, to_do.text) == told
     after_edit = replace(broken, windows=(Window(0, 0, 1, verdict=verdict("cannot tell"), flips=flips),))
-    by = sentences(after_edit)[0].phrases[3]
-    assert (by.text, by.href) == ("newest edit of its instructions", "instructions/index.html")
+    assert Phrase("newest edit of its instructions", "instructions/index.html") in sentences(after_edit)[0].phrases
+    at, both = sample.commit(1), replace(flips, fixed=flips.broken)
+    named = replace(case("a", 0.6, 0.6), windows=(Window(1, 0, 1, verdict=verdict("cannot tell"), flips=both),))
+    after = f"in Eval a after “{at.subject}” ({at.author}, {day(at.committed_at)}){end}"
+    found = [one.text for one in news(standings([named], ()), None, FILES)]
+    assert found[:2] == [f"{begin} broke {after}.", f"{begin} were fixed {after}. The eval is at its best."]
 
 
 def test_a_muted_regression_is_no_news() -> None:

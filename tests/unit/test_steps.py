@@ -164,8 +164,9 @@ def test_a_change_is_worth_as_many_cases_as_it_is_known_to_be():
     assert bounds(levels(values)) == [(0, 12, 0.75)]
 
 
-def test_a_constant_series_is_one_level_whose_mean_is_rounded_once():
+def test_a_constant_series_and_too_few_values_are_one_level():
     assert levels([0.1] * 10) == Levels((Level(start=0, end=10, size=10, mean=0.1),), 0.0, ())
+    assert bounds(levels([0.1, 0.1, 0.9, 0.9])) == [(0, 4, 0.5)]
 
 
 def test_a_single_bad_value_is_a_blip_and_a_newest_one_too_new_to_tell():
@@ -230,10 +231,6 @@ def test_gaps_belong_to_no_level_and_change_none():
 @pytest.mark.parametrize("values", [[], [None, None]])
 def test_without_a_value_there_is_no_level(values):
     assert levels(values) == Levels((), 0.0, ())
-
-
-def test_too_few_values_are_one_level():
-    assert bounds(levels([0.1, 0.1, 0.9, 0.9])) == [(0, 4, 0.5)]
 
 
 def test_a_drift_is_a_staircase_once_it_lasts():

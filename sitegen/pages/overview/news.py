@@ -6,13 +6,16 @@ The overview and ``summary.md`` begin with them. Each sentence links to its evid
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Final, TypeAlias
 
+from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.slices import NAMED_SLICES
 from sitegen.analysis.standing import LOST, EvalStanding, nothing_is_worse
 from sitegen.model.changes import Step
-from sitegen.model.commits import WORKTREE
+from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import ROUNDING
+from sitegen.model.outcomes import Flips
 from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
@@ -28,6 +31,7 @@ from sitegen.pages.overview.focus import (
     next_step,
     output_phrase,
     said,
+    said_of,
 )
 from sitegen.text.patch import PatchLine, read_patch
 from sitegen.text.plain import counted, day
@@ -46,7 +50,7 @@ def news(
     ``files``: the instruction files, of which the last sentence names the one on the weakest section.
     ``losses_follow``: the losses of further evals are listed below, so the first sentence does not name them.
     """
-    scored = [standing for standing in evals if standing.summary.headlines]
+    scored, files = [standing for standing in evals if standing.summary.headlines], tuple(files)
     if not evals:
         return ()
     if not scored:
@@ -58,15 +62,17 @@ def news(
     return (
         Sentence(
             "What got worse",
-            tuple(_worse(scored, losses_follow)),
-            good=nothing_is_worse(scored) and not any(one.summary.fallen or _broken(one) for one in scored),
+            tuple(_worse(scored, files, losses_follow)),
+            good=nothing_is_worse(scored) and not any(one.summary.fallen or _flips(one).broken for one in scored),
         ),
-        Sentence("What got better", tuple(_better(scored))),
+        Sentence("What got better", tuple(_better(scored, files))),
         Sentence("What to do next", tuple(next_step(scored, focus, files))),
     )
 
 
-def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phrase]:
+def _worse(
+    scored: Sequence[EvalStanding], files: Sequence[InstructionHistory], losses_follow: bool
+) -> Iterator[Phrase]:
     lost = [standing for standing in scored if standing.trouble in LOST]
     if lost:
         yield from loss(lost[0])
@@ -84,13 +90,8 @@ def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phra
         worse = f": {spec.label} got worse by more than chance where {where}, with "
         also = f"; so it did in slices of {counted(len(fallen) - 1, 'more eval')}." if len(fallen) > 1 else "."
         yield from said(eval_phrase(first), worse, output_phrase(first, first.headlines[-1]), also)
-    elif broken := sorted(filter(_broken, scored), key=_broken, reverse=True):
-        number = counted(sum(map(_broken, broken)), "value" if broken[1:] else broken[0].summary.info.nouns.value)
-        more = f" and {counted(len(broken) - 1, 'more eval')}" if len(broken) > 1 else ""
-        edit = Phrase(f"newest edit of {'their' if more else 'its'} instructions", links.instructions())
-        by = edit if broken[0].summary.windows else "newest output"
-        since = (f"{more} with the ", by, ", which may be chance.")
-        yield from said(f"Nothing for certain: {number} broke in ", eval_phrase(broken[0].summary), *since)
+    elif any(_flips(standing).broken for standing in scored):
+        yield from said(_by_chance(scored, files, "broke"), ".")
     else:
         yield Phrase("Nothing for certain.")
     behind = sorted((standing for standing in scored if standing.behind), key=lambda standing: -standing.size)
@@ -102,12 +103,33 @@ def _worse(scored: Sequence[EvalStanding], losses_follow: bool) -> Iterator[Phra
         yield Phrase(".")
 
 
-def _broken(standing: EvalStanding) -> int:
-    """How many values, or cases, broke with the newest edit of instructions, else with the newest output, by chance."""
+def _flips(standing: EvalStanding) -> Flips:
+    """What was fixed and broke with the newest edit of instructions, else with the newest output, perhaps by chance."""
     for change in standing.summary.windows[-1:] or (standing.summary.change,):
         if change and change.flips and change.verdict and change.verdict.decision != "worse":
-            return sum(number for _, number in change.flips.broken)
-    return 0
+            return Flips(broken=change.flips.broken, fixed=change.flips.fixed * (change.verdict.decision != "better"))
+    return Flips()
+
+
+def _edits_of(summary: EvalSummary, files: Iterable[InstructionHistory]) -> list[FileEdit]:
+    """The edits of the newest commit to which an output of an eval is attributed."""
+    at = {window.edit for window in summary.windows[-1:]}
+    return [FileEdit(edit, file.path) for file in files for edit in file.edits if edit.commit.position in at]
+
+
+def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistory], fate: str) -> Iterator[Phrase]:
+    """What ``broke`` or ``were fixed`` by chance: in which eval and field most, after which edit; without its end."""
+    flips = [(_flips(one).broken if fate == "broke" else _flips(one).fixed, one.summary) for one in scored]
+    moved, summary = max(flips, key=lambda pair: number_of_cells(pair[0]))
+    number, (field, most) = number_of_cells(moved), max(moved, key=itemgetter(1))
+    edits, values = _edits_of(summary, files), counted(number, summary.info.nouns.value)
+    newest = Phrase("newest edit of its instructions", links.instructions()) if summary.windows else "newest output"
+    name = Phrase(said_of(summary.info, field), links.field(summary.info.id, field), field)
+    yield from said(f"Nothing for certain: {values} {fate} in ", eval_phrase(summary))
+    yield from _after(edits[0].edit.commit) if edits else said(" with the ", newest)
+    others = sum(bool(other) for other, _ in flips) - 1
+    too = f"; values {fate} in {counted(others, 'more eval')} too" * bool(others)
+    yield from said(", in ", name, f" ({most:,}) and other fields" * (most < number), f", which may be chance{too}")
 
 
 _BEST: Final = links.regressions() + "#h-best"
@@ -150,19 +172,22 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
 
 def _after_edit(step: Step) -> Iterator[Phrase]:
     """The newest edit between the outputs before and after a loss, and whether an earlier commit edited as well."""
-    commit = step.edited
-    if commit is None:
+    if step.edited is None:
         return
-    page = "" if commit.sha == WORKTREE else links.commit(commit.sha)
-    edit = Phrase(f"“{subject_of(commit, 50)}”", page, commit.subject)
-    author = Phrase(commit.author, "", commit.author)
-    yield from said(" after ", edit, " (", author, f", {day(commit.committed_at)})")
-    others = {sha for _, sha in step.edits} - {commit.sha}
+    yield from _after(step.edited)
+    others = {sha for _, sha in step.edits} - {step.edited.sha}
     if others or step.more_edits:
         yield Phrase(" or an earlier edit")
 
 
-def _better(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
+def _after(commit: Commit) -> Iterator[Phrase]:
+    page = "" if commit.sha == WORKTREE else links.commit(commit.sha)
+    edit = Phrase(f"“{subject_of(commit, 50)}”", page, commit.subject)
+    author = Phrase(commit.author, "", commit.author)
+    return said(" after ", edit, " (", author, f", {day(commit.committed_at)})")
+
+
+def _better(scored: Sequence[EvalStanding], files: Sequence[InstructionHistory]) -> Iterator[Phrase]:
     gains = sorted(
         ((_gain(standing.summary), standing) for standing in scored if _gain(standing.summary) > ROUNDING),
         key=lambda pair: (not _is_sure(pair[1].summary), -pair[0], pair[1].summary.info.id),
@@ -182,6 +207,8 @@ def _better(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
             yield from said(", with ", metric_phrase(first.spec), f" {metric_text(value, first.spec.unit)}")
         if others := len(scored) - 1:
             yield Phrase(f", and {counted(others, 'more eval')} {'has its' if others == 1 else 'have theirs'}")
+    elif any(_flips(standing).fixed for standing in scored):
+        yield from _by_chance(scored, files, "were fixed")
     elif steps := [
         (step, standing.summary) for standing in scored for step in standing.summary.steps if step.status == "better"
     ]:
@@ -254,28 +281,26 @@ The edit, the first lines that it changed, the number of changed lines that are 
 def undo_of(
     evals: Sequence[EvalStanding], files: Iterable[InstructionHistory], patch_of: Callable[[Edit], bytes]
 ) -> Undo | None:
-    """Return the edit before the loss that the first sentence names; None if it names none, or no edit is beside it.
+    """Return the edit before the loss, or the flips, that the first sentence names; None if it names no edit.
 
     ``evals``: as for ``news``; ``patch_of``: reads the patch of an edit.
     """
     scored = [standing for standing in evals if standing.summary.headlines]
-    if not scored or scored[0].trouble not in LOST or not scored[0].worse:
+    if not scored or scored[0].trouble == "unscored":
         return None
-    step = scored[0].worst_step
-    edited = step.edited
-    if edited is None:
-        return None
-    found = [
-        FileEdit(edit, file.path)
-        for file in files
-        for edit in file.edits
-        if edit.commit.sha == edited.sha and (edit.path, edited.sha) in step.edits
-    ]
+    if scored[0].trouble in LOST:
+        step = scored[0].worst_step
+        every = ((edit, file.path) for file in files for edit in file.edits if edit.commit == step.edited)
+        found = [FileEdit(edit, path) for edit, path in every if (edit.path, edit.commit.sha) in step.edits]
+    else:
+        other = any(standing.summary.fallen for standing in scored)  # of which the sentence is instead
+        most = max(scored, key=lambda standing: number_of_cells(_flips(standing).broken))
+        found = _edits_of(most.summary, files) if _flips(most).broken and not other else []
     if not found:
         return None
     drawn = [(at, read_patch(patch_of(at.edit))) for at in found]
-    most, patch = max(drawn, key=lambda one: one[1].counts.added + one[1].counts.removed)
+    largest, patch = max(drawn, key=lambda one: one[1].counts.added + one[1].counts.removed)
     changed = [line for hunk in patch.hunks for line in hunk.lines if line.kind in ("added", "removed")]
     told = [line for line in changed if line.text.strip()]
     more = patch.counts.added + patch.counts.removed - len(changed) + len(told[LINES:])
-    return most, tuple(told[:LINES]), more, way_back(found)
+    return largest, tuple(told[:LINES]), more, way_back(found)
