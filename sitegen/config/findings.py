@@ -44,11 +44,6 @@ def error_of(problem: Problem) -> ConfigurationError:
     return ConfigurationError(problem.message, where=where, fix=problem.fix)
 
 
-def error_in(file: str, finding: Finding) -> ConfigurationError:
-    """Return a finding as the error that ends a command."""
-    return error_of(finding.in_file(file))
-
-
 def finding_of(error: Any, line: int | None, table: type[ConfigTable], prefix: str = "") -> Finding:
     """Return an error of pydantic, which read a file into ``table``, as a finding."""
     location: Location = tuple(error["loc"])

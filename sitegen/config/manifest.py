@@ -18,7 +18,7 @@ from sitegen.config.findings import (
     UNKNOWN,
     adapter_of,
     describe,
-    error_in,
+    error_of,
     finding_of,
     leads_out,
     remove,
@@ -80,7 +80,7 @@ def manifest_in_force(content: bytes, path: str, evals_dir: str) -> Parsed[Manif
     """Read the manifest of the built revision. Raises ConfigurationError if it cannot be read."""
     manifest, findings = read_manifest(content, evals_dir)
     if manifest is None:
-        raise error_in(path, findings[0])
+        raise error_of(findings[0].in_file(path))
     return Parsed(manifest, findings)
 
 
@@ -316,18 +316,18 @@ def read_named(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig | E
     try:
         root, lines = read_configuring_yaml(content)
     except UnreadableError as error:
-        raise error_in(path, unreadable("The file", error)) from None
+        raise error_of(unreadable("The file", error).in_file(path)) from None
     keys = [str(key) for key in root] if isinstance(root, dict) else []
     if any(key in _EVALUATION_KEYS for key in keys):
         return Parsed(*_evaluation(root, lines))
     at_entry = {("evals", eval_id, *location): line for location, line in lines.items()}
     entry, findings = _entry(eval_id, {} if root is None else root, at_entry, "evals")
     if entry is None:
-        raise error_in(path, findings[0])
+        raise error_of(findings[0].in_file(path))
     known = (*_EVALUATION_KEYS, *_ENTRY_KEYS)
     unknown = [unknown_key((key,), known, None) for key in entry.metadata]
     if unknown and len(unknown) == len(keys):
-        raise error_in(path, unknown[0])
+        raise error_of(unknown[0].in_file(path))
     severities: list[Severity] = ["error" if misspelt(key, known) else "warning" for key in entry.metadata]
     return Parsed(entry, (*findings, *map(Finding.without_effect, unknown, severities)))
 

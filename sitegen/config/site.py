@@ -17,7 +17,7 @@ from sitegen.config.findings import (
     UNKNOWN,
     adapter_of,
     describe,
-    error_in,
+    error_of,
     finding_of,
     leads_out,
     remove,
@@ -82,7 +82,7 @@ def read_site_file(file: Path) -> SiteConfig:
         ) from error
     site, findings = _site(str(file), content, _toml(str(file), content))
     if findings:
-        raise error_in(str(file), findings[0])
+        raise error_of(findings[0].in_file(str(file)))
     return site
 
 
@@ -121,7 +121,7 @@ def _toml(name: str, content: bytes) -> dict[str, Any]:
     try:
         return read_toml(content)
     except UnreadableError as error:
-        raise error_in(name, unreadable(name, error)) from None
+        raise error_of(unreadable(name, error).in_file(name)) from None
 
 
 def _site(name: str, content: bytes, table: Any) -> Parsed[SiteConfig]:
@@ -140,7 +140,7 @@ def _site(name: str, content: bytes, table: Any) -> Parsed[SiteConfig]:
             continue
         finding = finding_of(misfit, line(location), SiteConfig)
         if location[0] == "redact" or nearest(str(location[0]), names_of(SiteConfig)) == "redact":
-            raise error_in(name, finding)
+            raise error_of(finding.in_file(name))
         findings.append(finding.without_effect())
     wrong = list(_wrong_values(adapter_of(SiteConfig).validate_python(valid)))
     for location, message, fix in wrong:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import asdict, replace
 
-from sitegen.config.findings import error_in, folder_path
+from sitegen.config.findings import error_of, folder_path
 from sitegen.config.manifest import ANY_FIELD, project_evaluation, read_manifest, significance_level
 from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.notes import NOTES_FILE
@@ -360,7 +360,7 @@ def kept_manifest(files: FilesAt, config: SiteConfig, store: CacheStore, *, work
         return Parsed(Manifest())
     manifest, findings = manifest_of(store, content, config.evals_dir)
     if manifest is None:
-        raise error_in(path, findings[0])
+        raise error_of(findings[0].in_file(path))
     return Parsed(manifest, findings)
 
 
