@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby
 from operator import itemgetter
@@ -223,28 +223,6 @@ class GatedPair:
         there = {axis for one in after.documents for axis in one.axes.items()}
         alone = [(one.id, axis) for one in before.documents for axis in one.axes.items() if axis not in there]
         gone = {id: " ".join(axis) for id, axis in alone if axis[0] in ANSWERERS and id not in failed}
-        answered = [[one for one in side if not one.error] for side in self._answers]
-        judges = [{judge.name for one in side for judge in one.judges if judge.name} for side in answered]
-        at_base, at_head = ({blob.oid: blob.path for blob in at.outputs} for at in self._sides)
-        truths = [at.ground_truth.oid for at in self._sides if at.ground_truth]
-        entries = [side.study.timeline.manifest.entry(side.history.id) for side in (self._after, self._before)]
-        labels = {snapshot.label for snapshot in self._after.history.snapshots}
-        unread = self._after.iterations - self._before.iterations - labels
-        settings = (
-            (entry.dir or "default", entry.outputs, " ".join(entry.instructions) or "default") for entry in entries
-        )
-        stated = zip(("dir", "outputs", "instructions"), *settings, strict=True)
-        lost: dict[Lost, tuple[str, ...]] = {
-            "failed at the head": tuple(id for id in overlap.only_before if id in failed),
-            "gone at the head": tuple(dict.fromkeys(gone.values())),
-            "judged at the base and not at the head": (*self._unjudged(),),
-            "judges at the head alone": tuple(sorted(judges[1] - judges[0])),
-            "without an output that can be read": tuple(sorted(unread)),
-            "other settings": tuple(f"{name} {new} ({old} at the base)" for name, new, old in stated if new != old),
-            "the ground truth byte for byte": tuple(
-                at_head[id] for id in truths[-1:] if id in at_head and truths[0] not in at_base
-            ),
-        }
         lacks = any(POINTER in finding.message for card in self._cards for finding in card.findings)
         return replace(
             draft,
@@ -255,7 +233,7 @@ class GatedPair:
                 only_base=tuple(id for id in overlap.only_before if id not in failed and id not in gone),
                 only_head=overlap.only_after,
             ),
-            lost={**draft.lost, **lost},
+            lost={**draft.lost, **self._lost(failed, gone.values())},
             fixed=len(fixed),
             broken=len(broken),
             cells=(*broken[:LISTED], *fixed[:LISTED]),
@@ -267,6 +245,33 @@ class GatedPair:
             judge=self._change.judge,
             hidden=tuple(self._hidden()),
         )
+
+    def _lost(self, failed: Collection[str], gone: Iterable[str]) -> dict[Lost, tuple[str, ...]]:
+        """List what makes the comparison less than one of the same things on both sides.
+
+        ``failed``: the documents that the head answered with an error; ``gone``: the models and variants that it lacks.
+        """
+        answered = [[one for one in side if not one.error] for side in self._answers]
+        judges = [{judge.name for one in side for judge in one.judges if judge.name} for side in answered]
+        at_base, at_head = ({blob.oid: blob.path for blob in at.outputs} for at in self._sides)
+        truths = [at.ground_truth.oid for at in self._sides if at.ground_truth]
+        entries = [side.study.timeline.manifest.entry(side.history.id) for side in (self._after, self._before)]
+        unread = self._after.iterations - self._before.iterations - {at.label for at in self._after.history.snapshots}
+        settings = (
+            (entry.dir or "default", entry.outputs, " ".join(entry.instructions) or "default") for entry in entries
+        )
+        stated = zip(("dir", "outputs", "instructions"), *settings, strict=True)
+        return {
+            "failed at the head": tuple(id for id in self._change.overlap.only_before if id in failed),
+            "gone at the head": tuple(dict.fromkeys(gone)),
+            "judged at the base and not at the head": (*self._unjudged(),),
+            "judges at the head alone": tuple(sorted(judges[1] - judges[0])),
+            "without an output that can be read": tuple(sorted(unread)),
+            "other settings": tuple(f"{name} {new} ({old} at the base)" for name, new, old in stated if new != old),
+            "the ground truth byte for byte": tuple(
+                at_head[id] for id in truths[-1:] if id in at_head and truths[0] not in at_base
+            ),
+        }
 
     def _unjudged(self) -> Iterator[str]:
         """Yield what the head judges no more: fields, judges (of some cases too), and answers to the same cases."""
