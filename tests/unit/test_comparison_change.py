@@ -54,10 +54,22 @@ def test_judgements_are_paired_by_document_and_path():
     found = change({"a": "x", "b": "x", "c": "x", "d": "x"}, {"a": "x", "c": "y"}, {"b": "x", "c": "z", "d": None})
     assert found.flips == (
         Flip(
-            document="", path="a", change="broken", before="correct", after="omission", value="x", since="iteration-002"
+            document="",
+            path="a",
+            change="broken",
+            before="correct",
+            after="omission",
+            value="x",
+            since="iteration-002, no edit before it",
         ),
         Flip(
-            document="", path="b", change="fixed", before="omission", after="correct", value="x", since="iteration-002"
+            document="",
+            path="b",
+            change="fixed",
+            before="omission",
+            after="correct",
+            value="x",
+            since="iteration-002, no edit before it",
         ),
         Flip(document="", path="c", change="still_wrong", before="wrong_value", after="wrong_value", value="x"),
         Flip(document="", path="d", change="still_wrong", before="omission", after="omission", value="x"),
@@ -125,7 +137,7 @@ def test_each_flip_names_the_output_and_the_edit_since_which_it_is_so(demo: Path
     (found,) = compare_iterations(Options(repo=demo), "lab-reports", ["10", "33"])[0].changes
     first = "iteration-011, after 4704a77 Keep the signs of lab results after all"
     since = {
-        "results[Platelets].value": "iteration-031",
+        "results[Platelets].value": "iteration-031, no edit before it",
         "results[Creatinine].unit": "iteration-027, after 9f03dc8 Repeat the units of lab results",
         "results[Sodium].flag": "iteration-027, after 9f03dc8 Repeat the units of lab results",
     }

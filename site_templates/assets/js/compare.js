@@ -7,6 +7,7 @@
 const ABSENT = 6, LISTED = 200, FIELDS = 25, COMMITS = 8, OFFERED = 50, SIDES = "abcdef";
 const TYPES = ["omission", "hallucination", "wrong_value", "format_error"];
 const FATES = ["broken", "fixed", "still_wrong", "appeared", "vanished"]; // as in sitegen/pages/compare_data.py
+const outputOf = point => point.same ?? point.slug;
 const isThere = run => run.state !== ABSENT, isWrong = run => run.state >= 2 && isThere(run);
 /* Which pairs the build judges (sitegen/pages/compare_data.py). */
 const JUDGED = "was judged for neighbours, for the newest and the best iteration, and for lasting changes";
@@ -368,7 +369,7 @@ class Comparison {
     const judged = this.judged(a, b) ?? this.judged(b, a);
     if (judged) return rowsOf(judged[0]);
     const line = element("p", "answer");
-    if ((a.same ?? a.slug) === (b.same ?? b.slug)) line.append("Both are the same output: only ground truth and rules can make a difference.");
+    if (outputOf(a) === outputOf(b)) line.append("Both are the same output: only ground truth and rules can make a difference.");
     else {
       const why = isBrief ? "" : `Whether this change is more than chance ${JUDGED}, not for this pair. In the terminal it is: `;
       line.append(element("span", "pill open", "not judged"), ` ${why}`, element("code", "", this.inTerminal([a, b])));
@@ -467,9 +468,9 @@ class Comparison {
     return [drawn, element("span", "by", `${count(low)} to ${count(high)}, ${sure ? "more than chance" : "could be zero"}`)];
   }
 
-  /** The places of two points, the earlier one first, and the commits that edited instructions between them, newest first. */
-  between(...points) {
-    const places = points.map(({ slug }) => this.place(slug)).sort((one, other) => one - other);
+  /** Two places, the earlier one first, and the commits that edited instructions between them, newest first. */
+  between(...places) {
+    places.sort((one, other) => one - other);
     return { places, isNamed: !this.data.unnamed || places[0] >= this.data.edits[0][0], between: this.data.edits.filter(([place]) => place > places[0] && place <= places[1]).reverse() };
   }
 
@@ -478,9 +479,12 @@ class Comparison {
     const [first, { block, place, points }] = this.sides, runs = block.cells[index][4];
     let was = false, start = 0;
     for (let k = 0; k < runs.length && runs[k] <= place; k += 4) if (isWrong({ state: runs[k + 1] }) !== was) [was, start] = [!was, runs[k]];
-    const before = points[start - 1] ?? first.point, at = points[start], { places, isNamed, between: [edit, ...earlier] } = this.between(before, at);
+    const at = points[start], before = points[start - 1] ?? first.point, places = [before, at].map(({ slug }) => this.place(slug));
+    let known = start - 1; // neither a copy nor another output of the same commit says which edits came before this output
+    while (known >= 0 && (points[known].short === at.short || (known && outputOf(points[known]) === outputOf(points[known - 1])))) known -= 1;
+    const { isNamed, between: [edit, ...earlier] } = this.between(points[known] ? this.place(points[known].slug) : start ? -1 : places[0], places[1]);
     const link = Object.assign(element("a", "", at.label), { href: `${at.slug}.html` }), by = element("span", "by", edit ? ", after " : isNamed ? ", no edit before it" : "");
-    if (edit) by.append(this.edit(edit), earlier.length ? ` or ${grouped(earlier.length)} earlier` : "");
+    if (edit) by.append(this.edit(edit), earlier.length ? ` or ${grouped(earlier.length)} earlier ${earlier.length === 1 ? "edit" : "edits"}` : "");
     return places[1] - places[0] > 1 ? [`after ${before.label}, by `, link, by] : [link, by];
   }
 
@@ -488,7 +492,7 @@ class Comparison {
 
   /** The commits that edited instructions between both sides, and the command that shows all of it as one diff. */
   edits() {
-    const { places, isNamed, between } = this.between(...this.sides.map(({ point }) => point));
+    const { places, isNamed, between } = this.between(...this.sides.map(({ point }) => this.place(point.slug)));
     const box = element("section", "card-b");
     box.append(element("h3", "", "Instructions edited between them"));
     const unnamed = isNamed ? "" : " Edits before those listed are not named here.";

@@ -158,7 +158,7 @@ def _listed_flip(series: Series, flip: CellFlip, at: int) -> Flip:
     ends = [end for period, end in flip.cell.spans(at + 1) if period.is_wrong == (flip.fate == "fixed")]
     point = series.points[ends[-1] if ends else flip.cell.periods[0].start]  # where it became what it is at ``at``
     commits = list(dict.fromkeys(edit.commit for edit in point.beside))
-    edit = f", after {commits[-1].short} {subject_of(commits[-1], 50)}" if commits else ""
+    edit = f", after {commits[-1].short} {subject_of(commits[-1], 50)}" if commits else ", no edit before it"
     earlier = f" or {counted(len(commits) - 1, 'earlier edit')}" if commits[1:] else ""
     return Flip(
         document=flip.cell.document,
