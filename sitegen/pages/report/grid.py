@@ -245,8 +245,8 @@ class CaseGrid(Frozen, dict=True, gc=True):
             name = f"<b>{bounded(case.id, 200)}</b>"
             if case.id in self.with_page:
                 name = f'<a href="{links.case_in_eval(case.id)}">{name}</a>'
-            shown = f"<details class=only-s><summary></summary></details>{self.asked(case)}{self.cells(case)}"
-            yield f"<li{_data(marks)}{group}><p class=case>{name}</p>{shown}\n"
+            head = f"<p class=case>{name}</p><details class=only-s><summary aria-label=Answers></summary></details>"
+            yield f"<li{_data(marks)}{group}>{head}{self.asked(case)}{self.cells(case)}\n"
 
     def cells(self, case: AnsweredCase) -> Markup:
         """Write the answers of each column with the words marked that are not expected.
