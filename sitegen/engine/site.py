@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import chain, groupby, islice
 from typing import Final
@@ -161,7 +161,7 @@ class SiteWriter:
                 uncommitted=self._uncommitted,
                 score_changes=score_changes(self._problems),
                 files=instructions.files,
-                undo=undo_of(evals, timeline.instructions, self._patch),
+                undo=undo_of(evals, timeline.instructions, self._patches),
                 worktree=timeline.project.options.worktree and timeline.project.place.root is not None,
                 instructions=timeline.instructions,
             ).page
@@ -192,12 +192,12 @@ class SiteWriter:
         """Return the newest commits with edits of instructions, newest first."""
         return tuple(islice(self._edits_by_commit(), _LATEST_EDITS))
 
-    def _patch(self, edit: Edit) -> bytes:
-        """Read the patch of an edit; nothing if this clone lacks its contents."""
+    def _patches(self, edits: Sequence[Edit]) -> list[bytes]:
+        """Read the patches of edits; nothing if this clone lacks a content."""
         try:
-            return next(self._timeline.context.open().patches([edit], self._timeline.context.instructions))
+            return list(self._timeline.context.open().patches(edits, self._timeline.context.instructions))
         except RepositoryError:
-            return b""
+            return [b""] * len(edits)
 
     def other_files(self) -> Iterator[RawFile]:
         """Yield the files for programs (index and schemas of the data, summary, feed, badges), and those for search."""

@@ -279,11 +279,13 @@ The edit, the first lines that it changed, the number of changed lines that are 
 
 
 def undo_of(
-    evals: Sequence[EvalStanding], files: Iterable[InstructionHistory], patch_of: Callable[[Edit], bytes]
+    evals: Sequence[EvalStanding],
+    files: Iterable[InstructionHistory],
+    patches_of: Callable[[Sequence[Edit]], Iterable[bytes]],
 ) -> Undo | None:
     """Return the edit before the loss, or the flips, that the first sentence names; None if it names no edit.
 
-    ``evals``: as for ``news``; ``patch_of``: reads the patch of an edit.
+    ``evals``: as for ``news``; ``patches_of``: reads the patches of edits.
     """
     scored = [standing for standing in evals if standing.summary.headlines]
     if not scored or scored[0].trouble == "unscored":
@@ -298,7 +300,8 @@ def undo_of(
         found = _edits_of(most.summary, files) if _flips(most).broken and not other else []
     if not found:
         return None
-    drawn = [(at, read_patch(patch_of(at.edit))) for at in found]
+    patches = map(read_patch, patches_of([at.edit for at in found]))
+    drawn = list(zip(found, patches, strict=True))
     largest, patch = max(drawn, key=lambda one: one[1].counts.added + one[1].counts.removed)
     changed = [line for hunk in patch.hunks for line in hunk.lines if line.kind in ("added", "removed")]
     told = [line for line in changed if line.text.strip()]
