@@ -251,11 +251,10 @@ class EvalState(Struct):
         folder = self.active or ""
         if is_path(self.entry.outputs):
             path = normal(f"{folder}/{self.entry.outputs}")
-            records = {*records_of(self.kind)} - {basename(path)}
             file = first_blob((path, *self.entry.earlier_outputs), self.files)
             truth = self.inputs.ground_truth.path if self.inputs.ground_truth and not self.entry.in_cases else None
             documents = (blob for blob in self.documents() if not (truth and blob.path.startswith(truth)))
-            return (file,) if file else tuple(sorted(blob for blob in documents if basename(blob.path) not in records))
+            return (file,) if file else tuple(sorted(filter(self.is_no_record, documents)))
         files = files_of(self.kind)
         log = first_blob((*(f"{self.active}/{path}" for path in files.elsewhere), *files.at_root), self.files)
         if log:
@@ -263,14 +262,20 @@ class EvalState(Struct):
         results = f"{self.active}/{RESULTS}"
         return self.files.outputs_in(folder, files.overwritten, files.variants, elsewhere=(results,))
 
+    def is_no_record(self, file: Blob) -> bool:
+        """Whether a file of an output is a document: its name is that of no record, or the ground truth has it too."""
+        name, truth = basename(file.path), self.inputs.ground_truth
+        if name not in records_of(self.kind) or name == basename(self.entry.outputs):
+            return True
+        return truth is not None and name in self.files.folder(truth.path.rstrip("/")).files
+
     def committed_files(self, name: str) -> Snapshot:
         """Return the files of an iteration in a folder, or of a run that a glob matches."""
         glob = runs_of(self.entry)
         if glob is not None:
             outputs = tuple(filter(self.belongs, glob.outputs(self.active or "", name, self.files)))
             if glob.is_folder and not traits_of(self.kind).is_recorded:
-                records = {*records_of(self.kind)} - {basename(self.entry.outputs)}
-                outputs = tuple(blob for blob in outputs if basename(blob.path) not in records)
+                outputs = tuple(filter(self.is_no_record, outputs))
             below = f"{self.active}/{glob.start}{name if glob.is_folder else ''}".strip("/")
             recorded = self.record_beside(outputs, below, in_own_folder=glob.is_folder)
             return replace(self.draft(name, outputs, recorded), recorded_at=time_in(name, self.commit.committed_at))

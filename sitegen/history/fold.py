@@ -59,12 +59,10 @@ from sitegen.model.timeline import Cause, CommitRecord, EvalHistory, RenamedEval
 from sitegen.scoring.answerers import answerers_of
 from sitegen.text.plain import natural_order
 
-_SHORT: Final = 12
-"""The digits of a commit's id in the slug of a snapshot."""
+_SHORT: Final = 12  # digits of a commit's id in the slug of a snapshot
 OTHERS: Final = 50
 """The most changed paths in the record of a commit that sitegen does not read."""
-_WALKED: Final = 10_000_000
-"""About the most bytes of commits that the next build need not read again."""
+_WALKED: Final = 10_000_000  # bytes, about, of the commits that the next build need not read again
 
 
 class HistoryFold:

@@ -35,7 +35,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory, RenamedEval
 from sitegen.scoring.kinds import installed_versions
 
-VERSION: Final = 21
+VERSION: Final = 22
 """Increased whenever the same history would fold to another result, or another answer be read in a content."""
 _MOST_ALIASES: Final = 20
 """The most earlier places of an eval that are looked for; for each, history is read once more."""
@@ -142,14 +142,17 @@ def advance(
         raise NothingToReportError(f"{message} There is no instruction file either.", where=where, fix=fix)
     first_new = _first_new(fold, evals, instructions)
     before = fold.before if fold.before and first_new else {}
-    changed = {eval_id: history for eval_id, history in evals.items() if history != before.get(eval_id)}
-    started: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for history in evals.values():
+    changed, started = dict[str, int](), defaultdict[str, list[tuple[str, str]]](list)
+    for name, history in evals.items():
         for snapshot in history.snapshots:
-            started[snapshot.commit.sha].append((history.id, snapshot.slug))
+            started[snapshot.commit.sha].append((name, snapshot.slug))
+        if (was := before.get(name)) != history:
+            shown = was.snapshots if was else ()
+            pairs = enumerate(zip(shown, history.snapshots, strict=False))
+            changed[name] = next((at for at, (old, new) in pairs if old != new), len(shown))
     return FoldedHistory(
         first_new=first_new,
-        changed={name: _first_new_snapshot(before.get(name), history) for name, history in changed.items()},
+        changed=changed,
         records=tuple(replace(record, snapshots=tuple(started[record.commit.sha])) for record in fold.records),
         renamed=tuple(fold.renamed),
         evals=tuple(evals.values()),
@@ -233,12 +236,6 @@ def _first_new(fold: HistoryFold, evals: dict[str, EvalHistory], instructions: t
         or any(_shown_otherwise(fold, before.get(eval_id), evals[eval_id]) for eval_id in evals)
     )
     return 0 if shows_otherwise else first
-
-
-def _first_new_snapshot(before: EvalHistory | None, history: EvalHistory) -> int:
-    known = before.snapshots if before else ()
-    pairs = enumerate(zip(known, history.snapshots, strict=False))
-    return next((index for index, (old, new) in pairs if old != new), len(known))
 
 
 def _shown_otherwise(fold: HistoryFold, before: EvalHistory | None, history: EvalHistory) -> bool:

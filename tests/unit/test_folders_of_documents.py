@@ -65,10 +65,10 @@ OTHER_FORMATS = {
 OUTPUTS, TRUTH = ("outputs",), ("ground_truth",)
 
 SHAPES: dict[str, tuple[list[Files], list[tuple[tuple[str, ...], float]]]] = {
-    "a run is a folder of documents": (
+    "a run is a folder of documents, of which one is called as a record": (
         [
-            RUNS | GOLD | in_eval("results/iteration-001 c1=1 c2=3 c3=3"),
-            in_eval("results/iteration-002 c1=1 c2=2 c3=3"),
+            RUNS | in_eval("gold c1=1 c2=2 config=3") | in_eval("results/iteration-001 c1=1 c2=3 config=3"),
+            in_eval("results/iteration-002 c1=1 c2=2 config=3"),
         ],
         [(OUTPUTS, 5 / 6), (OUTPUTS, 1.0)],
     ),
