@@ -148,10 +148,10 @@ def value(display: DisplayValue) -> str:
     return f"{inside}<i> … {omitted:,} more characters</i>" if omitted else inside
 
 
-def value_cells(judgement: Judgement, first: str = "", second: str = "") -> str:
-    """Two table cells: the expected and the actual value of a judgement, with further attributes."""
+def value_cells(judgement: Judgement) -> str:
+    """Two table cells: the expected and the actual value of a judgement."""
     expected, actual = map(value, shown_pair(judgement))
-    return f"<td{first}{_direction(expected)}>{expected}<td{second}{_direction(actual)}>{actual}"
+    return f"<td class=c-expected{_direction(expected)}>{expected}<td class=c-actual{_direction(actual)}>{actual}"
 
 
 def _direction(content: str) -> str:

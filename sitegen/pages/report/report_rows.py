@@ -316,7 +316,7 @@ def _error_cells(nouns: Nouns, placed: PlacedError, item: str | None = None, que
     return (
         f"<td class=c-type{own}>{type_label(kind, nouns)}"
         f"<td class=c-place><a href={_attribute_value(placed.field)}>{_text(place)}</a>{remark}"
-        f"{value_cells(error, ' class=c-expected', ' class=c-actual')}"
+        f"{value_cells(error)}"
     )
 
 

@@ -172,7 +172,7 @@ def _tree_value(judgement: Judgement) -> TreeValue:
     place, own_name = _tree_place(judgement)
     name = text(own_name)
     if kind == "true_negative":
-        row = f"<tr><th scope=row>{name}<td><i>blank</i><td><i>blank</i>"
+        row = f"<tr><th scope=row>{name}<td class=c-expected><i>blank</i><td class=c-actual><i>blank</i>"
     elif kind == "correct":
         row = f"<tr><th scope=row>{name}{value_cells(judgement)}"
     else:
