@@ -17,8 +17,8 @@ sitegen/pages/effects.py
     Column(name="verdict", head="Verdict", cell=EffectRow.verdict_cell),
     Column(name="flipped", head="Net", cell=lambda row, *_: len(row.flips.fixed), classes="num"),
 sitegen/pages/trend/trend_rows.py
-    yield Column(name="errors", head="Errors", cell=lambda at, _: sum(wrong[at]))
-    yield Column(name="flipped", head="Right", cell=lambda at, _: points[at].scorecard.counts.tp)
+        Column(name="change", head="Change", cell=lambda at, _: _change_cell(view, at), classes="drawn"),
+        Column(name="flipped", head="Right", cell=lambda at, _: view.points[at].scorecard.counts.tp),
 site_templates/pages/compare.html
   tables.Column("broken", "Broken", "", "num"),
   tables.Column("flipped", "Flipped", "", "num"),

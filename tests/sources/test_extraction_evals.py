@@ -60,7 +60,7 @@ def test_numbers_that_the_document_computes_otherwise_are_shown_beside_ours_with
 
 def test_the_page_of_the_eval_lists_each_column_with_its_field(project):
     page = (project.out / "evals/lamb-adu/index.html").read_text(encoding="utf-8")
-    rows = re.findall(r"<tr><td>([^<]+)<td>([^<\n]+)", page.partition('id="columns"')[2])
+    rows = re.findall(r"<tr><td[^>]*>([^<]+)<td[^>]*>([^<\n]+)", page.partition('id="columns"')[2])
     assert rows == [
         ("Climate Zone", "project.climate_zone"),
         ("Conditioned Floor Area", "envelope.conditioned_floor_area"),

@@ -79,7 +79,7 @@ def test_trend_and_terminal_name_what_an_output_is_a_copy_of():
     assert isinstance(view, TrendView)
     assert (view.series.iterations, view.series.outputs) == (3, 2)
     newest, *older = iterations(view).splitlines()
-    assert newest.startswith("<tr><td class=c-iteration>")
+    assert newest.startswith('<tr><td class="c-iteration drawn">')
     assert "back to the output of <a href=0002.html>iteration-002</a>" in newest
     assert not any("copied" in row or "same output" in row for row in older)
     chart = trend(view)

@@ -98,7 +98,7 @@ def test_the_page_of_thousands_of_iterations_is_no_larger_than_that_of_hundreds_
         "lasting changes: the newest 100 of 249",
     ):
         assert sentence in words
-    assert re.findall(r"<tr><td class=c-iteration><div><a href=(\d+)", page) == [
+    assert re.findall(r'<tr><td class="c-iteration drawn"><div><a href=(\d+)', page) == [
         str(index) for index in range(3999, 3799, -1)
     ]
     assert 'data-rows="index.js" data-loadable="3800"' in " ".join(page.split())
@@ -116,7 +116,7 @@ def test_the_file_beside_a_long_page_has_every_older_row_and_every_value_of_the_
     assert rows.replace("<tbody>", "") == trend_rows.iterations(long, older=True)
     assert max(body.count("<tr") for body in rows.split("<tbody>")) == 50, "each body is added by itself"
     assert len(folded) < 0.8 * len(rows)
-    assert re.findall(r"<tr><td class=c-iteration><div><a href=(\d+)", rows) == [
+    assert re.findall(r'<tr><td class="c-iteration drawn"><div><a href=(\d+)', rows) == [
         f"{index:04}" for index in range(3799, -1, -1)
     ]
     assert [len(values["values"][k]) for k in range(3)] == [4_000] * 3

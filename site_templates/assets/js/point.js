@@ -20,8 +20,11 @@ const written = value => {
 const metric = (value, otherwise = DASH, whole = false) =>
   (value === null ? otherwise : whole && Number.isInteger(value) ? grouped(value) : written(value));
 
-/** A count of a point, by the name of its column; 0 if the table has no such column. */
-const countOf = (row, column) => +(cellOf(row, column)?.textContent ?? "").replaceAll(",", "");
+/** What a row has in a column that the chart does not draw; a cell of no values is empty. */
+const countOf = (row, column) => {
+  const text = cellOf(row, column).textContent || "0";
+  return Number.isNaN(+text) ? text : grouped(+text);
+};
 
 /** What a row of the table says of its point. */
 class TablePoint {
@@ -46,12 +49,11 @@ class TablePoint {
 
 /** The box beside the cursor. */
 class PointBox {
-  /** The names of the columns of counts in the table are none if no values were judged one by one. */
   constructor(data, table) {
     this.data = data;
     this.off = new Set(); // the lines that are not shown
     this.heads = $("thead", table);
-    this.counted = (table.dataset.counts ?? "").split(" ").filter(Boolean);
+    this.counted = $$("th:not(.drawn)", this.heads).map(columnOf); // none if no values were judged one by one
     this.box = element("div", "tip");
   }
 
@@ -105,7 +107,7 @@ class PointBox {
     const counts = element("div", "e");
     for (const column of this.counted) {
       const part = counts.appendChild(element("span")), head = cellOf(this.heads, column);
-      part.append(...($("button", head) ?? head).cloneNode(true).childNodes, ` ${grouped(countOf(row, column))}`);
+      part.append(...($("button", head) ?? head).cloneNode(true).childNodes, ` ${countOf(row, column)}`);
     }
     return counts;
   }

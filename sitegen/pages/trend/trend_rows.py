@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Final
 
 from markupsafe import Markup
@@ -43,28 +44,34 @@ EDITED = 3
 
 
 def columns(view: TrendView) -> tuple[Column, ...]:
-    """The table of iterations. A row is the index of a point, with the texts that follow its label."""
+    """The table of iterations. A row is the index of a point, with the texts that follow its label.
+
+    The box beside a point of the chart shows all of them, those of the class ``drawn`` as the chart has them.
+    """
     values, specs, heads = view.values, view.specs[: view.drawn], view.values_of_lines[: len(view.lines[1])]
     now = Column(
         name="now",
         head="Today",
         cell=lambda at, _: "" if view.now[at][0] == values[at][0] else _trend_ratio_cell(view.now[at][0]),
-        classes="hide-s",
+        classes="drawn hide-s",
         title=f"{specs[0].label} as judged today, where that is another number",
     )
     return (
-        Column(name="iteration", head="Iteration", cell=lambda at, words: _name_cell(view, at, words)),
+        Column(name="iteration", head="Iteration", cell=partial(_name_cell, view), classes="drawn"),
         Column(
-            name="headline", head=specs[0].label, cell=lambda at, _: _trend_ratio_cell(values[at][0], specs[0].unit)
+            name="headline",
+            head=specs[0].label,
+            cell=lambda at, _: _trend_ratio_cell(values[at][0], specs[0].unit),
+            classes="drawn",
         ),
         *([now] if view.now else ()),
-        Column(name="change", head="Change", cell=lambda at, _: _change_cell(view, at)),
+        Column(name="change", head="Change", cell=lambda at, _: _change_cell(view, at), classes="drawn"),
         *(
             Column(
                 name=class_name(spec.label),
                 head=spec.label,
                 cell=lambda at, _, k=k, unit=spec.unit: _trend_ratio_cell(values[at][k], unit),
-                classes="hide-s",
+                classes="drawn hide-s",
             )
             for k, spec in enumerate(() if view.lines[1] and view.info.recorded else specs[1:], 1)
         ),
@@ -73,16 +80,15 @@ def columns(view: TrendView) -> tuple[Column, ...]:
                 name=f"variant-{k + 1}",
                 head=bounded(name, 80),
                 cell=lambda at, _, k=k: _trend_ratio_cell(heads[k][at]),
-                classes="vhead hide-s",
+                classes="drawn vhead hide-s",
             )
             for k, name in enumerate(view.lines[1])
         ),
-        *(counted_columns(view) if view.counted else ()),
+        *(_counted_columns(view) if view.counted else ()),
     )
 
 
-def counted_columns(view: TrendView) -> Iterable[Column]:
-    """The columns of counts, which the box beside a point of the chart shows as well."""
+def _counted_columns(view: TrendView) -> Iterable[Column]:
     points, nouns, linked = view.points, view.info.nouns, len(view.points) - _LINKED
     wrong = [error_numbers(point.scorecard.counts) for point in points]
 
@@ -248,9 +254,8 @@ def older_rows(view: TrendView) -> RawFile | None:
         return None
     path, chart = links.trend_rows(view.info.id), trend(view, whole=True)
     values = {name: chart.island[name] for name in COLUMNS if name in chart.island}
-    bodies = re.sub(
-        r"(?:.*\n){1,50}", r"<tbody>\g<0>", str(iterations(view, older=True))
-    )  # the script adds one at a time
+    # The script adds one body at a time.
+    bodies = re.sub(r"(?:.*\n){1,50}", r"<tbody>\g<0>", str(iterations(view, older=True)))
     rows = script_file(path, "ROWS", _folded(bodies))
     return RawFile(path, rows.content + script_file(path, "CHART", [_paths(chart), values]).content)
 
