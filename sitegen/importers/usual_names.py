@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
@@ -406,11 +406,18 @@ def _is_number(value: Value) -> bool:
     return grade is not None and grade.score is not None
 
 
-def usual_parts(columns: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return the usual names of the columns of each part in a table with these, in lower case without separators."""
-    if _SPANS.isdisjoint(columns):
-        return PARTS
-    return {**PARTS, "id": tuple(name for name in PARTS["id"] if name not in ("id", "name", "key"))}
+def usual_parts(by_name: Mapping[str, str], fits: Callable[[str, str], bool]) -> dict[str, str]:
+    """Return the column of each part that one with a usual name can be.
+
+    ``by_name``: the columns by their names in lower case without separators. ``fits``: whether a column can be a part.
+    """
+    are_spans, parts = not _SPANS.isdisjoint(by_name), dict[str, str]()
+    for part, names in PARTS.items():
+        usual = [name for name in names if name in by_name and not (are_spans and name in ("id", "name", "key"))]
+        free = (by_name[name] for name in usual if by_name[name] not in parts.values())
+        if column := next((name for name in free if fits(part, name)), None):
+            parts[part] = column
+    return parts
 
 
 def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
@@ -418,17 +425,11 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     by_name: dict[str, str] = {}
     for name in dict.fromkeys(chain.from_iterable(rows)):
         by_name.setdefault(plain_key(name), name)
-    parts: dict[str, tuple[str, ...]] = {}
-    for part, usual in usual_parts(by_name).items():
-        used = set(chain.from_iterable(parts.values()))
-        column = next((by_name[name] for name in usual if name in by_name and by_name[name] not in used), None)
-        if column is not None and part == "variant":  # whose names are several texts, at least one in several rows
-            texts = [cell for row in rows if isinstance(cell := row.get(column), str)]
-            column = column if 1 < len(set(texts)) < len(texts) else None
-        if column is not None:
-            parts[part] = (column,)
-    # A grade may be a word as well.
-    words = [name for name in SCORES if name in by_name and not any(_is_number(row.get(by_name[name])) for row in rows)]
+    variant = next(filter(None, map(by_name.get, PARTS["variant"])), "")
+    texts = [cell for row in rows if isinstance(cell := row.get(variant), str)]
+    repeat = 1 < len(set(texts)) < len(texts)  # names of variants are several texts, at least one in several rows
+    parts = usual_parts(by_name, lambda part, name: part != "variant" or (repeat and name == variant))
+    has_numbers = {name: any(_is_number(row.get(by_name[name])) for row in rows) for name in SCORES if name in by_name}
     graded = (  # a verdict in an object: ``{"ok": true, "scoring": {"passed": false}}``
         f"{name}.{key}"
         for row in rows
@@ -437,11 +438,11 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
         for key, cell in inner.items()
         if plain_key(key) in VERDICTS and is_verdict(cell)
     )
-    named = (name for name in (*VERDICTS, *WEAK_VERDICTS, *words) if _states_verdicts(by_name.get(name), rows))
-    verdict = next((by_name[name] for name in named), "")
+    words = (name for name, numeric in has_numbers.items() if not numeric)  # a grade may be a word as well
+    stating = (name for name in (*VERDICTS, *WEAK_VERDICTS, *words) if _states_verdicts(by_name.get(name), rows))
+    verdict = next((by_name[name] for name in stating), "")
     verdict = verdict if plain_key(verdict) in VERDICTS else next(graded, verdict)
-    numeric = (name for name in SCORES if name in by_name and any(_is_number(row.get(by_name[name])) for row in rows))
-    score = next((by_name[name] for name in numeric), "")
+    score = next((by_name[name] for name, numeric in has_numbers.items() if numeric), "")
     above = dict.fromkeys(
         name.partition(".")[0] for row in rows for name in row if "." in name or isinstance(row[name], dict)
     )
@@ -454,7 +455,7 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
         scores = tuple((name, "") for name in measures if any(_is_number(row.get(name)) for row in rows))
         compared = (name for plain, name in by_name.items() if plain.endswith(_COMPARED) and NAMED_VERDICT.search(name))
         verdict = next((name for name in compared if not scores and _states_verdicts(name, rows)), "")
-    sides = [plain_key(name) for part in ("expected", "output") for name in parts.get(part, ())]
+    sides = [plain_key(parts[part]) for part in ("expected", "output") if part in parts]
     is_classified = len(sides) == 2 and sides[0] in TRUE_LABELS and sides[1] in PREDICTED_LABELS
     if not (verdict or score or scores or is_classified):
         return None
@@ -462,8 +463,8 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     of_people = [name for name in of_people if _states_verdicts(name, rows)]
     person = of_people[0] if len(of_people) == 1 else ""  # of several people, nobody says whose verdict counts
     stated = (("passed", verdict), ("score", score), ("human", person))
-    parts |= {part: (column,) for part, column in stated if column}
-    return ColumnMap(parts, scores=scores)
+    parts |= {part: column for part, column in stated if column}
+    return ColumnMap({part: (column,) for part, column in parts.items()}, scores=scores)
 
 
 def _states_verdicts(column: str | None, rows: Sequence[Mapping[str, Value]]) -> bool:

@@ -275,20 +275,11 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     by_name: dict[str, str] = {}
     for name in (*table.columns, *(name for name in columns if "." in name)):
         by_name.setdefault(plain_key(name), name)
-    parts: dict[str, Any] = {}
-    for part, names in usual_parts(by_name).items():
-        unused = (by_name[name] for name in names if name in by_name and by_name[name] not in parts.values())
-        column = next((name for name in unused if _fits(part, columns[name])), None)
-        if column is not None:
-            parts[part] = column
+    parts: dict[str, Any] = {**usual_parts(by_name, lambda part, name: _fits(part, columns[name]))}
     parts |= _parts_by_own_names(parts, columns)
     if not {"id", "input"} & parts.keys() and {"expected", "output"} & parts.keys():
-        free = (
-            name
-            for name in table.columns
-            if name not in parts.values() and len(texts(columns[name])) == len(table.rows)
-        )
-        parts |= zip(["id"], free, strict=False)
+        free = (name for name in table.columns if name not in parts.values())
+        parts |= zip(["id"], (name for name in free if len(texts(columns[name])) == len(table.rows)), strict=False)
     if "id" in parts and (varied := _crossed_with(columns, parts)):
         if plain_key(parts.get("variant", "")) in PARTS["model"]:
             parts.setdefault("model", parts["variant"])
