@@ -37,7 +37,7 @@ _STYLES: Final = (
 
 _SCRIPTS: Final = (
     *("dom", "neighbours", "toggle", "point", "axes", "trend", "compare", "panes", "tables", "spans"),
-    *("sort", "later", "copy", "take", "search", "keys"),
+    *("sort", "copy", "take", "search", "keys"),
 )
 """Files of ``assets/js/`` that share one scope, in the order in which they make ``assets/app.js``."""
 

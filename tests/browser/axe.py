@@ -11,10 +11,6 @@ AXE: Final = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js"
 
 _PREPARE: Final = """kept => {
   document.querySelectorAll("details").forEach(one => { one.open = true; });
-  const style = document.createElement("style");
-  // What is laid out only when a reader comes near would otherwise seem to lie over what stands before it.
-  style.textContent = "* { content-visibility: visible !important; }";
-  document.head.append(style);
   for (const parent of document.querySelectorAll("body *")) {
     const seen = {};
     for (const one of [...parent.children].filter(one => !one.matches("td, th"))) {

@@ -302,7 +302,6 @@ def test_discrepancies_sort_by_how_long_they_have_been_wrong_with_the_keyboard_a
 
 def test_the_end_key_moves_nothing_that_is_in_sight(visit):
     page = visit(REPORT)
-    page.evaluate("() => new Promise(done => requestIdleCallback(done))")  # the page is laid out
     page.evaluate("""self.moved = 0;
       const add = list => list.getEntries().forEach(shift => { moved += shift.value; });
       new PerformanceObserver(add).observe({ type: "layout-shift" })""")
@@ -315,7 +314,7 @@ def test_the_end_key_moves_nothing_that_is_in_sight(visit):
 def test_the_order_of_the_page_stands_without_scripts(visit):
     page = visit("evals/waybills/0018.html#by-discrepancy=since-down", java_script_enabled=False)
     rows = page.locator(".disc tbody > tr:first-child:not(.item), .disc .item + tr").locator(".c-number")
-    numbers = [int(text) for text in rows.all_text_contents()]  # those far below are not laid out yet
+    numbers = [int(text) for text in rows.all_text_contents()]
     assert numbers == sorted(numbers)
     assert len(numbers) > 5
 
