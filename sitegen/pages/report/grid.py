@@ -287,20 +287,21 @@ class CaseGrid(Frozen, dict=True, gc=True):
         return Markup(f"<div class=asked>{shown}</div>" if shown else "")
 
     def _distinct(self, name: str, answers: Sequence[CaseAnswer], reference: str) -> Iterator[str]:
-        """Write the different answers of one column, each with how many repeats gave it."""
+        """Write the different answers of one column, each with how many repeats gave it; the first is open."""
         same: dict[tuple[str, bool], list[CaseAnswer]] = {}
         for answer in answers:
             same.setdefault((_plain(answer.output), answer.has_failed), []).append(answer)
         is_short = self.longest == _TEXT
         yield _who(name, answers)
-        for group in list(same.values())[: _DISTINCT if is_short else None]:
+        for place, group in enumerate(list(same.values())[: _DISTINCT if is_short else None]):
             if len(same) > 1:
                 said = ", ".join(filter(None, (f"given {len(group)} of {len(answers)} times", verdict(group))))
-                yield f"<p class=who>{said}</p>"
+                yield f"<details><summary>{said}</summary>" if place else f"<p class=who>{said}</p>"
             yield self._output(group[0], reference)
             told = [replace(group[0], transcript=())] if is_short else group  # the same answer in several ways
             yield from map(self._judges, dict.fromkeys(answer.judges for answer in told))
             yield from map(self._transcript, dict.fromkeys(own.transcript for own in told if own.transcript))
+            yield "</details>" if place else ""
         if is_short and len(same) > _DISTINCT:
             yield f"<i>{counted(len(same) - _DISTINCT, 'other answer')}</i>"
 
