@@ -24,7 +24,7 @@ from sitegen.model.timeline import ROLES, Role
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
 from sitegen.questions.comparison_files.changes import document_headline
-from sitegen.stats.counts import CELLS
+from sitegen.stats.counts import APART, CELLS
 from sitegen.text.plain import encodable
 from sitegen.text.values import as_json
 
@@ -88,8 +88,17 @@ def real(name: str, cell: Callable[[Any], float | None]) -> ExportColumn:
 
 
 def counts_at(path: str) -> tuple[ExportColumn, ...]:
-    """Return the columns of the counts at a path of attributes."""
-    return tuple(integer(name, attrgetter(f"{path}.{name}")) for name in (*CELLS, *ERROR_TYPES))
+    """Return the columns of the counts at a path of attributes; None if another one is the same number."""
+
+    def count(name: str) -> ExportColumn:
+        of, may_be_same = attrgetter(f"{path}.{name}"), name in APART
+        return integer(
+            name,
+            lambda at: None if may_be_same and not at.series.info.nouns.counts_false_positives else of(at),
+            optional=may_be_same,
+        )
+
+    return tuple(map(count, (*CELLS, *ERROR_TYPES)))
 
 
 def _commit(of: Callable[[Any], Commit]) -> tuple[ExportColumn, ...]:

@@ -35,7 +35,7 @@ from sitegen.questions.export_tables import (
     real,
     rows_of,
 )
-from sitegen.stats.counts import CountRatio, in_file_order
+from sitegen.stats.counts import CountRatio, in_file_order, same_numbers
 from sitegen.text.plain import encodable, spreadsheet_safe
 from sitegen.text.values import json_value
 
@@ -84,7 +84,7 @@ def fields(series: Series) -> DataFrame:
     Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``attribute``, the ratios that are not the
     same number as another metric, ``tp``, ``fp``, ``fn``, ``tn`` and the four error types.
     """
-    same = {name for spec in series.specs for name in spec.equals}
+    same = same_numbers(series.info.nouns, series.specs)
 
     def ratio(of_counts: CountRatio) -> ExportColumn:
         return real(of_counts.name, lambda at: of_counts.of(at.part.counts))

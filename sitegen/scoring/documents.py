@@ -10,7 +10,7 @@ from msgspec import structs
 from sitegen.model.frozen import FrozenObject
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import Kappa, Mark, MarkedText, Result, SpansPanel, Status
-from sitegen.scoring.kinds import specs_of_results
+from sitegen.scoring.kinds import nouns_of, specs_of_results
 from sitegen.scoring.responses.document import responses_document
 from sitegen.scoring.results_file import FieldCounts, Metadata, ProblemRow, ResultsDocument, field_row, fields_document
 from sitegen.stats import counts as stats
@@ -114,20 +114,23 @@ def _highlight_numbers(counts: Counts) -> HighlightNumbers:
 
 
 class CaseRow(FrozenObject):
-    """One case."""
+    """One case, as one variant and model answered it."""
 
     id: str
+    case: str
+    variant: str | None
+    model: str | None
     score: float | None
     tp: int
-    fp: int
-    fn: int
+    fp: int | None
+    fn: int | None
     tn: int
     judges: tuple[dict[str, Any], ...]
     """The name and the complete details of each judge."""
 
 
 class JudgedDocument(ResultsDocument):
-    """The results of kind ``judged``; a ratio that is the same number as another metric is null."""
+    """The results of kind ``judged``; a count or ratio that is the same number as another one is null."""
 
     form: ClassVar = "sitegen/judged-results/1"
 
@@ -142,7 +145,8 @@ class JudgedDocument(ResultsDocument):
 def judged_document(result: Result, shared: Mapping[str, Any]) -> JudgedDocument:
     """Make the document of one result. ``shared``: what the documents of all kinds have."""
     card = result.scorecard
-    same = {name for spec in specs_of_results(result) for name in spec.equals}
+    specs = specs_of_results(result)
+    same = stats.same_numbers(nouns_of(card.kind, specs), specs)
     judges: Any = {case["id"]: tuple(case["judges"]) for case in json_value(result.data)}
     return JudgedDocument(
         **shared,
@@ -153,8 +157,11 @@ def judged_document(result: Result, shared: Mapping[str, Any]) -> JudgedDocument
         cases=tuple(
             CaseRow(
                 id=document.id,
+                case=document.unit,
+                variant=document.axes.get("variant"),
+                model=document.axes.get("model"),
                 score=dict(document.metrics)["score"],
-                **dict(zip(stats.CELLS, document.counts, strict=False)),
+                **stats.cells(document.counts, same),
                 judges=judges.get(document.id, ()),
             )
             for document in card.documents

@@ -43,13 +43,13 @@ METRICS: Final = (
 _RATIOS: Final = [(ratio.name, float | None) for ratio in stats.in_file_order()]
 FieldCounts: Any = msgspec.defstruct(
     "FieldCounts",
-    [*((name, int) for name in stats.CELLS), *_RATIOS],
+    [*((name, int | None if name in stats.APART else int) for name in stats.CELLS), *_RATIOS],
     bases=(FrozenObject,),
     namespace={"__doc__": "The counts of one attribute."},
     frozen=True,
     gc=False,
 )
-"""A value with the confusion counts of an attribute, and their ratios."""
+"""A value with the confusion counts of an attribute, and their ratios; null if another one is the same number."""
 
 
 class ProblemRow(FrozenObject):
@@ -100,8 +100,8 @@ class ResultsDocument(ResultsHead, kw_only=True):
 
 
 def field_row(counts: Counts, left_out: Container[str] = ()) -> Any:
-    """Return the ``FieldCounts`` of one attribute, without some of the ratios."""
-    return FieldCounts(**dict(zip(stats.CELLS, counts, strict=False)), **stats.ratios(counts, left_out))
+    """Return the ``FieldCounts`` of one attribute, without some of the counts and ratios."""
+    return FieldCounts(**stats.cells(counts, left_out), **stats.ratios(counts, left_out))
 
 
 AlignedItems: TypeAlias = tuple[int | None, int | None, float | None, PairedBy | None]

@@ -7,10 +7,10 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from functools import lru_cache
 from math import fsum
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import Convention, Counts, ErrorNumbers, MetricSpec
+from sitegen.model.metrics import Convention, Counts, ErrorNumbers, MetricSpec, Nouns
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement, Outcome
 
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("correct", "true_negative", *ERROR_TYPES)
@@ -60,6 +60,8 @@ def by_attribute(judgements: Iterable[Judgement], first: Iterable[str] = ()) -> 
 
 
 CELLS: Final = ("tp", "fp", "fn", "tn")  # the names of the first counts, as files have them
+APART: Final = frozenset(CELLS[1:3])
+"""The counts that are one number, and no number of their own, where an answer is only right or wrong."""
 
 
 def total(counts: Iterable[Counts]) -> Counts:
@@ -176,6 +178,18 @@ BY_NAME: Final = {row.name: row for row in (*RATIOS, FIELD_ACCURACY, ACCURACY)}
 def in_file_order() -> tuple[CountRatio, ...]:
     """Return the ratios as data files list them: the headline last."""
     return (*RATIOS[1:], RATIOS[0])
+
+
+def same_numbers(nouns: Nouns, specs: Iterable[MetricSpec]) -> frozenset[str]:
+    """Return the names of the counts and ratios that are the same number as a metric, and null in data files."""
+    specs = [*specs]
+    of_verdicts = frozenset() if nouns.counts_false_positives else APART.union(row.name for row in RATIOS)
+    return of_verdicts.difference(spec.name for spec in specs).union(*(spec.equals for spec in specs))
+
+
+def cells(counts: Counts, left_out: Container[str] = ()) -> dict[str, Any]:
+    """Return each of ``CELLS``, by name; None for those that are left out."""
+    return {name: None if name in left_out else count for name, count in zip(CELLS, counts, strict=False)}
 
 
 def ratios(counts: Counts, left_out: Container[str] = ()) -> dict[str, float | None]:

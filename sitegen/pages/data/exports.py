@@ -131,11 +131,11 @@ class SeriesPoint(TypedDict):
 
 
 class SeriesClock(TypedDict):
-    """The numbers of one output, with each ratio of counts by its name; null if another metric is the same number."""
+    """The numbers of one output, with each ratio of counts by its name; null if another one is the same number."""
 
     tp: int
-    fp: int
-    fn: int
+    fp: int | None
+    fn: int | None
     tn: int
     errors: dict[ErrorType, int]
     metrics: dict[str, float | None]

@@ -25,7 +25,7 @@ from sitegen.model.timeline import ROLES, Edit
 from sitegen.pages import links
 from sitegen.pages.data.exports import patterns_data
 from sitegen.pages.labels import verdict_words
-from sitegen.stats.counts import CELLS, errors_by_type, in_file_order, ratios
+from sitegen.stats.counts import CELLS, cells, errors_by_type, in_file_order, ratios, same_numbers
 from sitegen.text.plain import spreadsheet_safe
 from sitegen.text.values import to_json_bytes
 
@@ -64,7 +64,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
     spread = variant_spread(series.specs[0], card)
     flips = point.change.flips if point.change else None
     slices = {axis: headlines_by(card, (axis,), series.specs[0].name) for axis in axes_of(card)}
-    same = {name for spec in series.specs for name in spec.equals}
+    same = same_numbers(series.info.nouns, series.specs)
     then = _clock(card, same)
     now = point.now if not series.info.recorded else None
     return {
@@ -110,7 +110,7 @@ def _clock(card: Scorecard, same: Container[str]) -> dict[str, Any]:
     counts = card.counts
     own = {metric.name: metric.value for metric in card.metrics}
     return {
-        **dict(zip(CELLS, counts, strict=False)),
+        **cells(counts, same),
         **{name: value if name in same else own.get(name, value) for name, value in ratios(counts, same).items()},
         "errors": errors_by_type(counts),
         "metrics": {name: value for name, value in own.items() if name not in _RATIOS and name not in same},
