@@ -24,23 +24,11 @@ from sitegen.model.metrics import Counts, Metric, MetricSpec, traits_of
 from sitegen.model.outcomes import CellMap
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
-from sitegen.model.series import HEADLINES, Derived, EvalInfo, Headline, Point, Series, VariantSpread
+from sitegen.model.series import HEADLINES, Derived, EvalInfo, Headline, Point, Series
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.scoring.answerers import answerers_of
 from sitegen.scoring.kinds import in_order_of, nouns_of, scorer
 from sitegen.stats.counts import error_numbers
-
-
-def variant_spread(spec: MetricSpec, card: Scorecard) -> VariantSpread | None:
-    """Return the spread of a metric; None if fewer than two variants have a value. Equal variants sort by name."""
-    values = [(dict(variant.metrics).get(spec.name), variant.name) for variant in card.variants]
-    defined = [(value, name) for value, name in values if value is not None]
-    if len(defined) < 2:
-        return None
-    sign = 1 if spec.higher_is_better else -1
-    worst = min(defined, key=lambda pair: (sign * pair[0], pair[1]))
-    best = min(defined, key=lambda pair: (-sign * pair[0], pair[1]))
-    return VariantSpread(variants=len(defined), worst=worst[0], worst_name=worst[1], best=best[0], best_name=best[1])
 
 
 def headline(point: Point, specs: tuple[MetricSpec, ...], comparable_since: int = 0) -> Headline:

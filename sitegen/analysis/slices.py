@@ -27,7 +27,8 @@ from sitegen.scoring.results_file import SliceRow
 from sitegen.scoring.usage import with_usage
 from sitegen.stats.counts import total
 from sitegen.stats.intervals import median
-from sitegen.text.plain import encodable
+from sitegen.text.plain import encodable, line
+from sitegen.text.values import metric_text
 
 _COMPARED: Final = 10_000  # documents of an output whose variants and models a page compares value by value
 NAMED_SLICES: Final = 3  # slices of an eval that a sentence names at most
@@ -171,6 +172,24 @@ def fallen_slices(series: Series) -> tuple[tuple[str, str, float], ...]:
 def headlines_by(card: Scorecard, axes: tuple[str, ...], metric: str) -> dict[str, float | None]:
     """Return a metric of each group of answers with the same values on some axes; empty if no answer states these."""
     return {BETWEEN.join(values): part.metric(metric) for values, (part, _) in _parts(card, axes)}
+
+
+def averaged(spec: MetricSpec, card: Scorecard) -> str:
+    """Name the worst and the best of the variants, else models, that a metric averages; empty unless two have a value.
+
+    Equal ones are sorted by name.
+    """
+    axis = next((axis for axis in axes_of(card) if axis in ANSWERERS), "")
+    by_name = headlines_by(card, (axis,), spec.name) if axis else {}
+    values = sorted((value, name) for name, value in by_name.items() if value is not None)
+    if len(values) < 2:
+        return ""
+    words, (low, first), (high, _) = f"average of {len(values)} {axis}s", values[0], values[-1]
+    if low == high:
+        return f"{words}: all {metric_text(low)}"
+    ends = (low, first), next(one for one in values if one[0] == high)
+    worst, best = (f"{metric_text(value)} ({line(name, 60)})" for value, name in ends)
+    return f"{words}: {worst} to {best}" if spec.higher_is_better else f"{words}: {best} to {worst}"
 
 
 def by_answerer(card: Scorecard) -> dict[str, Scorecard]:

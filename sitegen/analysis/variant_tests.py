@@ -16,7 +16,6 @@ from sitegen.model.changes import ChangeVerdict
 from sitegen.model.frozen import Frozen, FrozenObject
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import DocumentScore
-from sitegen.model.series import VariantSpread
 from sitegen.model.usage import exchanged
 from sitegen.scoring.responses.measures import METRICS
 from sitegen.stats import significance as tests
@@ -59,8 +58,8 @@ class VariantNumbers(FrozenObject):
     """In seconds."""
     latency_p95: float | None = None
     """In seconds."""
-    averaged: VariantSpread | None = None
-    """The worst and the best variant, if the output has several variants whose accuracies are averaged."""
+    averaged: str = ""
+    """The worst and the best variant, in words, if the output has several variants whose accuracies are averaged."""
 
 
 class MetricTest(FrozenObject):

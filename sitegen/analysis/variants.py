@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.series import variant_spread
-from sitegen.analysis.slices import Slice, part_of, whole
+from sitegen.analysis.slices import Slice, averaged, part_of, whole
 from sitegen.analysis.variant_tests import (
     Confidence,
     Ranked,
@@ -28,7 +27,6 @@ from sitegen.analysis.variant_tests import (
 )
 from sitegen.model.changes import ChangeVerdict
 from sitegen.model.scorecards import Result, VariantScore
-from sitegen.model.series import VariantSpread
 from sitegen.model.usage import exchanged
 from sitegen.scoring.responses.measures import METRICS
 from sitegen.stats.counts import judged, total
@@ -102,8 +100,8 @@ def confidence(rows: Sequence[Ranked], pairs: Sequence[VariantPair], overall_win
 _TESTED: Final[tuple[TestedMetric, ...]] = ("accuracy", "quality")
 
 
-def variant_sample(variant: VariantScore, answers: Slice, averaged: VariantSpread | None = None) -> VariantSample:
-    """Measure a variant that gave these answers. ``averaged``: as in ``VariantNumbers``."""
+def variant_sample(variant: VariantScore, answers: Slice) -> VariantSample:
+    """Measure a variant that gave these answers."""
     documents, values = answers.card.documents, dict(variant.metrics)
     counts = total(document.counts for document in documents)
     numbers: dict[str, Any] = {
@@ -118,7 +116,7 @@ def variant_sample(variant: VariantScore, answers: Slice, averaged: VariantSprea
         "failed": variant.failed,
         "models": variant.models,
         "judges": variant.judges,
-        "averaged": averaged,
+        "averaged": "",
     }
     return VariantSample(measured=VariantNumbers(**numbers), cases=cases_by_id(documents), answers=answers)
 
@@ -151,7 +149,8 @@ def variant_of(name: str, result: Result, *, beside: Sequence[Result] = ()) -> V
         models=tuple(sorted({model for each in card.variants for model in each.models})),
         judges=tuple(sorted({judge for each in card.variants for judge in each.judges})),
     )
-    return variant_sample(score, answers, variant_spread(METRICS[0], card))
+    sample = variant_sample(score, answers)
+    return replace(sample, measured=replace(sample.measured, averaged=averaged(METRICS[0], card)))
 
 
 def variant_comparison(

@@ -113,7 +113,8 @@ def history_lines(series: Series) -> list[str]:
 
 def _point_lines(series: Series, index: int, widths: Sequence[int], *, both: bool) -> Iterator[str]:
     """Yield the lines of a point; ``both``: with the headline as judged today, too."""
-    from sitegen.pages.labels import STALE, STATUSES, averaged, changes, signed, span, verdict_word, verdict_words
+    from sitegen.analysis.slices import averaged
+    from sitegen.pages.labels import STALE, STATUSES, changes, signed, span, verdict_word, verdict_words
     from sitegen.stats.counts import errors
 
     point, before = series.points[index], series.points[index - 1] if index else None

@@ -21,8 +21,8 @@ from sitegen.analysis.effects import best_output, windows
 from sitegen.analysis.notes import notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_otherwise
 from sitegen.analysis.regressions import steps_of
-from sitegen.analysis.series import headline, mixes_percentages, problems_of_point, problems_of_points, variant_spread
-from sitegen.analysis.slices import answerers, fallen_slices
+from sitegen.analysis.series import headline, mixes_percentages, problems_of_point, problems_of_points
+from sitegen.analysis.slices import answerers, averaged, fallen_slices
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.config.notes import Notes, read_notes
@@ -279,12 +279,13 @@ class _EvalJob:
             since_best=known.summary.since_best
             if known and known.summary.best_output == best
             else since_best(series, best.at if best else None, self._cards.results),
-            spread=variant_spread(series.specs[0], point.scorecard) if point else None,
+            averaged=averaged(series.specs[0], point.scorecard) if point else "",
             patterns=patterns,
             fields=field_summaries(series),
             fallen=known.summary.fallen if known else fallen_slices(series),
             notes=len(self._notes),
             targets=tuple((row.label, row.status == "PASS") for row in judged.rows if row.status != "SKIP"),
+            has_variants=point is not None and point.scorecard.has_variants,
             has_answerers=point is not None and bool(answerers(point.scorecard)),
         )
 

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from sitegen.analysis.causes import count_causes
 from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.noise.samples import interval_of
-from sitegen.analysis.slices import answerers, cheapest, crowded
+from sitegen.analysis.slices import answerers, averaged, cheapest, crowded
 from sitegen.engine.jinja_classes import DirectContext, Environment, TemplateBytecode
 from sitegen.model.commits import WORKTREE
 from sitegen.model.outcomes import ERROR_TYPES
@@ -155,6 +155,7 @@ GLOBALS: Final[dict[str, object]] = {
     "error_changes": error_changes,
     "number_of_cells": number_of_cells,
     "answerers": answerers,
+    "averaged": averaged,
     "cheapest": cheapest,
     "crowded": crowded,
     "interval_of": interval_of,

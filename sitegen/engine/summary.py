@@ -192,8 +192,7 @@ def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
         moved_by += f", {verdict_word(summary.change.verdict, spec.higher_is_better)}"
     moved = split(parts, spec) if parts else {}
     around = f" ({number(summary.interval.low)} to {number(summary.interval.high)})" if summary.interval else ""
-    if spread := summary.spread:
-        around += f", average of {count(spread.variants)} variants from {number(spread.worst)} to {number(spread.best)}"
+    around += f", {name(summary.averaged)}" if summary.averaged else ""
     remarks = [*_eval_remarks(summary)]
     for axis, value, fall in summary.fallen[:NAMED_SLICES]:
         remarks.append(f"worse where {code(axis, NAME)} is {code(value, NAME)}: {signed(fall, spec.unit)}")

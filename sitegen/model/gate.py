@@ -8,7 +8,6 @@ from sitegen.model.changes import ChangeVerdict, Comparability, DeltaParts
 from sitegen.model.frozen import FrozenObject
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Fate
-from sitegen.model.series import VariantSpread
 from sitegen.model.timeline import RoleSet
 from sitegen.model.usage import Exchange
 
@@ -83,9 +82,9 @@ class GateMetric(FrozenObject):
     higher_is_better: bool = True
     range: tuple[float, float | None] = (0.0, 1.0)  # an amount has no greatest value
     """The range of the metric; `points` and `drop` are hundredths of it."""
-    base_variants: VariantSpread | None = None
-    """The worst and the best variant of the prompt that `base` averages; null with fewer than two."""
-    head_variants: VariantSpread | None = None
+    averaged: tuple[str, str] = ("", "")
+    """Which variants or models `base` and `head` average, with the worst and the best; empty for other metrics than the
+    headline, and unless two have a value."""
     label: str = ""
     """The name as reports write it."""
     unit: str = ""

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.model.changes import Change, ChangeVerdict, Interval, Noise, Step
 from sitegen.model.commits import Commit
-from sitegen.model.frozen import Frozen, FrozenObject, field
+from sitegen.model.frozen import Frozen, field
 from sitegen.model.metrics import ErrorNumbers, MetricSpec, Nouns, traits_of
 from sitegen.model.outcomes import CellMap, Flips, Verdict
 from sitegen.model.scorecards import Scorecard
@@ -131,16 +131,6 @@ class SuspectTruth(Frozen):
 
 HEADLINES: Final = 3
 """Number of metrics stored for every point: the headline and the metrics drawn beside it."""
-
-
-class VariantSpread(FrozenObject):
-    """The worst and the best variant of the prompt at one output, whose headline is the average of its variants."""
-
-    variants: int
-    worst: float
-    worst_name: str
-    best: float
-    best_name: str
 
 
 class EvalInfo(Frozen):
@@ -366,9 +356,8 @@ class EvalSummary(Frozen):
     """The headline that the record of the newest output states, if another one was computed."""
     since_best: ChangeVerdict | None = None
     """The change from the best output to the newest point (``analysis/standing.py``)."""
-    spread: VariantSpread | None = None
-    """The variants whose average the headline of the newest point is; None with fewer than two variants of the
-    prompt."""
+    averaged: str = ""
+    """What the headline of the newest point averages, in words (``averaged`` of ``analysis/slices.py``)."""
     patterns: tuple[PatternSummary, ...] = ()
     """What wrong values of the newest output have in common: the patterns of the most errors first."""
     fields: tuple[FieldSummary, ...] = ()
@@ -380,6 +369,8 @@ class EvalSummary(Frozen):
     """Number of notes of people about its cases."""
     targets: tuple[tuple[str, bool], ...] = ()
     """The label of each metric of the newest point that has a target and a value, and whether it reaches the target."""
+    has_variants: bool = False
+    """As in ``Scorecard``, of the newest point."""
     has_answerers: bool = False
     """Whether several variants or models gave the answers of the newest output, so that a page compares them."""
 

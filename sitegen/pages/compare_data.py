@@ -24,7 +24,7 @@ from sitegen.analysis.change import best_before_newest, changes
 from sitegen.analysis.flips import fate_of
 from sitegen.analysis.noise.samples import interval_of, is_counted
 from sitegen.analysis.series import series_of
-from sitegen.analysis.slices import answerers, part_of
+from sitegen.analysis.slices import answerers, averaged, part_of
 from sitegen.importers.case import BETWEEN
 from sitegen.model.changes import Change, ChangeVerdict
 from sitegen.model.commits import WORKTREE, Commit
@@ -40,7 +40,7 @@ from sitegen.pages.compare_cells import FEWEST, STATES, CellSource
 from sitegen.pages.effects import verdict_pill
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
-from sitegen.pages.labels import SAME_OUTPUT, averaged, in_both, moved_by, own_unit, smallest_change
+from sitegen.pages.labels import SAME_OUTPUT, in_both, moved_by, own_unit, smallest_change
 from sitegen.pages.report.why_rows import because
 from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import cut, day, line

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from sitegen.analysis.noise.samples import interval_of, is_counted
-from sitegen.analysis.series import repeats_the_point_before, variant_spread
+from sitegen.analysis.series import repeats_the_point_before
 from sitegen.importers.case import BETWEEN
 from sitegen.model.changes import ChangeVerdict, DeltaParts, Ends, Interval, MetricDelta, Overlap, StepStatus, Unit
 from sitegen.model.commits import Commit
@@ -16,7 +16,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
 from sitegen.model.outcomes import ErrorType, State
 from sitegen.model.scorecards import Scorecard, Status
-from sitegen.model.series import Point, Series, VariantSpread
+from sitegen.model.series import Point, Series
 from sitegen.model.timeline import Cause, Role
 from sitegen.model.usage import Exchange, regraded
 from sitegen.stats.intervals import around_mean
@@ -125,21 +125,6 @@ def bad_runs(names: Sequence[str]) -> str:
         return ""
     listed = first_names(names, 5, lambda name: line(name, 40))
     return f"Left out as bad runs, far off the outputs made alike: {listed}."
-
-
-def spread_words(spread: VariantSpread) -> str:
-    """The range of variants that the headline averages: the worst and the best, by their names in the project."""
-    average = f"average of {spread.variants} variants"
-    if spread.worst == spread.best:
-        return f"{average}: all {metric_text(spread.best)}"
-    worst, best = line(spread.worst_name, 60), line(spread.best_name, 60)
-    return f"{average}: {metric_text(spread.worst)} ({worst}) to {metric_text(spread.best)} ({best})"
-
-
-def averaged(spec: MetricSpec, card: Scorecard) -> str:
-    """The same of a scorecard; empty if it has no variants."""
-    spread = variant_spread(spec, card)
-    return spread_words(spread) if spread else ""
 
 
 def subject_of(commit: Commit, longest: int) -> str:

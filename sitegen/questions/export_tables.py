@@ -10,7 +10,6 @@ from operator import attrgetter
 from typing import Any, Final, Literal, TypeAlias
 
 from sitegen import __version__
-from sitegen.analysis.series import variant_spread
 from sitegen.analysis.slices import slices_of
 from sitegen.engine.timeline import Timeline
 from sitegen.importers.case import BETWEEN
@@ -19,7 +18,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES, Value
 from sitegen.model.scorecards import ANSWERERS
-from sitegen.model.series import Point, Series, VariantSpread
+from sitegen.model.series import Point, Series
 from sitegen.model.timeline import ROLES, Role
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
@@ -127,10 +126,6 @@ def _usage(at: At) -> RunUsage:
     return at.point.scorecard.usage or RunUsage()
 
 
-def _spread(at: At) -> VariantSpread | None:
-    return variant_spread(at.part, at.point.scorecard)
-
-
 def _tags(at: At) -> str | None:
     """Return the tags of a document as a JSON object."""
     tags: Value = {axis: value for axis, value in at.part.axes.items() if axis not in ANSWERERS}
@@ -202,8 +197,6 @@ TABLES: Final = (
             real("change", lambda at: at.delta.change),
             *map(_by_cause, ROLES),
             *_interval(lambda at: at.point.interval if at.part is at.series.specs[0] else None),
-            real("variants_worst", lambda at: getattr(_spread(at), "worst", None)),
-            real("variants_best", lambda at: getattr(_spread(at), "best", None)),
         ),
         key=("eval_id", "point", "metric"),
         references=(_POINT,),

@@ -10,7 +10,7 @@ from itertools import chain
 from msgspec.structs import replace
 
 from sitegen.analysis.gate import check_eval, check_report, gate_metric, limits_of, looser_limits, stranger
-from sitegen.analysis.series import variant_spread
+from sitegen.analysis.slices import averaged
 from sitegen.config.findings import error_of
 from sitegen.config.models import GateSettings, Limit, SlicedLimits
 from sitegen.config.site import read_site
@@ -193,7 +193,7 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
         replace(
             gate_metric(spec, Limit(floor=limits[spec.name].floor)),
             head=card.metric(spec.name),
-            head_variants=variant_spread(spec, card),
+            averaged=("", averaged(spec, card) if spec is own[0] else ""),
         )
         for spec in held_specs(own, [card], limits)
     ]

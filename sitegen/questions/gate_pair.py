@@ -19,8 +19,8 @@ from sitegen.analysis.noise.changes import moved_cases
 from sitegen.analysis.noise.metrics import metric_verdict
 from sitegen.analysis.noise.repeats import noise_so_far
 from sitegen.analysis.noise.samples import is_counted, number_judged
-from sitegen.analysis.series import first_points_with_output, series_of, variant_spread
-from sitegen.analysis.slices import part_of, slices_of
+from sitegen.analysis.series import first_points_with_output, series_of
+from sitegen.analysis.slices import averaged, part_of, slices_of
 from sitegen.config.models import GateSettings, Limit
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.errors import POINTER
@@ -208,8 +208,7 @@ class GatedPair:
                 parts=None if spec.recorded else moved.parts,
                 by_base=None if moved.change is None or first is None or mixed is None else mixed - first,
                 noise=None if moved.change is None else self._noise(spec),
-                base_variants=variant_spread(spec, before),
-                head_variants=variant_spread(spec, after),
+                averaged=(averaged(spec, before), averaged(spec, after)) if spec is self._specs[0] else ("", ""),
             )
 
     def _compared(self, draft: GateEval) -> GateEval:

@@ -23,7 +23,7 @@ from sitegen.errors import SitegenError
 from sitegen.model.commits import WORKTREE
 from sitegen.model.gate import SCHEMA, GateEval, GateMetric, GateReport, Reason
 from sitegen.model.metrics import Nouns, traits_of
-from sitegen.pages.labels import smallest_change, spread_words, verdict_word, verdict_words
+from sitegen.pages.labels import smallest_change, verdict_word, verdict_words
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.usage import all_specs
 from sitegen.stats.counts import PASSED
@@ -109,8 +109,7 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
             by_base=metric.by_base,
             reasons=tuple(reason for reason in metric.reasons if reason in GIVEN),
             noise=metric.noise and replace(metric.noise, change=metric.change),
-            base_variants=metric.base_variants,
-            head_variants=metric.head_variants,
+            averaged=metric.averaged,
         )
 
     return check_eval(
@@ -151,9 +150,9 @@ def _missed_floor(metric: GateMetric) -> str:
 
 def spread_sentences(metric: GateMetric) -> Iterator[str]:
     """Yield the variants that the values of a metric average at base and head, if an output has several variants."""
-    for side, spread in (("base", metric.base_variants), ("head", metric.head_variants)):
-        if spread:
-            yield f"{metric.label} at the {side}: {spread_words(spread)}."
+    for side, words in zip(("base", "head"), metric.averaged, strict=True):
+        if words:
+            yield f"{metric.label} at the {side}: {line(words, 200)}."
 
 
 def eval_sentence(check: GateEval, reason: Reason) -> str:

@@ -262,7 +262,8 @@ def test_the_document_holds_the_numbers_and_the_details_as_they_were_written():
     judge: Any = CASE["evaluator_results"][0]  # type: ignore[index]
     assert body["cases"] == [
         {
-            "id": "a",
+            **dict.fromkeys(("id", "case"), "a"),
+            **dict.fromkeys(("variant", "model")),
             "score": 0.5,
             **dict.fromkeys(("fp", "tn"), 0),
             "tp": 1,

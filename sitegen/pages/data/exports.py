@@ -23,7 +23,7 @@ from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ErrorType
 from sitegen.model.scorecards import Result, Status
-from sitegen.model.series import EvalInfo, EvalSummary, PatternSummary, VariantSpread
+from sitegen.model.series import EvalInfo, EvalSummary, PatternSummary
 from sitegen.model.site import RawFile
 from sitegen.model.timeline import Cause, Snapshot
 from sitegen.model.usage import RunUsage
@@ -114,8 +114,6 @@ class SeriesPoint(TypedDict):
     """The change since the previous point; None at the first."""
     interval: Ends | None
     """Lower and upper bound around the headline metric."""
-    variants: NotRequired[VariantSpread]
-    """The variants that the headline averages; omitted with fewer than two variants of the prompt."""
     usage: NotRequired[RunUsage]
     """Usage of the output, its models and judges; omitted if no file states any of them."""
     slices: NotRequired[dict[str, dict[str, float | None]]]

@@ -180,7 +180,7 @@ def _pages_of_eval(summary: EvalSummary) -> Iterator[SearchEntry]:
         )
     if summary.notes:
         yield SearchEntry("Notes", links.notes(eval_id), f"{name}: what people said about its cases")
-    if summary.spread:
+    if summary.has_variants:
         yield SearchEntry("Compare variants", links.variants(eval_id), name)
     if summary.is_compared:
         compared = "iterations" if len(summary.headlines) > 1 else "answers"

@@ -13,10 +13,8 @@ from typing import Any, Final
 from msgspec.structs import asdict
 
 from sitegen.analysis.flips import number_of_cells
-from sitegen.analysis.series import variant_spread
 from sitegen.analysis.slices import axes_of, headlines_by
 from sitegen.model.changes import Change
-from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import PatternSummary, Series
@@ -35,9 +33,6 @@ _NUMBERS: Final = (*CELLS, *_RATIOS)
 _FATES: Final = ("fixed", "broken", "still")
 _WHY: Final = ("now", *ROLES, "comparable", "common", "stale", *_FATES, "interval_low", "interval_high", "same_as")
 """Columns of the table on the causes and the uncertainty of the headline's change, and on copies."""
-
-_VARIANTS: Final = ("variants_worst", "variants_best")
-"""Columns for kinds whose headline averages the variants of a prompt."""
 
 
 def series_files(series: Series, patterns: Sequence[PatternSummary] | None = None) -> tuple[RawFile, RawFile]:
@@ -61,7 +56,6 @@ def series_files(series: Series, patterns: Sequence[PatternSummary] | None = Non
 def _exported_point(series: Series, index: int) -> dict[str, Any]:
     point = series.points[index]
     at, card = point.snapshot, point.scorecard
-    spread = variant_spread(series.specs[0], card)
     flips = point.change.flips if point.change else None
     slices = {axis: headlines_by(card, (axis,), series.specs[0].name) for axis in axes_of(card)}
     same = same_numbers(series.info.nouns, series.specs)
@@ -84,7 +78,6 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
         "now": then if now is card else now and _clock(now, same),
         "delta": _exported_delta(point.change, series) if point.change else None,
         "interval": point.interval and [point.interval.low, point.interval.high],
-        **({"variants": asdict(spread)} if spread else {}),
         **({"usage": asdict(card.usage)} if card.usage else {}),
         **({"slices": slices} if slices else {}),
         **{name: flips and number_of_cells(getattr(flips, name)) for name in _FATES},
@@ -136,11 +129,10 @@ def _exported_delta(delta: Change, series: Series) -> dict[str, Any]:
 
 def _table(series: Series, points: Iterable[dict[str, Any]]) -> bytes:
     """A line for each point. Evals of a kind have the same columns, but for usage columns if an output states usage."""
-    averages = traits_of(series.info.kind).answers_cases
     states_usage = any(point.scorecard.usage for point in series.points)
     further = [spec.name for spec in series.specs if spec.name not in _RATIOS]
     head = ["iteration", *_TEXTS, "cause", "status", *_NUMBERS, *ERROR_TYPES, *map(spreadsheet_safe, further)]
-    head += ["delta", "report", *_WHY, *_VARIANTS * averages, *("models", "judges") * states_usage]
+    head += ["delta", "report", *_WHY, *("models", "judges") * states_usage]
     rows: list[Sequence[str]] = [head]
     for point in points:
         then, delta = point["then"], point["delta"] or {}
@@ -164,8 +156,6 @@ def _table(series: Series, points: Iterable[dict[str, Any]]) -> bytes:
             *(point["interval"] or (None, None)),
             point["same_as"],
         ]
-        if averages:
-            row += (point.get("variants", {}).get(end) for end in ("worst", "best"))
         if states_usage:
             usage = point.get("usage", {})
             row += (", ".join(usage.get(name, ())) for name in ("models", "judges"))

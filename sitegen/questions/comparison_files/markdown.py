@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from sitegen.analysis.variant_tests import SPECS, MetricTest, PairedFate, VariantComparison, VariantPair
 from sitegen.model.changes import ChangeVerdict, Interval
-from sitegen.pages.labels import moved_by, spread_words, verdict_word, verdict_words
+from sitegen.pages.labels import moved_by, verdict_word, verdict_words
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.kinds import nouns_of
@@ -73,7 +73,7 @@ def _metric_lines(comparison: VariantComparison) -> Iterator[str]:
     yield from (*table(heads, rows, range(1, 9)), "")
     for variant in comparison.variants:
         if variant.averaged:
-            yield from (f"Accuracy of {name(variant.name)}: {prose(spread_words(variant.averaged))}.", "")
+            yield from (f"Accuracy of {name(variant.name)}: {prose(variant.averaged)}.", "")
 
 
 def _usage_lines(comparison: VariantComparison) -> Iterator[str]:
