@@ -24,7 +24,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from sitegen.model.commits import Commit
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.timeline import Edit, InstructionHistory, Snapshot
 from sitegen.text.plain import moment_of
 
@@ -159,10 +159,8 @@ class OutputEdits(Frozen, gc=True, dict=True):
     @cached_property
     def _by_prefix(self) -> dict[str, list[Commit]]:
         """All commits in their order, by the first digits of their ids. Few evals have outputs that record a commit."""
-        by_prefix: dict[str, list[Commit]] = {}
-        for commit in sorted((*(edit.commit for edit in self.edits), *self._outputs), key=_POSITION):
-            by_prefix.setdefault(commit.sha[:_SHORTEST_ID], []).append(commit)
-        return by_prefix
+        commits = sorted((*(edit.commit for edit in self.edits), *self._outputs), key=_POSITION)
+        return grouped((commit.sha[:_SHORTEST_ID], commit) for commit in commits)
 
 
 def attributed_to(made_with: Sequence[Commit]) -> int:

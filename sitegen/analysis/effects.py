@@ -20,7 +20,7 @@ from sitegen.analysis.edits import BEFORE_ANY, attributed_to, other_edit
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.changes import Change, ChangeVerdict, Decision
 from sitegen.model.commits import Commit
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.series import HEADLINES, BestOutput, Effect, EvalInfo, EvalSummary, Headline, Point, Series, Window
 from sitegen.model.timeline import InstructionHistory
@@ -102,10 +102,8 @@ class EffectIndex:
         """``driven_by``: maps evals to the paths of the files that drive them; every file drives any other eval."""
         self._driven_by = driven_by
         self._summaries = {summary.info.id: summary for summary in summaries}
-        self._windows: dict[int, list[tuple[EvalSummary, Window]]] = {}
-        for summary in self._summaries.values():
-            for window in summary.windows:
-                self._windows.setdefault(window.edit, []).append((summary, window))
+        every = ((summary, window) for summary in self._summaries.values() for window in summary.windows)
+        self._windows = grouped((window.edit, (summary, window)) for summary, window in every)
 
     def effects_of(self, position: int, path: str | None = None) -> tuple[Effect, ...]:
         """Return the effects of the edit at a commit's position, in the order of the evals.

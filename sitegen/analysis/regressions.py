@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from sitegen.analysis.deltas import Compared, MetricsFor, comparable_since
 from sitegen.analysis.series import first_of_each_output, output_of
 from sitegen.model.changes import MetricStep, Moved, Step, StepStatus
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.series import HEADLINES, Point, Series
@@ -94,10 +94,8 @@ def steps_of(series: Series) -> tuple[Step, ...]:
 
 def _stretches(points: Sequence[Point], metric: str) -> list[list[int]]:
     """Return the indices of points in lists, each of points that can be compared with the one before."""
-    stretches: dict[int, list[int]] = {}
-    for index, first in enumerate(comparable_since([point.scorecard for point in points], metric)):
-        stretches.setdefault(first, []).append(index)
-    return list(stretches.values())
+    firsts = comparable_since([point.scorecard for point in points], metric)
+    return list(grouped((first, index) for index, first in enumerate(firsts)).values())
 
 
 def _documents(points: Iterable[Point]) -> list[frozenset[str]]:
@@ -264,9 +262,7 @@ class _StepSearch(Frozen):
 
 def _steps_by_point(steps_of_metrics: Iterable[_MetricLevels]) -> list[list[_MetricLevels]]:
     """Group the steps of several metrics at one point, or at two neighbours: noise may put them a point apart."""
-    by_start: dict[int, list[_MetricLevels]] = {}
-    for step in steps_of_metrics:
-        by_start.setdefault(step.after.start, []).append(step)
+    by_start = grouped((step.after.start, step) for step in steps_of_metrics)
     groups: list[list[_MetricLevels]] = []
     for start, steps in sorted(by_start.items()):
         names = {step.spec.name for step in steps}

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.slices import Slice
 from sitegen.model.changes import ChangeVerdict
-from sitegen.model.frozen import Frozen, FrozenObject
+from sitegen.model.frozen import Frozen, FrozenObject, grouped
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import DocumentScore
 from sitegen.model.usage import exchanged
@@ -176,16 +176,13 @@ class CaseOutcome(Frozen):
 
 def cases_by_id(documents: Iterable[DocumentScore]) -> dict[str, CaseOutcome]:
     """Sum up the answers of a variant to each case, by the id of the case, in the order of the documents."""
-    grouped: dict[str, list[DocumentScore]] = {}
-    for document in documents:
-        grouped.setdefault(document.unit, []).append(document)
     return {
         case: CaseOutcome(
             category=answered[0].axes.get("category", ""),
             right=ACCURACY.of(total(document.counts for document in answered)),
             grade=mean_of(dict(document.metrics).get("average_quality") for document in answered),
         )
-        for case, answered in grouped.items()
+        for case, answered in grouped((document.unit, document) for document in documents).items()
     }
 
 

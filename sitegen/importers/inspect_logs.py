@@ -42,6 +42,7 @@ from sitegen.importers.tool_values import (
     written,
 )
 from sitegen.importers.usual_names import stated_confidence
+from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
@@ -149,11 +150,12 @@ class _Log(ToolObject):
         self, sample: str, epochs: list[_Epoch], grade: Callable[[str, Value], AnswerGrade]
     ) -> Iterator[Opinion]:
         """The opinions of all scorers. If a scorer gives several values, each has a separate name."""
-        stated: dict[str, list[tuple[_Epoch, str, dict[str, Value], Value]]] = {}
-        for epoch in epochs:
-            for scorer, score in epoch.scores.items():
-                for name, value in _named_values(scorer, members(score).get("value")):
-                    stated.setdefault(name, []).append((epoch, scorer, members(score), value))
+        stated = grouped(
+            (name, (epoch, scorer, members(score), value))
+            for epoch in epochs
+            for scorer, score in epoch.scores.items()
+            for name, value in _named_values(scorer, members(score).get("value"))
+        )
         for name, answers in stated.items():
             scorer = answers[0][1]
             reduced = dict(_named_values(scorer, self.reduced.get((scorer, sample))))
@@ -225,9 +227,9 @@ def read(content: bytes) -> JudgedResults:
             f"it has {stated} of Inspect's logs, and only version {VERSION} is known",
             "Convert it with `inspect log convert` of a version of Inspect that writes this one.",
         )
-    log, epochs, off_scale = _Log(value), dict[str, list[_Epoch]](), Counter[str]()
-    for place, epoch in enumerate(map(_Epoch, filter(members, samples)), 1):
-        epochs.setdefault(epoch.id or f"sample {place}", []).append(epoch)
+    log, off_scale = _Log(value), Counter[str]()
+    numbered = enumerate(map(_Epoch, filter(members, samples)), 1)
+    epochs = grouped((epoch.id or f"sample {place}", epoch) for place, epoch in numbered)
     cases = [log.case(name, of_sample, off_scale) for name, of_sample in epochs.items()]
     findings += findings_of_samples(cases, off_scale)
     if log.status != "success":

@@ -39,6 +39,7 @@ from sitegen.importers.tool_values import (
     value_at,
     written,
 )
+from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
@@ -80,10 +81,7 @@ def read(content: bytes) -> JudgedResults:
     judge: dict[str, Value] = {key: arguments[key] for key in _JUDGE if arguments.get(key)}
     is_graded = bool(arguments.get("modelgraded_spec"))  # by the last model of the run
     grader = Grader(grader_name(models[-1] if models else "", as_json(judge))) if is_graded else None
-    samples: dict[str, list[_Event]] = {}
-    for event in map(_Event, lines):
-        if event.sample:
-            samples.setdefault(event.sample, []).append(event)
+    samples = grouped((event.sample, event) for event in map(_Event, lines) if event.sample)
     if not samples:
         raise UnreadableError("it has no events of samples", _FIX)
     off_scale: Counter[str] = Counter()

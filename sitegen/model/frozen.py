@@ -1,12 +1,16 @@
-"""The bases of values with named fields."""
+"""The bases of values with named fields, and groups of values."""
 
 from __future__ import annotations
 
-from typing import dataclass_transform
+from collections.abc import Iterable
+from typing import TypeVar, dataclass_transform
 
 import msgspec
 from msgspec import field as field
 from msgspec.structs import replace as replace
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))
@@ -21,3 +25,11 @@ class Frozen(msgspec.Struct, frozen=True, gc=False, array_like=True):
 @dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))
 class FrozenObject(msgspec.Struct, frozen=True, gc=False):
     """A value like ``Frozen`` whose JSON is an object with the names of the fields."""
+
+
+def grouped(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
+    """Return the values of each key, in their order; the keys are in the order of their first values."""
+    groups: dict[_K, list[_V]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from sitegen.model.frozen import Frozen, field
+from sitegen.model.frozen import Frozen, field, grouped
 
 
 class Unusable(Frozen):
@@ -223,11 +223,7 @@ class CellMap(Frozen):
     @property
     def by_attribute(self) -> dict[str, list[Cell]]:
         """The cells of each attribute, in the order of the map. A cell is listed under its earlier attributes too."""
-        cells_of: dict[str, list[Cell]] = {}
-        for cell in self.cells:
-            for attribute in (cell.attribute, *cell.earlier_attributes):
-                cells_of.setdefault(attribute, []).append(cell)
-        return cells_of
+        return grouped((name, cell) for cell in self.cells for name in (cell.attribute, *cell.earlier_attributes))
 
     @property
     def documents_of_points(self) -> dict[str, bytearray]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.commits import ChangedPath, Commit
-from sitegen.model.frozen import Frozen, field, replace
+from sitegen.model.frozen import Frozen, field, grouped, replace
 from sitegen.model.usage import RunUsage
 
 Cause: TypeAlias = Literal["outputs", "ground_truth", "mapping", "schema", "settings"]
@@ -61,9 +61,7 @@ class Snapshot(Frozen):
     @property
     def repeated_runs(self) -> "list[Snapshot]":
         """Each repeated run of the iteration as a snapshot, also if its output cannot be read. A run is a folder."""
-        folders: dict[str, list[Blob]] = {}
-        for blob in self.runs:
-            folders.setdefault(blob.path.rpartition("/")[0], []).append(blob)
+        folders = grouped((blob.path.rpartition("/")[0], blob) for blob in self.runs)
         return [replace(self, outputs=tuple(blobs), runs=(), usage=None) for blobs in folders.values()]
 
     @property

@@ -16,7 +16,7 @@ from sitegen.analysis.edits import OutputEdits, other_edit
 from sitegen.analysis.flips import number_of_cells
 from sitegen.model.changes import Change, ChangeVerdict
 from sitegen.model.commits import Commit
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
 from sitegen.model.series import HEADLINES, Effect, EvalInfo, Headline, Point, Series
@@ -213,10 +213,7 @@ class CommitView(Frozen, dict=True, gc=True):
             for row in self.moved
             if (effect := self.move(row.info.id).effect) and (row.verdict or row.spec.recorded)
         ]
-        names: dict[tuple[Commit, int], list[str]] = {}
-        for name, effect in compared:
-            for edit in effect.edits:
-                names.setdefault(edit, []).append(name)
+        names = grouped((edit, name) for name, effect in compared for edit in effect.edits)
         newest = sorted(names, key=lambda edit: -edit[0].position)
         return [(*edit, [] if len(names[edit]) == len(compared) else names[edit]) for edit in newest]
 

@@ -28,13 +28,13 @@ from sitegen.analysis.slices import answerers, averaged, part_of
 from sitegen.importers.case import BETWEEN
 from sitegen.model.changes import Change, ChangeVerdict
 from sitegen.model.commits import WORKTREE, Commit
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.outcomes import Fate, Period
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Point, Series
 from sitegen.model.site import RawFile
-from sitegen.model.timeline import Blob, Edit
+from sitegen.model.timeline import Blob
 from sitegen.pages import labels, links
 from sitegen.pages.compare_cells import FEWEST, STATES, CellSource
 from sitegen.pages.effects import verdict_pill
@@ -307,10 +307,8 @@ def editing_commits(series: Series) -> tuple[EditingCommit, ...]:
     """The commits that edited instructions of an eval, oldest first."""
     commits = []
     for index, point in enumerate(series.points):
-        edited: dict[int, list[Edit]] = {}
-        for edit in point.edits:  # in the order of commits; a position is hashed faster than a whole commit
-            edited.setdefault(edit.commit.position, []).append(edit)
-        for edits in edited.values():
+        # In the order of commits; a position is hashed faster than a whole commit.
+        for edits in grouped((edit.commit.position, edit) for edit in point.edits).values():
             paths = tuple(dict.fromkeys([edit.path for edit in edits])) if len(edits) > 1 else (edits[0].path,)
             commits.append(EditingCommit(point=index, commit=edits[0].commit, paths=paths))
     return tuple(commits)

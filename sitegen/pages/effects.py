@@ -16,7 +16,7 @@ from sitegen.analysis.section_flips import mentioned_fields
 from sitegen.history.layout import Layout
 from sitegen.model.changes import ChangeVerdict, Decision
 from sitegen.model.commits import ChangedPath, How
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips, Tally
 from sitegen.model.series import Effect, EvalInfo, Headline
@@ -446,10 +446,7 @@ def sort_out(
 
 def outputs(touched: Iterable[Touched], names: Mapping[str, str]) -> list[tuple[str, str]]:
     """The evals with changed outputs, by name, each with what changed: ``3 iterations added, 1 changed``."""
-    of_evals: dict[str, list[Touched]] = {}
-    for item in touched:
-        if item.role in ("output", "run", "recorded"):
-            of_evals.setdefault(item.eval_id, []).append(item)
+    of_evals = grouped((item.eval_id, item) for item in touched if item.role in ("output", "run", "recorded"))
     in_order = sorted(of_evals, key=lambda eval_id: (names.get(eval_id, eval_id), eval_id))
     return [(eval_id, _output_words(of_evals[eval_id])) for eval_id in in_order]
 

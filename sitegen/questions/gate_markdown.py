@@ -12,6 +12,7 @@ from sitegen.analysis.gate import VERDICTS
 from sitegen.errors import SitegenError
 from sitegen.importers.case import VERDICT_FIELD
 from sitegen.model.commits import short_id
+from sitegen.model.frozen import grouped
 from sitegen.model.gate import GateCell, GateEval, GateInstruction, GateMetric, GateReport
 from sitegen.model.metrics import traits_of
 from sitegen.pages.labels import split, verdict_word
@@ -209,10 +210,7 @@ def _metric_row(metric: GateMetric) -> tuple[str, ...]:
 
 def _edit_sentences(evals: Sequence[GateEval]) -> list[str]:
     """Sentences on the edited instructions: each group of edits once, with all evals that it drives."""
-    evals_by_edits: dict[tuple[tuple[GateInstruction, ...], str | None], list[GateEval]] = {}
-    for check in evals:
-        if check.instructions:
-            evals_by_edits.setdefault((check.instructions, check.or_edit), []).append(check)
+    evals_by_edits = grouped(((check.instructions, check.or_edit), check) for check in evals if check.instructions)
     begin = "Instructions edited since the base"
     return [
         f"{begin}, of {first_names(driven, NAMED, _id_of_eval)}: {first_names(edits, NAMED, _edit_words)}."
@@ -248,10 +246,7 @@ def _broken_cell_row(cell: GateCell) -> tuple[str, ...]:
 
 def _caveats(evals: Iterable[GateEval]) -> Iterator[str]:
     """Yield a list of the caveats, each once, with the evals that it is about."""
-    by_sentence: dict[str, list[GateEval]] = {}
-    for check in evals:
-        for sentence in caveats(check):
-            by_sentence.setdefault(sentence, []).append(check)
+    by_sentence = grouped((sentence, check) for check in evals for sentence in caveats(check))
     every = (
         f"- {first_names(several, NAMED, _id_of_eval)}: {_without_mentions(prose(sentence))}."
         for sentence, several in by_sentence.items()

@@ -15,6 +15,7 @@ from typing import Final
 from sitegen.history.globs import run_glob
 from sitegen.importers.recorded_layouts import is_measure, numbers_of_layout
 from sitegen.importers.usual_names import PARTS, case_rows, usual_columns
+from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
 from sitegen.recognition.files import Reader, TrackedFile, table_of, texts, value_of
 from sitegen.recognition.output_series import (
@@ -116,9 +117,8 @@ def _by_folder(parent: str, folders: Mapping[str, Mapping[str, OutputSeries]], r
             parts = [rests[rest] for rests in folders.values() if rest in rests]
             if _answer_together(series := _joined(f"{parent}/{{model}}/{rest}", parts)):
                 yield series
-        by_glob: dict[str, list[OutputSeries]] = {}
-        for rest, series in chain.from_iterable(rests.items() for rests in folders.values()):
-            by_glob.setdefault(next(iter(run_globs_of(rest)), ""), []).append(series)
+        below = chain.from_iterable(rests.items() for rests in folders.values())
+        by_glob = grouped((next(iter(run_globs_of(rest)), ""), series) for rest, series in below)
         for glob, parts in by_glob.items():  # each answered once, and on a day of its own
             are_alike = {part.folder for part in parts} == {f"{parent}/{name}" for name in folders}
             if are_alike and len(parts) == len(folders) and glob.endswith(f"*.{parts[0].newest.ending}"):
@@ -178,9 +178,7 @@ def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
         beside.setdefault((stem.rpartition("/")[0], ending), {})[basename(stem)] = series
     for (folder, ending), by_stem in beside.items():
         models = {stem: match for stem in sorted(by_stem, key=natural_order) if (match := MODEL.search(stem))}
-        by_ends: dict[tuple[str, str], list[str]] = {}
-        for stem, match in models.items():
-            by_ends.setdefault((stem[: match.start()], stem[match.end() :]), []).append(stem)
+        by_ends = grouped(((stem[: match.start()], stem[match.end() :]), stem) for stem, match in models.items())
         alone = [stem for (stem, *more) in by_ends.values() if not more]
         wanted = [ends for ends, stems in by_ends.items() if len(stems) > 1]
         if len({match[0].casefold() for match in models.values()}) == len(models) > 1:

@@ -32,7 +32,7 @@ from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import advance
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.timeline import EvalHistory, Snapshot
@@ -231,12 +231,9 @@ def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple
 
 def _refused(reasons: Mapping[str, str]) -> Iterator[Proposal]:
     """Yield what is told of files in places of results that cannot be read: the first one of each folder."""
-    by_folder: dict[str, list[str]] = {}
-    for path in filter(reasons.get, reasons):
-        by_folder.setdefault(dirname(path), []).append(path)
-    alike: dict[tuple[str, str], list[list[str]]] = {}  # what each of many runs has in a folder of its own
-    for paths in by_folder.values():
-        alike.setdefault((basename(paths[0]), reasons[paths[0]]), []).append(paths)
+    by_folder = grouped((dirname(path), path) for path in filter(reasons.get, reasons)).values()
+    # What each of many runs has in a folder of its own.
+    alike = grouped(((basename(paths[0]), reasons[paths[0]]), paths) for paths in by_folder)
     for (first, *others), *elsewhere in alike.values():
         more = f", and {counted(len(others), 'other file')} in its folder" if others else ""
         more += f", and the same in {counted(len(elsewhere), 'other folder')}" if elsewhere else ""

@@ -17,6 +17,7 @@ from typing import Final
 from sitegen.data_files.folders import DATA, documents_in, may_hold_document, names_of_documents
 from sitegen.history.layout import records_of
 from sitegen.importers.tool_values import members
+from sitegen.model.frozen import grouped
 from sitegen.recognition.files import TEXT, Reader, TrackedFile, leaf_paths, value_of
 from sitegen.recognition.initialising import Proposal
 from sitegen.recognition.output_series import (
@@ -162,9 +163,8 @@ def _evals(
 
     ``others``: folders that are neither outputs nor the truth.
     """
-    by_glob: dict[str, list[str]] = {}
-    for folder in sorted(outputs, key=natural_order):
-        by_glob.setdefault(_glob_around(folder, outputs, others), []).append(folder)
+    in_order = sorted(outputs, key=natural_order)
+    by_glob = grouped((_glob_around(folder, outputs, others), folder) for folder in in_order)
     for place, of_place in by_glob.items():
         folders = {folder: outputs[folder] for folder in of_place}
         # Whose outputs these are is not known, if their names are neither those of models nor of outputs.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from glob import escape
 from typing import Final
 
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.recognition.files import MAY_HOLD_PROMPTS, Reader, TrackedFile
 from sitegen.recognition.output_series import is_result_by_name, run_globs_of
 from sitegen.text.globs import compiled
@@ -134,9 +134,7 @@ def _globs_by_content(files: Sequence[TrackedFile], read: Reader) -> list[tuple[
     ]
     candidates.sort(key=lambda file: (-file.versions, file.path))
     certainty = {file.path: _certainty(read(file.path)) for file in candidates[:_MOST_READ]}
-    folders: dict[tuple[str, str], list[TrackedFile]] = {}
-    for file in candidates:
-        folders.setdefault((file.folder, file.ending), []).append(file)
+    folders = grouped(((file.folder, file.ending), file) for file in candidates)
     globs = []
     for (folder, ending), members in sorted(folders.items()):
         certain = [file for file in members if certainty.get(file.path) == _CERTAIN]

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sitegen.config.findings import ANSWERED_IN
+from sitegen.model.frozen import grouped
 from sitegen.model.scorecards import ANSWERERS
 from sitegen.model.timeline import Blob
 from sitegen.scoring.scorer import File
@@ -54,7 +55,6 @@ def answerers_of(files: Iterable[Blob], settings: str) -> list[Answerer]:
 
 def files_of_each(files: Sequence[File], settings: str) -> list[tuple[Answerer, tuple[File, ...]]]:
     """Return the files of an output by who answered; all of them together if their paths do not tell."""
-    glob, groups = glob_of_answers(settings), dict[Answerer, list[File]]()
-    for file in files if glob else ():
-        groups.setdefault(answer_in(file.path, glob)[0], []).append(file)
+    glob = glob_of_answers(settings)
+    groups = grouped((answer_in(file.path, glob)[0], file) for file in (files if glob else ()))
     return [(who, tuple(own)) for who, own in groups.items()] or [(Answerer(), tuple(files))]

@@ -8,6 +8,7 @@ from typing import Final
 
 from sitegen.importers.case import VERDICT_FIELD, JudgedCase, Opinion
 from sitegen.model.answers import INPUT, AnsweredCase, CaseAnswer, JudgeWords, Turn
+from sitegen.model.frozen import grouped
 from sitegen.text.plain import cut
 from sitegen.text.values import as_json
 
@@ -40,9 +41,6 @@ def answered_cases(cases: Sequence[JudgedCase]) -> tuple[AnsweredCase, ...]:
     has_details = any(case.opinion.details is not None for case in cases)
     if not any(lengths) and not has_details and all(of_judge == (None, None) for of_judge in stated):
         return ()
-    by_id: dict[str, list[JudgedCase]] = {}
-    for case in cases:
-        by_id.setdefault(case.id, []).append(case)
     return tuple(
         AnsweredCase(
             id=name,
@@ -51,7 +49,7 @@ def answered_cases(cases: Sequence[JudgedCase]) -> tuple[AnsweredCase, ...]:
             # Of a case that sums up answers, each of them if the file tells them apart.
             answers=tuple([_answer(each, case, longest) for case in of_case for each in case.repeats or (case,)]),
         )
-        for name, of_case in by_id.items()
+        for name, of_case in grouped((case.id, case) for case in cases).items()
     )
 
 

@@ -11,8 +11,6 @@ from math import comb, inf, sqrt
 from posixpath import basename, splitext
 from typing import Final
 
-from msgspec.structs import replace
-
 from sitegen.config.models import files_of
 from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.importers import read_results
@@ -20,6 +18,7 @@ from sitegen.importers.case import BASELINES, BETWEEN, JudgedCase, Opinion, with
 from sitegen.importers.columns import read_settings
 from sitegen.importers.skill_grading import BESIDE, GRADING, OUTPUTS, said_in, with_files_beside
 from sitegen.model.answers import Turn
+from sitegen.model.frozen import grouped, replace
 from sitegen.model.metrics import LIFT, OF_TRANSCRIPTS, Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding
@@ -254,40 +253,21 @@ def _with_expected_texts(cases: list[JudgedCase], file: File) -> tuple[list[Judg
 
 def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Result:
     """Sum up the answers by their document."""
-    answers: dict[str, list[JudgedCase]] = {}
-    for case in cases:
-        answers.setdefault(case.document, []).append(case)
+    answers = grouped((case.document, case) for case in cases)
     cases = tuple(chain.from_iterable(answers.values()))
-    # What several judges count is kept apart, because each judge has its own rules.
-    counted = {(field, opinion.name) for case in cases for opinion in case.opinions for field, _ in opinion.counts}
-    judges = Counter(field for field, _ in counted if field)
     lifts = _lifts(answers)
-    numbers = [_numbers(case.transcript) for case in cases if case.transcript]
-    # Of a single answer without tools, no metric of transcripts says anything.
-    of_transcripts = OF_TRANSCRIPTS[: 3 if any(each[1] for each in numbers) else any(each[0] > 1 for each in numbers)]
-    fewest = min((each for each, _ in map(_verdicts, answers.values()) if each > 1), default=0)
-    documents: list[DocumentScore] = []
-    judgements: list[Judgement] = []
-    fields: dict[str, list[Counts]] = {}
-    for document, repeats in answers.items():
-        totals = [Counts()]
-        by_attribute: dict[str, list[tuple[JudgedCase, Opinion, Counts]]] = {}
-        for case in repeats:
-            for opinion in case.opinions:
-                for field, cells in opinion.counts:
-                    attribute = f"{opinion.name}: {field}" if judges[field] > 1 and opinion.name else field
-                    totals.append(cells)
-                    if attribute:
-                        fields.setdefault(attribute, []).append(cells)
-                        by_attribute.setdefault(attribute, []).append((case, opinion, cells))
-        for attribute, answers_of_case in by_attribute.items():
-            judgements += _case_judgements(attribute, answers_of_case)
-        if not any(case.has_result for case in repeats):
-            continue  # it is not judged, so that no change is taken over it
-        told = [[number / case.answers for number in _numbers(case.transcript)] for case in repeats if case.transcript]
-        of_turns = map(Metric, of_transcripts, map(stats.mean, zip(*told, strict=True)))
-        optional = (*_optional(repeats, fewest, lifts.get(document)), *of_turns)
-        documents.append(_document_score(repeats, stats.total(totals), optional))
+    counted = [(case, opinion, *each) for case in cases for opinion in case.opinions for each in opinion.counts]
+    # What several judges count is kept apart, because each judge has its own rules.
+    judges = Counter(field for field, _ in {(field, opinion.name) for _, opinion, field, _ in counted})
+    named = [
+        (f"{opinion.name}: {field}" if judges[field] > 1 and opinion.name else field, (case, opinion, cells))
+        for case, opinion, field, cells in counted
+        if field
+    ]
+    fields = grouped((attribute, cells) for attribute, (_, _, cells) in named)
+    of_documents = grouped(((each[0].document, attribute), each) for attribute, each in named)
+    judgements = [each for (_, attribute), own in of_documents.items() for each in _case_judgements(attribute, own)]
+    documents = list(_judged_documents(answers, lifts))
     pooled = stats.total(document.counts for document in documents)
     by_case = [dict(document.metrics) for document in documents]
     scores = [metrics["score"] for metrics in by_case]
@@ -333,8 +313,24 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
     )
 
 
-def _document_score(repeats: Sequence[JudgedCase], counts: Counts, optional: Iterable[Metric]) -> DocumentScore:
+def _judged_documents(
+    answers: Mapping[str, Sequence[JudgedCase]], lifts: Mapping[str, float]
+) -> Iterator[DocumentScore]:
+    """Yield the sum of the answers to each document that is judged: over no other one, a change is taken."""
+    numbers = [_numbers(case.transcript) for case in chain.from_iterable(answers.values()) if case.transcript]
+    # Of a single answer without tools, no metric of transcripts says anything.
+    of_transcripts = OF_TRANSCRIPTS[: 3 if any(each[1] for each in numbers) else any(each[0] > 1 for each in numbers)]
+    fewest = min((each for each, _ in map(_verdicts, answers.values()) if each > 1), default=0)
+    for document, repeats in answers.items():
+        if any(case.has_result for case in repeats):
+            told = [[each / case.answers for each in _numbers(case.transcript)] for case in repeats if case.transcript]
+            of_turns = map(Metric, of_transcripts, map(stats.mean, zip(*told, strict=True)))
+            yield _document_score(repeats, (*_optional(repeats, fewest, lifts.get(document)), *of_turns))
+
+
+def _document_score(repeats: Sequence[JudgedCase], optional: Iterable[Metric]) -> DocumentScore:
     """Sum up the answers to a case under the same circumstances. ``optional``: metrics that not every case has."""
+    counts = stats.total(cells for case in repeats for opinion in case.opinions for _, cells in opinion.counts)
     first = repeats[0]
     score, pass_rate = stats.mean(case.score for case in repeats), stats.mean(case.passed for case in repeats)
     graders = (opinion.grader for opinion in first.opinions if opinion.grader)

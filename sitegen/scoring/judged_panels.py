@@ -10,6 +10,7 @@ from typing import Final
 
 from sitegen.importers.case import JudgedCase
 from sitegen.importers.preferences import WINS
+from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
 from sitegen.model.scorecards import Kappa, NotePanel, Panel, PanelColumn, TablePanel
 from sitegen.stats.intervals import ROUNDING, around, mean_of
@@ -118,12 +119,8 @@ def lift_note(lifts: Sequence[float]) -> Iterator[NotePanel]:
 
 def preference_notes(cases: Sequence[JudgedCase]) -> Iterator[NotePanel]:
     """State how often each side that answers were compared for won, tied and lost."""
-    shares: dict[str, list[float]] = {}
-    for case in cases:
-        for judge in case.judges:
-            if judge.name.startswith(WINS) and judge.score is not None:
-                shares.setdefault(judge.name, []).append(judge.score)
-    for name, of_pair in shares.items():
+    scored = ((judge.name, judge.score) for case in cases for judge in case.judges if judge.score is not None)
+    for name, of_pair in grouped(each for each in scored if each[0].startswith(WINS)).items():
         won, tied = sum(share > 0.5 for share in of_pair), sum(share == 0.5 for share in of_pair)
         lost = len(of_pair) - won - tied
         yield NotePanel(f"{cut(name, _LABEL)}: {won:,} won, {tied:,} tied, {lost:,} lost.")

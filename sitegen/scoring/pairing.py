@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from sitegen.model.frozen import grouped
 from sitegen.stats.assignment import best_pairs, preferred_pairs
 from sitegen.text.similarity import Comparable, SimilarPair, similar_pairs
 
@@ -48,7 +49,7 @@ def greedy_pairs(
     of copies does not take quadratic time. Returns the pairs, and whether all items were compared: if too many are
     unequal, only equal items are paired.
     """
-    by_expected, by_actual = _by_key(expected, range(len(expected))), _by_key(actual, range(len(actual)))
+    by_expected, by_actual = (grouped((key, at) for at, key in enumerate(keys)) for keys in (expected, actual))
     pairs: list[SimilarPair] = []
     for key, left in by_expected.items():
         right = by_actual.get(key)
@@ -58,20 +59,15 @@ def greedy_pairs(
             pairs.append(SimilarPair(left[0], right[0], 1.0))
         else:
             pairs += _best_first([left], [right], [SimilarPair(0, 0, 1.0)], equal_fields)
-    by_expected = _by_key(expected, sorted(set(range(len(expected))) - {i for i, _, _ in pairs}))
-    by_actual = _by_key(actual, sorted(set(range(len(actual))) - {j for _, j, _ in pairs}))
+    paired = {i for i, _, _ in pairs}, {j for _, j, _ in pairs}
+    by_expected, by_actual = (
+        grouped((key, at) for at, key in enumerate(keys) if at not in used)
+        for keys, used in zip((expected, actual), paired, strict=True)
+    )
     similar = _similar_within_bounds(list(by_expected), list(by_actual), threshold)
     if similar is not None:
         pairs += _best_first(list(by_expected.values()), list(by_actual.values()), similar, equal_fields)
     return sorted(pairs), similar is not None
-
-
-def _by_key(keys: Sequence[ItemKey], positions: Iterable[int]) -> dict[ItemKey, list[int]]:
-    """Return the positions of the items with each key, ascending; keys in the order of their first item."""
-    positions_of: dict[ItemKey, list[int]] = {}
-    for position in positions:
-        positions_of.setdefault(keys[position], []).append(position)
-    return positions_of
 
 
 def _best_first(
@@ -86,9 +82,7 @@ def _best_first(
     of each list by its index, and the similarity of their keys. ``equal_fields``: counts the equal score fields of two
     items.
     """
-    by_similarity: dict[float, list[tuple[int, int]]] = {}
-    for i, j, alike in candidates:
-        by_similarity.setdefault(round(alike, 9), []).append((i, j))
+    by_similarity = grouped((round(alike, 9), (i, j)) for i, j, alike in candidates)
     used_expected: set[int] = set()
     used_actual: set[int] = set()
     pairs: list[SimilarPair] = []
@@ -174,10 +168,7 @@ def _connected_parts(pairs: list[SimilarPair]) -> list[list[SimilarPair]]:
 
     for i, j, _ in pairs:
         parent[root(("expected", i))] = root(("actual", j))
-    parts: dict[tuple[str, int], list[SimilarPair]] = {}
-    for pair in pairs:
-        parts.setdefault(root(("expected", pair.left)), []).append(pair)
-    return list(parts.values())
+    return list(grouped((root(("expected", pair.left)), pair) for pair in pairs).values())
 
 
 def agreeing_pairs(
@@ -209,10 +200,7 @@ def rare_pairs(
     Only items that share a rare value are compared. ``expected``, ``actual``: the values by which an item may be
     found, as texts, by its position.
     """
-    places: dict[str, list[int]] = {}
-    for position, values in actual.items():
-        for value in values:
-            places.setdefault(value, []).append(position)
+    places = grouped((value, position) for position, values in actual.items() for value in values)
     candidates: list[tuple[int, int, int]] = []
     most = max(1, min(_MOST_CANDIDATES, _MOST_RARE // len(expected)))
     for position, values in expected.items():

@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar
 
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Finding, Parsed
 from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, read_mapping
@@ -65,9 +65,7 @@ class _PatternTable(Generic[_T]):
     def __init__(self, entries: Iterable[tuple[Pattern, _T]]) -> None:
         ranked = sorted(entries, key=lambda entry: entry[0].weight, reverse=True)
         self.names_index = any(stated.indexed for stated, _ in ranked)
-        self._by_last_step: dict[str, list[tuple[int, tuple[Pattern, _T]]]] = {}
-        for rank, entry in enumerate(ranked):
-            self._by_last_step.setdefault(str(entry[0].steps[-1]), []).append((rank, entry))
+        self._by_last_step = grouped((str(entry[0].steps[-1]), (rank, entry)) for rank, entry in enumerate(ranked))
 
     def ending_in(self, *last_steps: str) -> list[tuple[Pattern, _T]]:
         """Return the entries that end in one of these steps or ``ANY``: the most specific first, then in order."""

@@ -7,6 +7,7 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from sitegen.model.frozen import grouped
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Stated
 from sitegen.stats.intervals import mean
@@ -85,9 +86,7 @@ def reliability(values: Sequence[Stated]) -> Reliability:
 
 def bins(values: Iterable[Stated]) -> dict[float, Reliability]:
     """Return the values by the lower end of the part of the range that has their confidence; 1 is in the last."""
-    parts: dict[int, list[Stated]] = {}
-    for value in values:
-        parts.setdefault(min(int(value[0] * _BINS + 1e-9), _BINS - 1), []).append(value)
+    parts = grouped((min(int(value[0] * _BINS + 1e-9), _BINS - 1), value) for value in values)
     return {part / _BINS: reliability(parts[part]) for part in sorted(parts)}
 
 

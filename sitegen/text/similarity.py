@@ -10,7 +10,7 @@ from functools import cache
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 
 _EPSILON: Final = 1e-9
 """Tolerance of float means. For a text shorter than 10^8 characters it decides as whole numbers would."""
@@ -127,10 +127,7 @@ def _matrix(left: Sequence[Sequence[Comparable]], right: Sequence[Sequence[Compa
             np.array([len(text) for text in left_texts])[:, None], np.array([len(text) for text in right_texts])
         )
         total += np.where(both, 1 - distances / np.maximum(longest, 1), 0.0)
-        places: dict[Exact, list[int]] = {}
-        for place, cell in enumerate(right_cells):
-            if isinstance(cell, Exact):
-                places.setdefault(cell, []).append(place)
+        places = grouped((cell, place) for place, cell in enumerate(right_cells) if isinstance(cell, Exact))
         for row, cell in enumerate(left_cells):
             if isinstance(cell, Exact) and cell in places:
                 total[row, places[cell]] += 1.0

@@ -11,7 +11,7 @@ from sitegen.analysis.standing import EvalStanding
 from sitegen.importers.case import VERDICT_FIELD
 from sitegen.model.changes import Step
 from sitegen.model.commits import WORKTREE
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.outcomes import Flips
 from sitegen.model.series import EvalInfo, EvalSummary, Headline, Series, Streak, WeakSection
@@ -134,12 +134,9 @@ def longest_streaks(series: Series) -> tuple[Streak, ...]:
 
 
 def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[tuple[WeakSection, tuple[EvalSummary, ...]], ...]:
-    found: dict[str, list[tuple[WeakSection, EvalSummary]]] = {}
-    for summary in summaries:
-        for section in summary.weak:
-            found.setdefault(section.name, []).append((section, summary))
     rows = []
-    for name, of_evals in found.items():
+    weak = ((section, summary) for summary in summaries for section in summary.weak)
+    for name, of_evals in grouped((section.name, (section, summary)) for section, summary in weak).items():
         errors = tuple(map(sum, zip(*(section.errors for section, _ in of_evals), strict=True)))
         total = WeakSection(name=name, errors=errors, judged=sum(section.judged for section, _ in of_evals))
         rows.append((total, tuple(summary for _, summary in of_evals)))

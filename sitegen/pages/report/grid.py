@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from sitegen.importers.case import VERDICT_FIELD
 from sitegen.model.answers import INPUT, AnsweredCase, CaseAnswer, JudgeWords, Turn
-from sitegen.model.frozen import Frozen, replace
+from sitegen.model.frozen import Frozen, grouped, replace
 from sitegen.model.scorecards import ANSWERERS
 from sitegen.model.site import RawFile
 from sitegen.pages import links
@@ -120,7 +120,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
     @cached_property
     def before(self) -> _Answers:
         """The earlier answers, by document."""
-        return _by_document(self.earlier)
+        return grouped((answer.document, answer) for case in self.earlier for answer in case.answers)
 
     @cached_property
     def sorted(self) -> list[tuple[AnsweredCase, dict[str, str]]]:
@@ -189,9 +189,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
             answers[answer.variant, answer.model].append(answer)
         means: dict[tuple[str, str], dict[str, float]] = {}
         for column, own in answers.items():
-            scored: dict[str, list[float | None]] = {}
-            for judge in chain.from_iterable(answer.judges for answer in own):
-                scored.setdefault(judge.name, []).append(judge.score)
+            scored = grouped((judge.name, judge.score) for answer in own for judge in answer.judges)
             named = {name: value for name in scored if name and (value := mean(scored[name])) is not None}
             means[column] = named if len(named) > 1 else {}  # one alone is the score
         same = set.intersection(*({*own.items()} for own in means.values()))
@@ -253,9 +251,8 @@ class CaseGrid(Frozen, dict=True, gc=True):
 
         If nothing is expected, those are marked that the first answer that did not fail lacks.
         """
-        of_column: dict[tuple[str, str], list[CaseAnswer]] = {column: [] for column in self.columns}
-        for answer in case.answers:
-            of_column.setdefault((answer.variant, answer.model), []).append(answer)
+        answered = grouped(((answer.variant, answer.model), answer) for answer in case.answers)
+        of_column = {column: list[CaseAnswer]() for column in self.columns} | answered
         stated = sorted((answer for answer in case.answers if answer.output), key=lambda answer: answer.has_failed)
         reference = case.expected or (stated[0].output if stated else "")
         marks, cells = _marks(case, self.before), []
@@ -288,9 +285,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
 
     def _distinct(self, name: str, answers: Sequence[CaseAnswer], reference: str) -> Iterator[str]:
         """Write the different answers of one column, each with how many repeats gave it; the first is open."""
-        same: dict[tuple[str, bool], list[CaseAnswer]] = {}
-        for answer in answers:
-            same.setdefault((_plain(answer.output), answer.has_failed), []).append(answer)
+        same = grouped(((_plain(answer.output), answer.has_failed), answer) for answer in answers)
         is_short = self.longest == _TEXT
         yield _who(name, answers)
         for place, group in enumerate(list(same.values())[: _DISTINCT if is_short else None]):
@@ -352,14 +347,6 @@ def tag_name(tag: tuple[str, str]) -> str:
     return printable(": ".join(tag))
 
 
-def _by_document(cases: Sequence[AnsweredCase]) -> dict[str, list[CaseAnswer]]:
-    found: dict[str, list[CaseAnswer]] = {}
-    for case in cases:
-        for answer in case.answers:
-            found.setdefault(answer.document, []).append(answer)
-    return found
-
-
 def _asked(case: AnsweredCase) -> dict[str, str]:
     """What was asked, by name, without what the name of the case says."""
     said = case.id.split(", ")
@@ -375,7 +362,7 @@ def _marks(case: AnsweredCase, before: _Answers) -> dict[str, dict[str, str]]:
 
     Its answers are flaky if some passed and others did not.
     """
-    marks, by_document = {}, _by_document([case])
+    marks, by_document = {}, grouped((answer.document, answer) for answer in case.answers)
     said = {
         document: frozenset((_plain(answer.output), answer.has_failed) for answer in answers)
         for document, answers in by_document.items()

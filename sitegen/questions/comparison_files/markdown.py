@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from sitegen.analysis.variant_tests import SPECS, MetricTest, PairedFate, VariantComparison, VariantPair
 from sitegen.model.changes import ChangeVerdict, Interval
+from sitegen.model.frozen import grouped
 from sitegen.pages.labels import moved_by, verdict_word, verdict_words
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
@@ -23,9 +24,7 @@ _METRICS: Final = ("accuracy", "consistency", "quality", "rouge1", "rouge2", "ro
 
 def comparison_markdown(document: ComparisonDocument) -> str:
     """The whole report, ending with a line feed. Of several evals, those that stayed as they were are only named."""
-    evals: dict[str, list[ResultChange]] = {}
-    for change in document.changes:
-        evals.setdefault(change.eval_id, []).append(change)
+    evals = grouped((change.eval_id, change) for change in document.changes)
     has_moved = {
         change.eval_id
         for change in document.changes

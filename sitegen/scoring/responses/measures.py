@@ -11,9 +11,8 @@ from decimal import Decimal
 from math import isfinite
 from typing import Final
 
-from msgspec.structs import replace
-
 from sitegen.importers.case import ASSERTED, Grader, JudgedCase, Opinion, texts_of
+from sitegen.model.frozen import grouped, replace
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import Finding, Parsed
@@ -170,10 +169,8 @@ def judgement_of(document: str, case: TestCase, responses: Sequence[Response]) -
 
 def metrics_of_case(responses: Sequence[Response], counts: Counts) -> tuple[Metric, ...]:
     """Compute the defined metrics of one case: the means of its answers, each of which one variant gave."""
-    scores: dict[str, list[float]] = {}
-    for response in responses:
-        for opinion in response.answer.judges:
-            scores.setdefault(opinion.name, []).append(opinion.score or 0.0)
+    opinions = (opinion for response in responses for opinion in response.answer.judges)
+    scores = grouped((opinion.name, opinion.score or 0.0) for opinion in opinions)
     values = {metric: stats.mean(scores.get(name, ())) for name, metric in ROUGE.items()}
     values["average_quality"] = stats.mean(1 + 4 * score for score in scores.get(_GRADE, ()))
     values |= {"accuracy": stats.ACCURACY.of(counts), "case_consistency": mean_cosine(responses)}

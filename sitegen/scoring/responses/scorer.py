@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.importers.case import JudgedCase, with_documents
+from sitegen.model.frozen import grouped
 from sitegen.model.metrics import Counts, Nouns
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
@@ -110,11 +111,9 @@ class _ResponsesScoring:
             )
         ]
         """By variant, then in the order of the test cases, with an empty one for each case that has none."""
-        self._documents: dict[str, list[Response]] = {}
+        done = (response for response in self._responses if not response.answer.error)
+        self._documents = grouped((response.answer.document, response) for response in done)
         """The responses of each document, without failed calls."""
-        for response in self._responses:
-            if not response.answer.error:
-                self._documents.setdefault(response.answer.document, []).append(response)
 
     def result(self) -> Result:
         responses = self._responses
@@ -232,9 +231,7 @@ class _ResponsesScoring:
 
     def _judged(self, variant: VariantResponses, vectors: Mapping[int, Vector | None]) -> Iterator[Response]:
         """Yield the responses of a variant in the order of the test cases, each compared with what is expected."""
-        by_case: dict[str, list[Response]] = {}
-        for response in variant.responses:
-            by_case.setdefault(response.answer.id, []).append(response)
+        by_case = grouped((response.answer.id, response) for response in variant.responses)
         if not variant.unreadable:
             self._report_cases(variant, by_case)
         model = " and ".join(variant.beside.models) if variant.beside else ""
