@@ -187,14 +187,14 @@ class FieldView(Frozen, dict=True, gc=True):
 
     @property
     def turns(self) -> list[Column]:
-        """The table of points at which cells changed: the commit, and the cells that it fixed and broke."""
+        """The table of points at which cells changed: the commit, named at its newest, and what it fixed and broke."""
+        newest = {self.points[change.point].snapshot.commit: change for change in self.changes}
 
         def commit(change: ChangePoint) -> Markup:
             at = self.points[change.point]
-            edits = (
-                f' <span class="pill acc">{"instructions" if len(at.edits) == 1 else f"{len(at.edits)} edits"}</span>'
-            )
-            return Markup(f"{_sha(at)} {_subject(at)}{edits if at.edits else ''}")
+            named = _subject(at) if newest[at.snapshot.commit] is change else "the same commit"
+            edits = "instructions" if len(at.edits) == 1 else f"{len(at.edits)} edits"
+            return Markup(f"{_sha(at)} {named}" + (f' <span class="pill acc">{edits}</span>' if at.edits else ""))
 
         def items(change: ChangePoint) -> str:
             appeared = change.fates.get("appeared", 0) - change.fates.get("vanished", 0)

@@ -27,7 +27,7 @@ from tests.sites import renderer_of
 PAGE = "evals/waybills/compare.html"
 ASK = """async pairs => {
   const fates = ["fixed", "broken", "still_wrong", "appeared", "vanished"];
-  const number = fate => +(/: (\\d+)/.exec(document.querySelector(`[data-fate=${fate}] h3`)?.textContent)?.[1] ?? 0);
+  const number = fate => +(/: (\\d+)/.exec(document.querySelector(`#h-0-${fate}`)?.textContent)?.[1] ?? 0);
   const found = [];
   for (const [a, b] of pairs) {
     const changed = new Promise(resolve => addEventListener("hashchange", resolve, { once: true }));
@@ -82,6 +82,11 @@ def test_pairs_all_over_a_series_are_compared_as_sitegen_compares_them(eval_id, 
     flips = result_change(series, first, last, change(series, *ends), names=("", "")).flips
     since = [re.sub("after [0-9a-f]{7} ", "after ", flip.since) for flip in flips if flip.since]
     assert sorted(filter(None, page.locator("td.c-since").all_text_contents())) == sorted(since)
+    for table in page.locator(
+        "table:has(td.c-since)"
+    ).all():  # an edit is shown once for the rows that follow each other
+        edits = (table.locator(f"td.c-since .by{state}").all_text_contents() for state in (":visible", ""))
+        assert next(edits) == [text for text, _ in itertools.groupby(next(edits))]
 
 
 def test_many_flips_of_a_field_are_held_against_chance_as_sitegen_does(site: Path, visit):
@@ -269,7 +274,7 @@ def test_without_scripts_the_page_says_what_it_cannot_do(visit):
 
 def test_names_from_the_project_stay_text(visit):
     page = visit("evals/labels/compare.html")
-    listed = page.locator("[data-fate=still_wrong] tbody tr")
+    listed = page.locator("[aria-labelledby=h-0-still_wrong] tbody tr")
     expect(listed).to_have_count(len(sample.NASTY))
     expect(listed.first).to_contain_text(sample.SCRIPT)
     assert page.locator("[data-result]").evaluate("all => all.querySelectorAll('script, img, b b').length") == 0

@@ -300,17 +300,6 @@ def test_discrepancies_sort_by_how_long_they_have_been_wrong_with_the_keyboard_a
     assert _since(page) == sorted(points)
 
 
-def test_the_end_key_moves_nothing_that_is_in_sight(visit):
-    page = visit(REPORT)
-    page.evaluate("""self.moved = 0;
-      const add = list => list.getEntries().forEach(shift => { moved += shift.value; });
-      new PerformanceObserver(add).observe({ type: "layout-shift" })""")
-    page.keyboard.press("End")
-    expect(page.locator("footer")).to_be_in_viewport()
-    after_a_frame = "() => new Promise(done => requestAnimationFrame(() => setTimeout(() => done(self.moved))))"
-    assert page.evaluate(after_a_frame) == 0
-
-
 def test_the_order_of_the_page_stands_without_scripts(visit):
     page = visit("evals/waybills/0018.html#by-discrepancy=since-down", java_script_enabled=False)
     rows = page.locator(".disc tbody > tr:first-child:not(.item), .disc .item + tr").locator(".c-number")

@@ -28,10 +28,6 @@ def series(*cells: Cell, number: int = 6) -> Series:
     )
 
 
-def views(one: Series) -> list[FieldView]:
-    return [page.view for page in sample.field_pages(one) if isinstance(page.view, FieldView)]
-
-
 def html_of(one: Series) -> str:
     (page,) = sample.field_pages(one)
     return " ".join(renderer_of(SiteInfo("t", "1")).render(page).decode().split())
@@ -40,6 +36,14 @@ def html_of(one: Series) -> str:
 def table(html: str, name: str) -> str:
     """The body of a table of the page."""
     return re.search(f'<table class="{name}[ "].*?<tbody>(.*?)</table>', html)[1]  # type: ignore[index]
+
+
+def test_the_outputs_of_a_commit_have_its_subject_once():
+    states = [Period(start=at, state="omission" if at % 2 else "correct", expected="1", actual="") for at in range(4)]
+    one = series(Cell(document="", path="x", attribute="x", extra=False, periods=tuple(states)), number=4)
+    of_one = [replace(point, snapshot=replace(point.snapshot, commit=sample.commit(7))) for point in one.points[:3]]
+    turns = table(html_of(replace(one, points=(*of_one, one.points[3]))), "turns")
+    assert (turns.count(sample.commit(7).subject), turns.count("the same commit")) == (1, 2)
 
 
 def test_a_page_has_an_end_whatever_happened():
@@ -53,7 +57,7 @@ def test_a_page_has_an_end_whatever_happened():
         for index in range(CELLS + 20)
     ]
     one = series(*cells, number=number)
-    (view,) = views(one)
+    (view,) = (page.view for page in sample.field_pages(one) if isinstance(page.view, FieldView))
     assert (len(view.wrong), len(view.changes), len(view.columns)) == (CELLS + 20, number, COLUMNS)
     html = html_of(one)
     strip, turns, runs = (table(html, name) for name in ("strip", "turns", "cellruns"))

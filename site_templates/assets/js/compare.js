@@ -535,10 +535,11 @@ class Comparison {
 
   list(cells, fate) {
     const section = $(`#h-0-${fate}`, this.parts).closest("section"), listed = $(".tw", section);
-    section.dataset.fate = fate;
     $("h3", section).append(grouped(cells.length));
     const fill = () => {
       this.fill(listed, cells.slice(0, LISTED).map(cell => ({ ...this.cell(cell), since: $(".c-since", listed) && this.since(cell.index) })));
+      const edits = $$(".c-since .by", listed); // what the row above names is not shown again
+      edits.forEach((by, row) => by.classList.toggle("again", by.textContent === edits[row - 1]?.textContent));
       if (cells.length > LISTED) listed.after(element("p", "rest", `${grouped(cells.length - LISTED)} more are not listed here.`));
     };
     if (fate !== "still_wrong") fill();
