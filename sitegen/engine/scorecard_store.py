@@ -73,7 +73,7 @@ def without_lost_contents(context: WorkerContext, history: EvalHistory) -> tuple
     are missing; the history itself if it lacks nothing.
     """
     outputs = {blob.oid for snapshot in history.snapshots for blob in (*snapshot.outputs, *snapshot.runs)}
-    oids = sorted(outputs | {blob.oid for snapshot in history.snapshots for blob in _scored_blobs(snapshot)})
+    oids = sorted(outputs | {blob.oid for snapshot in history.snapshots for blob in snapshot.scored})
     marks = {reason: mark for mark, reason in _LOST.items()}
     lost = {
         read.oid: marks[read.reason]
@@ -115,11 +115,11 @@ def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterato
     """
     if not snapshots:
         return
-    needed = [dict.fromkeys(_scored_blobs(snapshot)) for snapshot in snapshots]
+    needed = [dict.fromkeys(snapshot.scored) for snapshot in snapshots]
     recent = (set(chain.from_iterable(needed[max(0, at - _HELD) : at])) for at in range(len(needed)))
     oids = [blob.oid for blobs, before in zip(needed, recent, strict=True) for blob in blobs if blob not in before]
     stream = context.open().read_blobs(oids)
-    held: dict[Blob | None, File] = {}
+    held: dict[Blob, File] = {}
     for at, (snapshot, blobs) in enumerate(zip(snapshots, needed, strict=True)):
         held |= {
             blob: File(path=blob.path, content=read.content, reason=reason, fix=fix or "", not_fetched=lost)
@@ -128,25 +128,10 @@ def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterato
             for lost in [reason in _LOST.values()]
             for fix in [MissingObjectsError(in_lfs=reason == POINTER).fix if lost else None]
         }
-        made = [
-            ScoringInputs(
-                outputs=tuple(held[blob] for blob in snapshot.outputs),
-                ground_truth=held.get(snapshot.ground_truth),
-                mapping=held.get(snapshot.mapping),
-                schema=held.get(snapshot.schema),
-                settings=snapshot.settings,
-            )
-        ]
+        made = [ScoringInputs.of(snapshot, held)]
         later = set(chain.from_iterable(needed[at + 1 : at + 1 + _HELD]))
         held = {blob: file for blob, file in held.items() if blob in later}
         yield made.pop()  # so that only the caller holds it
-
-
-def _scored_blobs(snapshot: Snapshot) -> Iterator[Blob]:
-    yield from snapshot.outputs
-    for blob in (snapshot.ground_truth, snapshot.mapping, snapshot.schema):
-        if blob is not None:
-            yield blob
 
 
 def model_of(kind: str) -> str:

@@ -75,7 +75,8 @@ class ColumnMap(Frozen):
 
     def missing_in(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the required patterns that match no column of a table."""
-        return tuple(pattern for pattern in self.required if not _matches(pattern, names))
+        none_failed = self.parts.get("error", ())
+        return tuple(one for one in self.required if one not in none_failed and not _matches(one, names))
 
 
 def _matches(pattern: str, names: Sequence[str]) -> list[tuple[str, str]]:

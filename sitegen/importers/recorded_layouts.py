@@ -334,12 +334,13 @@ _LOWER: Final = (_AMOUNTS - _words_of("count counts number size total")) | _word
     hallucinations invalid mape missed misses missing omission omissions regression regressions rejected skipped std
     stderr stddev stdev timeout timeouts toxicity violation violations wer wrong""")
 _HIGHER: Final = _words_of("""
-    acc accuracy auc auroc bleu correct em exact f1 f2 found match matched pass passed passing precision quality recall
-    reward rouge score scores similarity success successes""")
+    acc accuracy auc auroc bertscore bleu correct em exact f1 f2 found grade match matched pass passed passing
+    precision quality recall resolved reward rouge score scores similarity success successes""")
 _METRICS: Final = _HIGHER | _words_of("""
     brier cer citation coherence coherent completeness correctness faithful faithfulness grounded groundedness helpful
-    helpfulness hit kappa loss mape mrr ndcg perplexity relevance relevancy relevant safety solve wer win""")
-_COUNTED: Final = _words_of("correct count counts found match matched pass passed passing success successes")
+    helpfulness hit kappa loss mae mape mrr ndcg perplexity relevance relevancy relevant rmse safety solve toxicity wer
+    win""")
+_COUNTED: Final = _words_of("correct count counts found match matched pass passed passing resolved success successes")
 """Words for what is good of each case. Alone, as in ``passed`` and ``total_correct``, they name a count."""
 _MEANS: Final = _words_of("average avg mean rate ratio share")
 _LIMITS: Final = _words_of("cache limit max maximum min minimum reranked retrieved")

@@ -66,6 +66,7 @@ MAXIMA: Final = ("max", "maxscore", "maxpoints", "scoremax", "maximum", "outof",
 """Names of the highest score that is possible in a row."""
 _VERDICT: Final = "verdict"
 """The name that has no other meaning, so that a word which is not known is a verdict too."""
+_PASSED: Final = re.compile("pass(?:ed)?|fail(?:ed)?", re.IGNORECASE)
 _ANY: Final = (-1e300, 1e300)
 """The range of a number on an unknown scale."""
 OBJECTS: Final = (
@@ -393,6 +394,8 @@ def named_rows(value: Value) -> list[Value]:
     if len(rows) == len(lists) > 1:  # the attempts at each case, which name none themselves
         keys = {plain_key(key) for attempts in lists for attempt in attempts for key in members(attempt)}
         rows = [{"attempts": attempts} for attempts in lists] if keys.isdisjoint(PARTS["id"] + PARTS["input"]) else rows
+    if all(re.search("[0-9 /]", name) and _PASSED.fullmatch(str(cell)) for name, cell in members(value).items()):
+        rows = [{_VERDICT: cell} for cell in members(value).values()]  # ``{"case 1": "pass"}``
     for row in rows:
         named = any(NAMED_VERDICT.search(name) and is_verdict(value) for name, value in row.items())
         if not (named or states_a_result(row) or _attempts(row)) or _COUNTS & {*map(plain_key, row)}:

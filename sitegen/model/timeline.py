@@ -59,6 +59,11 @@ class Snapshot(Frozen):
     """Named scores of its output with values that are neither right nor wrong, which decide for the whole series."""
 
     @property
+    def scored(self) -> tuple[Blob, ...]:
+        """The files that its score is computed from."""
+        return tuple(blob for blob in (*self.outputs, self.ground_truth, self.mapping, self.schema) if blob)
+
+    @property
     def repeated_runs(self) -> "list[Snapshot]":
         """Each repeated run of the iteration as a snapshot, also if its output cannot be read. A run is a folder."""
         folders = grouped((blob.path.rpartition("/")[0], blob) for blob in self.runs)

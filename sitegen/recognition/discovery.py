@@ -34,11 +34,10 @@ from sitegen.history.repository import Repository
 from sitegen.history.timeline import advance
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import traits_of
-from sitegen.model.scorecards import Scorecard
-from sitegen.model.timeline import EvalHistory, Snapshot
+from sitegen.model.timeline import EvalHistory
 from sitegen.recognition.answered_series import MOST_BESIDE, joined_series
 from sitegen.recognition.document_folders import beside_their_outputs, folders_of_documents
-from sitegen.recognition.files import LARGEST, REPORTS, FilesOfHistory, Reader, TrackedFile, bounded, why_malformed
+from sitegen.recognition.files import LARGEST, PDF, REPORTS, FilesOfHistory, Reader, TrackedFile, bounded, why_malformed
 from sitegen.recognition.initialising import Proposal, manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
 from sitegen.recognition.output_series import (
@@ -48,6 +47,7 @@ from sitegen.recognition.output_series import (
     data_files,
     informative_part,
     is_result_by_name,
+    numbers_alone,
     output_series,
     with_repeats,
 )
@@ -89,6 +89,8 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
     for series, content, recognition, reason in examined:
         if len(found) >= _MOST:
             break
+        glob = numbers_alone(series.path, (file.path for file in files))
+        series = replace(series, outputs=glob[len(series.path) - len(series.outputs) :])
         proposal, path = _proposal(series, recognition, at), series.newest.path
         if recognition is None or not content:
             unread[path] = reason
@@ -106,6 +108,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         proposals_in[folder] += "{" not in folder  # folders of variants have cases or a task of their own
         if proposals_in[folder] <= MOST_BESIDE:
             found.append((series, replace(proposal, doubt=doubt_about(series, content))))
+    unread = {path: reason for path, reason in unread.items() if not (found and reason == PDF)}
     homes = {file.folder for series, _ in found for file in series.files}
     for report in data_files((one for one in files if not (one.refused or one.deleted)), REPORTS):
         is_of_project = not found and report.name == "README.md" and report.versions >= OFTEN
@@ -214,7 +217,8 @@ def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple
         cases = counted(len({each.name for each in series.files}), "case")
         return content, ({"kind": "judged"}, f"{cases} with a verdict or a score, each in a file"), ""
     recognition = recognise(series, content, truths) if content else None
-    if series.is_named_as_truth and series.versions < OFTEN:  # with the labels of a model it may be an output as well
+    # With the labels of a model it may be an output as well.
+    if series.is_named_as_truth and (series.versions < OFTEN or not series.hinted):
         columns = recognition[0].get("settings", {}).get("columns", {}) if recognition else {}
         return (content, recognition, "") if {"expected", "output"} <= columns.keys() else (None, None, "")
     if recognition is not None:
@@ -333,7 +337,10 @@ def _newest_score(repository: Repository, tried: EvalHistory) -> str:
     """Say how good the first output is that can be scored. Raises SitegenError with what the eval lacks."""
     broken, traits = "", traits_of(tried.kind)
     for snapshot in tried.snapshots:
-        card = _card_of(repository, tried.kind, snapshot)
+        reads = repository.read_blobs([blob.oid for blob in snapshot.scored])
+        contents = zip(snapshot.scored, reads, strict=True)
+        files = {blob: File(blob.path, read.content, read.reason) for blob, read in contents}
+        card = scored_with_own_metrics(scorer(tried.kind), ScoringInputs.of(snapshot, files)).scorecard
         value = card.metrics[0].value if card.metrics else None
         if card.status == "scored" and value is not None:
             break
@@ -359,22 +366,6 @@ def _newest_score(repository: Repository, tried: EvalHistory) -> str:
     spec = specs_of(tried.kind, [card])[0]
     since = f" at {snapshot.label}; since then: {broken}" if broken else ""
     return f"{spec.label} {metric_text(value, spec.unit)} over {sample}{since}"
-
-
-def _card_of(repository: Repository, kind: str, snapshot: Snapshot) -> Scorecard:
-    """Score an output as a build would. Raises SitegenError if git fails."""
-    roles = (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
-    oids = dict.fromkeys(blob.oid for blob in (*snapshot.outputs, *roles) if blob)
-    contents = {content.oid: content for content in repository.read_blobs(tuple(oids))}
-    files = {
-        blob: File(blob.path, contents[blob.oid].content, contents[blob.oid].reason)
-        for blob in (*snapshot.outputs, *roles)
-        if blob
-    }
-    truth, mapping, schema = (blob and files[blob] for blob in roles)
-    outputs, settings = tuple(files[blob] for blob in snapshot.outputs), snapshot.settings
-    inputs = ScoringInputs(outputs=outputs, ground_truth=truth, mapping=mapping, schema=schema, settings=settings)
-    return scored_with_own_metrics(scorer(kind), inputs).scorecard
 
 
 _PACKAGES: Final = frozenset(("package.json", "pyproject.toml", "Cargo.toml", "composer.json"))

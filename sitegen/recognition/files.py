@@ -42,9 +42,11 @@ _LISTED: Final = RESULTS | TEXT | REPORTS | {"gold", "golden", "expected", "actu
 
 _LINK: Final = "it is a symbolic link or a submodule, which is not followed. Commit a regular file in its place"
 _UNPRINTABLE: Final = "no configuration can name it, because its path holds a control character. Rename it"
+PDF: Final = "such documents and code are not read. Write its numbers as JSON too"
 _FORMATS: Final = {
     "eval": "Inspect gave this log another name. Name it in the manifest: kind: judged, and its path as outputs",
     **dict.fromkeys(("xlsx", "xls", "ods"), "spreadsheets are not read. Save it as CSV"),
+    **dict.fromkeys(("pdf", "docx", "odt", "pptx"), PDF),
     **dict.fromkeys(("gz", "zip", "zst", "bz2", "xz", "7z"), "packed files are not read. Commit the file unpacked"),
     **dict.fromkeys(
         ("parquet", "arrow", "feather", "pkl", "npy", "npz", "sqlite", "sqlite3", "db", "duckdb"),
@@ -52,6 +54,7 @@ _FORMATS: Final = {
     ),
 }
 """Why files that may hold results are not searched, by their suffix."""
+_IN_CODE = re.compile(r"(?:results?|scores?|metrics|leaderboard)\.(?:[cm]?js|ts)$", re.IGNORECASE)
 _SKIPPED = re.compile(
     r"(?:^|/)(?:node_modules|bower_components|vendor|third_party|site-packages|\.?venv|dist|build|target|__snapshots__|"
     r"__pycache__|\.git|\.yarn|\.next|\.sitegen)/"
@@ -169,7 +172,8 @@ def files_of_history(repository: Repository, head: str, before: FilesOfHistory |
                     path=change.path, oid=change.new, versions=versions, deleted=False, earlier=earlier
                 )
                 is_text = new_file.name in _RULE_FILES or MAY_HOLD_PROMPTS.search(change.path)
-                refused = _FORMATS.get(new_file.ending, "") if change.path.isprintable() else _UNPRINTABLE
+                refused = PDF if _IN_CODE.search(change.path) else _FORMATS.get(new_file.ending, "")
+                refused = refused if change.path.isprintable() else _UNPRINTABLE
                 if (new_file.ending in _LISTED or is_text or refused) and not _SKIPPED.search(change.path):
                     files[change.path] = replace(new_file, refused=refused)
     return FilesOfHistory(

@@ -19,7 +19,7 @@ from sitegen.config.manifest import evaluated_entry
 from sitegen.config.models import GROUND_TRUTHS, SCORED_FILES, EvalConfig, files_of
 from sitegen.config.searched_files import Search
 from sitegen.recognition.files import value_of
-from sitegen.recognition.output_series import informative_part, names_a_run, run_globs_of, with_repeats
+from sitegen.recognition.output_series import informative_part, names_a_run, numbers_alone, run_globs_of, with_repeats
 from sitegen.text.globs import without_answerers
 from sitegen.text.plain import natural_order
 
@@ -122,7 +122,7 @@ def candidates_below(search: Search, folder: str, inner: Collection[str]) -> Ite
             by_outputs.setdefault(next(globs, name), []).append(name)
     for outputs, files in by_outputs.items():
         if not any("*" in glob and glob != outputs and fnmatchcase(outputs, glob) for glob in by_outputs):
-            yield outputs, max(files, key=natural_order)
+            yield numbers_alone(outputs, names), max(files, key=natural_order)
     for below in filter(names.get, inner):
         for outputs, newest in candidates_below(search, join(folder, below), ()):
             yield f"{below}/{outputs}", f"{below}/{newest}"

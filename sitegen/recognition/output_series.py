@@ -20,11 +20,12 @@ from sitegen.model.outcomes import Value
 from sitegen.recognition.files import RESULTS, Reader, TrackedFile, leaf_paths, table_of, texts, value_of
 from sitegen.scoring.case_files import IDS
 from sitegen.scoring.ground_truth.truth import ENVELOPES
+from sitegen.text.globs import compiled
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import natural_order
 
 _DATED = re.compile(
-    r"(?<![0-9])20[0-9]{2}[-_]?[01][0-9](?:[-_]?[0-3][0-9])?(?![0-9])|(?<![0-9])1[5-9][0-9]{8}(?:[0-9]{3})?(?![0-9])"
+    r"(?<![0-9])20[0-9]{2}[-_]?[01][0-9](?:[-_]?[0-3][0-9](?:[0-2][0-9][0-5][0-9])?)?(?![0-9])|(?<![0-9])1[5-9][0-9]{8}(?:[0-9]{3})?(?![0-9])"
 )
 """Matches a date, or seconds or milliseconds since 1970."""
 _NUMBERED = re.compile(
@@ -134,9 +135,9 @@ class OutputSeries(Frozen):
         return f"{self.folder}/{self.outputs}" if self.folder else self.outputs
 
     def is_namesake(self, truth: TrackedFile) -> bool:
-        """Whether a file has the same name, in a folder of expected values: ``truth/a.json``, ``output/a.json``."""
+        """Whether the name begins with that of a file of expected values: ``truth/a.json``, ``output/a_read.json``."""
         in_place = is_truth_by_name(truth.folder) and not is_truth_by_name(self.folder)
-        return in_place and truth.stem == self.newest.stem
+        return in_place and bool(re.match(rf"{re.escape(truth.stem)}(?![A-Za-z0-9])", self.newest.stem))
 
     def may_have(self, truth: TrackedFile) -> bool:
         """Whether a file is neither an output of another run nor in another part of the project."""
@@ -252,6 +253,12 @@ def run_globs_of(path: str) -> tuple[str, ...]:
                 below[-1] = f"{own[0].partition('*')[0]}*{re.split(f'{match[0]}[-_T0-9Z]*', below[-1])[-1]}"
             globs += ["/".join((*segments[:index], f"{before}{end}{dot}{ending}", *below)) for end in ends]
     return tuple(dict.fromkeys(globs))
+
+
+def numbers_alone(glob: str, paths: Iterable[str]) -> str:
+    """Return a glob with numbers alone for ``*`` if that matches a text: for ``qa_*.json`` ``qa_summary.json``."""
+    of_text = compiled((glob.replace("*", "[!0-9]*", 1),))
+    return glob.replace("*", "[0-9]*", 1) if "*" in glob and any(map(of_text.fullmatch, paths)) else glob
 
 
 def with_repeats(glob: str, paths: Sequence[str], commits: Callable[[str], tuple[str, ...]]) -> str:
@@ -399,7 +406,7 @@ class TruthFinder:
         if actual is None:
             return None
         scored = [
-            (agreement + _BY_NAME * is_truth_by_name(file.path), file, expected)
+            (agreement + _BY_NAME * is_truth_by_name(file.path) + 2 * series.is_namesake(file), file, expected)
             for file in self._truths(series)
             if (expected := self._shape(file))
             and (agreement := expected.agreement(actual)) >= _LEAST_AGREEMENT
@@ -430,7 +437,8 @@ class TruthFinder:
         def place(file: TrackedFile) -> tuple[Any, ...]:
             steps = f"/{relpath(file.folder or '.', series.folder or '.')}/".replace("/./", "/")  # up, and then down
             up, every = steps.count("../"), steps.count("/")
-            return not series.is_namesake(file), file.path not in self._named, up, every, file.path
+            name = series.is_namesake(file) * -len(file.stem)
+            return name, file.path not in self._named, up, every, file.path
 
         return sorted(tried, key=place)[:_TRUTHS_TRIED]
 

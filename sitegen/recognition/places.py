@@ -34,6 +34,7 @@ from sitegen.recognition.found_cases import (
     kind_of_newest,
     test_case_evals,
 )
+from sitegen.text.globs import without_answerers
 from sitegen.text.plain import natural_order
 
 PROMPTFOO_CONFIGURATIONS: Final = ("promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json")
@@ -95,7 +96,7 @@ def _format_of(search: Search, path: str) -> str:
 
 
 def _stem_of(outputs: str) -> str:
-    return basename(outputs).removesuffix(".json").replace("*", "").strip("-_. ") or "results"
+    return basename(without_answerers(outputs)).removesuffix(".json").replace("*", "").strip("-_. ") or "results"
 
 
 def _stated_prompts(content: bytes) -> str:

@@ -86,9 +86,13 @@ def recognise(series: OutputSeries, content: bytes, truths: TruthFinder) -> Reco
     if of_tool and table and importer_of(path, content) is ANY_LINES:
         variant = plain_key(table[0]["settings"]["columns"].get("variant", ""))
         of_tool = of_tool if not variant or variant in PARTS["variant"] else None
-    if graded := of_tool or table or (cases if kind else None):
+    graded = of_tool or table or (cases if kind else None)
+    score = table[0]["settings"]["columns"].get("score", "") if table and graded is table else ""
+    is_any_rate = (headline_place(score) or (0,))[0] > 0  # a value of the documents may be called so
+    pair = truths.paired(series) if is_any_rate or not graded else None
+    if graded and not (pair and series.is_namesake(pair[0])):
         return graded
-    if pair := truths.paired(series):
+    if pair:
         file, keys = pair
         return {**keys, "ground_truth": file.path}, f"expected values in {file.path}, with the fields of these outputs"
     return _recorded_numbers(series, content)

@@ -24,7 +24,7 @@ from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import ANSWERERS, DocumentScore, FieldScore, NotePanel, Panel, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
-from sitegen.scoring.answerers import Answerer, answer_in, glob_of_answers
+from sitegen.scoring.answerers import answer_in, glob_of_answers
 from sitegen.scoring.answers import LONGEST, answered_cases
 from sitegen.scoring.judged_panels import agreement_note, lift_note, panels, preference_notes
 from sitegen.scoring.responses.files import read_cases
@@ -136,8 +136,12 @@ def _score(inputs: ScoringInputs) -> Result:
         for case in results.cases:
             named = case.counted
             if any(who):
-                part = rest.removesuffix(".graded") if len(rests) > 1 or len(results.cases) == 1 else ""
-                named = _answered(named, who, part, is_alone=len(results.cases) == 1)
+                is_alone = len(results.cases) == 1  # in its file, whose path names it
+                part = rest.removesuffix(".graded") if len(rests) > 1 or is_alone else ""
+                part = "/".join(name for name in part.split("/") if not _RUN.fullmatch(name))
+                name = (part or case.id or "1") if is_alone else "/".join(filter(None, (part, case.id)))
+                by, of = who.model or named.provider, who.variant or named.variant
+                named = replace(named, id=name, variant=of, provider=by)
             elif not case.id:
                 named = replace(named, id=place[0], variant=BETWEEN.join(place[1:]))
                 named = with_files_beside(named, file.path, beside, unread)
@@ -167,7 +171,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=67,
+    version=68,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",
@@ -185,16 +189,6 @@ SCORER: Final = Scorer(
 A document is a case, a field is an attribute that a judge counted. A false negative is an omission, a false
 positive a hallucination. A single one of each is a wrong value.
 """
-
-
-def _answered(case: JudgedCase, who: Answerer, part: str, *, is_alone: bool) -> JudgedCase:
-    """Add who answered, as the path of its file states it, and ``part``: what else that says, which names its case.
-
-    The part alone does so if no other case is in the file (``is_alone``). Without the numbers of repeated runs.
-    """
-    part = "/".join(name for name in part.split("/") if not _RUN.fullmatch(name))
-    name = (part or case.id or "1") if is_alone else "/".join(filter(None, (part, case.id)))
-    return replace(case, id=name, variant=who.variant or case.variant, provider=who.model or case.provider)
 
 
 def _value_of(file: File, findings: list[Finding]) -> Value:

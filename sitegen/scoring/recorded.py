@@ -64,7 +64,13 @@ class RecordedSettings(Frozen):
             candidates = [number for number in numbers if not number.is_sample and is_measure(number.name)]
         if not candidates:
             return [], 0
-        headline = self._headline_number(candidates)
+        stated = self.headline
+        headline = next((number for number in candidates if number.name == stated), None)
+        if headline is None and stated:
+            headline = next((number for number in candidates if matches_a_glob(number.name, (stated,))), None)
+        if headline is None and not self.metrics:
+            headline = min(candidates, key=lambda number: headline_rank(number.name))
+        headline = headline or candidates[0]
         rest = [number for number in candidates if number is not headline]
         if not self.metrics:  # numbers with the headline's range come first, because they can share its chart
             headline_range = headline.range
@@ -76,26 +82,10 @@ class RecordedSettings(Frozen):
 
         A name without dots may be the last part of the names in another run, if the numbers of this one are nested.
         """
-        name = self.headline
-        if (
-            not name
-            or not numbers
-            or {*name} & {*"*?["}
-            or any(matches_a_glob(number.name, (name,)) for number in numbers)
-        ):
-            return None
-        if "." not in name and all("." in number.name for number in numbers):
-            return None
-        return RecordedNumber(name, None)
-
-    def _headline_number(self, numbers: Sequence[RecordedNumber]) -> RecordedNumber:
-        stated = self.headline
-        headline = next((number for number in numbers if number.name == stated), None)
-        if headline is None and stated:
-            headline = next((number for number in numbers if matches_a_glob(number.name, (stated,))), None)
-        if headline is None and not self.metrics:
-            headline = min(numbers, key=lambda number: headline_rank(number.name))
-        return headline or numbers[0]
+        name = self.headline or ""
+        is_there = {*name} & {*"*?["} or any(matches_a_glob(number.name, (name,)) for number in numbers)
+        is_part = "." not in name and all("." in number.name for number in numbers)
+        return None if not name or not numbers or is_there or is_part else RecordedNumber(name, None)
 
     def spec_of(self, number: RecordedNumber) -> MetricSpec:
         """Describe a number as a metric."""
@@ -263,7 +253,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="recorded",
-    version=15,
+    version=16,
     metrics=(),
     nouns=Nouns(
         attribute="number",

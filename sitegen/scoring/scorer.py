@@ -10,6 +10,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns, Verdict, VerdictRow, VerdictStatus
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard
+from sitegen.model.timeline import Blob, Snapshot
 
 Embedder: TypeAlias = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Turns each text into a vector. All vectors have the same length, and the same text always has the same vector."""
@@ -48,6 +49,14 @@ class ScoringInputs(Frozen):
     """The eval's settings as canonical JSON (an object): ``ground_truth_format`` and the keys of ``settings:``."""
     embedder: Embedder | None = None
     """Makes vectors of texts if a kind needs them and the files have none; None if there is no model."""
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, files: Mapping[Blob, File]) -> ScoringInputs:
+        """Return the inputs of a snapshot without an embedder. ``files``: its contents by their blobs."""
+        roles = (snapshot.ground_truth, snapshot.mapping, snapshot.schema)
+        truth, mapping, schema = (blob and files.get(blob) for blob in roles)
+        outputs, settings = tuple(files[blob] for blob in snapshot.outputs), snapshot.settings
+        return cls(outputs=outputs, ground_truth=truth, mapping=mapping, schema=schema, settings=settings)
 
 
 class Scorer(Frozen):

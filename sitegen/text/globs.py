@@ -54,8 +54,8 @@ def fault_in_answerers(glob: str) -> str:
 
 
 def without_answerers(glob: str) -> str:
-    """Return a glob without the names of axes in it."""
-    return _ANSWERER.sub("", glob)
+    """Return a glob without the names of axes in it, and with ``*`` for a number."""
+    return _ANSWERER.sub("", glob).replace("[0-9]*", "*")
 
 
 def matches(path: str, globs: Iterable[str]) -> bool:

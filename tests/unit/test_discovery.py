@@ -61,8 +61,8 @@ def _quiz(*answers: str) -> str:
     return json.dumps([{"id": f"q{n}", "expected": "yes", "output": answer} for n, answer in enumerate(answers)])
 
 
-def _products(*colours: str) -> str:
-    rows = [{"sku": f"p-{n}", "colour": colour, "size": 3 + n} for n, colour in enumerate(colours, 1)]
+def _products(*colours: str, **more: float) -> str:
+    rows = [{"sku": f"p-{n}", "colour": colour, "size": 3 + n, **more} for n, colour in enumerate(colours, 1)]
     return json.dumps({"model": "m", "items": rows})
 
 
@@ -668,6 +668,25 @@ JOINED = {
         )
         for at in ("output.json", "results/gpt-4o/extracted.json")
     },
+    "rows beside truths of other documents": (
+        {f"truth/{name}.json": _products(*"abc", rate=at / 9) for at, name in enumerate("xyz")},
+        [{"results/y_read.json": _products(*colours, rate=1 / 9)} for colours in ("ab", "abc")],
+        {"dir": "results", "outputs": "y_read.json", "ground_truth": "../truth/y.json"},
+        ["F1 0.800 over 3 documents", "F1 1.000 over 3 documents"],
+    ),
+    "answers that are objects": (
+        {
+            "dataset.jsonl": "".join(
+                f'{{"id": {n}, "input": "?", "expected": {{"a": {n}, "b": {n}}}}}\n' for n in range(6)
+            )
+        },
+        [
+            {f"runs/2026-01-0{day}.jsonl": _rows("jsonl", *({"id": n, "output": {"a": 0, "b": n}} for n in range(6)))}
+            for day in (1, 2)
+        ],
+        {"dir": "runs", "outputs": "20*.jsonl"},
+        ["", "F1 0.583 over 6 documents"],
+    ),
     "documents by name in one file on each side": (
         {"eval/truth.json": json.dumps({name: {"vat": 1, "total": 2} for name in "abc"})},
         [
@@ -751,6 +770,7 @@ def test_limits_and_demands_of_a_gate_and_answers_without_a_verdict_are_no_eval(
     gate = json.dumps({"gates": {"overall": 0.7}})
     parsed = json.dumps([{"email_id": f"E{n}", "label": "cancel", "parse_ok": True} for n in range(3)])
     repo.commit({"evals/gate.json": gate, "evals/baseline.json": json.dumps(demands), "evals/parsed.json": parsed})
+    repo.commits([{"data/truth/a.json": json.dumps([{"id": n, "f1": n / 9} for n in range(4, m)])} for m in (6, 7, 8)])
     assert _look(repo).proposed == ()
 
 
@@ -799,12 +819,6 @@ def test_the_latest_run_is_no_ground_truth_of_the_runs(repo):
         repo.commit({f"evals/runs/2026-01-0{day}.json": json.dumps(run)})
     repo.commit({"evals/latest.json": json.dumps({"k": 5, "mrr": 0.6, "seed": 6, "rows": rows, "delta": 0})})
     assert {one.entry["kind"] for one in _look(repo).proposed} == {"recorded"}
-
-
-def test_what_a_model_says_of_people_is_no_grade_of_people(repo):
-    rows = [{"id": n, "output": {"needs_human": n > 1, "human_name": "Ann"}, "passed": n > 0} for n in range(4)]
-    repo.commit({"evals/results.json": json.dumps(rows)})
-    assert [one.newest for one in _look(repo).proposed] == ["Passed 0.750 over 4 cases"]
 
 
 def test_models_whose_files_would_be_read_too_often_are_told_with_the_line_to_write(repo):
@@ -982,17 +996,3 @@ def test_how_runs_that_several_commits_added_are_repeats_is_said(repo, tmp_path)
         assert said in text
         assert len(json.loads((tmp_path / "site/data/evals/r.json").read_text())["points"]) == points
         repo.commit({"evals/manifest.yaml": text.partition("manifest.yaml: ")[2].partition("}}}")[0] + "}}}"})
-
-
-def test_answers_of_a_data_set_that_are_objects_are_compared_by_field(repo):
-    rows = [
-        {"id": f"q{n}", "input": f"Who signs {n}?", "expected": {"party": f"Firm {n}", "year": n}} for n in range(6)
-    ]
-    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
-    repo.commit({"CLAUDE.md": "# Rules\n", "eval/dataset.jsonl": lines})
-    for day in (1, 2):
-        answers = [{"id": row["id"], "output": {"party": "Firm 0", "year": n}} for n, row in enumerate(rows)]
-        repo.commit({f"eval/runs/2026-01-0{day}.jsonl": "".join(f"{json.dumps(row)}\n" for row in answers)})
-    (found,) = _look(repo).proposed
-    assert (found.entry.get("kind"), found.points) == (None, 2)
-    assert found.newest == "F1 0.583 over 6 documents"

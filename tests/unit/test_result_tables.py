@@ -126,7 +126,7 @@ def test_a_range_is_brought_to_zero_to_one_and_what_lies_outside_is_said() -> No
 
 
 def test_a_column_that_is_not_there_is_a_problem_that_names_those_that_are() -> None:
-    columns = {"id": "case", "score": "rating", "input": ["question", "context"]}
+    columns = {"id": "case", "score": "rating", "input": ["question", "context"], "error": "none failed"}
     results = read("r.csv", "case,rating,question\na,1,why\n", columns=columns)
     what = "The table has no column 'context'"
     assert results.findings == (
