@@ -14,13 +14,13 @@ from sitegen.model.outcomes import BLANK, WRONG, Cell, CellKey, CellMap, Judgeme
 from sitegen.model.scorecards import Result
 from sitegen.text.values import bounded_json
 
-LONGEST: Final = 200
+_LONGEST_VALUE: Final = 200
 """Largest number of characters of a value that a cell stores."""
 
 
 def short_json(value: Value) -> str:
     """Return a value as bounded JSON text, empty for no value; two long values that differ anywhere stay different."""
-    return "" if value is None else bounded_json(value, LONGEST)
+    return "" if value is None else bounded_json(value, _LONGEST_VALUE)
 
 
 class CellTracker:

@@ -15,7 +15,7 @@ from sitegen.history.repository_place import top_of
 from sitegen.questions.gate import check as compare
 from sitegen.questions.gate_junit import gate_junit, junit_of_error
 from sitegen.questions.gate_markdown import gate_markdown, markdown_of_error
-from sitegen.questions.gate_report import LARGEST, read_report
+from sitegen.questions.gate_report import REPORT_BYTES, read_report
 from sitegen.text.values import schema_first
 
 FAILED: Final = 1
@@ -58,7 +58,7 @@ def _print_report_of(request: CheckRequest, file: Path) -> None:
     """
     try:
         with file.open("rb") as opened:
-            content = opened.read(LARGEST + 1)
+            content = opened.read(REPORT_BYTES + 1)
     except OSError as error:
         raise SitegenError(
             f"The file cannot be read: {error.strerror}.", where=str(file), fix="Name another file."

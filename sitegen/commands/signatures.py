@@ -245,10 +245,10 @@ def code_judge(
     import sys
 
     from sitegen.commands.printing import print_document
-    from sitegen.scoring.code_judge import LARGEST, opinion
+    from sitegen.scoring.code_judge import PAYLOAD_BYTES, opinion
     from sitegen.text.values import to_json_bytes
 
-    judgement = opinion(subject, sys.stdin.buffer.read(LARGEST + 1))
+    judgement = opinion(subject, sys.stdin.buffer.read(PAYLOAD_BYTES + 1))
     print_document(to_json_bytes(judgement, indent=None))
 
 

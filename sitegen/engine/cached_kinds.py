@@ -238,7 +238,7 @@ def forget_earlier_walk(memo: Memo, evals: Collection[str], instruction_files: C
             memo.forget_others(kind.name, owners[kind.owner])
 
 
-LARGEST: Final = 20_000_000
+RESULT_BYTES: Final = 20_000_000
 """Number of compressed bytes up to which a result is kept; most take 2,000. A larger one is scored when it is drawn."""
 
 _Head: TypeAlias = tuple[int, tuple[Panel, ...], Any, Kappa | None, Mapping[str, str]]
@@ -266,7 +266,7 @@ def encoded_result(result: Result) -> bytes | None:
         content = b"".join([*lines, compressor.flush()])
     except UnicodeEncodeError:
         return None
-    return content if len(content) <= LARGEST else None
+    return content if len(content) <= RESULT_BYTES else None
 
 
 def _lines(content: bytes) -> Iterator[bytes]:

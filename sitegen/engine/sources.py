@@ -30,7 +30,7 @@ from sitegen.scoring.evidence import evidence_in
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.text.words import SearchedText
 
-LARGEST: Final = 5_000_000
+_FILE_BYTES: Final = 5_000_000
 """Largest size of a source file that is read, in bytes."""
 _TEXTS: Final = 2_000_000
 """Limit on the characters of all texts that one page searches for up to 2,000 values: it bounds hostile outputs."""
@@ -47,7 +47,7 @@ class EvalSources:
         self._context = context
         self._info = info
         self._folders = folders
-        largest = min(context.limits.max_blob_bytes, LARGEST)
+        largest = min(context.limits.max_blob_bytes, _FILE_BYTES)
         self._repository = Repository(context.place, max_blob_bytes=largest, overlay=dict(context.overlay))
         self._scorer = FieldsScorer()
         """Compiles the ground truth of the eval, which names the documents, once for many outputs."""
@@ -159,7 +159,7 @@ class EvalSources:
                 "unread_source",
                 f"A file of the source cannot be shown: {reason}."
                 + (f" So it is with {more} more files." if more else ""),
-                f"Commit a PNG, JPEG, GIF or WebP picture, or a text in UTF-8, of at most {LARGEST / 1e6:.0f} MB.",
+                f"Commit a PNG, JPEG, GIF or WebP picture, or a text in UTF-8, of at most {_FILE_BYTES / 1e6:.0f} MB.",
                 path=path,
                 commit=snapshot.commit.sha,
                 eval_id=self._info.id,

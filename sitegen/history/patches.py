@@ -17,7 +17,7 @@ from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.model.timeline import Edit
 
-LARGEST: Final = 4_000_000
+PATCH_BYTES: Final = 4_000_000
 """The greatest length of a patch in bytes; longer patches are truncated."""
 
 KEPT: Final = 20_000_000
@@ -160,7 +160,7 @@ def _send_commits(process: Process, shas: Sequence[str]) -> None:
 def _patches_of_commit(
     stream: IO[bytes], sha: str, asked: set[_BlobIds], room: int
 ) -> tuple[dict[_BlobIds, bytes], bool]:
-    """Return patches of a commit, each truncated to ``LARGEST``, and whether the commit has no others.
+    """Return patches of a commit, each truncated to ``PATCH_BYTES``, and whether the commit has no others.
 
     These are all that are ``asked`` for, except those of edits that change only line ends, which have none. They are
     joined by some ``room`` bytes of others, where possible of those that git writes after the first that is asked for,
@@ -175,9 +175,9 @@ def _patches_of_commit(
     others: dict[_BlobIds, bytearray] = {}
     patch = bytearray()
     whole, left = True, room
-    while (line := stream.readline(LARGEST)) != _END:
+    while (line := stream.readline(PATCH_BYTES)) != _END:
         if not line.endswith(b"\n"):
-            while (rest := stream.readline(LARGEST)) and not rest.endswith(b"\n"):
+            while (rest := stream.readline(PATCH_BYTES)) and not rest.endswith(b"\n"):
                 pass  # the rest of a line that is longer than what is read
         if not line:
             raise MissingObjectsError  # git ended because it lacks a content
@@ -193,10 +193,10 @@ def _patches_of_commit(
                 others[ids] = patch
             else:
                 whole = False
-        if len(patch) < LARGEST:
+        if len(patch) < PATCH_BYTES:
             patch += line
             left -= len(line)
-    return {ids: bytes(patch[:LARGEST]) for ids, patch in (others | patches).items()}, whole
+    return {ids: bytes(patch[:PATCH_BYTES]) for ids, patch in (others | patches).items()}, whole
 
 
 def _blob_ids(edit: Edit) -> _BlobIds:
@@ -208,7 +208,7 @@ def _patch_of_texts(repository: RepositoryPlace, edit: Edit) -> bytes:
     if edit.old is None or edit.new is None or edit.old.oid == edit.new.oid:
         return b""
     with Process(repository, ["diff", *_FORM, edit.old.oid, edit.new.oid]) as diff:
-        patch = diff.stdout.read(LARGEST)
+        patch = diff.stdout.read(PATCH_BYTES)
         while diff.stdout.read(1 << 20):
             pass
         diff.finish()

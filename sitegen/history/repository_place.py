@@ -114,7 +114,7 @@ class RepositoryPlace(NamedTuple):
 
 PATIENCE: Final = 10.0
 """Seconds of silence after which ``wait_for_git`` looks for the cause."""
-LONGEST: Final = 120.0
+_LONGEST_SILENCE: Final = 120.0
 """Seconds of silence after which git is ended, although no cause was found. A slow disk takes some."""
 
 
@@ -277,7 +277,7 @@ def wait_for_git(
     """Wait until git answers, which every wait for git does here: any file that git opens could be a pipe.
 
     ``has_answered``: waits for at most so many seconds. After ``PATIENCE`` the folders of git are searched for a pipe,
-    and the work tree for one that git opens there. Raises RepositoryError if there is one, or after ``LONGEST``.
+    and the work tree for one that git opens there. Raises RepositoryError for one, or after ``_LONGEST_SILENCE``.
     """
     if has_answered(PATIENCE):
         return
@@ -291,10 +291,10 @@ def wait_for_git(
                         where=file,
                         fix=_WITHOUT_PIPE,
                     )
-    warnings.warn(f"{silent} {PATIENCE:g} s; waiting for {LONGEST:g} s at most.", Notice, stacklevel=1)
-    if not has_answered(LONGEST - PATIENCE):
+    warnings.warn(f"{silent} {PATIENCE:g} s; waiting for {_LONGEST_SILENCE:g} s at most.", Notice, stacklevel=1)
+    if not has_answered(_LONGEST_SILENCE - PATIENCE):
         raise RepositoryError(
-            f"{silent} {LONGEST:g} s.",
+            f"{silent} {_LONGEST_SILENCE:g} s.",
             where=str(next(iter(folders), "")) or None,
             fix="Look for a pipe or a device among the files that git reads, such as those that its configuration "
             "includes (include.path), and for a disk that does not answer.",

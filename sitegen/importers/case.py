@@ -26,7 +26,7 @@ from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
-from sitegen.model.usage import LONGEST, Call, spelled_number
+from sitegen.model.usage import LONGEST_MODEL_NAME, Call, spelled_number
 from sitegen.stats.counts import mean
 from sitegen.text.plain import cut
 from sitegen.text.values import short_digest
@@ -77,7 +77,7 @@ class Opinion(Frozen):
 
 def grader_name(model: str, prompt: str) -> str:
     """Name a judge by its model, and by a digest of its prompt if that is stated."""
-    return " ".join(filter(None, (model[:LONGEST], prompt and f"prompt {short_digest(prompt)}")))
+    return " ".join(filter(None, (model[:LONGEST_MODEL_NAME], prompt and f"prompt {short_digest(prompt)}")))
 
 
 ASSERTED: Final = {True: Counts(tp=1), False: Counts(fp=1, fn=1, wrong_value=1)}

@@ -12,7 +12,7 @@ from xml.parsers import expat
 
 from sitegen.data_files.reading import MAX_DEPTH, UnreadableError, too_deep
 from sitegen.importers.case import ASSERTED, JudgedCase, JudgedResults, Opinion
-from sitegen.importers.tool_values import LONGEST, unique
+from sitegen.importers.tool_values import LONGEST_TEXT, unique
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage, amount_of
@@ -69,7 +69,7 @@ class _JunitReader:
             raise UnreadableError(f"it is no JUnit XML: its root is <{name[:80]}>", _FIX)
         if name in _SUITES:
             self._suites.append(attributes.get("name", ""))
-            self.at = self.at or attributes.get("timestamp", "")[:LONGEST]
+            self.at = self.at or attributes.get("timestamp", "")[:LONGEST_TEXT]
         elif name == "testcase":
             self._case, self._outcome, self._message = attributes, "", ""
         elif self._case is not None and name in _OUTCOMES and not self._outcome:
@@ -77,7 +77,7 @@ class _JunitReader:
             self._inside, self._text = name, []
 
     def text(self, data: str) -> None:
-        if self._inside and sum(map(len, self._text)) < LONGEST:
+        if self._inside and sum(map(len, self._text)) < LONGEST_TEXT:
             self._text.append(data)
 
     def end(self, name: str) -> None:
@@ -94,7 +94,7 @@ class _JunitReader:
     def _judged_case(self, attributes: dict[str, str]) -> JudgedCase:
         suite = attributes.get("classname") or next(filter(None, reversed(self._suites)), "")
         name = "::".join(filter(None, (suite, attributes.get("name", "")))) or f"case {len(self.cases) + 1}"
-        message, skipped, passed = self._message[:LONGEST], self._outcome == "skipped", not self._outcome
+        message, skipped, passed = self._message[:LONGEST_TEXT], self._outcome == "skipped", not self._outcome
         attribute = suite or "tests"
         return JudgedCase(
             id=unique(name, self._ids),

@@ -32,7 +32,7 @@ from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import spelled_number
 
-LONGEST: Final = 200
+_LONGEST_NAME: Final = 200
 """Characters of a name. Numbers with longer names are left out."""
 _NAMES: Final = ("name", "metric", "task", "id", "label")
 """Keys that name an item of a list, the best first."""
@@ -115,7 +115,7 @@ def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
                 is_sample = not isinstance(item, list)
                 numbers = numbers_in(item, joined_name(start, str(index)))
                 yield from (replace(number, is_sample=is_sample) for number in numbers)
-    elif isinstance(value, Unusable | int | Decimal) and not isinstance(value, bool) and 0 < len(start) <= LONGEST:
+    elif isinstance(value, Unusable | int | Decimal) and type(value) is not bool and 0 < len(start) <= _LONGEST_NAME:
         yield RecordedNumber(start, as_float(value))
     elif (
         isinstance(value, str)

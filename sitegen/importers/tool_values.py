@@ -21,7 +21,7 @@ from sitegen.text.plain import cut
 
 T = TypeVar("T")
 
-LONGEST: Final = 10_000
+LONGEST_TEXT: Final = 10_000
 """The greatest length of a text, in characters. Longer texts are cut."""
 
 
@@ -29,14 +29,14 @@ def text(value: Value) -> str:
     """A text, else an empty one."""
     if isinstance(value, Unusable) and value.reason == HALF:
         return as_text(value)
-    return cut(value, LONGEST) if isinstance(value, str) else ""
+    return cut(value, LONGEST_TEXT) if isinstance(value, str) else ""
 
 
 def written(value: Value) -> str:
     """Return a text unchanged, and other values as JSON. Empty for null."""
     if value is None or isinstance(value, str | Unusable):
         return as_text(value) if isinstance(value, Unusable) else text(value)
-    return cut(json.dumps(value, default=as_text, ensure_ascii=False), LONGEST)
+    return cut(json.dumps(value, default=as_text, ensure_ascii=False), LONGEST_TEXT)
 
 
 def as_text(value: object) -> str:
@@ -52,7 +52,7 @@ def as_text(value: object) -> str:
 def name_of(value: Value) -> str:
     """A text or a whole number as a name, else an empty text."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
-    return (str(value) if is_number else text(value)).strip()[:LONGEST]
+    return (str(value) if is_number else text(value)).strip()[:LONGEST_TEXT]
 
 
 def items(value: Value) -> list[Value]:

@@ -204,7 +204,7 @@ def _case_text(value: Any) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-LARGEST: Final = 1_000_000_000
+_FILE_BYTES: Final = 1_000_000_000
 """The size of the largest file that is read, in bytes."""
 
 ResponseRow: TypeAlias = dict[str, Any]
@@ -300,7 +300,7 @@ def _json_line(value: ResponseRow | list[int | ResponseRow]) -> bytes:
 
 def _read_rows(path: Path) -> list[ResponseRow]:
     try:
-        text = read_inside(path.parent, path.name, LARGEST).decode("utf-8-sig")
+        text = read_inside(path.parent, path.name, _FILE_BYTES).decode("utf-8-sig")
     except FileNotFoundError:
         return []
     except NotOpenedError as error:
@@ -325,7 +325,7 @@ def _read_rows(path: Path) -> list[ResponseRow]:
 def _read_journal(path: Path) -> dict[Slot, ResponseRow]:
     """Return the rows of a partial file; text after the last line feed is an incomplete row."""
     try:
-        lines = read_inside(path.parent, path.name, LARGEST).split(b"\n")[:-1]
+        lines = read_inside(path.parent, path.name, _FILE_BYTES).split(b"\n")[:-1]
     except FileNotFoundError:
         return {}
     except NotOpenedError as error:

@@ -88,7 +88,7 @@ def regraded(judge: Exchange | None, metric: str) -> bool:
 
 BESIDE: Final = ("metadata", "_metadata", "meta", "_meta", "run", "run_info", "provenance", "config", "settings")
 """Keys of objects in which an output states how it was made."""
-LONGEST: Final = 200
+LONGEST_MODEL_NAME: Final = 200
 """The greatest length of the name of a model, in characters."""
 _LONGEST_PARAMETERS: Final = 1_000  # characters
 _LARGEST: Final = 1e15  # a larger amount is not believed
@@ -203,7 +203,7 @@ def _model(members: dict[str, Any], names: Sequence[str] = _MODEL) -> str:
         if isinstance(value, dict):
             value = value.get("id", value.get("name"))
         if isinstance(value, str) and value.strip():
-            return value.strip()[:LONGEST]
+            return value.strip()[:LONGEST_MODEL_NAME]
     return ""
 
 

@@ -51,7 +51,7 @@ EXPECTED: Final = 50
 """Number of changed expected values that the page lists of an eval."""
 ExpectedChange: TypeAlias = tuple[str, str, str, str, str]
 """Document, attribute and path of an expected value; then what it was and what it is, empty if there is none."""
-EVALS_NAMED: Final = 3
+NAMED_EVALS: Final = 3
 """Number of evals that are named beside an earlier edit."""
 
 

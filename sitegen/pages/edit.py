@@ -34,7 +34,7 @@ FILES: Final = 20
 _LINES: Final = 600
 """The most lines of these diffs together."""
 
-NAMED: Final = 8
+_NAMED_FIELDS: Final = 8
 """Number of fields that the head of a passage names."""
 
 
@@ -209,11 +209,11 @@ def diff_lines(rows: Iterable[DiffRow], fields: FlippedFields, path: str) -> Mar
 def _named_fields(fields: FlippedFields, named: Sequence[str]) -> str:
     """The flipped fields that a passage names, with how many of their cells were fixed and broken."""
     listed = []
-    for field in named[:NAMED]:
+    for field in named[:_NAMED_FIELDS]:
         fixed, broken = fields.flips(field)
         signs = " ".join([f"+{fixed:,}"] * bool(fixed) + [f"−{broken:,}"] * bool(broken))
         listed.append(f'<a href="#{fields.anchor(field)}"><code>{text(field)}</code></a> {signs}')
-    more = len(named) - NAMED
+    more = len(named) - _NAMED_FIELDS
     rest = f' <span class="nowrap">and {more:,} more</span>' if more > 0 else ""
     return f'<span class="ab">names {", ".join(listed)}{rest}</span>' if named else ""
 

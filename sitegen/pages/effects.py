@@ -51,7 +51,7 @@ TONES: Final[dict[Grade, str]] = {
 METRICS: Final = 2
 """Number of metrics beside the headline in the row of an eval."""
 
-NAMED: Final = 3
+NAMED_EVALS: Final = 3
 """Number of evals that the row of an edit names."""
 
 _MOST_FIELDS: Final = 200

@@ -332,7 +332,7 @@ def _name(blame: CellBlame) -> str:
 
 ROWS: Final = 150
 """Largest number of rows, one for each eval of a field: as many of the fields with most errors now as fit."""
-NAMED: Final = 1_000
+NAMED_FIELDS: Final = 1_000
 """Number of further field paths that the page names, each with a link to its page in one eval."""
 
 
@@ -371,7 +371,7 @@ def fields_page(summaries: Iterable[EvalSummary], edits: Iterable[EditEffects] =
             changed[eval_id, attribute].append((edit, *counts))
     for moves in changed.values():
         moves[:] = sorted(sorted(moves, key=lambda move: -move[1] - move[2])[:_CHANGED_WITH], key=moves.index)
-    view = (fields[:drawn], named[:NAMED], len(named[NAMED:]), moved_by(edits), changed)
+    view = (fields[:drawn], named[:NAMED_FIELDS], len(named[NAMED_FIELDS:]), moved_by(edits), changed)
     return Page(links.fields(), "pages/fields.html", view)
 
 

@@ -83,7 +83,7 @@ def thickens(edit: Edit, apart: int | None) -> bool:
 SHOWN_FIRST: Final = 50
 """Number of edits before "show more"."""
 
-LISTED: Final = 200
+LISTED_EDITS: Final = 200
 """Number of edits in the list: the newest ones; the page of each edit leads to the one before it."""
 
 SPARK_POINTS: Final = 120
@@ -227,7 +227,7 @@ class InstructionView(Frozen):
 
 def show_text(content: bytes) -> DisplayedFile | None:
     """A text ready to be shown; None if it is binary."""
-    from sitegen.text.markdown import LARGEST, document
+    from sitegen.text.markdown import MOST_CHARACTERS, document
 
     if b"\0" in content:
         return None
@@ -238,7 +238,7 @@ def show_text(content: bytes) -> DisplayedFile | None:
         sections=sections(split_lines(text), rendered.headings),
         html=rendered.html,
         plain=rendered.plain,
-        cut=rendered.plain and len(content) > LARGEST,
+        cut=rendered.plain and len(content) > MOST_CHARACTERS,
     )
 
 

@@ -37,7 +37,7 @@ FILES: Final = 200
 DELETED: Final = 100
 """Number of deleted files with a row: those that were deleted last."""
 
-NAMED: Final = 1_000
+NAMED_FILES: Final = 1_000
 """Number of further files that the page only names."""
 
 ROWS: Final = 100

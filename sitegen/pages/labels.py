@@ -132,8 +132,8 @@ def subject_of(commit: Commit, longest: int) -> str:
     return line(commit.subject, longest) or "(no subject)"
 
 
-NAMED: Final = 3
-"""Number of documents of only one side that a note names; further documents are counted."""
+_MOST_NAMED: Final = 3
+"""Number of documents of only one side, or of lost fields, that a note names; further ones are counted."""
 
 _NOTHING: Final = 1e-9
 """Parts up to this size, in hundredths of the metric's range, are rounding errors of a sum and count as no change."""
@@ -206,7 +206,7 @@ def split(parts: DeltaParts, spec: MetricSpec) -> dict[str, float]:
 def documents_in_short(names: tuple[str, ...]) -> tuple[str, ...]:
     """The names of documents; of many that several answered, the number of those of each."""
     answerers = Counter(name.rpartition(BETWEEN)[2] for name in names if BETWEEN in name)
-    if len(names) <= NAMED or sum(answerers.values()) < len(names) or len(answerers) * 2 > len(names):
+    if len(names) <= _MOST_NAMED or sum(answerers.values()) < len(names) or len(answerers) * 2 > len(names):
         return names
     return tuple(f"{number:,} of {who}" for who, number in answerers.items())
 
@@ -225,7 +225,7 @@ def overlap_note(overlap: Overlap, nouns: Nouns, before: Point, after: Point) ->
     if overlap.verdict == "refused":
         words = [f"not comparable: no {nouns.noun(1)} in common with {before.snapshot.label}"]
     for side, names in (("only before", overlap.only_before), ("only after", overlap.only_after)):
-        words += [f"{side}: {first_names(documents_in_short(names), NAMED, str)}"] * bool(names)
+        words += [f"{side}: {first_names(documents_in_short(names), _MOST_NAMED, str)}"] * bool(names)
     return "; ".join(words)
 
 
@@ -389,6 +389,6 @@ def moved_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
 
 def lost_words(verdict: ChangeVerdict) -> str:
     """Which fields broke wherever they were right."""
-    named = [f"{line(name, 80)} broke in all {values:,} values" for name, values in verdict.lost_fields[:NAMED]]
-    more = len(verdict.lost_fields) - NAMED
+    named = [f"{line(name, 80)} broke in all {values:,} values" for name, values in verdict.lost_fields[:_MOST_NAMED]]
+    more = len(verdict.lost_fields) - _MOST_NAMED
     return ", ".join(named) + (f" and {more:,} more likewise" if more > 0 else "")

@@ -15,7 +15,7 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 
-LISTED: Final = 500
+LISTED_NOTES: Final = 500
 """The most notes that the page lists, the newest ones."""
 
 COLUMNS: Final = 8
@@ -38,7 +38,7 @@ class NotesView(Frozen, dict=True, gc=True):
     def listed(self) -> list[PlacedNote]:
         """The notes that are listed: those about the newest iteration first."""
         order = {point.snapshot.slug: index for index, point in enumerate(self.series.points)}
-        return sorted(self.notes, key=lambda one: -order[one.snapshot.slug] if one.snapshot else 1)[:LISTED]
+        return sorted(self.notes, key=lambda one: -order[one.snapshot.slug] if one.snapshot else 1)[:LISTED_NOTES]
 
     @cached_property
     def codes(self) -> dict[str, Counter[str]]:

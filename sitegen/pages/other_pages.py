@@ -75,7 +75,7 @@ def methods_page(metrics: tuple[KindMetrics, ...]) -> Page:
     return Page(links.methods(), "pages/methods.html", (metrics, topics([kind for kind, _ in metrics])))
 
 
-LISTED: Final = 200
+LISTED_PLACES: Final = 200
 """Number of places listed for a cause."""
 
 _BANNER: Final = 130

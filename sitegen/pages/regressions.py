@@ -29,7 +29,7 @@ from sitegen.pages.html import charts
 from sitegen.pages.html.charts import ChartLine
 from sitegen.pages.labels import CAUSES, exchange, split
 
-LISTED: Final = {"worse": 50, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
+LISTED_STEPS: Final = {"worse": 50, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
 """Largest number of steps listed in each group, largest steps first; in the order of the page."""
 _NEARBY: Final = 30
 """Number of points on either side of a step that its chart shows."""
@@ -45,7 +45,7 @@ class RegressionsView(Frozen):
     """What ``pages/regressions.html`` shows."""
 
     groups: dict[str, tuple[ListedStep, ...]]
-    """The steps of each group of ``LISTED``, in its order; a group may be empty."""
+    """The steps of each group of ``LISTED_STEPS``, in its order; a group may be empty."""
     standings: tuple[EvalStanding, ...]
     """The evals, the worst first."""
     files: Mapping[EditedFile, str]
@@ -85,7 +85,7 @@ class RegressionsView(Frozen):
 def regressions_page(summaries: Iterable[EvalSummary], mutes: Sequence[Mute], files: Mapping[EditedFile, str]) -> Page:
     """Make the page of all evals that are not deleted. ``files``: as in ``RegressionsView``."""
     alive = [summary for summary in summaries if not summary.deleted and summary.headlines]
-    groups: dict[str, list[ListedStep]] = {key: [] for key in LISTED}
+    groups: dict[str, list[ListedStep]] = {key: [] for key in LISTED_STEPS}
     for summary in alive:
         for step in summary.steps:
             listed = ListedStep(summary, step)

@@ -19,10 +19,10 @@ from sitegen.model.site import Page
 from sitegen.pages import links
 from sitegen.pages.html.cells import shown_run, value
 
-LISTED: Final = 1_000
+LISTED_LABELS: Final = 1_000
 """Number of labels on the page; each eval has the same share, those that most outputs contradict."""
 
-NAMED: Final = 3
+NAMED_FIELDS: Final = 3
 """Number of fields that the row of a cause names."""
 
 
@@ -49,7 +49,7 @@ class SuspectTruthView(Frozen):
 def suspect_labels_page(summaries: Iterable[EvalSummary]) -> Page:
     """Make the page of the labels of all evals that are not deleted; there may be none."""
     with_suspects = [summary for summary in summaries if summary.suspects + summary.upheld and not summary.deleted]
-    share = max(1, LISTED // len(with_suspects)) if with_suspects else LISTED
+    share = max(1, LISTED_LABELS // len(with_suspects)) if with_suspects else LISTED_LABELS
     labels = [replace(label, eval_id=at.info.id) for at in with_suspects for label in at.suspects[:share] + at.upheld]
     by_id = {summary.info.id: summary for summary in with_suspects}
     view = SuspectTruthView(summaries=by_id, share=share, causes=by_cause(labels))

@@ -31,12 +31,12 @@ from sitegen.text.markdown_cells import NIL, code, count, name, number, prose, s
 from sitegen.text.plain import counted
 from sitegen.text.values import first_names
 
-LONGEST: Final = 65_000
+LONGEST_REPORT: Final = 65_000
 """Largest number of characters of the report; a comment on GitHub may have 65,536."""
 
 CELLS: Final = 20  # of the broken values of an eval, the most that are listed
 WORST: Final = 3  # of them, the most that the list below the first table names
-NAMED: Final = 20  # evals, files or commits that a sentence lists at most
+_MOST_NAMED: Final = 20  # evals, files or commits that a sentence lists at most
 _LIST: Final = 10_000  # characters of a list: of broken values, of caveats, and of what closes the report
 _INDEX: Final = re.compile(r"\[[^\]]*\]")  # of a list item in a path
 _CALLING: Final = re.compile(r"[@#]|\bGH-(?=\d)|:(?=//)|\bwww\\?\.", re.IGNORECASE)
@@ -46,7 +46,7 @@ _CLOSING: Final = 200  # characters that are reserved for the sentence with the 
 
 
 def gate_markdown(report: GateReport) -> str:
-    """Return the whole report, at most ``LONGEST`` characters, ending with a line feed."""
+    """Return the whole report, at most ``LONGEST_REPORT`` characters, ending with a line feed."""
     moved = [check for check in report.evals if _has_moved(check)]
     unmoved = [check for check in report.evals if not _has_moved(check)]
     verdicts = Counter(check.verdict for check in report.evals)  # worst first, in the order of the report
@@ -60,11 +60,11 @@ def gate_markdown(report: GateReport) -> str:
         begin[0] += f" Nothing changed in {_number_of(unmoved)}." if unmoved else ""
         return "\n\n".join(begin) + "\n"
     begin += [*filter(None, [prose(nothing_compared(report))]), *_changes(moved)]
-    end = [f"Nothing changed in {first_names(unmoved, NAMED, _id_of_eval)}."] if unmoved else []
+    end = [f"Nothing changed in {first_names(unmoved, _MOST_NAMED, _id_of_eval)}."] if unmoved else []
     end += _edit_sentences(report.evals)
     closing = list(_fitting(end, _LIST))
     # The sections that fit, the worst eval first; tables of cells are added if room remains.
-    characters = LONGEST - len("\n\n".join([*begin, *closing])) - _CLOSING
+    characters = LONGEST_REPORT - len("\n\n".join([*begin, *closing])) - _CLOSING
     fitting = list(_fitting(map(_eval_section, moved), characters))
     room = characters - sum(len(section) + 2 for section in fitting)
     sections = []
@@ -97,10 +97,10 @@ def _changes(moved: Sequence[GateEval]) -> Iterator[str]:
     if not moved:
         return
     heads = ("Eval", "Metric", "Base", "Head", "Change", "On these cases", "Broken", "Fixed", "Verdict")
-    yield "\n".join(table(heads, map(_change_row, moved[:NAMED]), (2, 3, 4, 6, 7)))
-    if more := moved[NAMED:]:
+    yield "\n".join(table(heads, map(_change_row, moved[:_MOST_NAMED]), (2, 3, 4, 6, 7)))
+    if more := moved[_MOST_NAMED:]:
         yield f"{_number_of(more)} more changed."
-    worst = (f"- {_id_of_eval(check)}: {words}" for check in moved[:NAMED] if (words := _worst_broken(check)))
+    worst = (f"- {_id_of_eval(check)}: {words}" for check in moved[:_MOST_NAMED] if (words := _worst_broken(check)))
     if broken := list(_fitting(worst, _LIST)):
         yield "\n".join(broken)
 
@@ -213,7 +213,7 @@ def _edit_sentences(evals: Sequence[GateEval]) -> list[str]:
     evals_by_edits = grouped(((check.instructions, check.or_edit), check) for check in evals if check.instructions)
     begin = "Instructions edited since the base"
     return [
-        f"{begin}, of {first_names(driven, NAMED, _id_of_eval)}: {first_names(edits, NAMED, _edit_words)}."
+        f"{begin}, of {first_names(driven, _MOST_NAMED, _id_of_eval)}: {first_names(edits, _MOST_NAMED, _edit_words)}."
         + (f" The newest output may have been made with {code(short_id(other))} instead." if other else "")
         for (edits, other), driven in evals_by_edits.items()
     ]
@@ -248,7 +248,7 @@ def _caveats(evals: Iterable[GateEval]) -> Iterator[str]:
     """Yield a list of the caveats, each once, with the evals that it is about."""
     by_sentence = grouped((sentence, check) for check in evals for sentence in caveats(check))
     every = (
-        f"- {first_names(several, NAMED, _id_of_eval)}: {_without_mentions(prose(sentence))}."
+        f"- {first_names(several, _MOST_NAMED, _id_of_eval)}: {_without_mentions(prose(sentence))}."
         for sentence, several in by_sentence.items()
     )
     lines = [*_fitting(every, _LIST)]

@@ -39,7 +39,7 @@ from sitegen.scoring.kinds import scorer, series_specs, specs_of
 from sitegen.scoring.usage import all_specs, specs_with_usage
 from sitegen.stats.counts import judged
 
-LISTED: Final = 200  # fixed cells that a report lists at most, and as many broken ones
+_LISTED_CELLS: Final = 200  # fixed cells that a report lists at most, and as many broken ones
 
 
 class GateSide(Frozen):
@@ -235,7 +235,7 @@ class GatedPair:
             lost={**draft.lost, **self._lost(failed, gone.values())},
             fixed=len(fixed),
             broken=len(broken),
-            cells=(*broken[:LISTED], *fixed[:LISTED]),
+            cells=(*broken[:_LISTED_CELLS], *fixed[:_LISTED_CELLS]),
             instructions=tuple(edits),
             or_edit=other.sha if other else None,
             stale=bool(edits) and made.stale[-1],

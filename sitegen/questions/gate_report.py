@@ -31,7 +31,7 @@ from sitegen.text.markdown_cells import number, signed
 from sitegen.text.plain import counted, line
 from sitegen.text.values import MINUS, first_names
 
-LARGEST: Final = 20_000_000  # bytes of a document that is read
+REPORT_BYTES: Final = 20_000_000  # bytes of a document that is read
 MOST: Final = 10_000  # entries of a list, or characters of a text
 _HIGHEST: Final = 1e9  # the largest absolute value of a number
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -56,8 +56,8 @@ def read_report(content: bytes) -> GateReport:
 
 def _checked_document(content: bytes) -> GateReport:
     """Return the document, if it has the right form and keeps the bounds. Raises ValueError or RecursionError."""
-    if len(content) > LARGEST:
-        raise ValueError(f"it has more than {LARGEST:,} bytes")
+    if len(content) > REPORT_BYTES:
+        raise ValueError(f"it has more than {REPORT_BYTES:,} bytes")
     body: Any = json.loads(content)
     _check_bounds(body)
     if not isinstance(body, dict) or body.get("schema") != SCHEMA:

@@ -37,7 +37,7 @@ from sitegen.model.metrics import traits_of
 from sitegen.model.timeline import EvalHistory
 from sitegen.recognition.answered_series import MOST_BESIDE, joined_series
 from sitegen.recognition.document_folders import beside_their_outputs, folders_of_documents
-from sitegen.recognition.files import LARGEST, PDF, REPORTS, FilesOfHistory, Reader, TrackedFile, bounded, why_malformed
+from sitegen.recognition.files import BYTES, PDF, REPORTS, FilesOfHistory, Reader, TrackedFile, bounded, why_malformed
 from sitegen.recognition.initialising import Proposal, manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
 from sitegen.recognition.output_series import (
@@ -226,9 +226,9 @@ def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple
     if content:
         reason = why_malformed(file, content)
     else:
-        reason = at.refusal(file.path, LARGEST) if content is None else "the most a search reads was read before it"
+        reason = at.refusal(file.path, BYTES) if content is None else "the most a search reads was read before it"
         reason = f"{reason}. {fetch_command(file.path)}".removesuffix(".") if reason == POINTER else reason
-    if reason and series.versions > 1 and (content := next(at.earlier(file.path, LARGEST), None)):
+    if reason and series.versions > 1 and (content := next(at.earlier(file.path, BYTES), None)):
         recognition = recognise(series, content, truths)
     return content, recognition, reason if series.hinted else ""
 

@@ -181,7 +181,7 @@ def files_of_history(repository: Repository, head: str, before: FilesOfHistory |
     )
 
 
-LARGEST: Final = 5_000_000
+BYTES: Final = 5_000_000
 """The size of the largest file that is parsed, in bytes."""
 _MOST_READ: Final = 300  # files
 _MOST_BYTES: Final = 60_000_000
@@ -205,7 +205,7 @@ def bounded(read: Callable[[str, int], bytes | None]) -> Reader:
     def content(path: str) -> bytes | None:
         if len(sizes) >= _MOST_READ or sum(sizes) >= _MOST_BYTES:
             return b""
-        content = read(path, LARGEST)
+        content = read(path, BYTES)
         sizes.append(len(content or b""))
         return content or None
 

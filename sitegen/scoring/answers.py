@@ -12,8 +12,8 @@ from sitegen.model.frozen import grouped
 from sitegen.text.plain import cut
 from sitegen.text.values import as_json
 
-LONGEST: Final = 4_000  # characters of a text
-_BOUNDS: Final = (LONGEST, 1_000, 250, 60)
+LONGEST_TEXT: Final = 4_000  # characters of a text
+_BOUNDS: Final = (LONGEST_TEXT, 1_000, 250, 60)
 """Characters after which every text of an output is cut: the first of these with which all fit into ``_TOGETHER``."""
 _TOGETHER: Final = 40_000_000  # characters of all texts of one output
 _TURNS: Final = 100

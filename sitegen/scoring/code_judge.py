@@ -23,10 +23,10 @@ from sitegen.text.values import json_value, metric_text, to_json_bytes
 
 Subject: TypeAlias = Literal["fields", "line-items"]
 
-LARGEST: Final = 20_000_000
+PAYLOAD_BYTES: Final = 20_000_000
 """The size of the largest payload, in bytes."""
 
-LISTED: Final = 100
+LISTED_HITS: Final = 100
 """The most hits and misses that are listed; the counts include all of them."""
 
 _EXPECTED: Final = ("expected", "expected_output", "reference_answer")
@@ -56,8 +56,8 @@ def opinion(subject: Subject, payload: bytes) -> CodeJudgement:
 
     An unreadable candidate does not make the payload invalid: it counts as missing every value.
     """
-    if len(payload) > LARGEST:
-        raise ConfigurationError(f"The payload is larger than {LARGEST:,} bytes.", where=_WHERE)
+    if len(payload) > PAYLOAD_BYTES:
+        raise ConfigurationError(f"The payload is larger than {PAYLOAD_BYTES:,} bytes.", where=_WHERE)
     body = _read_object(payload, "The payload")
     expected = _expected(body)
     config = {} if body.get("config") is None else body["config"]
@@ -217,8 +217,8 @@ def _as_json(value: Value) -> bytes:
 
 
 def _first_lines(lines: list[str]) -> tuple[str, ...]:
-    more = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
-    return (*lines[:LISTED], *more)
+    more = [f"and {len(lines) - LISTED_HITS} more"] if len(lines) > LISTED_HITS else []
+    return (*lines[:LISTED_HITS], *more)
 
 
 def _short_json(value: Value) -> str:

@@ -25,7 +25,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import ANSWERERS, DocumentScore, FieldScore, NotePanel, Panel, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
 from sitegen.scoring.answerers import answer_in, glob_of_answers
-from sitegen.scoring.answers import LONGEST, answered_cases
+from sitegen.scoring.answers import LONGEST_TEXT, answered_cases
 from sitegen.scoring.judged_panels import agreement_note, lift_note, panels, preference_notes
 from sitegen.scoring.responses.files import read_cases
 from sitegen.scoring.scorer import File, Scorer, ScoringInputs, bounded_findings, content_of
@@ -132,7 +132,7 @@ def _score(inputs: ScoringInputs) -> Result:
             findings.append(replace(error.finding("The output"), file=named_file))
             continue
         who, rest = answer_in(file.path, answered_in)
-        prompts |= {who.variant or name: cut(text, LONGEST) for name, text in results.prompts.items() if text}
+        prompts |= {who.variant or name: cut(text, LONGEST_TEXT) for name, text in results.prompts.items() if text}
         for case in results.cases:
             named = case.counted
             if any(who):

@@ -21,7 +21,7 @@ from sitegen.scoring.scorer import File, ScoringInputs
 
 _TRIED: Final = 20
 """The greatest number of candidates that are tried for a label."""
-LONGEST: Final = 2_000
+_LONGEST_LINE: Final = 2_000
 """Characters of the longest line that pages suggest."""
 _CSV_CELL: Final = r'(?:^|(?<={0}))("(?:[^"]|"")*"|[^"{0}]*)(?={0}|$)'
 """A cell of a line, as it is written, for one of these separators."""
@@ -57,7 +57,7 @@ def corrected_line(
         # The answers of others to the same case may become right or wrong.
         same_value = all((cases.get(new.document), new.path) == (case, suspect.path) for new in turned)
         only_corrects = corrected and same_value and len(before) == len(after)
-        if only_corrects and len(line) <= LONGEST:
+        if only_corrects and len(line) <= _LONGEST_LINE:
             old = lines[number - 1]
             end = ("\r" if old.endswith("\r") else "") + ("\n" if number < len(lines) else "")
             before_line, after_line = old.rstrip("\r"), line.rstrip("\r")

@@ -16,7 +16,7 @@ from sitegen.model.frozen import Frozen
 
 OUTLYING: Final = 3.0
 """Standard deviations by which a single value must deviate to be a blip."""
-LONGEST: Final = 3
+LONGEST_BLIP: Final = 3
 """The greatest number of values in a blip."""
 FAR: Final = 6.0
 """Standard deviations beyond which noise does not explain a value."""

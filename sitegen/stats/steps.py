@@ -37,7 +37,7 @@ from sitegen.stats.outliers import (
     FAR,
     FAR_CASES,
     FAR_HEAVY,
-    LONGEST,
+    LONGEST_BLIP,
     OUTLYING,
     Blip,
     Excursion,
@@ -114,7 +114,7 @@ def levels(values: Sequence[float | None], grain: float = 0.0, unit_variance: Un
             for level in fit.levels
         )
 
-    longer = [blip._replace(far=True) for size in range(2, LONGEST + 1) for blip in excursions(row, size, far)]
+    longer = [blip._replace(far=True) for size in range(2, LONGEST_BLIP + 1) for blip in excursions(row, size, far)]
     within_level = [blip for blip in longer if is_within_level(blip)]
     if not within_level:
         return fit

@@ -217,7 +217,7 @@ TAGS: Final = frozenset(
 )
 """Every HTML element that can occur."""
 
-LARGEST: Final = 200_000
+MOST_CHARACTERS: Final = 200_000
 """The greatest number of characters of a text that is rendered; a longer one is shown as source."""
 
 LONGEST_LINE: Final = 5_000
@@ -241,8 +241,8 @@ def document(text: str) -> MarkdownPage:
     """Render a whole file."""
     text = _prepared(text)
     lines = split_lines(text)
-    if len(text) > LARGEST or max(map(len, lines), default=0) > LONGEST_LINE:
-        return MarkdownPage(f"<pre>{escape(text[:LARGEST], quote=False)}</pre>", (), plain=True)
+    if len(text) > MOST_CHARACTERS or max(map(len, lines), default=0) > LONGEST_LINE:
+        return MarkdownPage(f"<pre>{escape(text[:MOST_CHARACTERS], quote=False)}</pre>", (), plain=True)
     tokens = parse(text, anchored=True)
     headings = tuple(
         Heading(
@@ -264,7 +264,7 @@ def passage(lines: Sequence[str], changed: Iterable[int], gone: Gone, starts_fil
     the index of the line that followed them. ``starts_file``: whether the passage may begin with front matter.
     """
     marked = frozenset(changed)
-    if sum(map(len, lines)) > LARGEST or max(map(len, lines), default=0) > LONGEST_LINE:
+    if sum(map(len, lines)) > MOST_CHARACTERS or max(map(len, lines), default=0) > LONGEST_LINE:
         return f"<pre><code>{_marked_lines(lines, marked, gone)}</code></pre>"
     lead = _lead(lines)
     text = "\n".join([*lead, *lines, ""])

@@ -12,7 +12,7 @@ from sitegen.text.values import MINUS, NO_CHANGE, metric_text
 NIL: Final = "—"
 """The text for an undefined value."""
 
-LONGEST: Final = 200
+_LONGEST_NAME: Final = 200
 """The greatest length of a name, in characters."""
 
 ROUNDING: Final = 1e-9
@@ -25,14 +25,14 @@ _MARKUP: Final = (
 list, are text unless something follows that makes a link of them."""
 
 
-def name(text: str, longest: int = LONGEST) -> str:
+def name(text: str, longest: int = _LONGEST_NAME) -> str:
     """Return a text of a project as one visible, bounded line with its markup escaped."""
     return re.sub(_MARKUP, r"\\\g<0>", encodable(line(text, longest)))
 
 
 def prose(text: str) -> str:
     """Escape a sentence of sitegen that contains names of a project."""
-    return name(text, 10 * LONGEST)
+    return name(text, 10 * _LONGEST_NAME)
 
 
 def number(value: float | None, unit: str = "") -> str:
@@ -49,7 +49,7 @@ def signed(value: float | None, unit: str = "") -> str:
     return f"{'+' if value > 0 else MINUS}{metric_text(abs(value), unit)}"
 
 
-def code(text: str, longest: int = LONGEST) -> str:
+def code(text: str, longest: int = _LONGEST_NAME) -> str:
     """Return a text of a project as inline code, in which GitHub neither links anything nor notifies users.
 
     Vertical bars become broken bars: in inline code they cannot be escaped reliably, and would end a cell of a table.

@@ -18,7 +18,7 @@ from sitegen.text.plain import cut, visible
 from sitegen.text.sections import MOST_SECTIONS, VERSION_LINES, Outline, count_words, stated_version, without_version
 from sitegen.text.words import Spans, WordSpan, mark
 
-LARGEST: Final = 2_000_000
+READ_BYTES: Final = 2_000_000
 """The size in bytes above which the lines of a patch are counted but not read."""
 
 LineKind: TypeAlias = Literal["context", "removed", "added", "remark"]
@@ -98,7 +98,7 @@ def read_patch(patch: bytes) -> Patch:
     body = patch[start.start() :]
     if b"\0" in body:
         return Patch(PatchCounts(), (), binary=True)
-    if len(body) > LARGEST:
+    if len(body) > READ_BYTES:
         return Patch(_rough_counts(body), (), unread=f"The patch has {len(body):,} bytes, too many to draw.")
 
     returns = body.count(b"\r\n")

@@ -208,21 +208,21 @@ _PASSWORD: Final = (
     rf"{_IN_PASSWORD}{{8,200}}(?![\w(])"
 )
 """A password with a letter and a digit, before a name for it and ``=``, or ``:`` and a quotation mark."""
-NAMED: Final = "Value of a Key or Token"
+_KEY_OR_TOKEN: Final = "Value of a Key or Token"
 _NAMED: Final = (
     Form(
-        NAMED,
+        _KEY_OR_TOKEN,
         _NAMES,
         rf"\w{{0,12}}[\"'`\\)\]]{{0,4}}\s{{0,4}}(?:=>|[=:]|\s)\s{{0,4}}[\"'`\\]{{0,4}}(?P<secret>{_VALUE}|{_UUID})",
         before=r"\w{0,40}",
     ),
     Form(
-        NAMED,
+        _KEY_OR_TOKEN,
         ("password", "Password", "PASSWORD", "passwd", "PASSWD", "passphrase", "PASSPHRASE"),
         rf"\w{{0,12}}[\"'`\\]{{0,4}}\s{{0,4}}(?:[=:]\s{{0,4}}[\"'`\\]{{1,4}}|=\s{{0,4}})(?P<secret>{_PASSWORD})",
         before=r"\w{0,40}",
     ),
-    Form(NAMED, ("Bearer ", "bearer "), rf"(?P<secret>{_VALUE})"),
+    Form(_KEY_OR_TOKEN, ("Bearer ", "bearer "), rf"(?P<secret>{_VALUE})"),
 )
 
 _FORMS: Final = (*_MODELS, *_TRACING, *_CLOUDS, *_CODE, *_TALK, *_TRADE, *_EVERYWHERE, *_NAMED)
@@ -291,7 +291,7 @@ class Detector:
                 if len(set(text[start : head.start()] + match[0][len(head[0]) :])) < _DISTINCT:
                     continue
                 is_allowed = _bare(secret) in self._allowed
-                if name != NAMED:
+                if name != _KEY_OR_TOKEN:
                     matches.append(match.span())
                     if not is_allowed:
                         yield text.count("\n", 0, start) + 1, name
@@ -300,7 +300,7 @@ class Detector:
                 break
         for start, end in named:  # a secret with a form of its own is reported under that form
             if not any(start < other_end and other_start < end for other_start, other_end in matches):
-                yield text.count("\n", 0, start) + 1, NAMED
+                yield text.count("\n", 0, start) + 1, _KEY_OR_TOKEN
 
 
 def _lines(tag: re.Match[str]) -> str:

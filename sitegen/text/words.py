@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Final, NamedTuple, TypeAlias
 
-LONGEST: Final = 20_000
+MOST_CHARACTERS: Final = 20_000
 """The greatest number of characters, of both texts together, whose words are matched. In longer texts only the common
 start and end count as equal."""
 
@@ -68,7 +68,7 @@ def mark(a: str, b: str) -> tuple[Spans, Spans]:
         return same, same
     if not a or not b:
         return (WordSpan(a, True),) if a else (), (WordSpan(b, True),) if b else ()
-    if len(a) + len(b) > LONGEST:
+    if len(a) + len(b) > MOST_CHARACTERS:
         return _spans((a, b), _ends(a, b))
     words = tokens(a), tokens(b)
     if max(map(len, words)) <= _SHORT_TOKENS and max(len(a), len(b)) <= _SHORT_CHARACTERS:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from sitegen.history.patches import LARGEST
+from sitegen.history.patches import PATCH_BYTES
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, walk
@@ -202,11 +202,11 @@ def test_settings_and_attributes_of_the_user_change_no_patch(repo, tmp_path, mon
 
 
 def test_a_patch_beyond_the_limit_is_cut_and_the_next_is_whole(repo: GitRepo) -> None:
-    long_line = "diff --git " + "x" * LARGEST + "diff --git a/z b/z\n"
+    long_line = "diff --git " + "x" * PATCH_BYTES + "diff --git a/z b/z\n"
     repo.commit({"a.md": "1\n", "b.md": "1\n", "c.md": "1\n"})
-    repo.commit({"a.md": f"{'line' * 200}\n" * (LARGEST // 800), "b.md": long_line, "c.md": "2\n"})
+    repo.commit({"a.md": f"{'line' * 200}\n" * (PATCH_BYTES // 800), "b.md": long_line, "c.md": "2\n"})
     found = list(Repository.open(repo.path).patches(edits_of(repo)[3:]))
-    assert [len(patch) <= LARGEST for patch in found] == [True, True, True]
+    assert [len(patch) <= PATCH_BYTES for patch in found] == [True, True, True]
     assert found[2].endswith(b"@@ -1 +1 @@\n-1\n+2\n")
 
 

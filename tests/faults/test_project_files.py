@@ -136,7 +136,7 @@ def test_test_cases_in_a_pipe_are_an_error(tmp_path):
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Git may be silent for half a second, and for no longer where it is waited for."""
     monkeypatch.setattr(repository_place, "PATIENCE", 0.5)
-    monkeypatch.setattr(repository_place, "LONGEST", 0.6)
+    monkeypatch.setattr(repository_place, "_LONGEST_SILENCE", 0.6)
 
 
 def test_git_that_waits_for_a_pipe_called_gitignore_is_ended(repo, impatient):

@@ -13,7 +13,7 @@ from sitegen.model.changes import ChangeVerdict, Decision, MetricDelta
 from sitegen.model.gate import GateEval, GateOverlap
 from sitegen.model.metrics import MetricSpec
 from sitegen.questions.gate_junit import gate_junit
-from sitegen.questions.gate_markdown import LONGEST, gate_markdown
+from sitegen.questions.gate_markdown import LONGEST_REPORT, gate_markdown
 from sitegen.text.markdown_cells import code
 from tests.gates import check_metric, gate_eval, gate_report, overlap
 
@@ -93,4 +93,4 @@ def test_a_report_of_any_names_is_xml_and_short_enough(eval_id, metric, limits, 
     report = gate_report("b" * 40, "h" * 40, [one])
     root = ET.fromstring(gate_junit(report))
     assert (int(root.attrib["failures"]) > 0) == (not report.passed)
-    assert len(gate_markdown(report)) <= LONGEST
+    assert len(gate_markdown(report)) <= LONGEST_REPORT

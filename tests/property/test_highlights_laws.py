@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sitegen.data_files.reading import UnreadableError
 from sitegen.model.scorecards import Mark, MarkedText, Result, SpansPanel
 from sitegen.pages.html.formats import printable
-from sitegen.pages.report.spans import DEPTH, LISTED, LONGEST, shown_text
+from sitegen.pages.report.spans import DEPTH, LISTED_HIGHLIGHTS, LONGEST_TEXT, shown_text
 from sitegen.scoring.highlights import SCORER as HIGHLIGHTS
 from sitegen.scoring.highlights_files import extract
 from sitegen.scoring.scorer import File, ScoringInputs
@@ -206,5 +206,5 @@ def test_every_mark_is_drawn_once_or_listed(text: MarkedText) -> None:
     shown = shown_text(text)
     ended = sum(len(ending) for _, _, ending in shown.pieces)
     assert ended + len(shown.beside) + shown.more_beside == len(text.marks) + len(text.elsewhere)
-    assert "".join(piece for piece, _, _ in shown.pieces) == text.text[:LONGEST]
-    assert len(shown.beside) <= LISTED
+    assert "".join(piece for piece, _, _ in shown.pieces) == text.text[:LONGEST_TEXT]
+    assert len(shown.beside) <= LISTED_HIGHLIGHTS

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from sitegen.engine.cached_kinds import LARGEST, encoded_result, result_decoder
+from sitegen.engine.cached_kinds import RESULT_BYTES, encoded_result, result_decoder
 from sitegen.model.answers import AnsweredCase, CaseAnswer, JudgeWords, Turn
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import REDACTED, Judgement, Unusable, Value
@@ -123,6 +123,6 @@ def test_what_is_no_kept_result_is_damage_of_the_memo(content):
 
 
 def test_a_result_that_is_too_large_is_not_kept():
-    large = result(1, random.Random(1).randbytes(LARGEST).hex())
+    large = result(1, random.Random(1).randbytes(RESULT_BYTES).hex())
     assert encoded_result(large) is None
     assert encoded_result(replace(large, judgements=())) is None

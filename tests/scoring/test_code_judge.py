@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitegen.errors import ConfigurationError
-from sitegen.scoring.code_judge import LISTED, CodeJudgement, Subject, opinion
+from sitegen.scoring.code_judge import LISTED_HITS, CodeJudgement, Subject, opinion
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.scorer import File, ScoringInputs
 
@@ -120,11 +120,11 @@ def test_where_nothing_is_expected_and_nothing_given_the_score_is_undefined():
 
 
 def test_hits_and_misses_are_bounded_and_counts_are_not():
-    expected = {f"f{number}": number for number in range(3 * LISTED)}
-    said = judge(expected, dict(list(expected.items())[: 2 * LISTED]))
-    assert (len(said.hits), said.hits[-1]) == (LISTED + 1, f"and {LISTED} more")
-    assert (len(said.misses), said.misses[-1]) == (LISTED, "f299: omission, expected 299, found nothing")
-    assert said.details["summary"]["total_tp"] == 2 * LISTED
+    expected = {f"f{number}": number for number in range(3 * LISTED_HITS)}
+    said = judge(expected, dict(list(expected.items())[: 2 * LISTED_HITS]))
+    assert (len(said.hits), said.hits[-1]) == (LISTED_HITS + 1, f"and {LISTED_HITS} more")
+    assert (len(said.misses), said.misses[-1]) == (LISTED_HITS, "f299: omission, expected 299, found nothing")
+    assert said.details["summary"]["total_tp"] == 2 * LISTED_HITS
 
 
 WRONG = "The payload is wrong:"

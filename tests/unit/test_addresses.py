@@ -130,7 +130,7 @@ def test_however_few_full_reports_are_kept_every_link_leads_somewhere(tmp_path, 
 
 def test_links_to_fields_beyond_those_that_are_shown_lead_to_a_line_that_says_so(repo, tmp_path, monkeypatch):
     monkeypatch.setattr(field, "ROWS", 2)
-    monkeypatch.setattr(field, "NAMED", 3)
+    monkeypatch.setattr(field, "NAMED_FIELDS", 3)
     for given in ("right", "wrong"):
         truth, output = ({f"field{number}": text for number in range(8)} for text in ("right", given))
         sides = {"ground_truth": truth, "extracted": output}

@@ -10,7 +10,7 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Tally
 from sitegen.model.series import EvalInfo
 from sitegen.questions.gate_junit import gate_junit
-from sitegen.questions.gate_markdown import LONGEST, gate_markdown
+from sitegen.questions.gate_markdown import LONGEST_REPORT, gate_markdown
 from sitegen.questions.gate_report import caveats
 from sitegen.text.values import schema_first
 from tests.gates import broken, check_metric, gate_eval, gate_report, overlap
@@ -235,7 +235,7 @@ def hostile(number: int) -> GateEval:
 def test_the_report_fits_into_a_comment_however_much_moved(number):
     found = gate_report("b" * 40, "h" * 40, [hostile(index) for index in range(number)])
     text = gate_markdown(found)
-    assert len(text) <= LONGEST
+    assert len(text) <= LONGEST_REPORT
     assert text.count("### ") >= 1
     assert text.count("<details>") == text.count("</details>")
     left_out = number - text.count("### ")

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from sitegen.engine.worker_context import Renderer
 from sitegen.model.outcomes import Flips
 from sitegen.model.series import EvalInfo, EvalSummary, FailingValue, FieldSummary, Window
-from sitegen.pages.field import MOVED, MOVED_BY, NAMED, ROWS, fields_page, moved_by
+from sitegen.pages.field import MOVED, MOVED_BY, NAMED_FIELDS, ROWS, fields_page, moved_by
 from sitegen.pages.instructions import EditEffects, FileEdit
 from tests import pages_sample as sample
 from tests.pages_sample_diffs import EFFECTS
@@ -64,12 +64,12 @@ def test_a_field_names_the_edits_that_moved_it_most_and_its_doubts():
 
 
 def test_of_very_many_fields_the_rest_is_named_and_what_goes_beyond_is_counted():
-    page = fields_page([_eval("a", *[_field(f"f{number:04}", 1) for number in range(ROWS + NAMED + 2)])])
+    page = fields_page([_eval("a", *[_field(f"f{number:04}", 1) for number in range(ROWS + NAMED_FIELDS + 2)])])
     shown, named, more, *_ = sample.view_of(page)
-    assert (len(shown), len(named), more) == (ROWS, NAMED, 2)
+    assert (len(shown), len(named), more) == (ROWS, NAMED_FIELDS, 2)
     html = Renderer(sample.SITE).render(page).decode()
     assert f'<li id="f{ROWS:04}"><a href="evals/a/fields/f{ROWS:04}.html">' in html
-    line = f"Here are the {ROWS + NAMED:,} fields with most errors. Links to the other 2 lead to this line"
+    line = f"Here are the {ROWS + NAMED_FIELDS:,} fields with most errors. Links to the other 2 lead to this line"
     assert line in " ".join(html.split("<table")[0].split())
 
 

@@ -8,7 +8,7 @@ from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
-from sitegen.pages.instruction import LISTED, SPARK_POINTS, CountedEdit, InstructionView, show_text, thinned
+from sitegen.pages.instruction import LISTED_EDITS, SPARK_POINTS, CountedEdit, InstructionView, show_text, thinned
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
 from tests.sites import renderer_of, written
@@ -72,17 +72,17 @@ def test_without_a_text_to_show_there_is_none(text: bytes | None):
 
 
 def test_only_the_newest_edits_are_listed_and_the_page_leads_to_the_others():
-    commits = [replace(sample.commit(number, "x"), sha=f"{number:012}{0:028}") for number in range(LISTED + 1)]
+    commits = [replace(sample.commit(number, "x"), sha=f"{number:012}{0:028}") for number in range(LISTED_EDITS + 1)]
     edits = tuple(sample.edit(commit, "x\n", "y\n", sample.FILE.path) for commit in commits)
     html = html_of([record(None)] * len(edits), file=replace(sample.FILE, edits=edits))
     rows = html.split('<table class="wide edits stacked"')[1].split("</table>")[0]
     pages = [links.edit(sample.FILE.path, edit.commit.sha) for edit in reversed(edits)]
-    assert [f'href="../../{page}"' in rows for page in pages] == [True] * LISTED + [False]
+    assert [f'href="../../{page}"' in rows for page in pages] == [True] * LISTED_EDITS + [False]
     rest = " ".join(html.split('<p class="rest">The newest')[1].split("</p>")[0].split())
     assert rest.startswith(
-        f'{LISTED} of {LISTED + 1} edits are listed, and this is <a href="../../{pages[-1]}">the edit before them</a>'
+        f'{LISTED_EDITS} of {len(edits)} edits are listed, and this is <a href="../../{pages[-1]}">the edit before them'
     )
-    assert f"<span>{LISTED + 1} edits</span>" in html
+    assert f"<span>{LISTED_EDITS + 1} edits</span>" in html
 
 
 def test_versions_and_what_was_forgotten_about_them_stand_beside_the_edits():

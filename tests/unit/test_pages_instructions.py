@@ -11,7 +11,7 @@ from sitegen.pages.instructions import (
     COSTS,
     DELETED,
     FILES,
-    NAMED,
+    NAMED_FILES,
     VERSIONS,
     FileRecord,
     InstructionsView,
@@ -82,14 +82,14 @@ def numbered(count: int, folder: str, *, deleted: bool = False) -> list[FileReco
 
 
 def test_most_of_very_many_files_are_only_named_and_the_page_says_how_many_are_not():
-    files = FILES + NAMED + 1
+    files = FILES + NAMED_FILES + 1
     page = instructions_page([*numbered(files, "a"), *numbered(DELETED + 3, "b", deleted=True)], (), ())
     html = written(renderer_of(sample.SITE), page)
     parts = [html.partition(f'id="{heading}"')[2].partition("</section>")[0] for heading in ("h-i", "h-d", "h-n")]
     assert [re.findall(r'<a class="mono" href="[./]*instructions/([^/]+)/', part) for part in parts] == [
         [f"a--{number:04}.md" for number in range(FILES)],
         [f"b--{number:04}.md" for number in range(3, DELETED + 3)],
-        [f"a--{number:04}.md" for number in range(FILES, FILES + NAMED)],
+        [f"a--{number:04}.md" for number in range(FILES, FILES + NAMED_FILES)],
     ]
     assert f"<span>{files:,} files</span>" in html
     assert "4 more files; search finds their pages." in html

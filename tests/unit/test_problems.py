@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.model.problems import Problem
-from sitegen.pages.other_pages import LISTED, banner_text, problems_page, score_changes
+from sitegen.pages.other_pages import LISTED_PLACES, banner_text, problems_page, score_changes
 from sitegen.scoring.ground_truth.truth import unmapped
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
@@ -86,10 +86,10 @@ def test_the_lines_to_paste_are_those_of_all_evals_and_make_the_problem_go(tmp_p
 
 
 def test_an_entry_lists_a_bounded_number_of_places() -> None:
-    causes = causes_of(_unmapped("a", place) for place in range(LISTED + 3))
+    causes = causes_of(_unmapped("a", place) for place in range(LISTED_PLACES + 3))
     html = renderer_of(sample.SITE).render(problems_page(causes, (), HEAD, "main")).decode()
     places = html.partition('<ul class="plain">')[2].partition("</details>")[0]
-    assert (places.count("<li>"), "3 more are not listed." in places) == (LISTED, True)
+    assert (places.count("<li>"), "3 more are not listed." in places) == (LISTED_PLACES, True)
 
 
 def test_columns_that_are_not_mapped_change_scores_only_if_they_have_a_value() -> None:

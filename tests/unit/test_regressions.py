@@ -18,7 +18,7 @@ from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Point, Serie
 from sitegen.model.timeline import Blob, Cause, Edit
 from sitegen.pages import regressions
 from sitegen.pages.html.charts import ChartLine
-from sitegen.pages.regressions import LISTED, RegressionsView, regressions_page
+from sitegen.pages.regressions import LISTED_STEPS, RegressionsView, regressions_page
 from sitegen.scoring.kinds import scorer
 from tests import pages_sample as sample
 from tests.calibration import STAYS, said_of_loss
@@ -357,9 +357,9 @@ def test_steps_of_several_evals_at_one_iteration_are_named_together():
 
 
 def test_a_table_lists_a_bounded_number_of_steps():
-    many = [summary(f"e{n:03}", *[0.9] * 6, *[0.5] * 6) for n in range(LISTED["worse"] + 3)]
+    many = [summary(f"e{n:03}", *[0.9] * 6, *[0.5] * 6) for n in range(LISTED_STEPS["worse"] + 3)]
     html = renderer_of(sample.SITE).render(regressions_page(many, (), {})).decode()
-    assert html.count("<tr data-g=") == LISTED["worse"]
+    assert html.count("<tr data-g=") == LISTED_STEPS["worse"]
     assert "3 smaller ones are not listed." in html
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from sitegen.data_files.project_files import LARGEST_ARGUMENT
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Highlight, Mark, MarkedText, NotePanel, Result, SpansPanel
-from sitegen.pages.report.spans import DEPTH, LONGEST, TEXTS, shown_texts
+from sitegen.pages.report.spans import DEPTH, LONGEST_TEXT, TEXTS, shown_texts
 from sitegen.scoring.documents import HighlightNumbers
 from sitegen.scoring.documents import results_document as written
 from sitegen.scoring.highlights import MAX_MARKS, MAX_SEARCHED, marked_text, place_of_text
@@ -182,7 +182,7 @@ def test_a_page_shows_the_texts_with_most_errors_in_their_order():
 @pytest.mark.parametrize(
     "text",
     [
-        MarkedText("p", "a" * (LONGEST + 1), ()),
+        MarkedText("p", "a" * (LONGEST_TEXT + 1), ()),
         MarkedText(id="p", text="", marks=(), elsewhere=tuple(("wrong", "t", f"{number}") for number in range(51))),
         MarkedText(
             "p",

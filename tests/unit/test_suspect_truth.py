@@ -13,7 +13,7 @@ from sitegen.data_files.folders import packed
 from sitegen.model.outcomes import Judgement, Outcome
 from sitegen.model.series import Correction, EvalSummary, SuspectTruth
 from sitegen.pages import links
-from sitegen.pages.suspect_truth import LISTED, SuspectTruthView, suspect_labels_page
+from sitegen.pages.suspect_truth import LISTED_LABELS, SuspectTruthView, suspect_labels_page
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.truth_correction import corrected_line
@@ -261,9 +261,9 @@ def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_a
 
 
 def test_of_very_many_labels_each_eval_has_the_same_share_of_the_page():
-    many = [sample.suspect("a", "1", "2")] * (LISTED // 2 + 1)
+    many = [sample.suspect("a", "1", "2")] * (LISTED_LABELS // 2 + 1)
     page = suspect_labels_page([_eval("a", *many), _eval("b", sample.suspect("a", "1", "3"))])
-    assert len(sample.view_of(page).labels) == LISTED // 2 + 1
+    assert len(sample.view_of(page).labels) == LISTED_LABELS // 2 + 1
     html = written(renderer_of(sample.SITE), page)
     assert re.findall(r"(\d) more in (.) are not listed", html) == [("1", "A")]
 

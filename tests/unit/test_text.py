@@ -9,9 +9,9 @@ from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.pages.html.cells import shown_pair, shown_run
 from sitegen.text.patch import (
-    LARGEST,
     MOST_LINES,
     MOST_PAIRS,
+    READ_BYTES,
     DiffRow,
     Patch,
     PatchCounts,
@@ -25,7 +25,7 @@ from sitegen.text.patch import (
 from sitegen.text.plain import cut
 from sitegen.text.sections import TextStats, count_words, stated_version, text_stats
 from sitegen.text.values import texts_with_types
-from sitegen.text.words import LONGEST, WordSpan, mark, tokens
+from sitegen.text.words import MOST_CHARACTERS, WordSpan, mark, tokens
 
 
 def test_a_cut_says_how_much_is_missing():
@@ -149,7 +149,7 @@ def test_a_small_island_between_two_changes_becomes_part_of_them():
 
 
 def test_of_texts_beyond_the_bound_only_start_and_end_are_kept():
-    middle = "a b " * LONGEST
+    middle = "a b " * MOST_CHARACTERS
     marked = map(bracketed, mark(f"start {middle} end", f"start x{middle}y end"))
     assert [*marked] == [f"start [{middle.rstrip()}]  end", f"start [x{middle}y] end"]
 
@@ -244,7 +244,7 @@ def test_a_patch_that_is_cut_off_says_so_and_counts_what_is_there():
 
 
 def test_a_patch_too_large_to_draw_is_counted():
-    count = LARGEST // 2 + 1
+    count = READ_BYTES // 2 + 1
     read = read_patch(HEADER + f"@@ -0,0 +1,{count} @@\n".encode() + b"+\n" * count)
     assert (read.counts, read.hunks) == (PatchCounts(count, 0, words=None), ())
     assert "too many to draw" in read.unread

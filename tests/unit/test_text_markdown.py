@@ -1,6 +1,6 @@
 import pytest
 
-from sitegen.text.markdown import LARGEST, MarkdownPage, document, passage
+from sitegen.text.markdown import MOST_CHARACTERS, MarkdownPage, document, passage
 from sitegen.text.sections import Heading
 
 
@@ -44,7 +44,7 @@ def test_front_matter_is_code_and_no_heading():
 
 def test_a_text_too_large_is_shown_as_it_is_written():
     assert document("<" * 5_001) == MarkdownPage(f"<pre>{'&lt;' * 5_001}</pre>", (), plain=True)
-    assert document("a\n" * LARGEST).plain
+    assert document("a\n" * MOST_CHARACTERS).plain
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.questions.gate_markdown import LONGEST
+from sitegen.questions.gate_markdown import LONGEST_REPORT
 from tests.gitrepo import GitRepo
 from tests.runner import ROOT, Runner, load, script
 
@@ -239,7 +239,7 @@ def test_the_pull_request_is_found_by_the_event_whatever_its_branch_is_called(ru
 
 
 def test_a_report_of_the_greatest_length_fits_into_a_comment():
-    assert LONGEST + len(MARK) + len(CLOSING) + 100 <= 65_536  # the address of a run may be longer than here
+    assert LONGEST_REPORT + len(MARK) + len(CLOSING) + 100 <= 65_536  # the address of a run may be longer than here
 
 
 @pytest.mark.parametrize("answers", [{"number": "", "comment.md": "text"}, {"number": "12\n"}])

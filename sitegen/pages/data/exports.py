@@ -240,7 +240,7 @@ _NO_SCORE: Final = "no score"
 MET, MISSED, NEUTRAL, UNDEFINED = "2a7f3f", "b3261e", "1f63a8", "5f6368"
 """Hexadecimal colours: target reached, target missed, no target, undefined. White text is readable on each."""
 
-LONGEST: Final = 40
+_LONGEST_NAME: Final = 40
 """Largest number of characters of an eval's name."""
 
 _WIDE: Final = frozenset("MWmw@%")
@@ -263,7 +263,7 @@ class BadgeEndpoint(TypedDict):
 def badge(summary: EvalSummary) -> BadgeEndpoint:
     """The headline metric of the newest point, coloured by the eval's target if it has one."""
     spec = summary.specs[0]
-    label = f"{line(encodable(summary.info.name), LONGEST)} {spec.label}{' (recorded)' if spec.recorded else ''}"
+    label = f"{line(encodable(summary.info.name), _LONGEST_NAME)} {spec.label}{' (recorded)' if spec.recorded else ''}"
     value = summary.headlines[-1].values[0] if summary.headlines and not summary.without_output else None
     target = spec.target(summary.info.thresholds)
     color = UNDEFINED

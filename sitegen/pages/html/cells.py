@@ -133,7 +133,7 @@ class RowCache(Generic[V, R]):
         return [entry[1] if entry else self(value) for entry, value in zip(entries, values, strict=True)]
 
 
-LONGEST = 200
+LONGEST_NAME = 200
 """Largest number of written characters of a field path or a document id."""
 
 _PLAIN: Final = re.compile(r"[^&<>'\"]*").fullmatch
@@ -165,13 +165,13 @@ def where(path: str, document: str, *, extra: bool, file: str = "") -> str:
     if file:
         name = f'<a href="{text(file)}">{name}</a>'
     if document:
-        name += f' <span class="doc">{bounded(document, LONGEST)}</span>'
+        name += f' <span class="doc">{bounded(document, LONGEST_NAME)}</span>'
     return f'{name} <span class="pill">extra item</span>' if extra else name
 
 
 def code(path: str) -> str:
-    """A field path that may wrap after its separators, cut at ``LONGEST`` characters."""
-    return f"<code>{breakable(text(cut(path, LONGEST)))}</code>"
+    """A field path that may wrap after its separators, cut at ``LONGEST_NAME`` characters."""
+    return f"<code>{breakable(text(cut(path, LONGEST_NAME)))}</code>"
 
 
 @lru_cache(maxsize=8192)

@@ -26,7 +26,7 @@ from sitegen.text.values import metric_text
 
 _OF_EVAL: Final = 12
 """Number of entries in each list of the focus of one eval."""
-LISTED: Final = 6
+_LISTED_ROWS: Final = 6
 """Number of entries in each list on the overview."""
 PATTERNS: Final = 3
 """Number of evals whose error pattern the overview names."""
@@ -70,7 +70,7 @@ def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
     return FocusView(
         sections=weak,
         broken=_broken_rows(alive),
-        longest=tuple(streaks[:LISTED]),
+        longest=tuple(streaks[:_LISTED_ROWS]),
         patterns=tuple(with_patterns[:PATTERNS]),
     )
 
@@ -140,7 +140,7 @@ def _weak_rows(summaries: Iterable[EvalSummary]) -> tuple[tuple[WeakSection, tup
         errors = tuple(map(sum, zip(*(section.errors for section, _ in of_evals), strict=True)))
         total = WeakSection(name=name, errors=errors, judged=sum(section.judged for section, _ in of_evals))
         rows.append((total, tuple(summary for _, summary in of_evals)))
-    return tuple(sorted(rows, key=lambda row: (-sum(row[0].errors), row[0].name))[:LISTED])
+    return tuple(sorted(rows, key=lambda row: (-sum(row[0].errors), row[0].name))[:_LISTED_ROWS])
 
 
 def _broken_rows(summaries: Iterable[EvalSummary]) -> tuple[BrokenField, ...]:
@@ -155,7 +155,7 @@ def _broken_rows(summaries: Iterable[EvalSummary]) -> tuple[BrokenField, ...]:
         for attribute, of_evals in found.items()
         for cells, often, labels, evals in [tuple(zip(*of_evals, strict=True))]
     ]
-    return tuple(sorted(rows, key=lambda row: (-row[1], row[0]))[:LISTED])
+    return tuple(sorted(rows, key=lambda row: (-row[1], row[0]))[:_LISTED_ROWS])
 
 
 class Phrase(Frozen):

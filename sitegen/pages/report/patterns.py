@@ -17,7 +17,7 @@ from sitegen.stats.counts import share_of
 from sitegen.text.plain import counted
 from sitegen.text.values import as_text, metric_text, texts_with_types
 
-NAMED: Final = 3
+NAMED_FIELDS: Final = 3
 """Number of fields of a pattern that a report names."""
 
 _SETTINGS: Final = {

@@ -15,13 +15,13 @@ from sitegen.pages.html.formats import bounded, printable
 TEXTS: Final = 100
 """Number of texts in a report; if there are more, the ones with the most errors."""
 
-LONGEST: Final = 2_000
+LONGEST_TEXT: Final = 2_000
 """Largest number of characters of a text in a report."""
 
 DEPTH: Final = 4
 """Number of nested marks that are drawn; further ones are listed beside the text."""
 
-LISTED: Final = 50
+LISTED_HIGHLIGHTS: Final = 50
 """Largest number of highlights that are listed beside one text."""
 
 
@@ -76,7 +76,7 @@ class ShownText(Frozen):
 def is_bounded(panel: SpansPanel) -> bool:
     """Whether a page omits parts of a panel."""
     return len(panel.texts) > TEXTS or any(
-        len(text.text) > LONGEST or len(text.elsewhere) > LISTED or shown_text(text).more_beside > 0
+        len(text.text) > LONGEST_TEXT or len(text.elsewhere) > LISTED_HIGHLIGHTS or shown_text(text).more_beside > 0
         for text in panel.texts
     )
 
@@ -96,13 +96,13 @@ def shown_text(text: MarkedText) -> ShownText:
     outcomes = [mark.outcome for mark in text.marks] + [outcome for outcome, _, _ in text.elsewhere]
     return ShownText(
         id=text.id,
-        pieces=_pieces(text.text[:LONGEST], drawn),
-        cut=max(0, len(text.text) - LONGEST),
+        pieces=_pieces(text.text[:LONGEST_TEXT], drawn),
+        cut=max(0, len(text.text) - LONGEST_TEXT),
         correct=outcomes.count("correct"),
         missed=outcomes.count("missed"),
         wrong=outcomes.count("wrong"),
-        beside=tuple(beside[:LISTED]),
-        more_beside=max(0, len(beside) - LISTED),
+        beside=tuple(beside[:LISTED_HIGHLIGHTS]),
+        more_beside=max(0, len(beside) - LISTED_HIGHLIGHTS),
     )
 
 
@@ -113,7 +113,7 @@ def _layered(text: MarkedText) -> tuple[list[Mark], list[Highlight]]:
     covering: list[Mark] = []
     for mark in sorted(text.marks, key=lambda mark: (mark.start, -mark.end)):
         covering = [outer for outer in covering if outer.end > mark.start]
-        if len(covering) < DEPTH and mark.start < mark.end <= min(LONGEST, len(text.text)):
+        if len(covering) < DEPTH and mark.start < mark.end <= min(LONGEST_TEXT, len(text.text)):
             covering.append(mark)
             drawn.append(mark)
         else:

@@ -17,7 +17,7 @@ from sitegen.model.series import EvalInfo
 from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
-from sitegen.pages.html.cells import LONGEST, RowCache, text, value_cells
+from sitegen.pages.html.cells import LONGEST_NAME, RowCache, text, value_cells
 from sitegen.pages.html.formats import bounded
 from sitegen.pages.labels import ERROR_LABELS
 from sitegen.text.words import QuotedPassage
@@ -218,7 +218,7 @@ class SourceNote(Frozen):
             before, inside, after = map(bounded, self.passage)
             quote = f" {before}<mark>{inside}</mark>{after}"
         elif self.quote:
-            quote = f" <q>{bounded(self.quote, LONGEST)}</q>"
+            quote = f" <q>{bounded(self.quote, LONGEST_NAME)}</q>"
         remark = (
             f' <span class="pill{" bad" if self.is_doubtful else ""}">{text(self.remark)}</span>' if self.remark else ""
         )

@@ -131,7 +131,7 @@ _OTHER_CAUSES: Final[dict[RecordedCause, str]] = {
 _BLANK: Final = '""'
 """The JSON text of a blank."""
 
-NAMED: Final = 10
+_NAMED_DOCUMENTS: Final = 10
 """Number of documents of only one of the two points that a report names."""
 
 FIELDS: Final = 20

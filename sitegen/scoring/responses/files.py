@@ -28,7 +28,7 @@ from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, states_a_result
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed, Severity
-from sitegen.model.usage import LONGEST, RunUsage, stated, stated_run
+from sitegen.model.usage import LONGEST_MODEL_NAME, RunUsage, stated, stated_run
 from sitegen.scoring.answerers import answer_in, glob_of_answers
 from sitegen.scoring.case_files import CaseFile, case_keys, read_case_file
 from sitegen.scoring.mapping import CaseKeys
@@ -367,7 +367,7 @@ class _ResponsesReader:
         judge = ""
         if beside.get("quality") is not None:  # the model that graded, and the beginning of its prompt's hash
             model, prompt = id_text(beside.get("judge")), id_text(beside.get("judge_prompt"))
-            judge = " ".join(filter(None, (model[:LONGEST], prompt and f"prompt {prompt[:_HASH]}")))
+            judge = " ".join(filter(None, (model[:LONGEST_MODEL_NAME], prompt and f"prompt {prompt[:_HASH]}")))
         answer = JudgedCase(
             id=case_id,
             variant=variant,
