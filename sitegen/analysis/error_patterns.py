@@ -161,7 +161,7 @@ def is_other_type(expected: str, actual: str) -> bool:
 
 
 def is_currency(expected: str, actual: str) -> bool:
-    """A currency sign or code on one side only, or a different one."""
+    """Decide whether a currency sign or code is on one side only, or is a different one."""
     if _CURRENCY.findall(expected) == _CURRENCY.findall(actual):
         return False
     left, right = (_CURRENCY.sub("", text).strip() for text in (expected, actual))
@@ -194,7 +194,7 @@ def is_case(expected: str, actual: str) -> bool:
 
 
 def is_rounded(expected: str, actual: str) -> bool:
-    """One number is the other number, rounded or truncated to fewer digits."""
+    """Decide whether one number is the other number, rounded or truncated to fewer digits."""
     left, right = _number(expected), _number(actual)
     if left is None or right is None or abs(left - right) > _NEAR * max(abs(left), abs(right)):
         return False
@@ -221,7 +221,7 @@ def is_abbreviation(expected: str, actual: str) -> bool:
 
 
 def is_cut(expected: str, actual: str) -> bool:
-    """One text, of four letters or more, is the beginning of the other."""
+    """Decide whether one text, of four letters or more, is the beginning of the other."""
     short, long = sorted((text.casefold().rstrip(" .…") for text in (expected, actual)), key=len)
     return len(short) > 3 and not short[-1].isdigit() and long.startswith(short)
 

@@ -152,7 +152,7 @@ def _options(**words: Any) -> Options:
 
 
 def _word_and_methods(request: VerifyRequest | RespondRequest, noun: str) -> tuple[str | None, tuple[str, ...]]:
-    """The one word of the command line besides methods, and all methods: names of more may follow ``--methods``.
+    """Return the one word of the command line besides methods, and all methods: names of more may follow ``--methods``.
 
     Raises ConfigurationError if more than one other word remains.
     """

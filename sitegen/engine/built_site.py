@@ -115,7 +115,7 @@ class LastBuild:
 
     @property
     def head(self) -> str | None:
-        """Return the commit that the folder shows; None if the folder is not trusted or more than history changed."""
+        """The commit that the folder shows; None if the folder is not trusted or more than history changed."""
         if not self.state or not self.is_trusted or self.state.fingerprint != self.project.fingerprint:
             return None
         if metrics := self.state.site.own_metrics:

@@ -108,7 +108,7 @@ class TaskCache:
 
     @property
     def new(self) -> tuple[CachedRow, ...]:
-        """Return the rows that were added."""
+        """The rows that were added."""
         return tuple(CachedRow(kind, key, content) for (kind, key), content in self._new.items())
 
 

@@ -42,7 +42,7 @@ class MissingFiles(Frozen):
     """Ids of evals to skip: their files count for another eval, or sitegen failed to make them."""
 
     def problems(self) -> Iterator[Problem]:
-        """The problems of the project, then of the evals of the manifest, then of all other evals."""
+        """Yield the problems of the project, then of the evals of the manifest, then of all other evals."""
         yield from self._configuration()
         stated = [entry.id for entry in self.layout.manifest.evals]
         for eval_id in (*stated, *sorted(self.summaries.keys() - set(stated))):
@@ -111,7 +111,7 @@ class MissingFiles(Frozen):
             )
 
     def _correction(self, key: str, path: str, folder: str) -> str:
-        """What to do about a path of an entry that leads nowhere, perhaps because it starts at the wrong place."""
+        """Return what to do about a path of an entry that leads nowhere, perhaps as it starts at the wrong place."""
         start, other = ("", folder) if key in ("mapping", "schema") else (folder, "")
         for place in (normal(_below(other, path)), normal(_below(start, path))):
             if not folder or not self._is_there(place):
@@ -201,7 +201,7 @@ class MissingFiles(Frozen):
         return bool(tree.outputs_in(folder, names, variants))
 
     def _no_output(self, entry: EvalConfig, newest: Sequence[str]) -> Problem:
-        """An eval without any output; ``newest``: its newest iteration. The fix names files that may be the output."""
+        """Report an eval without any output, and files that may be it. ``newest``: its newest iteration."""
         files, folder = files_of(self.summaries[entry.id].info.kind), self._folder(entry.id)
         here = self.folders(folder)
         near = [name for name in _data(here) if name not in _near_truths(here)]
@@ -282,7 +282,7 @@ def _near_truths(names: Mapping[str, bool]) -> list[str]:
 
 
 def _data(names: Mapping[str, bool]) -> list[str]:
-    """The files with data that are not known to be something else than an output."""
+    """Return the files with data that are not known to be something else than an output."""
     files = (name for name, is_folder in names.items() if not is_folder and name not in _NO_OUTPUT)
     return [name for name in files if splitext(name)[1].lower() in _DATA]
 

@@ -41,7 +41,7 @@ class SiteFiles:
 
     @property
     def foreign(self) -> tuple[str, ...]:
-        """Return the files of the folder that no build wrote and that no build may replace; none with ``--force``."""
+        """The files of the folder that no build wrote and that no build may replace; none with ``--force``."""
         return () if self._force else self._foreign
 
     def files(self, *, complete: bool) -> Iterator[PageRow]:

@@ -119,7 +119,7 @@ class Timeline(FoldedHistory, dict=True, gc=True):
 
     @cached_property
     def layout(self) -> Layout:
-        """Return where the files of the evals are."""
+        """Where the files of the evals are."""
         return Layout(self.config, self.manifest)
 
     def context_for(self, eval_id: str) -> WorkerContext:

@@ -130,7 +130,7 @@ class Writer:
             os.close(self._list)
 
     def up_to_date_row(self, path: str, key: str) -> PageRow | None:
-        """The record of a file, if it is known that the folder has it, made from these inputs."""
+        """Return the record of a file, if it is known that the folder has it, made from these inputs."""
         row = self._present.get(path)
         return row if row and row.key == key else None
 

@@ -328,7 +328,7 @@ class Layout:
 
     @property
     def pathspecs(self) -> tuple[str, ...]:
-        """Return the folders and files that hold everything that is read; empty for the whole repository."""
+        """The folders and files that hold everything that is read; empty for the whole repository."""
         paths = {
             self._evals_dir,
             *self._owners,

@@ -67,7 +67,7 @@ class Opinion(Frozen):
         return float(right) if right + wrong == 1 else self.score or 0.0
 
     def as_field(self, grades: Collection[str]) -> Opinion:
-        """The opinion with what it misses, or without counts if its score is a grade."""
+        """Return the opinion with what it misses, or without counts if its score is a grade."""
         if self.name in grades:
             return replace(self, counts=())
         if self.misses or not any(field.counts.fp for field in self.counts):
@@ -93,7 +93,7 @@ MOST_NUMBERS: Final = 10
 
 
 def texts_of(stated: Mapping[str, Value]) -> Mapping[str, str]:
-    """The texts among what a file says of a case."""
+    """Return the texts among what a file says of a case."""
     return _shared(tuple([(name, cut(value, _TEXT)) for name, value in stated.items() if isinstance(value, str)]))
 
 
@@ -191,7 +191,7 @@ class JudgedCase(Frozen):
         )
 
     def with_fields(self, grades: Collection[str]) -> JudgedCase:
-        """The case with the scores that are no grades as its fields, and the verdict that follows from these."""
+        """Return the case with the scores that are no grades as its fields, and the verdict that follows from these."""
         judges = tuple([judge.as_field(grades) for judge in self.judges])
         passed = min((judge.share_right for judge in judges if judge.counts), default=None)
         return replace(
@@ -202,7 +202,7 @@ class JudgedCase(Frozen):
         )
 
     def counted_as(self, attribute: str) -> list[Counts]:
-        """What judges count under the name of an attribute, with the name of the judge before it or not."""
+        """Return what judges count under the name of an attribute, with the name of the judge before it or not."""
         counted = ((opinion.name, field, cells) for opinion in self.opinions for field, cells in opinion.counts)
         return [cells for judge, field, cells in counted if attribute in (field, f"{judge}: {field}")]
 

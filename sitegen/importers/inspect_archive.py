@@ -64,11 +64,11 @@ class JsonArchive:
         return name in self._files
 
     def below(self, folder: str) -> Iterator[str]:
-        """The names of the JSON files in a folder, sorted."""
+        """Return the names of the JSON files in a folder, sorted."""
         return (name for name in sorted(self._files) if name.startswith(f"{folder}/") and name.endswith(".json"))
 
     def json(self, name: str) -> Value:
-        """The value of one file; ``_TOO_LARGE`` if it is that. Raises UnreadableError."""
+        """Return the value of one file; ``_TOO_LARGE`` if it is that. Raises UnreadableError."""
         most = min(MOST_BYTES, self._left)
         try:
             unpacked = self._unpacked(self._files[name], most + 1)

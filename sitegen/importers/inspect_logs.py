@@ -149,7 +149,7 @@ class _Log(ToolObject):
     def opinions(
         self, sample: str, epochs: list[_Epoch], grade: Callable[[str, Value], AnswerGrade]
     ) -> Iterator[Opinion]:
-        """The opinions of all scorers. If a scorer gives several values, each has a separate name."""
+        """Yield the opinions of all scorers. If a scorer gives several values, each has a separate name."""
         stated = grouped(
             (name, (epoch, scorer, members(score), value))
             for epoch in epochs
@@ -276,7 +276,7 @@ def graders_of(header: Mapping[str, Value]) -> dict[str, Grader]:
 
 
 def _model_names(value: Value) -> str:
-    """The name of a model, or the names of several that vote, in any form that logs have."""
+    """Return the name of a model, or the names of several that vote, in any form that logs have."""
     if isinstance(value, list):
         return " and ".join(filter(None, map(_model_names, value)))
     return name_of(value) or name_of(members(value).get("model")) or name_of(members(value).get("name"))

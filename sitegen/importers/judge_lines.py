@@ -169,7 +169,7 @@ class _Stated(ToolObject):
         return Grader(" and ".join(names)) if graders else None
 
     def opinion(self, faults: list[str]) -> Opinion:
-        """The opinion on a case; ``faults`` receives what is left out of it."""
+        """Return the opinion on a case; ``faults`` receives what is left out of it."""
         of = {True: [*self.hits], False: [*self.misses]}
         for assertion in self.assertions:
             if (passed := truth(assertion.get("passed"))) is not None:
@@ -189,7 +189,7 @@ class _Stated(ToolObject):
         )
 
     def case(self, name: str, findings: list[Finding]) -> JudgedCase:
-        """What a line says of the case of this name; ``findings`` receives what is wrong with it."""
+        """Return what a line says of the case of this name; ``findings`` receives what is wrong with it."""
         line, failure = self, self.error
         if line.status == _FAILED:
             failure = failure or line.target_error or _FAILED
@@ -296,7 +296,7 @@ def _counts(details: Mapping[str, Value], faults: list[str]) -> Iterator[FieldSc
 
 
 def _cells(value: Value, faults: list[str]) -> Counts | None:
-    """The counts that an object holds. None if it holds none.
+    """Return the counts that an object holds. None if it holds none.
 
     A single false positive and a single false negative are one wrong value: one value was expected, and another was
     output. If there were more values, it is unknown which of them belong together.

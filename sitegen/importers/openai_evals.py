@@ -93,7 +93,7 @@ def read(content: bytes) -> JudgedResults:
 
 
 def _case(events: list[_Event], models: list[str], grader: Grader | None, off_scale: Counter[str]) -> JudgedCase:
-    """The case of a sample. Of each text, the last one counts."""
+    """Return the case of a sample. Of each text, the last one counts."""
     grades: dict[str, list[AnswerGrade]] = {}
     expected = output = error = reasoning = ""
     answers: list[_Event] = []  # without those of a grader

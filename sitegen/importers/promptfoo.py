@@ -76,7 +76,7 @@ _ERROR: Final = 2
 
 
 def _name_of_model(provider: Value) -> str:
-    """The name of a provider, which may be an object that states its id or a text."""
+    """Return the name of a provider, which may be an object that states its id or a text."""
     stated = members(provider)
     return name_of(provider) or (_name_of_model(stated["text"]) if "text" in stated else name_of(stated.get("id")))
 
@@ -215,7 +215,7 @@ class _Row(ToolObject):
         )
 
     def opinions(self, options: Mapping[str, Value], known: dict[str, Value]) -> Iterator[Opinion]:
-        """The outcome of each assertion, named by its metric, else by its type. ``known``: those of other cases."""
+        """Yield the outcome of each assertion, named by its metric, else its type. ``known``: those of other cases."""
         stated = {**options, **self.options}
         used: Counter[str] = Counter()
         for each in self.outcomes:
@@ -311,7 +311,7 @@ def read(content: bytes) -> JudgedResults:
 
 
 def _prompts_of(rows: Iterable[Value]) -> dict[int | str, dict[str, Value]]:
-    """The prompts of a run that lists none, by their column, as its rows state them."""
+    """Return the prompts of a run that lists none, by their column, as its rows state them."""
     stated = {row.column: row.listed_prompt for row in map(_Row, rows)}
     return dict(sorted(stated.items(), key=lambda prompt: prompt[0] if isinstance(prompt[0], int) else 0))
 

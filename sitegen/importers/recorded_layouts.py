@@ -299,7 +299,7 @@ def _of_benchmarks(entries: dict[str, Value]) -> Iterator[RecordedNumber]:
 def _of_prompts(
     prompts: list[Value], individual: dict[str, Value], chosen_path: str | None
 ) -> Iterator[RecordedNumber]:
-    """A comparison of prompts: the results of the chosen prompt, else of every prompt under the name of its file."""
+    """Yield the results of the chosen prompt of a comparison, else of every prompt under the name of its file."""
     for prompt, (key, value) in zip(prompts, individual.items(), strict=False):
         path = value.get("prompt_path", prompt) if isinstance(value, dict) else prompt
         results = value.get("results", value) if isinstance(value, dict) else value
@@ -310,7 +310,7 @@ def _of_prompts(
 
 
 def _lengths(root: dict[str, Value]) -> Iterator[RecordedNumber]:
-    """The number of texts that results of highlights list as missed and as wrong."""
+    """Yield the number of texts that results of highlights list as missed and as wrong."""
     for key in ("missed", "wrong"):
         texts = root.get(key)
         if isinstance(texts, list):
@@ -386,7 +386,7 @@ def is_measure(name: str) -> bool:
 
 
 def headline_rank(name: str) -> int:
-    """How well a number of this name serves as the headline. 0 is best."""
+    """Return how well a number of this name serves as the headline. 0 is best."""
     last = name.rpartition(".")[2].casefold().partition(",")[0]
     if last in _HEADLINES:
         return _HEADLINES.index(last)
@@ -424,7 +424,7 @@ def is_amount(name: str) -> bool:
 
 
 def _name_words(name: str) -> frozenset[str]:
-    """The words of a name in lower case. A word with a digit, such as ``rouge1``, counts without it as well."""
+    """Return the words of a name in lower case. A word with a digit, such as ``rouge1``, counts without it as well."""
     words = [word.casefold() for word in _WORD.findall(name)]
     return frozenset((*words, *(word.rstrip("0123456789") for word in words)))
 

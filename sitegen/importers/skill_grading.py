@@ -89,7 +89,7 @@ def _comments(feedback: Value, run: PurePosixPath, variant: str) -> Iterator[str
 
 
 def said_in(feedback: Value) -> list[tuple[str, str]]:
-    """What a file says about runs, each by the name of a run or an eval."""
+    """Return what a file says about runs, each by the name of a run or an eval."""
     by_name: list[Value] = [{"run_id": key, "feedback": said} for key, said in members(feedback).items()]
     reviews = list_of(members)(members(feedback).get("reviews", by_name))
     return [(text(one.get("run_id")), text(one["feedback"])) for one in reviews if text(one.get("feedback")).strip()]

@@ -296,7 +296,7 @@ class _TableReader:
                     yield name
 
     def _graded(self, row: Mapping[str, Value]) -> Mapping[str, str] | None:
-        """The columns of the scores of a row, else that of its verdict; None if a column says that no judge saw it."""
+        """Return the columns of the scores of a row, else of its verdict; None if one says that no judge saw it."""
         judged = (grade_of(row.get(name), WORDS) for name in self._is_judged)
         if any(grade is not None and grade.score == 0 for grade in judged):
             return None  # the zeros in its scores are none
@@ -307,7 +307,7 @@ class _TableReader:
         return columns or {name: name for name in (self._parts.get("score") or self._parts.get("passed") or ())[:1]}
 
     def opinions(self, row: Mapping[str, Value]) -> tuple[Opinion, ...]:
-        """An opinion for each score of a row, else on its verdict, else on whether the answer matches exactly."""
+        """Yield an opinion for each score of a row, else on its verdict, else on whether the answer matches exactly."""
         columns = self._graded(row)
         if columns is None:
             return ()
@@ -342,7 +342,7 @@ class _TableReader:
         return (replace(opinion, counts=counts, misses=misses),)
 
     def _grader(self, row: Mapping[str, Value]) -> Grader | None:
-        """The model that gave the scores of a row, if a column states its name or its rubric, or if the file does."""
+        """Return the model that gave the scores of a row, if a column or the file states its name or its rubric."""
         if not (self._judge_columns or self._parts.get("judge") or self._parts.get("rubric")):
             return None
         judge, rubric = self._text(row, "judge").strip(), self._text(row, "rubric")
@@ -389,7 +389,7 @@ class _TableReader:
         )
 
     def _confidence(self, row: Mapping[str, Value]) -> float | None:
-        """How sure the model was. Beside a judge, it is taken for the judge's unless the settings name the column."""
+        """Return how sure the model was; beside a judge, it is the judge's unless the settings name the column."""
         columns = self._parts.get("confidence", ())
         if set(columns).isdisjoint(self._map.required) and self._grader(row):
             return None
@@ -397,7 +397,7 @@ class _TableReader:
         return stated_confidence(*({usual: value_at(row, name)} for name, usual in names))
 
     def _row_names(self) -> list[str]:
-        """The name of each row: its id, input or number.
+        """Return the name of each row: its id, input or number.
 
         Rows of one name, variant and model are answers to one case if input and expected text are the same too.
         """
@@ -424,7 +424,7 @@ class _TableReader:
         return len({(name, row.get(column)) for name, row in zip(names, self._rows, strict=True)}) > len({*names})
 
     def _grade(self, column: str, value: Value) -> AnswerGrade:
-        """The grade in a cell, which may be an object that states a verdict, a score or both."""
+        """Return the grade in a cell, which may be an object that states a verdict, a score or both."""
         stated = None
         if isinstance(value, dict):
             verdicts = (value[key] for key in VERDICTS_OF_CHECKS if is_verdict(value.get(key)))
@@ -439,12 +439,12 @@ class _TableReader:
         return grade or AnswerGrade(None)
 
     def value(self, row: Mapping[str, Value], part: str) -> Value:
-        """The value of a part of a row."""
+        """Return the value of a part of a row."""
         columns = self._parts.get(part, ())
         return value_at(row, columns[0]) if columns else None
 
     def _text(self, row: Mapping[str, Value], part: str) -> str:
-        """The text of a part. If several columns hold it, each text is preceded by the name of its column."""
+        """Return the text of a part. If several columns hold it, each text is preceded by the name of its column."""
         columns = self._parts.get(part, ())
         if len(columns) < 2:
             return _cell_text(value_at(row, columns[0])) if columns else ""
@@ -456,7 +456,7 @@ class _TableReader:
 
 
 def _cell_text(value: Value) -> str:
-    """A cell as text: the text of a list or object with nothing else in it, else JSON."""
+    """Return a cell as text: the text of a list or object with nothing else in it, else JSON."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, Unusable):

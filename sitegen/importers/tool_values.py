@@ -26,7 +26,7 @@ LONGEST_TEXT: Final = 10_000
 
 
 def text(value: Value) -> str:
-    """A text, else an empty one."""
+    """Return a text, else an empty one."""
     if isinstance(value, Unusable) and value.reason == HALF:
         return as_text(value)
     return cut(value, LONGEST_TEXT) if isinstance(value, str) else ""
@@ -40,7 +40,7 @@ def written(value: Value) -> str:
 
 
 def as_text(value: object) -> str:
-    """A number, or a value that JSON allows but nothing can use, as it was written.
+    """Return a number, or a value that JSON allows but nothing can use, as it was written.
 
     Each half of a surrogate pair in a text is the replacement character.
     """
@@ -50,51 +50,51 @@ def as_text(value: object) -> str:
 
 
 def name_of(value: Value) -> str:
-    """A text or a whole number as a name, else an empty text."""
+    """Return a text or a whole number as a name, else an empty text."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return (str(value) if is_number else text(value)).strip()[:LONGEST_TEXT]
 
 
 def items(value: Value) -> list[Value]:
-    """A list, or an empty one."""
+    """Return a list, or an empty one."""
     return value if isinstance(value, list) else []
 
 
 def lone_item(value: Value) -> Value:
-    """The item of a list of one, else the value itself."""
+    """Return the item of a list of one, else the value itself."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def lone_text(value: Value) -> str:
-    """The item of a list of one, or the value itself, as text."""
+    """Return the item of a list of one, or the value itself, as text."""
     return written(lone_item(value))
 
 
 def members(value: Value) -> dict[str, Value]:
-    """An object, or an empty one."""
+    """Return an object, or an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def number(value: Value) -> float | None:
-    """A number from 0 up, else None."""
+    """Return a number from 0 up, else None."""
     size = as_float(value)
     return size if size is not None and size >= 0 else None
 
 
 def whole(value: Value) -> int | None:
-    """A whole number from 0 up, else None."""
+    """Return a whole number from 0 up, else None."""
     size = number(value)
     return int(size) if size is not None and size == int(size) else None
 
 
 def share(value: Value) -> float | None:
-    """A number from 0 to 1, else None."""
+    """Return a number from 0 to 1, else None."""
     size = number(value)
     return size if size is not None and size <= 1 else None
 
 
 def truth(value: Value) -> bool | None:
-    """A truth value, else None."""
+    """Return a truth value, else None."""
     return value if isinstance(value, bool) else None
 
 
@@ -110,7 +110,7 @@ def as_float(value: Value) -> float | None:
 
 
 def value_at(row: Mapping[str, Value], column: str) -> Value:
-    """The value of a column, or of a path into its objects and lists (``arguments.0.0``). None if there is none."""
+    """Return the value of a column, or of a path into its objects and lists (``arguments.0.0``); None without one."""
     if column in row or "." not in column:
         return row.get(column)
     first, _, rest = column.partition(".")
@@ -139,17 +139,17 @@ def part(read: Callable[[Value], T], path: str) -> cached_property[T]:
 
 
 def list_of(read: Callable[[Value], T]) -> Callable[[Value], list[T]]:
-    """The type of a list of objects. Items that are no objects are left out."""
+    """Return the type of a list of objects. Items that are no objects are left out."""
     return lambda value: [read(item) for item in items(value) if isinstance(item, dict)]
 
 
 def anything(value: Value) -> Value:
-    """The type of a part that may be any value."""
+    """Return the type of a part that may be any value."""
     return value
 
 
 def conversation(value: Value) -> str:
-    """The input of a model as text. Each message of a conversation begins with its role."""
+    """Return the input of a model as text. Each message of a conversation begins with its role."""
     said = list_of(members)(value)
     if not any({"content", "parts"} & message.keys() for message in said):
         return written(value)
@@ -158,7 +158,7 @@ def conversation(value: Value) -> str:
 
 
 def last_message(value: Value) -> str:
-    """An answer as text: the last message that has one, if it is a conversation."""
+    """Return an answer as text: the last message that has one, if it is a conversation."""
     said = map(content_of, map(_content, reversed(list_of(members)(value))))
     return next(filter(None, said), "") or conversation(value)
 
@@ -168,14 +168,14 @@ def _content(message: dict[str, Value]) -> Value:
 
 
 def content_of(content: Value) -> str:
-    """The text of a message, whose content may be a list of parts."""
+    """Return the text of a message, whose content may be a list of parts."""
     return text(content) or text(
         "".join(text(item.get("text")) for item in list_of(members)(content) if item.get("type") != "reasoning")
     )
 
 
 def unique(name: str, used: Counter[str]) -> str:
-    """The name, with a number from its second use on."""
+    """Return the name, with a number from its second use on."""
     used[name] += 1
     return name if used[name] == 1 else f"{name} ({used[name]})"
 
@@ -225,7 +225,7 @@ def transcript(*conversations: Value) -> tuple[Turn, ...]:
 
 
 def _part(part: dict[str, Value]) -> tuple[str, dict[str, Value]]:
-    """What a part of a message is, and what it holds. The type of a call may name its tool: ``tool-weather``."""
+    """Return what a part of a message is, and what it holds. The type of a call may name its tool: ``tool-weather``."""
     of_type = name_of(part.get("type"))
     for kind, types in _PARTS.items():
         if alone := next(filter(part.get, types), ""):
@@ -236,7 +236,7 @@ def _part(part: dict[str, Value]) -> tuple[str, dict[str, Value]]:
 
 
 def _turns_of_call(call: dict[str, Value], names: dict[str, str]) -> Iterator[Turn]:
-    """The call of a tool, and its result if the call holds it."""
+    """Yield the call of a tool, and its result if the call holds it."""
     function = members(call.get("function"))
     name, stated = _tool(call), {**call, **function}
     names[name_of(call.get("call_id", call.get("id")))] = name
@@ -257,7 +257,7 @@ def _result(name: str, stated: dict[str, Value]) -> Turn:
 
 
 def _tool(stated: dict[str, Value]) -> str:
-    """The name of the tool that a call or a result states."""
+    """Return the name of the tool that a call or a result states."""
     function = stated.get("function")
     named = (members(function).get("name"), function, *map(stated.get, ("tool", "name", "toolName")))
     return next(filter(None, map(name_of, named)), "")

@@ -322,7 +322,7 @@ def with_named_checks(row: dict[str, Value]) -> dict[str, Value]:
 
 
 def _by_name(checks: list[Value]) -> dict[str, Value]:
-    """The checks by their names; empty if any has no name or states no result."""
+    """Return the checks by their names; empty if any has no name or states no result."""
     by_name: dict[str, Value] = {}
     for check in checks[:_MOST_CHECKS]:
         stated = members(check)
@@ -335,7 +335,7 @@ def _by_name(checks: list[Value]) -> dict[str, Value]:
 
 
 def stated_confidence(*objects: Mapping[str, Value]) -> float | None:
-    """How sure the model was of its answer, as the first of these objects states it in a number, whatever its range.
+    """Return how sure the model was of its answer, as the first of these objects states in a number of any range.
 
     A natural logarithm becomes the probability; one above 0 is none, and becomes infinite.
     ``JudgedResults.with_confidences`` reads the numbers of a file together.

@@ -295,7 +295,7 @@ class Flips(Frozen):
 
     @property
     def independent(self) -> tuple[int, int]:
-        """Return how many events fixed and broke something: list items, and values outside of lists.
+        """How many events fixed and broke something: list items, and values outside of lists.
 
         If a list item appears or disappears, all of its cells flip together.
         """

@@ -392,7 +392,7 @@ class EvalSummary(Frozen):
 
     @property
     def values_now(self) -> tuple[float | None, ...]:
-        """Return the headline metric of each point, by the newest ground truth and rules."""
+        """The headline metric of each point, by the newest ground truth and rules."""
         return self.now or tuple(headline.values[0] for headline in self.headlines)
 
     @property

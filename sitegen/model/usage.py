@@ -77,7 +77,7 @@ class Exchange(FrozenObject, rename={"before": "base", "after": "head"}):
 
 
 def exchanged(before: tuple[str, ...], after: tuple[str, ...]) -> Exchange | None:
-    """The exchange of one model, or judge, for another; None if they are the same, or one side states none."""
+    """Return the exchange of one model, or judge, for another; None if they are the same, or one side states none."""
     return Exchange(before, after) if before and after and before != after else None
 
 
@@ -125,7 +125,7 @@ _TIMES: Final = {**LATENCIES, **_MEDIAN, **_P95}
 
 
 def stated(*objects: Any) -> Call:
-    """The model, parameters and usage that objects state together; the first that states a value counts.
+    """Return the model, parameters and usage that objects state together; the first that states a value counts.
 
     Never raises.
     """
@@ -152,7 +152,7 @@ def stated(*objects: Any) -> Call:
 
 
 def stated_run(*objects: Any) -> RunUsage | None:
-    """The totals of a run that objects state together; None if they state nothing. Never raises.
+    """Return the totals of a run that objects state together; None if they state nothing. Never raises.
 
     A single latency is taken as the median.
     """
@@ -172,7 +172,7 @@ def stated_run(*objects: Any) -> RunUsage | None:
 
 
 def stated_judge(value: Any) -> str:
-    """The model that graded, as an object, or an object in it that states how it was made, names it. Never raises."""
+    """Return the model that graded, as an object names it, or an object in it on how it was made. Never raises."""
     if not isinstance(value, dict) or not _may_name_judge(tuple(value)):
         return ""
     return _model(_members((value, *map(value.get, BESIDE))), JUDGES)
@@ -184,7 +184,7 @@ def _may_name_judge(keys: tuple[object, ...]) -> bool:
 
 
 def _members(objects: Iterable[Any]) -> dict[str, Any]:
-    """The members of objects, of each name the first: in lower case, without punctuation and a leading *total*."""
+    """Return the first member of each name, in lower case, without punctuation and a leading *total*."""
     members: dict[str, Any] = {}
     for value in objects:
         for key, member in value.items() if isinstance(value, dict) else ():
@@ -241,7 +241,7 @@ _LONGEST_SPELLED: Final = 40  # characters
 
 
 def spelled_number(spelled: str) -> Decimal | None:
-    """The number that a text spells, else None. A comma is that of decimals unless it may be that of thousands."""
+    """Return the number that a text spells, else None. A comma is of decimals unless it may be of thousands."""
     spelled = spelled.strip()
     is_one = len(spelled) <= _LONGEST_SPELLED and _SPELLED.fullmatch(spelled)
     return Decimal(spelled.replace(",", ".")) if is_one else None

@@ -130,7 +130,7 @@ def change_text(metric: GateMetric) -> str:
 
 
 def allowed_drop(metric: GateMetric) -> str:
-    """By how much a metric may get worse: in its own unit, or for an amount in percent."""
+    """Return by how much a metric may get worse: in its own unit, or for an amount in percent."""
     drop, spec = metric.drop or 0.0, metric.spec
     return f"{drop:g} %" if metric.is_amount else f"{drop * (spec.high - spec.low) / 100:g}"
 

@@ -112,7 +112,7 @@ def beside_their_outputs(files: Iterable[TrackedFile]) -> dict[str, str]:
 
 
 def _truth_or_folder(file: TrackedFile) -> str:
-    """The outermost folder around a file that is named like expected values, otherwise its own folder."""
+    """Return the outermost folder around a file that is named like expected values, otherwise its own folder."""
     parts = file.folder.split("/")
     above = ("/".join(parts[: depth + 1]) for depth, part in enumerate(parts) if is_truth_by_name(part))
     return next(above, file.folder)

@@ -65,12 +65,12 @@ _COPIED: Final = frozenset({".html", ".css", ".js", ".svg"})
 
 
 def skeleton_files() -> dict[str, bytes]:
-    """Every skeleton by its path in the project."""
+    """Return every skeleton by its path in the project."""
     return {path: (_SKELETONS / name).read_bytes() for name, path in SKELETONS}
 
 
 def workflows(repository: Repository, *, vendor: bool) -> dict[str, bytes]:
-    """What publishes the site of a project on the host of ``origin``, by path; nothing if that cannot install sitegen.
+    """Return what publishes a project's site on the host of ``origin``, by path; none if that cannot install sitegen.
 
     For GitHub, also without any remote, and for GitLab these are workflows that install the sitegen that runs: from the
     package index, from the commit that it was installed from or, with ``vendor``, from a wheel beside them. For another
@@ -99,7 +99,7 @@ def workflows(repository: Repository, *, vendor: bool) -> dict[str, bytes]:
 
 
 def wheel() -> tuple[str, bytes]:
-    """The name and the content of a wheel of the sitegen that runs, made of the files that are installed.
+    """Return the name and the content of a wheel of the sitegen that runs, made of the files that are installed.
 
     The same files make the same bytes. Raises SitegenError if sitegen runs without having been installed.
     """
@@ -187,7 +187,7 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def source() -> str | None:
-    """The web repository and commit that sitegen was installed from, in pip's notation; None if there is none.
+    """Return the web repository and commit that sitegen was installed from, in pip's notation; None if there is none.
 
     For an installation from a local folder, it is the checked-out commit at the web address of the remote ``origin``.
     """
@@ -199,7 +199,7 @@ def source() -> str | None:
 
 
 def source_of(record: dict[str, Any]) -> str | None:
-    """The same for a record as PEP 610 describes it. Credentials are left out."""
+    """Return the same for a record as PEP 610 describes it. Credentials are left out."""
     if "dir_info" in record:
         folder = Path(unquote(urlsplit(record["url"]).path))
         try:
@@ -217,7 +217,7 @@ def source_of(record: dict[str, Any]) -> str | None:
 
 
 def requirement() -> str | None:
-    """What pip installs as the sitegen that runs; None if it is neither in an index nor at an address on the web."""
+    """Return what pip installs as this sitegen; None if it is neither in an index nor at an address on the web."""
     address = source()
     return f"{PACKAGE} @ {address}" if address else f"{PACKAGE}=={__version__}" if PUBLISHED else None
 

@@ -270,7 +270,7 @@ def with_repeats(glob: str, paths: Sequence[str], commits: Callable[[str], tuple
 
 
 def _runs_in(stem: str) -> list[re.Match[str]]:
-    """The number of a run in a name, if nothing but a digest parts it from a date, and the date; none of a model."""
+    """Return the number of a run in a name that only a digest parts from a date, and the date; none of a model."""
     masked = MODEL.sub(lambda model: "~" * len(model[0]), stem)
     dated, numbered = _DATED.search(masked), _NUMBERED.search(masked)
     if dated and numbered and not _DIGEST.fullmatch(masked, numbered.end(), max(numbered.end(), dated.start())):
@@ -374,7 +374,7 @@ class Shape(Frozen):
 
 
 def documents_by_name(value: Value) -> list[Value]:
-    """The documents that an object or its envelope holds by their names, as rows; none if it holds others."""
+    """Return the documents that an object or its envelope holds by their names, as rows; none if it holds others."""
     envelope = next((name for name in ENVELOPES if members(members(value).get(name))), "")
     documents = members(members(value).get(envelope, value))
     first = members(next(iter(documents.values()), None))

@@ -120,7 +120,7 @@ def _declared_comparison(
 
 
 def _readings(text: str, marks: Set[str]) -> list[Number]:
-    """The distinct numbers that a text may mean: by the decimal mark that its column proves, else by each."""
+    """Return the distinct numbers that a text may mean: by the decimal mark that its column proves, else by each."""
     by_mark = number_readings(text)
     proven = [by_mark[mark] for mark in marks & by_mark.keys()] if len(marks) == 1 else []
     return proven or list(dict.fromkeys(by_mark.values()))
@@ -299,7 +299,7 @@ def _is_list(expected: list[Comparison | None], rule: FieldRule) -> Comparison:
 
 
 def _meant_boolean(cell: Value, rule: FieldRule) -> bool | None:
-    """The boolean that people mean by a cell, for which they have more words than outputs do."""
+    """Return the boolean that people mean by a cell, for which they have more words than outputs do."""
     word = normalise(cell) if isinstance(cell, str) else ""
     if word in _YES:
         return True
@@ -308,7 +308,7 @@ def _meant_boolean(cell: Value, rule: FieldRule) -> bool | None:
 
 
 def read_date(value: Value, formats: tuple[str, ...]) -> datetime | None:
-    """The date in the first format that fits; None if none does."""
+    """Return the date in the first format that fits; None if none does."""
     if is_number(value):
         value = str(value)
     if not isinstance(value, str) or len(value) > 200:

@@ -115,7 +115,7 @@ class Mapping(ConfigTable):
     cases: CaseKeys = field(default_factory=CaseKeys)
 
     def of_files(self) -> "Mapping":
-        """The entries by which ground truth and outputs are read, without those by which values are compared."""
+        """Return the entries by which ground truth and outputs are read, without those by which values are compared."""
         return Mapping(
             csv_to_json=self.csv_to_json,
             array_mappings=self.array_mappings,
@@ -157,7 +157,7 @@ _MOST_KNOWN: Final = 64  # mappings that a process holds
 
 
 def read_mapping(content: bytes | None, settings: str, kept: Parsed[Mapping] | None = None) -> Parsed[Mapping]:
-    """The mapping file, overridden key by key by the settings of the eval, and the errors of both. Never raises.
+    """Return the mapping file, overridden key by key by the settings of the eval, and the errors of both. Never raises.
 
     An unknown key or a value of the wrong shape is left out; its finding names the line and the nearest possible key.
     ``kept``: what an earlier build read of the same content and settings, without which pydantic has to be imported.
@@ -210,7 +210,7 @@ def _overlaid(base: Any, top: Any) -> Any:
 
 
 def _valid(written: Any, about: RulesFile, lines: dict[Location, int], findings: list[Finding]) -> dict[str, Any]:
-    """The valid part of what is written; each invalid value becomes a finding and is removed."""
+    """Return the valid part of what is written; each invalid value becomes a finding and is removed."""
     if not isinstance(written, dict):
         if written is not None:
             message = f"The root of the {about} is not an object"

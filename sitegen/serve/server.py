@@ -62,7 +62,7 @@ def application(board: Board) -> Starlette:
         return FileResponse(sources / request.url.path.rpartition("/")[2])
 
     async def messages() -> AsyncIterator[str]:
-        """The error as a JSON string, one at once and one after each build."""
+        """Yield the error as a JSON string, one at once and one after each build."""
         async for error in board.errors():
             yield f"data: {json.dumps(error)}\n\n"
 
@@ -130,7 +130,7 @@ class LayeredFiles(StaticFiles):
         self._board = board
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """The file, with the following script added if it is a page."""
+        """Return the file, with the following script added if it is a page."""
         self.all_directories = [*self._board.layers.folders]
         try:
             response = await super().get_response(path, scope)

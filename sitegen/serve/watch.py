@@ -225,7 +225,7 @@ class Board:
         self._tell()
 
     async def errors(self) -> AsyncIterator[str]:
-        """The present error, and the error after each further build; empty after a successful one."""
+        """Yield the present error, and the error after each further build; empty after a successful one."""
         while self._open:
             changed = self._changed
             yield self.error

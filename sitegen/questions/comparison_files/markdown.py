@@ -23,7 +23,7 @@ _METRICS: Final = ("accuracy", "consistency", "quality", "rouge1", "rouge2", "ro
 
 
 def comparison_markdown(document: ComparisonDocument) -> str:
-    """The whole report, ending with a line feed. Of several evals, those that stayed as they were are only named."""
+    """Return the whole report, ending with a line feed. Of several evals, those that stayed as they were are named."""
     evals = grouped((change.eval_id, change) for change in document.changes)
     has_moved = {
         change.eval_id
@@ -43,7 +43,7 @@ def comparison_markdown(document: ComparisonDocument) -> str:
 
 
 def variants_lines(comparison: VariantComparison) -> Iterator[str]:
-    """The comparison of two or more prompts."""
+    """Yield the comparison of two or more prompts."""
     yield f"# {name(comparison.eval_id)}: {' against '.join(name(variant.name) for variant in comparison.variants)}"
     yield ""
     yield f"**{prose(comparison.recommendation)}** Confidence: {comparison.confidence}."
@@ -76,7 +76,7 @@ def _metric_lines(comparison: VariantComparison) -> Iterator[str]:
 
 
 def _usage_lines(comparison: VariantComparison) -> Iterator[str]:
-    """Who answered and graded, and what that took; nothing if no file states any of it."""
+    """Yield who answered and graded, and what that took; nothing if no file states any of it."""
     specs = [
         spec
         for spec in USAGE_METRICS
@@ -166,7 +166,7 @@ FlipRow: TypeAlias = tuple[PairedFate, tuple[str, ...]]
 
 
 def change_lines(change: ResultChange) -> Iterator[str]:
-    """The first metric and those with a value, tests, and every judgement that was wrong before or after."""
+    """Yield the first metric and those with a value, tests, and every judgement that was wrong before or after."""
     before, after = name(change.before), name(change.after)
     yield f"# {name(change.eval_id)}: {before} against {after}"
     yield ""
@@ -247,12 +247,12 @@ def sides_lines(changes: Sequence[ResultChange]) -> Iterator[str]:
 
 
 def _word(change: ResultChange) -> str:
-    """The word for the verdict on the headline; empty if there is none."""
+    """Return the word for the verdict on the headline; empty if there is none."""
     return verdict_word(change.verdict, change.metrics[0].higher_is_better) if change.verdict else ""
 
 
 def _verdict_lines(change: ResultChange, verdict: ChangeVerdict) -> Iterator[str]:
-    """The verdict, and the intervals of the headline before and after and of its change."""
+    """Yield the verdict, and the intervals of the headline before and after and of its change."""
     metric = change.metrics[0]
     yield f"**{verdict_word(verdict, metric.higher_is_better).capitalize()}**: {prose(change.words)}."
     yield ""
@@ -275,7 +275,7 @@ def _verdict_lines(change: ResultChange, verdict: ChangeVerdict) -> Iterator[str
 
 
 def flip_lines(title: str, heads: Sequence[str], flips: Iterable[FlipRow]) -> Iterator[str]:
-    """The counts, then a table of the flips."""
+    """Yield the counts, then a table of the flips."""
     rows = list(flips)
     counts = Counter(fate for fate, _ in rows)
     yield f"### {title}"

@@ -56,7 +56,7 @@ METADATA: Final[dict[PlotFormat, dict[str, str | None]]] = {
 def plots(
     document: ComparisonDocument, format_: PlotFormat, thresholds: Mapping[str, Mapping[str, float]]
 ) -> bytes | None:
-    """The picture; None if matplotlib is not installed.
+    """Return the picture; None if matplotlib is not installed.
 
     ``thresholds`` holds the least acceptable value by eval and by name of the metric.
     """
@@ -123,7 +123,7 @@ def _draw_bars(axes: Axes, comparison: VariantComparison, thresholds: Mapping[st
 
 
 def _draw_labelled_bars(axes: Axes, values: Sequence[float | None], *, label: str, side: int, sides: int) -> None:
-    """The bars of one of several sides: one for each metric, with its value above it."""
+    """Draw the bars of one of several sides: one for each metric, with its value above it."""
     width = 0.8 / sides
     positions = [index + width * (side + 0.5) - 0.4 for index in range(len(values))]
     heights = [value or 0 for value in values]
@@ -186,6 +186,6 @@ def _colour(index: int) -> str:
 
 
 def _plain_text(text: str) -> str:
-    """A name as a label, with an invisible start because matplotlib's legends omit labels with a leading underscore."""
+    """Return a name as a label. Matplotlib omits one that begins with an underscore: nothing seen stands before it."""
     label = encodable(line(text, 60))
     return f"\u200b{label}" if label.startswith("_") else label

@@ -65,14 +65,14 @@ Evaluation: TypeAlias = tuple[Verified, EvaluationDocument]
 
 
 def variant_name(project: WorktreeProject, prompt: Path) -> str:
-    """The name of a prompt's variant: its path without suffix, with dots for slashes, ``templates.base.x``."""
+    """Return the name of a prompt's variant: its path without suffix, with dots for slashes, ``templates.base.x``."""
     path = Path(project.shown_path(prompt)).with_suffix("")
     parts = [part for part in path.parts if part not in (path.anchor, "..")]
     return _NO_NAME.sub("-", ".".join(parts))
 
 
 def responses_of(place: WorktreeEval, prompt: Path) -> Path:
-    """The file that holds a prompt's responses to the test cases of an eval. Raises NothingToReportError."""
+    """Return the file that holds a prompt's responses to the test cases of an eval. Raises NothingToReportError."""
     project = place.project
     name = variant_name(project, prompt)
     responses = first_file(place.folder, (f"responses-{name}.jsonl", f"responses-{name}.json"))
@@ -195,7 +195,7 @@ class PromptsDocument(FrozenObject):
 def prompts_document(
     comparison: VariantComparison, evaluations: Sequence[Evaluation], timestamp: str
 ) -> PromptsDocument:
-    """The document of a comparison whose variants are named by the paths of the prompts."""
+    """Return the document of a comparison whose variants are named by the paths of the prompts."""
     documents = {f"prompt_{number}": document for number, (_, document) in enumerate(evaluations, 1)}
     keys = {document.prompt_path: key for key, document in documents.items()}
     first = sole_leader(comparison.ranking)
