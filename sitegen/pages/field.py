@@ -207,12 +207,7 @@ class FieldView(Frozen, dict=True, gc=True):
             Column("broken", "Broken", lambda change: change.fates.get("broken", ""), classes="num"),
             Column("other", "Wrong in another way", lambda change: change.fates.get("still_wrong", ""), classes="num"),
             Column("items", "Item added or dropped", items, classes="num", title=_ITEMS),
-            Column(
-                "wrong",
-                "Wrong after it",
-                lambda change: Markup(_WRONG.format(change.wrong, change.judged)),
-                classes="num",
-            ),
+            Column("wrong", "Wrong after it", lambda at: Markup(_WRONG.format(at.wrong, at.judged)), classes="num"),
             Column("causes", "Changed by", lambda change: _causes(change.causes), classes="nowrap"),
         ]
 

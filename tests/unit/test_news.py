@@ -16,7 +16,7 @@ from sitegen.model.outcomes import Flips
 from sitegen.model.series import BestOutput, EvalSummary, PatternSummary, WeakSection, Window
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages.overview.focus import Phrase, Sentence, focus_view
-from sitegen.pages.overview.news import news
+from sitegen.pages.overview.news import news, undo_of
 from sitegen.pages.overview.page import SiteCounts
 from sitegen.text.plain import day
 from tests import pages_sample as sample
@@ -195,6 +195,10 @@ def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_
     after = f"in Eval a after “{at.subject}” ({at.author}, {day(at.committed_at)}){end}"
     found = [one.text for one in news(standings([named], ()), None, FILES)]
     assert found[:2] == [f"{begin} broke {after}.", f"{begin} were fixed {after}. The eval is at its best."]
+    patch = b"--- a\n+++ b\n@@ -1 +1,2 @@\n-Version: 1\n+Version: 2\n+Give each price.\n"
+    undo = undo_of(standings([named], ()), FILES, lambda edits: [patch] * len(edits))
+    shown = [(at.file, [line.text for line in lines]) for at, lines, *_ in filter(None, [undo])]
+    assert shown == [("agents/invoice-lines/how.md", ["Give each price.", "Version: 1", "Version: 2"])]  # no CLAUDE.md
 
 
 def test_a_muted_regression_is_no_news() -> None:

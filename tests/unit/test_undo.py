@@ -45,11 +45,13 @@ def test_edits_of_several_commits_are_all_in_question(repo: GitRepo, tmp_path: P
     assert ") or an earlier edit: 0 values fixed, 27 broken." in first_sentence(overview(repo, tmp_path))
 
 
-def test_no_edit_is_named_if_none_is_beside_the_loss(repo: GitRepo, tmp_path: Path) -> None:
+@pytest.mark.parametrize("before", [{}, {"CLAUDE.md": None, "AGENTS.md": RULES}], ids=["no edit", "a file moved"])
+def test_no_edit_is_named_if_none_is_beside_the_loss(repo: GitRepo, tmp_path: Path, before: dict[str, None]) -> None:
+    repo.commit(before, message="Go on")
     repo.commit({"evals/a/results/iteration-002/extracted.json": output(3)}, message="Read")
     html = overview(repo, tmp_path)
     assert first_sentence(html).endswith("since iteration-001, to 0.100 at iteration-002: 0 values fixed, 27 broken.")
-    assert "the way back" not in html
+    assert "The way back" not in html
 
 
 def test_a_file_that_the_edit_added_is_removed_and_one_that_it_deleted_restored(repo: GitRepo, tmp_path: Path) -> None:
@@ -61,11 +63,3 @@ def test_a_file_that_the_edit_added_is_removed_and_one_that_it_deleted_restored(
     subprocess.run(unescape(command), shell=True, check=True, cwd=repo.path, capture_output=True)
     assert (repo.path / "CLAUDE.md").read_text() == RULES
     assert not (repo.path / "AGENTS.md").exists()
-
-
-def test_a_file_that_only_moved_is_no_edit_that_a_loss_is_told_after(repo: GitRepo, tmp_path: Path) -> None:
-    repo.commit({"CLAUDE.md": None, "AGENTS.md": RULES}, message="Rename")
-    repo.commit({"evals/a/results/iteration-002/extracted.json": output(3)}, message="Read")
-    html = overview(repo, tmp_path)
-    assert "after" not in first_sentence(html)
-    assert "the way back" not in html

@@ -57,9 +57,8 @@ def weak_sections(series: Series) -> tuple[WeakSection, ...]:
     return tuple(weak[:_OF_EVAL])
 
 
-def focus_view(summaries: Iterable[EvalSummary]) -> FocusView | None:
-    """The focus over all evals that are not deleted; None if nothing is wrong anywhere."""
-    alive = [summary for summary in summaries if not summary.deleted]
+def focus_view(alive: Sequence[EvalSummary]) -> FocusView | None:
+    """The focus over evals that are not deleted; None if nothing is wrong anywhere."""
     weak = _weak_rows(alive)
     if not weak:
         return None
@@ -221,11 +220,9 @@ def next_step(
         return _look_at(worst.summary, step)
     if step and step.status == "behind" and worst.best:
         pair = f"#a={worst.best.slug}&b={worst.newest.slug}"
-        compare, best = Phrase("Compare", links.compare(worst.summary.info.id) + pair), worst.best
-        best_output = output_phrase(worst.summary, best)
-        return said(
-            compare, " the newest output of ", of_eval, " with its best, ", best_output, ", and undo what broke it."
-        )
+        compare = Phrase("Compare", links.compare(worst.summary.info.id) + pair)
+        best = output_phrase(worst.summary, worst.best)
+        return said(compare, " the newest output of ", of_eval, " with its best, ", best, ", and undo what broke it.")
     if worst.trouble == "too new":
         return said("Make another output of ", of_eval, " or two: they tell whether the fall is noise.")
     if stale := [standing.summary for standing in scored if standing.summary.stale]:
@@ -315,15 +312,16 @@ def _errors(number: int, every: int, section: str, summary: EvalSummary) -> Iter
 
 def _file(section: str, files: Iterable[InstructionHistory]) -> Iterator[Phrase]:
     """The instruction file on a section: of those whose path has each word of its name, the one with the most edits."""
-    words = set(_words(section))
-    on_it = [file for file in files if not file.deleted and words and words <= set(_words(file.path))]
+    on_it = [file for file in files if not file.deleted and is_on(section, file.path)]
     if on_it:
         path = max(on_it, key=lambda file: len(file.edits)).path
         yield from said("; its instructions are ", Phrase(path, links.instruction(path), path))
 
 
-def _words(name: str) -> list[str]:
-    return re.findall(r"[^\W_]+", name.lower())
+def is_on(section: str, path: str) -> bool:
+    """Whether an instruction file is on a section: its path has each word of the name."""
+    words, of_path = (set(re.findall(r"[^\W_]+", name.lower())) for name in (section, path))
+    return bool(words) and words <= of_path
 
 
 def _section(section: str) -> Phrase:

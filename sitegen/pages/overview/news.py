@@ -5,6 +5,8 @@ The overview and ``summary.md`` begin with them. Each sentence links to its evid
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Final, TypeAlias
@@ -27,12 +29,14 @@ from sitegen.pages.overview.focus import (
     Phrase,
     Sentence,
     eval_phrase,
+    is_on,
     metric_phrase,
     next_step,
     output_phrase,
     said,
     said_of,
 )
+from sitegen.pages.report.discrepancies import section
 from sitegen.text.patch import PatchLine, read_patch
 from sitegen.text.plain import counted, day
 from sitegen.text.values import metric_text
@@ -274,7 +278,8 @@ LINES: Final = 4
 Undo: TypeAlias = tuple[FileEdit, tuple[PatchLine, ...], int, str | None]
 """The newest edit between the outputs before and after a loss. Association in time: it need not be the cause.
 
-The edit, the first lines that it changed, the number of changed lines that are left out, and the ``way_back``.
+The edit, the first lines that it changed, those that changed in numbers alone after all others, the number of changed
+lines that are left out, and the ``way_back``.
 """
 
 
@@ -297,13 +302,16 @@ def undo_of(
     else:
         other = any(standing.summary.fallen for standing in scored)  # of which the sentence is instead
         most = max(scored, key=lambda standing: number_of_cells(_flips(standing).broken))
-        found = _edits_of(most.summary, files) if _flips(most).broken and not other else []
+        broken = _flips(most).broken * (not other)
+        edits = _edits_of(most.summary, files) if broken else []
+        found = [at for at in edits if is_on(section(max(broken, key=itemgetter(1))[0]), at.file)] or edits
     if not found:
         return None
-    patches = map(read_patch, patches_of([at.edit for at in found]))
-    drawn = list(zip(found, patches, strict=True))
+    drawn = zip(found, map(read_patch, patches_of([at.edit for at in found])), strict=True)
     largest, patch = max(drawn, key=lambda one: one[1].counts.added + one[1].counts.removed)
     changed = [line for hunk in patch.hunks for line in hunk.lines if line.kind in ("added", "removed")]
-    told = [line for line in changed if line.text.strip()]
+    numberless = {line: re.sub(r"\d+", "", line.text) for line in changed}
+    number_of = Counter(numberless.values())
+    told = sorted((line for line in changed if line.text.strip()), key=lambda line: number_of[numberless[line]] > 1)
     more = patch.counts.added + patch.counts.removed - len(changed) + len(told[LINES:])
     return largest, tuple(told[:LINES]), more, way_back(found)

@@ -127,8 +127,7 @@ class OverviewView(Frozen, dict=True, gc=True):
     @property
     def has_only_scores(self) -> bool:
         """Whether judges gave scores alone in every eval that is not recorded, so that no error is counted."""
-        computed = [summary for summary in self.summaries if not summary.info.recorded]
-        return bool(computed) and all(summary.has_only_scores for summary in computed)
+        return bool(self.computed) and all(summary.has_only_scores for summary in self.computed)
 
     @property
     def headline(self) -> str:
@@ -156,12 +155,11 @@ class OverviewView(Frozen, dict=True, gc=True):
     @property
     def mean_change(self) -> float | None:
         """Change since the mean of the previous points; evals whose newest change is undefined are in neither mean."""
-        compared = [
-            (summary.value, summary.headline_change)
+        defined = [
+            (summary.value, summary.headline_change or 0.0)
             for summary in self.scored
-            if summary.change is None or summary.headline_change is not None
+            if summary.value is not None and (summary.change is None or summary.headline_change is not None)
         ]
-        defined = [(value, change or 0.0) for value, change in compared if value is not None]
         if not defined:
             return None
         return mean_of_values([value for value, _ in defined]) - mean_of_values([value - by for value, by in defined])
