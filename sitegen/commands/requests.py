@@ -171,7 +171,7 @@ def _word_and_methods(request: VerifyRequest | RespondRequest, noun: str) -> tup
 class VerifyRequest:
     """The command line of ``verify-one``."""
 
-    eval_id: EvalId
+    eval_id: EvalId = ""
     rest: Annotated[list[str] | None, typer.Argument(metavar="[OUTPUT]", help="Default: the eval's newest output.")] = (
         None
     )

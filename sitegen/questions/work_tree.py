@@ -280,7 +280,8 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         """Locate an eval. Raises SitegenError if there is no such eval, or if its ground truth is missing."""
         ids = self.eval_ids
         if eval_id not in ids:
-            what, fix = f"There is no eval {eval_id!r}.", f"The evals of this project: {', '.join(ids) or 'none'}."
+            what = f"There is no eval {eval_id!r}." if eval_id else "An eval has to be named."
+            fix = f"The evals of this project: {', '.join(ids) or 'none'}."
             if eval_id in self.histories:
                 what, place = f"The eval {eval_id!r} was deleted.", quote(f"{self.config.evals_dir}/{eval_id}")
                 fix = f"sitegen history {quote(eval_id)} lists its outputs, git log -1 -- {place} says who did it."
