@@ -312,16 +312,16 @@ def _errors(number: int, every: int, section: str, summary: EvalSummary) -> Iter
 
 def _file(section: str, files: Iterable[InstructionHistory]) -> Iterator[Phrase]:
     """The instruction file on a section: of those whose path has each word of its name, the one with the most edits."""
-    on_it = [file for file in files if not file.deleted and is_on(section, file.path)]
+    of_section = words_of_name(section)
+    on_it = [file for file in files if not file.deleted and of_section and of_section <= words_of_name(file.path)]
     if on_it:
         path = max(on_it, key=lambda file: len(file.edits)).path
         yield from said("; its instructions are ", Phrase(path, links.instruction(path), path))
 
 
-def is_on(section: str, path: str) -> bool:
-    """Whether an instruction file is on a section: its path has each word of the name."""
-    words, of_path = (set(re.findall(r"[^\W_]+", name.lower())) for name in (section, path))
-    return bool(words) and words <= of_path
+def words_of_name(name: str) -> set[str]:
+    """The words of the name of a section, or of a path: the path of a file on a section has each word of its name."""
+    return set(re.findall(r"[^\W_]+", name.lower()))
 
 
 def _section(section: str) -> Phrase:

@@ -29,12 +29,12 @@ from sitegen.pages.overview.focus import (
     Phrase,
     Sentence,
     eval_phrase,
-    is_on,
     metric_phrase,
     next_step,
     output_phrase,
     said,
     said_of,
+    words_of_name,
 )
 from sitegen.pages.report.discrepancies import section
 from sitegen.text.patch import PatchLine, read_patch
@@ -304,7 +304,7 @@ def undo_of(
         most = max(scored, key=lambda standing: number_of_cells(_flips(standing).broken))
         broken = _flips(most).broken * (not other)
         edits = _edits_of(most.summary, files) if broken else []
-        found = [at for at in edits if is_on(section(max(broken, key=itemgetter(1))[0]), at.file)] or edits
+        found = [at for at in edits if words_of_name(section(broken[0][0])) <= words_of_name(at.file)] or edits
     if not found:
         return None
     drawn = zip(found, map(read_patch, patches_of([at.edit for at in found])), strict=True)
