@@ -394,7 +394,7 @@ def test_a_filter_and_an_order_survive_a_reload_together(visit):
     assert "#q=charges&by-discrepancy=expected-" in page.url
 
 
-def test_the_lines_of_a_note_are_about_the_error_whose_number_or_row_is_clicked(visit):
+def test_the_lines_of_a_note_are_about_the_error_or_the_value_that_is_clicked_or_the_case_of_the_page(visit):
     page = visit("evals/rental-contracts/0031.html")
     page.locator(".disc tr.item summary", has_text="Box room").click()
     page.locator(".disc tr:visible", has_text="carpet").locator(".c-number a").click()
@@ -403,3 +403,9 @@ def test_the_lines_of_a_note_are_about_the_error_whose_number_or_row_is_clicked(
     assert lines[:2] == ['- field: "rooms[Box room].floor_covering"', '  iteration: "iteration-031"']
     page.locator(".disc tr:visible", has_text="notice_weeks").locator(".c-type").click()
     assert page.locator("[data-note]").inner_text().splitlines()[0] == '- field: "notice_weeks"'
+    page = visit("evals/glaze-questions/fields/passed.html")
+    page.locator(".strip tbody a").nth(1).click()
+    case = page.locator(".cellname .doc").nth(1).text_content()
+    assert (page.locator("[data-note]").text_content() or "").startswith(f'- case: "{case}"\n  field: "passed"\n')
+    page = visit("evals/glaze-questions/cases/recipe-1.html")
+    assert (page.locator("[data-note]").text_content() or "").startswith('- case: "recipe-1"\n  iteration: ')

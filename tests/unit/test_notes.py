@@ -30,9 +30,9 @@ def test_the_lines_that_a_report_gives_are_a_note_when_a_person_adds_them(tmp_pa
     repo.commit({"evals/rent/ground_truth.json": json.dumps(TRUTH)})
     build_site(repo.path, out)
     report = out / "evals/bills/0003.html"
-    found = re.search(r"<pre data-note>(.*?)</pre>", report.read_text(), re.DOTALL)
-    assert found
-    lines = unescape(found[1]).replace("# or right", "").replace("code:", "code: rounding")
+    found = re.findall(r"<pre data-note>([^<]*)</pre>", report.read_text())
+    assert found == re.findall(r"<pre data-note>([^<]*)</pre>", (out / "evals/bills/fields/total.html").read_text())
+    lines = unescape(found[0]).replace("# or right", "").replace("code:", "code: rounding")
     lines = lines.replace("note:", "note: <b>cents</b> are lost").replace("by:", "by: Ann")
     repo.commit({"evals/bills/notes.yaml": f"{lines}\n"})
     build_site(repo.path, out)

@@ -17,7 +17,7 @@ for (const button of $$("[data-copy]")) {
   button.addEventListener("click", () => copyBy(button, code.textContent, () => selected(code)));
 }
 
-/* The lines of a note are about the error whose number was clicked last. */
+/* The lines of a note are about the error whose number, or the value whose name, was clicked last. */
 addEventListener("hashchange", () => {
   const row = rowInHash() && $("[data-note]") && document.getElementById(rowInHash());
   if (row) noteOn(row);
@@ -25,6 +25,7 @@ addEventListener("hashchange", () => {
 function noteOn(row) {
   const lines = $("[data-note]");
   const [, ...rest] = lines.textContent.split(/(?=\n {2}(?:iteration|verdict)(?=:))/);
-  const stated = [["case", $(".c-document", row)?.textContent.trim()], ["field", pathOf(row)]].filter(([, value]) => value);
+  const place = row.matches(".cellname") ? $("code", row).textContent : pathOf(row);
+  const stated = [["case", $(".c-document, .doc", row)?.textContent.trim()], ["field", place]].filter(([, value]) => value);
   lines.textContent = "- " + stated.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join("\n  ") + rest.join("");
 }
