@@ -278,8 +278,8 @@ LINES: Final = 4
 Undo: TypeAlias = tuple[FileEdit, tuple[PatchLine, ...], int, str | None]
 """The newest edit between the outputs before and after a loss. Association in time: it need not be the cause.
 
-The edit, the first lines that it changed, those that changed in numbers alone after all others, the number of changed
-lines that are left out, and the ``way_back``.
+The edit, the first lines that it changed, if there are others without those that changed in numbers alone; the number
+of changed lines that are left out, and the ``way_back``.
 """
 
 
@@ -300,9 +300,8 @@ def undo_of(
         every = ((edit, file.path) for file in files for edit in file.edits if edit.commit == step.edited)
         found = [FileEdit(edit, path) for edit, path in every if (edit.path, edit.commit.sha) in step.edits]
     else:
-        other = any(standing.summary.fallen for standing in scored)  # of which the sentence is instead
         most = max(scored, key=lambda standing: number_of_cells(_flips(standing).broken))
-        broken = _flips(most).broken * (not other)
+        broken = () if any(one.summary.fallen for one in scored) else _flips(most).broken  # the sentence is of slices
         edits = _edits_of(most.summary, files) if broken else []
         found = [at for at in edits if words_of_name(section(broken[0][0])) <= words_of_name(at.file)] or edits
     if not found:
@@ -312,6 +311,7 @@ def undo_of(
     changed = [line for hunk in patch.hunks for line in hunk.lines if line.kind in ("added", "removed")]
     numberless = {line: re.sub(r"\d+", "", line.text) for line in changed}
     number_of = Counter(numberless.values())
-    told = sorted((line for line in changed if line.text.strip()), key=lambda line: number_of[numberless[line]] > 1)
-    more = patch.counts.added + patch.counts.removed - len(changed) + len(told[LINES:])
-    return largest, tuple(told[:LINES]), more, way_back(found)
+    told = [line for line in changed if line.text.strip()]
+    shown = ([line for line in told if number_of[numberless[line]] == 1] or told)[:LINES]
+    more = patch.counts.added + patch.counts.removed - len(changed) + len(told) - len(shown)
+    return largest, tuple(shown), more, way_back(found)
