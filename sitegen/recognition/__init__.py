@@ -87,7 +87,7 @@ def search_history(
     if has_evals:
         from sitegen.recognition.instruction_files import instruction_globs
 
-        globs = instruction_globs(history.files, bounded(search.read), config.instructions)
+        globs = instruction_globs(history.files, bounded(search.read, []), config.instructions)
         return replace(searched, instructions=tuple(glob.glob for glob in globs))
     from sitegen.recognition.discovery import discover  # a project with evals does not need it
 

@@ -37,7 +37,18 @@ from sitegen.model.metrics import traits_of
 from sitegen.model.timeline import EvalHistory
 from sitegen.recognition.answered_series import MOST_BESIDE, joined_series
 from sitegen.recognition.document_folders import beside_their_outputs, folders_of_documents
-from sitegen.recognition.files import BYTES, PDF, REPORTS, FilesOfHistory, Reader, TrackedFile, bounded, why_malformed
+from sitegen.recognition.files import (
+    BYTES,
+    MOST_BYTES,
+    MOST_READ,
+    PDF,
+    REPORTS,
+    FilesOfHistory,
+    Reader,
+    TrackedFile,
+    bounded,
+    why_malformed,
+)
 from sitegen.recognition.initialising import Proposal, manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob, instruction_globs
 from sitegen.recognition.output_series import (
@@ -226,7 +237,7 @@ def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple
     if content:
         reason = why_malformed(file, content)
     else:
-        reason = at.refusal(file.path, BYTES) if content is None else "the most a search reads was read before it"
+        reason = at.refusal(file.path, BYTES) if content is None else ""
         reason = f"{reason}. {fetch_command(file.path)}".removesuffix(".") if reason == POINTER else reason
     if reason and series.versions > 1 and (content := next(at.earlier(file.path, BYTES), None)):
         recognition = recognise(series, content, truths)
@@ -417,7 +428,8 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
     config, manifest = configured.site, configured.manifest
     tracked, head = history.files, history.head
     at = FilesAt(repository.place, head)
-    read = bounded(at.read)
+    unread: list[str] = []
+    read = bounded(at.read, unread)
     search = Search(
         names=at.names, read=at.read, earlier=at.earlier, commits=at.commits, kind_of_cases=kind_of_case_file
     )
@@ -441,6 +453,8 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
         and not any(place.eval_id in existing_ids for place in layout.places(file.path))
     ]
     found = _proposals(unassigned, read, existing_ids, at)
+    reason = f"a search reads at most {MOST_READ} files and {MOST_BYTES // 1_000_000} MB, and these were reached before"
+    found += _refused(dict.fromkeys(filter(is_result_by_name, unread), reason))
     proposals = {proposal.id: proposal for proposal in found if not proposal.lacks}
     globs = instruction_globs([file for file in tracked if not file.refused], read, config.instructions)
     is_site_needed = any(glob.glob not in config.instructions for glob in globs)

@@ -9,8 +9,9 @@ those of the models or variants that answered.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import PurePosixPath as PurePath
 from posixpath import basename, commonpath, dirname, relpath, splitext
 from typing import Final
 
@@ -61,28 +62,21 @@ def folders_of_documents(
     present = [file for file in files if not file.deleted and may_hold_document(file.path)]
     present.sort(key=lambda file: (_truth_or_folder(file), file.path))
     by_folder = {folder: [*own] for folder, own in groupby(present, key=_truth_or_folder)}
-    truths = sorted(by_folder, key=lambda folder: (not is_truth_by_name(folder), folder))
-    in_files = {file.path: file for file in present if is_truth_by_name(file.name) and file.ending == "json"}
-    nearest = sorted(in_files, key=lambda path: (path.count("/"), path))[:_MOST_FILES]
+    truths = {truth: expected for truth, expected in _truths(by_folder, read) if len(expected) >= _LEAST}
+    by_name = {truth: expected for truth, expected in truths.items() if is_truth_by_name(truth)}
+    given = [file for file in present if file.path not in truths and file.name not in records_of("fields")]
+    # Any two folders may have files of the same names: if none is named as the truth, the other is as an answer.
+    answers = [file for file in given if is_result_by_name(f"{file.folder}/") or MODEL.search(file.folder)]
+    unnamed = {truth: expected for truth, expected in truths.items() if truth not in by_name}
+    nearest = {**_of_nearest_truth(by_name, given), **_of_nearest_truth(unnamed, answers)}
     found: list[tuple[OutputSeries, Proposal, frozenset[str]]] = []
     used: set[str] = set()
-    for truth in (*truths, *nearest):
-        is_of_answers = is_result_by_name(f"{truth}/") or MODEL.search(basename(truth))
-        if not truth or truth in used or (is_of_answers and not is_truth_by_name(truth)):
-            continue
-        if truth in in_files:
-            value = value_of("json", read(truth) or b"")
-            rows = map(members, value if isinstance(value, list) else documents_by_name(value))
-            ids = filter(None, (id_text(row.get("document", row.get("id"))) for row in rows))
-            expected = dict.fromkeys(ids, in_files[truth])
-        else:
-            names = names_of_documents(file.path.removeprefix(f"{truth}/") for file in by_folder[truth])
-            expected = {names[file.path.removeprefix(f"{truth}/")]: file for file in by_folder[truth]}
-        if len(expected) < _LEAST or (not is_truth_by_name(truth) and any(map(is_truth_by_name, expected))):
+    for truth, expected in truths.items():
+        if truth in used:
             continue
         named = {
             folder: documents
-            for folder, documents in _folders_of_outputs(by_folder, truth, expected).items()
+            for folder, documents in _folders_of_outputs(nearest[truth], expected).items()
             if folder not in used and not is_truth_by_name(folder)
         }
         agree = {folder for folder, own in named.items() if len(own) >= _LEAST and _agree(expected, own, read)}
@@ -118,14 +112,58 @@ def _truth_or_folder(file: TrackedFile) -> str:
     return next(above, file.folder)
 
 
-def _folders_of_outputs(
-    by_folder: Mapping[str, Collection[TrackedFile]], truth: str, expected: Documents
-) -> dict[str, Documents]:
+def _truths(by_folder: Mapping[str, Sequence[TrackedFile]], read: Reader) -> Iterator[tuple[str, Documents]]:
+    """Yield folders and files that may hold what is expected, those that are named so first, and their documents."""
+    for folder in sorted(by_folder, key=lambda folder: (not is_truth_by_name(folder), folder)):
+        names = names_of_documents(file.path.removeprefix(f"{folder}/") for file in by_folder[folder])
+        expected = dict(zip(names.values(), by_folder[folder], strict=True))
+        is_by_name = is_truth_by_name(folder)
+        is_of_answers = is_result_by_name(f"{folder}/") or MODEL.search(basename(folder))
+        if folder and (is_by_name or not (is_of_answers or any(map(is_truth_by_name, expected)))):
+            yield folder, expected
+    in_files = [file for own in by_folder.values() for file in own if is_truth_by_name(file.name)]
+    in_files = [file for file in in_files if file.ending == "json"]
+    for file in sorted(in_files, key=lambda file: (file.path.count("/"), file.path))[:_MOST_FILES]:
+        value = value_of("json", read(file.path) or b"")
+        rows = map(members, value if isinstance(value, list) else documents_by_name(value))
+        yield (
+            file.path,
+            dict.fromkeys(filter(None, (id_text(row.get("document", row.get("id"))) for row in rows)), file),
+        )
+
+
+def _of_nearest_truth(truths: Mapping[str, Documents], files: Iterable[TrackedFile]) -> dict[str, list[TrackedFile]]:
+    """Return the files that may be outputs of each truth: those of the folders to which no truth that fits is nearer.
+
+    A truth fits if most files of the folder, or the folder itself, are called as one of its documents.
+    """
+    found: dict[str, list[TrackedFile]] = {truth: [] for truth in truths}
+    words = {truth: {basename(part) for name in truths[truth] for part in (name, dirname(name))} for truth in truths}
+    below: dict[PurePath, list[str]] = {}
+    for truth in truths:
+        for above in PurePath(truth).parents:
+            below.setdefault(above, []).append(truth)
+    for folder, group in groupby(sorted(files, key=lambda file: (file.folder, file.path)), lambda file: file.folder):
+        own = [*group]
+        called = [{file.stem, file.name.partition(".")[0], basename(folder)} for file in own]
+        for above in PurePath(folder, "_").parents:
+            near = [
+                truth
+                for truth in below.get(above, ())
+                if sum(not words[truth].isdisjoint(each) for each in called) >= _LEAST_SHARE * len(own)
+            ]
+            for truth in near:
+                found[truth] += own
+            if near:
+                break
+    return found
+
+
+def _folders_of_outputs(files: Iterable[TrackedFile], expected: Documents) -> dict[str, Documents]:
     """Return folders most of whose files are named like expected documents, or are each in a folder of such a name."""
     folders: dict[str, dict[str, TrackedFile]] = {}
     sizes: dict[str, int] = {}
-    others = (file for folder, own in by_folder.items() if folder != truth for file in own)
-    left = {file.path: file for file in others if file.name not in records_of("fields")}
+    left = {file.path: file for file in files}
     for _ in range(2):  # first those of files, if any are
         named = {path: name for path, name in documents_in(left, expected).items() if name in expected}
         for path, name in named.items():

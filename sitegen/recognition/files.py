@@ -183,8 +183,8 @@ def files_of_history(repository: Repository, head: str, before: FilesOfHistory |
 
 BYTES: Final = 5_000_000
 """The size of the largest file that is parsed, in bytes."""
-_MOST_READ: Final = 300  # files
-_MOST_BYTES: Final = 60_000_000
+MOST_READ: Final = 300  # files
+MOST_BYTES: Final = 60_000_000
 """The most bytes that are read from all files together."""
 ROWS: Final = 200
 """Number of rows of a list that determine its columns."""
@@ -197,13 +197,17 @@ Reader: TypeAlias = Callable[[str], bytes | None]
 """Returns the bytes of the file at a path; None if there is none, and no bytes if a bound is reached."""
 
 
-def bounded(read: Callable[[str, int], bytes | None]) -> Reader:
-    """Return a reader of a bounded number of files of bounded size, each of which is read once."""
+def bounded(read: Callable[[str, int], bytes | None], unread: list[str]) -> Reader:
+    """Return a reader of a bounded number of files of bounded size, each of which is read once.
+
+    ``unread``: receives the paths that were asked for when that number or the sum of sizes was reached.
+    """
     sizes: list[int] = []
 
     @cache
     def content(path: str) -> bytes | None:
-        if len(sizes) >= _MOST_READ or sum(sizes) >= _MOST_BYTES:
+        if len(sizes) >= MOST_READ or sum(sizes) >= MOST_BYTES:
+            unread.append(path)
             return b""
         content = read(path, BYTES)
         sizes.append(len(content or b""))

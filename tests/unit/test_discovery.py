@@ -782,6 +782,24 @@ def test_of_many_files_that_one_commit_wrote_those_nearest_to_the_root_are_looke
     assert [one.why for one in look.rejected] == ["3 files more that one commit wrote"]
 
 
+@pytest.mark.parametrize("truth", ["expected", "data"])
+def test_documents_of_a_package_have_the_truth_of_their_package_and_those_beyond_the_bound_are_told(truth, repo):
+    documents = {
+        f"packages/p{package:02}/{side}/c{n}.json": json.dumps({"total": package, "case": n})
+        for package in range(60)
+        for side in (truth, "outputs")
+        for n in (1, 2, 3)
+    }
+    look = _look(repo.commit(documents) and repo)
+    found = look.proposed or look.doubtful
+    assert {(one.id, one.entry["dir"], one.entry["ground_truth"], one.newest) for one in found} == {
+        (f"p{package:02}", f"packages/p{package:02}", f"{truth}/", "F1 1.000 over 3 documents") for package in range(50)
+    }
+    assert [one.lacks for one in look.rejected] == [
+        "it cannot be read: a search reads at most 300 files and 60 MB, and these were reached before"
+    ]
+
+
 def test_a_model_beside_a_variant_tells_cases_apart(repo):
     cells = [(n, kind, model) for n in range(3) for kind in ("none", "mcp", "all") for model in ("large", "small")]
     rows = ({"task": f"t{n}", "regime": kind, "model": model, "passed": model == "large"} for n, kind, model in cells)
