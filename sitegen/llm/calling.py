@@ -65,7 +65,10 @@ class ModelCalls(Frozen):
                         for _ in range(self.settings.concurrency):
                             group.create_task(work(client))
                 except* SitegenError as failed:
-                    raise _first_failure(failed) from None
+                    first: BaseException = failed
+                    while isinstance(first, BaseExceptionGroup):
+                        first = first.exceptions[0]
+                    raise first from None
 
         with self.file:
             if prompts and not _is_looping():
@@ -134,12 +137,6 @@ def _is_looping() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def _first_failure(group: BaseExceptionGroup[SitegenError]) -> SitegenError:
-    for exception in group.exceptions:
-        return _first_failure(exception) if isinstance(exception, BaseExceptionGroup) else exception
-    raise AssertionError("a group of exceptions is never empty")
 
 
 Pending: TypeAlias = tuple[PromptCase, Slot]

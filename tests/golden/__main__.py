@@ -13,17 +13,11 @@ from tempfile import TemporaryDirectory
 from tests.golden.site import EXPECTED, build
 from tests.sites import differences, text_of
 
-
-def sentences(page: Path) -> list[str]:
-    """The sentences of a page; none of one that is missing."""
-    return re.split(r"(?<=[.?!]) ", text_of(page)) if page.exists() else []
-
-
 if sites := [Path(name) for name in sys.argv[1:]]:
-    for name in differences(*sites):
-        if name.endswith(".html"):
-            one, other = (sentences(site / name) for site in sites)
-            print(*unified_diff(one, other, name, name, n=0, lineterm=""), sep="\n")
+    for name in filter(re.compile(r"\.html$").search, differences(*sites)):
+        pages = (text_of(site / name) if (site / name).exists() else "" for site in sites)
+        one, other = (re.split(r"(?<=[.?!]) ", page) for page in pages)
+        print(*unified_diff(one, other, name, name, n=0, lineterm=""), sep="\n")
 else:
     with TemporaryDirectory() as folder:
         files = build(Path(folder))
