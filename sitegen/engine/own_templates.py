@@ -24,8 +24,8 @@ from sitegen.errors import ConfigurationError, SitegenError
 SECONDS: Final = 30.0
 """Processor time for one page, in seconds."""
 
-_UNTIL_KILLED: Final = 2
-"""A process that cannot react, in the middle of one operation, is killed after this multiple of ``SECONDS``."""
+SECONDS_TO_REACT: Final = 30.0
+"""Further processor time, in seconds, after which a process is killed that cannot react within one operation."""
 
 _MEMORY: Final = 1_000_000_000
 """Bytes that a process may allocate while it renders a page."""
@@ -58,7 +58,7 @@ def _timer() -> Iterator[None]:
     if sys.__stderr__ is not None:  # prints the line of the template, and then the process is killed
         faulthandler.register(signal.SIGVTALRM, file=sys.__stderr__, all_threads=False, chain=True)
     signal.setitimer(signal.ITIMER_PROF, SECONDS, 1)  # again each second, in case something caught the first exception
-    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS * _UNTIL_KILLED)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS + SECONDS_TO_REACT)
     try:
         yield
     finally:
