@@ -139,12 +139,8 @@ def _of_nearest_truth(truths: Mapping[str, Documents], files: Iterable[TrackedFi
     """
     found: dict[str, list[TrackedFile]] = {truth: [] for truth in truths}
     words = {truth: {basename(part) for name in truths[truth] for part in (name, dirname(name))} for truth in truths}
-    below: dict[PurePath, list[str]] = {}
-    for truth in truths:
-        for above in PurePath(truth).parents:
-            below.setdefault(above, []).append(truth)
-    for folder, group in groupby(sorted(files, key=lambda file: (file.folder, file.path)), lambda file: file.folder):
-        own = [*group]
+    below = grouped((above, truth) for truth in truths for above in PurePath(truth).parents)
+    for folder, own in grouped((file.folder, file) for file in sorted(files, key=lambda file: file.path)).items():
         called = [{file.stem, file.name.partition(".")[0], basename(folder)} for file in own]
         for above in PurePath(folder, "_").parents:
             near = [

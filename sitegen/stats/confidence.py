@@ -92,11 +92,14 @@ def bins(values: Iterable[Stated]) -> dict[float, Reliability]:
 
 def skippable(values: Sequence[Stated]) -> tuple[float, Reliability] | None:
     """Return the least threshold at which at most one of a hundred values is wrong, of enough; None without any."""
-    for least in _THRESHOLDS:
-        reached = [value for value in values if value[0] >= least]
-        if len(reached) >= _FEWEST_SURE and (sure := reliability(reached)).right >= _SURE:
-            return least, sure
-    return None
+    sure = (row for row in at_least(values).items() if row[1].number >= _FEWEST_SURE and row[1].right >= _SURE)
+    return next(sure, None)
+
+
+def at_least(values: Sequence[Stated]) -> dict[float, Reliability]:
+    """Return the values whose confidence reaches each of some thresholds, as far as there are any."""
+    reached = {least: [value for value in values if value[0] >= least] for least in _THRESHOLDS}
+    return {least: reliability(those) for least, those in reached.items() if those}
 
 
 def by_field(values: Mapping[str, Sequence[Stated]]) -> dict[str, Reliability]:
