@@ -62,7 +62,7 @@ def compare_variants(
     if len(chosen) < 2:
         raise ConfigurationError(f"The eval {eval_id!r} has fewer than two variants to compare.", fix=fix)
     thresholds = _thresholds(verified.place.kind, verified.place.entry.thresholds)
-    comparison = variant_comparison(eval_id, chosen, _alpha_of(verified.place.entry))
+    comparison = variant_comparison(eval_id, chosen, significance_level(verified.place.entry.settings) or ALPHA)
     return ComparisonDocument(variants=(comparison,)), {eval_id: thresholds}
 
 
@@ -130,7 +130,7 @@ def compare_results(info: EvalInfo, results: Sequence[Result], names: Sequence[s
 def compare_prompts(entry: EvalConfig, evaluations: Sequence[Evaluation]) -> tuple[ComparisonDocument, Thresholds]:
     """Compare prompts that answered the test cases of one eval, each labelled with its path."""
     chosen = [variant_of(document.prompt_path, verified.result) for verified, document in evaluations]
-    comparison = variant_comparison(entry.id, chosen, _alpha_of(entry))
+    comparison = variant_comparison(entry.id, chosen, significance_level(entry.settings) or ALPHA)
     return ComparisonDocument(variants=(comparison,)), {entry.id: _thresholds("responses", entry.thresholds)}
 
 
@@ -179,8 +179,8 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
 def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[ComparisonDocument, Thresholds]:
     """Compare the newest outputs of every eval that two revisions have, each by the rules of its revision.
 
-    The first revision is compared with each other one; the name of a baseline stands for its own. Raises
-    NothingToReportError if two have no eval in common.
+    The first revision is compared with each other one; the name of a baseline stands for its own. The eval of which
+    most broke comes first. Raises NothingToReportError if two have no eval in common.
     """
     base, *heads = revisions
     commits = {name: baseline_commit(options, name) or name for name in revisions}
@@ -219,13 +219,10 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
             places |= {eval_id: places[same[eval_id].id] for eval_id in common}
             passed_over |= {*same, *after} - {*common}
             thresholds |= _thresholds_of(study)
-    changes.sort(key=lambda found: places[found.eval_id])
+    lost = {of: sum(one.broken - one.fixed for one in changes if one.eval_id == of) for of in places}
+    changes.sort(key=lambda found: (-lost[found.eval_id], places[found.eval_id]))
     over = tuple(sorted(passed_over))
     return ComparisonDocument(variants=tuple(variants), changes=tuple(changes), passed_over=over), thresholds
-
-
-def _alpha_of(entry: EvalConfig) -> float:
-    return significance_level(entry.settings) or ALPHA
 
 
 def _variants(
@@ -235,7 +232,7 @@ def _variants(
     if not results or not all(result.scorecard.variants for result in results):
         return ()
     variants = [variant_of(name, result, beside=results) for name, result in zip(names, results, strict=True)]
-    return (variant_comparison(entry.id, variants, _alpha_of(entry), verdicts),)
+    return (variant_comparison(entry.id, variants, significance_level(entry.settings) or ALPHA, verdicts),)
 
 
 def _thresholds(kind: str, stated: Mapping[str, float]) -> dict[str, float]:
