@@ -175,21 +175,16 @@ def headlines_by(card: Scorecard, axes: tuple[str, ...], metric: str) -> dict[st
 
 
 def averaged(spec: MetricSpec, card: Scorecard) -> str:
-    """Name the worst and the best of the variants, else models, that a metric averages; empty unless two have a value.
-
-    Equal ones are sorted by name.
-    """
+    """Name the worst and the best of the variants, else models, that a metric averages; empty without two values."""
     axis = next((axis for axis in axes_of(card) if axis in ANSWERERS), "")
     by_name = headlines_by(card, (axis,), spec.name) if axis else {}
     values = sorted((value, name) for name, value in by_name.items() if value is not None)
     if len(values) < 2:
         return ""
-    words, (low, first), (high, _) = f"average of {len(values)} {axis}s", values[0], values[-1]
-    if low == high:
-        return f"{words}: all {metric_text(low)}"
-    ends = (low, first), next(one for one in values if one[0] == high)
+    ends = values[:: len(values) - 1] if spec.higher_is_better else values[:: 1 - len(values)]
     worst, best = (f"{metric_text(value)} ({line(name, 60)})" for value, name in ends)
-    return f"{words}: {worst} to {best}" if spec.higher_is_better else f"{words}: {best} to {worst}"
+    said = f"all {metric_text(ends[0][0])}" if ends[0][0] == ends[1][0] else f"{worst} to {best}"
+    return f"average of {len(values)} {axis}s: {said}"
 
 
 def by_answerer(card: Scorecard) -> dict[str, Scorecard]:

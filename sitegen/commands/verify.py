@@ -223,7 +223,10 @@ def discrepancy(judgement: Judgement, nouns: Nouns) -> str:
     texts = texts_with_types(*values) or ["nothing" if value is None else as_text(value) for value in values]
     expected, actual = (line(text, 60) for text in texts)
     outcome = nouns.errors[ERROR_TYPES.index(judgement.outcome)]
-    return f"{outcome:13}  {line(where, 100)}: expected {expected}, found {actual}"
+    said = f"expected {expected}, found {actual}"
+    if judgement.expected == "passed" and nouns.are_verdicts:  # which is all that is expected of an answer
+        said = actual.removeprefix("failed: ")
+    return f"{outcome:13}  {line(where, 100)}: {said}"
 
 
 def _row_of_eval(verified: Verified, spec: MetricSpec) -> str:

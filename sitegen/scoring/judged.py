@@ -171,7 +171,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=68,
+    version=69,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",
@@ -275,7 +275,7 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
     notes += (*lift_note([*lifts.values()]), *preference_notes(cases))
     metrics_of_all = (*_metrics_of(documents), *auroc_metric(judgements))
     of_all = _with_judges(run_usage(calls), cases, metrics_of_all)
-    if of_all and of_all.graded and (mixed := _mixed_judges_note(cases, of_all.graded)):
+    if of_all and of_all.graded and (mixed := _mixed_judges_note(cases)):
         notes.append(mixed)
     agreement = cohens_kappa([case.verdicts for case in cases if case.verdicts is not None])
     if agreement:
@@ -390,17 +390,15 @@ def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase], metrics: I
     return replace(usage or RunUsage(), judges=tuple(sorted(names)), graded=tuple(graded))
 
 
-def _mixed_judges_note(cases: Iterable[JudgedCase], graded: Sequence[str]) -> NotePanel | None:
+def _mixed_judges_note(cases: Iterable[JudgedCase]) -> NotePanel | None:
     """Return a note that metrics depend on opinions of a model and on others. None if all are from a model."""
     opinions = [opinion for case in cases for opinion in case.judges if opinion.counts or opinion.score is not None]
     by_model = sum(opinion.grader is not None for opinion in opinions)
     if by_model == len(opinions):
         return None
-    labels = [spec.label for spec in METRICS if spec.name in graded]
     return NotePanel(
-        f"A model gave {by_model:,} of these {len(opinions):,} opinions, rules or people the others. "
-        f"{', '.join(labels)}: made from both, so they are compared only with outputs that the same model judged, by "
-        "the same prompt."
+        f"A model gave {by_model:,} of these {len(opinions):,} opinions, rules or people the others. Numbers made from "
+        "both are compared only with outputs that the same model judged, by the same prompt."
     )
 
 

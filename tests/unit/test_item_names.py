@@ -39,14 +39,15 @@ def test_an_item_that_is_renamed_stays_the_same_cell_under_its_newest_name():
 
 def test_blame_takes_a_path_with_a_name_as_it_takes_one_with_an_index():
     cells = followed(scored(TRUTH, OUTPUT)).cells
-    assert (
-        matching_cells(cells, "walls[E Wall].area", None) == matching_cells(cells, "walls[1].area", None) == [cells[3]]
-    )
+    named, numbered = (matching_cells(cells, f"walls[{item}].area", None) for item in ("E Wall", 1))
+    assert named == numbered == [cells[3]]
 
 
 def test_the_terminal_names_the_item_of_a_discrepancy():
     wrong = next(one for one in scored(TRUTH, OUTPUT).judgements if one.outcome == "wrong_value")
     assert discrepancy(wrong, scorer("fields").nouns) == "wrong value    walls[E Wall].area: expected 2, found 3"
+    failed = replace(wrong, expected="passed", actual="failed: No.")
+    assert discrepancy(failed, replace(scorer("judged").nouns, ratios=("pass_rate",))).endswith("E Wall].area: No.")
 
 
 def test_a_comparison_names_the_items_whose_cells_flipped():

@@ -131,7 +131,7 @@ function takingPlace(node) {
   const isChart = node.localName === "figure", isOnly = isChart && card && $$("figure.chart", card).length === 1;
   const above = isChart ? isOnly && innerWidth > 860 && $(".card-h", card) : node.previousElementSibling;
   const head = (heading ?? above)?.closest?.(".card-h"), place = element("span", "take js-only");
-  if (head) head.append(place); else node.after(place);
+  if (head && !$(`[data-of=${place.dataset.of = node.localName}]`, head)) head.append(place); else node.after(place); // of several, the first
   const named = heading ?? (isOnly || head ? $("h2, h3", head ?? card) : $("h3", node));
   return [place, named?.textContent.replace(/\s+/g, " ").trim() ?? node.getAttribute("aria-label") ?? ""];
 }

@@ -306,7 +306,9 @@ def _errors(number: int, every: int, section: str, summary: EvalSummary) -> Iter
     report = links.report(summary.info.id, summary.headlines[-1].slug)
     if summary.specs[0].name == PASSED.name:
         return said(Phrase(f"{counted(number, 'answer')} failed", report))
-    errors = Phrase(f"{number:,} of its {counted(every, 'error')}", report)
+    nouns = summary.info.nouns
+    wrong = f"failed {nouns.value}" if nouns.are_verdicts else "error"
+    errors = Phrase(f"{number:,} of its {counted(every, wrong)}", report)
     return said(errors, f" {'is' if number == 1 else 'are'} in ", _section(section))
 
 
