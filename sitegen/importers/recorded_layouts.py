@@ -36,7 +36,7 @@ _LONGEST_NAME: Final = 200
 """Characters of a name. Numbers with longer names are left out."""
 _NAMES: Final = ("name", "metric", "task", "id", "label")
 """Keys that name an item of a list, the best first."""
-_NAMING: Final = re.compile(r"(?:^|[_\-. ])(?:case|id|model|name|skill|test)$|(?:Id|Name)$", re.IGNORECASE)
+_NAMING: Final = re.compile(r"(?i)(?:^|[_\-. ])(?:agent|case|id|method|model|name|provider|skill|test)$|(?:Id|Name)$")
 """Matches other keys that usually name a row."""
 _NUMBERED: Final = re.compile(r"(?:^|[_\-. ])id$|Id$")
 """Matches keys whose whole numbers name a row."""
@@ -108,7 +108,8 @@ def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
                 name = joined_name(start, *names)
                 rest = {key: member for key, member in item.items() if key not in named_by}
                 first = next((key for key, member in rest.items() if as_float(member) is not None), None)
-                if named_by and first in ("value", "score"):  # ``{"name": "f1", "value": 0.9}`` is the number ``f1``
+                # ``{"name": "f1", "value": 0.9}`` is the number ``f1``.
+                if named_by and (first == "value" or (first == "score" and named_by[0] in _NAMES)):
                     yield from numbers_in(rest.pop(first), name)
                 yield from numbers_in(rest, name)
             else:
@@ -117,13 +118,9 @@ def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
                 yield from (replace(number, is_sample=is_sample) for number in numbers)
     elif isinstance(value, Unusable | int | Decimal) and type(value) is not bool and 0 < len(start) <= _LONGEST_NAME:
         yield RecordedNumber(start, as_float(value))
-    elif (
-        isinstance(value, str)
-        and value[-1:] == "%"
-        and start
-        and (percentage := spelled_number(value[:-1])) is not None
-    ):
-        yield RecordedNumber(start, as_float(percentage))
+    elif isinstance(value, str) and value[-1:] == "%" and start:
+        share = spelled_number(value[:-1])
+        yield from () if share is None else [RecordedNumber(start, as_float(share))]
 
 
 def _with_shares(run: dict[str, Value]) -> dict[str, Value]:
@@ -156,7 +153,8 @@ def _naming_keys(rows: list[Value]) -> tuple[str, ...]:
         cells = [str(row[key]) for row in objects if type(row.get(key)) in kinds]
         if len(cells) == len(rows) and all(0 < len(cell) <= _LONGEST_TEXT and not _TIME.match(cell) for cell in cells):
             keys.append(key)
-    keys.sort(key=lambda key: (_NAMES.index(key) if key in _NAMES else len(_NAMES), not _NAMING.search(key)))
+    usual = {key: bool(_NAMING.search(key)) > bool(_RUN.match(key)) for key in keys}
+    keys.sort(key=lambda key: (_NAMES.index(key) if key in _NAMES else len(_NAMES), not usual[key]))
     if len(rows) == 1:
         keys = [key for key in keys if key in _NAMES or _NAMING.search(key)]
     for choice in chain(combinations(keys, 1), combinations(keys[:_MOST_TEXTS], 2)):

@@ -308,11 +308,8 @@ def with_named_checks(row: dict[str, Value]) -> dict[str, Value]:
     row = sided if CHECKS in sided else row
     checks = dict[str, Value]()
     for name, cell in row.items():
-        if (
-            isinstance(cell, str)
-            and cell[:1] in ("{", "[")
-            and (plain_key(name) in _LISTS or _ONE_NUMBER.fullmatch(cell))
-        ):
+        is_json = isinstance(cell, str) and cell[:1] in ("{", "[")
+        if isinstance(cell, str) and is_json and (plain_key(name) in _LISTS or _ONE_NUMBER.fullmatch(cell)):
             with suppress(UnreadableError):
                 checks[name] = cell = parse_json(cell).value
         if isinstance(cell, list) and plain_key(name) in _LISTS:

@@ -118,13 +118,17 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
             continue
         proposals_in[folder] += "{" not in folder  # folders of variants have cases or a task of their own
         if proposals_in[folder] <= MOST_BESIDE:
-            found.append((series, replace(proposal, doubt=doubt_about(series, content))))
+            headline = proposal.entry.get("settings", {}).get("headline", "")
+            found.append((series, replace(proposal, doubt=doubt_about(series, content, headline))))
     unread = {path: reason for path, reason in unread.items() if not (found and reason == PDF)}
     homes = {file.folder for series, _ in found for file in series.files}
     for report in data_files((one for one in files if not (one.refused or one.deleted)), REPORTS):
         is_of_project = not found and report.name == "README.md" and report.versions >= OFTEN
         if is_of_project or (is_result_by_name(report.path) and report.folder not in homes):
             unread[report.path] = why_malformed(report, read(report.path) or b"")
+    several = [(len(one.files), one.path) for one, _ in found if one.parts and one.path[-1] != "/"]
+    wide = {one.path: [path for number, path in several if number > len(one.files)] for one, _ in found}
+    found = [each for each in found if not matches(each[0].newest.path, wide[each[0].path])]  # one of several
     found, left_out = _without_crowds(found, proposals_in)
     found = _in_shared_folders(found)
     if single > _MOST_SINGLE:
@@ -147,7 +151,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
         if not is_recorded or not may_sum:
             kept.append((series, one))
         elif word:
-            sums.append(replace(one, lacks=_OF_CASES_BESIDE))
+            sums.append(replace(one, lacks="its numbers may be of the cases that are found beside it"))
     ids = _ids([series for series, _ in kept], existing_ids)
     named = (replace(one, id=name) for (_, one), name in zip(kept, ids, strict=True))
     return [*named, *sums, *left_out, *unknown[:MOST_BESIDE], *_refused(unread)]
@@ -313,7 +317,6 @@ def _names(series: OutputSeries) -> tuple[str, ...]:
     return (folder or plain or above or "evals", *longer, longest)
 
 
-_OF_CASES_BESIDE: Final = "its numbers may be of the cases that are found beside it"
 _OF_NO_KNOWN_FORM: Final = "list cases as rows with an id and a verdict or a score, points with their max in all rows"
 _MOST_BROKEN: Final = 3
 """The most newest outputs that may be impossible to score if one before them is not."""

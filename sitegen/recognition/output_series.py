@@ -47,8 +47,8 @@ MODEL = re.compile(
 )
 """Matches the name of a model, with its own version and date: ``gpt-4o-2024-08-06``, but of ``gpt-4o_v2`` and
 ``gpt-4o-v2`` only ``gpt-4o``."""
-OF_NOW = re.compile(r"(?:^|[-_.])(?:latest|current|newest|last|previous)(?:[-_.]|$)", re.IGNORECASE)
-"""Matches names that only say when a file was written."""
+OF_NOW = re.compile(r"(?:^|[-_. ])(?:latest|current|newest|last|previous|copy|backup|bak)(?:[-_. ]|$)", re.IGNORECASE)
+"""Matches names that only say when a file was written, or that it is a copy."""
 _NUMBER = re.compile(r"[0-9]+")
 _GLOB_SIGNS = re.compile(r"[*?\[\]\\]")
 

@@ -34,7 +34,7 @@ from sitegen.recognition.found_cases import (
     kind_of_newest,
     test_case_evals,
 )
-from sitegen.text.globs import without_answerers
+from sitegen.text.globs import escaped, without_answerers
 from sitegen.text.plain import natural_order
 
 PROMPTFOO_CONFIGURATIONS: Final = ("promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json")
@@ -317,7 +317,6 @@ def _settings_of_run(content: bytes) -> str:
 
 _PROMPT_EVALUATIONS: Final = "evaluations/results"
 """The folder in which a framework that evaluates prompts writes a file for each run, which names its prompt."""
-_NOT_IN_A_GLOB: Final = r"[*?\[\]\\]"
 _MOST_FILES: Final = 200  # newest files that are read
 
 
@@ -342,14 +341,13 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
         if not eval_id:
             continue
         ids_in_use.add(eval_id)
-        path = normpath(prompt)  # without a glob for a file outside the project, or with a name that none can express
-        is_inexpressible = path.startswith(("/", "..")) or re.search(_NOT_IN_A_GLOB, path) or not path.isprintable()
+        path = normpath(prompt)
         yield EvalConfig(
             id=eval_id,
             kind="recorded",
             dir=_PROMPT_EVALUATIONS,
             outputs="**/*.json",
-            instructions=() if is_inexpressible else (path,),
+            instructions=() if path.startswith(("/", "..")) or not path.isprintable() else (escaped(path),),
             settings=canonical({"where": {"prompt_path": prompt}}),
         )
 

@@ -134,6 +134,8 @@ _OF_ERRORS = re.compile(
     r"(?:^|[^a-z])(?:errors?|failures?|failed|mismatch(?:es)?|misclassified|wrong)(?:[^a-z]|$)", re.I
 )
 """Matches names of files that list only the cases in which something went wrong."""
+_OF_OUTPUTS = re.compile("output|extract|predict|answer|respon", re.IGNORECASE)
+"""Matches words for outputs in a path, whose numbers may be values that a model extracted."""
 OFTEN: Final = 3
 """The least number of versions of an output in a folder of examples."""
 _MOST_READINGS: Final = 20_000  # of files of models, in all commits
@@ -141,8 +143,8 @@ _MOST_BYTES: Final = 1_000_000_000
 """The most files of models, and bytes, that a build reads in all commits unless a manifest asks: some minutes."""
 
 
-def doubt_about(series: OutputSeries, content: bytes) -> str:
-    """Return why an output that was recognised may be something else; empty if there is no doubt."""
+def doubt_about(series: OutputSeries, content: bytes, headline: str) -> str:
+    """Return why an output that was recognised, perhaps by a headline, may be something else; empty without a doubt."""
     readings = 0 if series.is_of_cases else len(series.parts) * series.versions
     if readings > _MOST_READINGS or readings * len(content) > _MOST_BYTES:
         return f"each commit that writes one of its files reads all, up to {readings:,} in all"
@@ -150,6 +152,9 @@ def doubt_about(series: OutputSeries, content: bytes) -> str:
         return "it may be an example or input, as its folder says"
     if series.is_named_as_truth and series.versions < OFTEN:
         return "it may hold expected values alone, as its name says"
+    is_written_once = series.versions == 1 and not is_result_by_name(_OF_OUTPUTS.sub("", series.path))
+    if headline and (headline_place(headline) or (3,))[0] in (3, 1 if is_written_once else 3):
+        return f"none of its numbers is called as a measure is, such as {headline[:80]}"
     if _OF_ERRORS.search(series.newest.stem):
         return "it may list only the cases that failed, as its name says"
     paths = sorted(leaf_paths(value_of(series.newest.ending, content)))
@@ -224,6 +229,8 @@ def _recorded_numbers(series: OutputSeries, content: bytes) -> Recognition | Non
     names = [name for name in names if values[name] or is_headline(name) or name.endswith("_score")]
     places = {name: place for name in names if (place := headline_place(name))}
     headline = min(places, key=places.__getitem__, default="")
+    if not headline and series.versions > 1 and len(values) <= _MOST_ALIKE:  # a share that is rewritten
+        headline = next((one.name for one in numbers if one.name in names and 0 < (one.value or 0) < 1), "")
     form = headline.count("."), headline.rpartition(".")[2]
     alike = [name.rpartition(".")[0] for name in names if (name.count("."), name.rpartition(".")[2]) == form]
     if not headline or (len(values) > _MOST_NUMBERS and len(alike) > _MOST_ALIKE):

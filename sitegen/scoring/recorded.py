@@ -64,13 +64,11 @@ class RecordedSettings(Frozen):
             candidates = [number for number in numbers if not number.is_sample and is_measure(number.name)]
         if not candidates:
             return [], 0
-        stated = self.headline
-        headline = next((number for number in candidates if number.name == stated), None)
-        if headline is None and stated:
-            headline = next((number for number in candidates if matches_a_glob(number.name, (stated,))), None)
-        if headline is None and not self.metrics:
-            headline = min(candidates, key=lambda number: headline_rank(number.name))
-        headline = headline or candidates[0]
+        stated = (self.headline,) if self.headline else ()
+        named = [one for one in candidates if one.name in stated]
+        named = named or [one for one in candidates if matches_a_glob(one.name, stated)]
+        ranked = candidates if self.metrics else sorted(candidates, key=lambda number: headline_rank(number.name))
+        headline = (named or ranked)[0]
         rest = [number for number in candidates if number is not headline]
         if not self.metrics:  # numbers with the headline's range come first, because they can share its chart
             headline_range = headline.range
@@ -253,7 +251,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="recorded",
-    version=16,
+    version=17,
     metrics=(),
     nouns=Nouns(
         attribute="number",

@@ -444,6 +444,7 @@ def test_the_terminal_says_what_else_may_be_an_eval_in_five_lines(number, repo):
         ("evals/ratings.json", {"ratings": {"c1": {"human_score": 4}, "c2": {"human_score": 2}}}, "those of people"),
         ("evals/rated.csv", "id,rater,output,score\n1,Ann,a,4\n2,Bob,b,5\n", "those of people, as [].rater says"),
         ("evals/examples/results.json", {"accuracy": 0.5}, "an example or input, as its folder says"),
+        ("data/output/certificate.json", {"stress_ratio": 1.14}, "is called as a measure is, such as stress_ratio"),
         ("data/churn/usage_metrics.json", {"monthly_churn_rate": 0.5}, "an example or input, as its folder says"),
         (
             "data/golden.csv",
@@ -826,7 +827,8 @@ def test_a_copy_of_the_newest_run_is_no_eval_beside_the_runs(repo):
     repo.commit({**own, "desk/results/own.csv": "accuracy\n0.25\n"})
     repo.commit({f"web/{name}": text for name, text in own.items()})
     assert len(_look(repo).proposed) == 4, "a copy of a folder, and the same numbers in another form"
-    repo.commit({"desk/results/own.json": None, "desk/results/own.csv": None})
+    repo.commit({"desk/results/own copy.json": own["desk/results/own.json"]})
+    repo.commit({"desk/results/own.json": None, "desk/results/own.csv": None, "desk/results/own copy.json": None})
     assert [one.entry["dir"] for one in _look(repo).proposed].count("web/desk/results") == 1, "moved"
 
 
