@@ -108,8 +108,7 @@ def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
                 name = joined_name(start, *names)
                 rest = {key: member for key, member in item.items() if key not in named_by}
                 first = next((key for key, member in rest.items() if as_float(member) is not None), None)
-                # ``{"name": "f1", "value": 0.9}`` is the number ``f1``.
-                if named_by and (first == "value" or (first == "score" and named_by[0] in _NAMES)):
+                if named_by and (first == "value" or (first == "score" and named_by[0] in _NAMES)):  # is that number
                     yield from numbers_in(rest.pop(first), name)
                 yield from numbers_in(rest, name)
             else:

@@ -177,6 +177,11 @@ def _in_files(present: Mapping[str, OutputSeries]) -> Iterator[OutputSeries]:
         stem, ending = splitext(path)
         beside.setdefault((stem.rpartition("/")[0], ending), {})[basename(stem)] = series
     for (folder, ending), by_stem in beside.items():
+        of_runs = {MODEL.sub("", stem) for stem in by_stem if "*" in stem}
+        for stem in [*by_stem]:
+            run = next(iter(run_globs_of(f"{stem}.")), "").rstrip(".")
+            if MODEL.sub("", run) in of_runs:  # the only run of this model
+                by_stem[run] = by_stem.pop(stem)
         models = {stem: match for stem in sorted(by_stem, key=natural_order) if (match := MODEL.search(stem))}
         by_ends = grouped(((stem[: match.start()], stem[match.end() :]), stem) for stem, match in models.items())
         alone = [stem for (stem, *more) in by_ends.values() if not more]

@@ -26,6 +26,7 @@ from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.importers import importer_of
 from sitegen.importers.recorded_layouts import headline_place, is_measure, numbers_of_layout, read_record
 from sitegen.importers.skill_grading import BESIDE
+from sitegen.importers.tool_values import items, members
 from sitegen.recognition.files import value_of
 from sitegen.recognition.found_cases import (
     candidates_below,
@@ -87,12 +88,12 @@ def _results_beside(search: Search, folder: str, tool: str) -> Iterator[str]:
     """Yield the files and globs of runs that a tool wrote into a folder, or into one below it for results."""
     candidates = (each for each in candidates_below(search, folder, _RESULTS) if each[1].endswith(".json"))
     for outputs, newest in islice(candidates, _MOST_READ):
-        if _format_of(search, join(folder, newest)) == tool:
+        if search.answer("format of results", join(folder, newest), _format_of) == tool:
             yield outputs
 
 
-def _format_of(search: Search, path: str) -> str:
-    return search.answer("format of results", path, lambda content: importer_of("x.json", content).name)
+def _format_of(content: bytes) -> str:
+    return importer_of("x.json", content).name
 
 
 def _stem_of(outputs: str) -> str:
@@ -224,7 +225,7 @@ def skill_evals(search: Search) -> Iterator[EvalConfig]:
                 entry = EvalConfig(id=skill, kind="judged", outputs=outputs)
             elif benchmark is None:
                 continue
-            elif _format_of(search, benchmark) == "agent-skills":
+            elif search.answer("format of results", benchmark, _format_of) == "agent-skills":
                 entry = EvalConfig(id=skill, kind="judged", outputs="iteration-*/benchmark.json")
             elif not search.answer(
                 "summary of a skill", benchmark, lambda content: "summary" if _WITH_SKILL.search(content) else ""
@@ -354,15 +355,10 @@ def prompt_evaluations(search: Search) -> Iterator[EvalConfig]:
 
 def _prompts_of(content: bytes) -> str:
     """Return the prompts that results name, as JSON."""
-    root: Any = value_of("json", content)
-    paths: list[Any] = []
-    if isinstance(root, dict):
-        if isinstance(root.get("results"), dict):
-            paths = [root.get("prompt_path")]
-        if not any(isinstance(path, str) for path in paths) and isinstance(root.get("individual_results"), dict):
-            stated = root.get("prompt_paths")
-            paths = stated if isinstance(stated, list) else []
-    return json.dumps([path for path in paths if isinstance(path, str)])
+    root = members(value_of("json", content))
+    path = root.get("prompt_path") if isinstance(root.get("results"), dict) else None
+    several = items(root.get("prompt_paths")) if isinstance(root.get("individual_results"), dict) else []
+    return json.dumps([path] if isinstance(path, str) else [each for each in several if isinstance(each, str)])
 
 
 _FINDERS: Final[tuple[Callable[[Search], Iterator[EvalConfig]], ...]] = (

@@ -341,7 +341,9 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     parts |= _parts_of_scores(scores, verdict, columns)
     scale = _scale(highest)
     settings: dict[str, Any] = {"columns": parts}
-    return settings if scale == 1 or not scores else {**settings, "range": [0, scale]}
+    grades = [round(grade, 6) for name in scores for grade in _numbers_of_column(columns[name])]
+    low = int(sorted(grades)[:3] == [1, 1, 1] and all(map(float.is_integer, grades)))  # where no grade is 0
+    return settings if scale == 1 or not scores else {**settings, "range": [low, scale]}
 
 
 def _parts_of_scores(scores: list[str], verdict: str | None, columns: Mapping[str, list[Value]]) -> dict[str, Any]:

@@ -71,8 +71,7 @@ class RecordedSettings(Frozen):
         headline = (named or ranked)[0]
         rest = [number for number in candidates if number is not headline]
         if not self.metrics:  # numbers with the headline's range come first, because they can share its chart
-            headline_range = headline.range
-            rest.sort(key=lambda number: number.range != headline_range)
+            rest.sort(key=lambda number: number.range != headline.range)
         return [headline, *rest][:MOST], max(0, len(candidates) - MOST)
 
     def missing_headline(self, numbers: Sequence[RecordedNumber]) -> RecordedNumber | None:
@@ -87,11 +86,9 @@ class RecordedSettings(Frozen):
 
     def spec_of(self, number: RecordedNumber) -> MetricSpec:
         """Describe a number as a metric."""
-        stated = True if matches_a_glob(number.name, self.higher_is_better) else None
-        if matches_a_glob(number.name, self.lower_is_better):
-            stated = False
-        if stated is not None:
-            higher_is_better, reason = stated, "stated in the settings"
+        is_lower = matches_a_glob(number.name, self.lower_is_better)
+        if is_lower or matches_a_glob(number.name, self.higher_is_better):
+            higher_is_better, reason = not is_lower, "stated in the settings"
         elif number.higher_is_better is not None:
             higher_is_better, reason = number.higher_is_better, "stated in the file"
         else:

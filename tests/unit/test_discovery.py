@@ -446,11 +446,7 @@ def test_the_terminal_says_what_else_may_be_an_eval_in_five_lines(number, repo):
         ("evals/examples/results.json", {"accuracy": 0.5}, "an example or input, as its folder says"),
         ("data/output/certificate.json", {"stress_ratio": 1.14}, "is called as a measure is, such as stress_ratio"),
         ("data/churn/usage_metrics.json", {"monthly_churn_rate": 0.5}, "an example or input, as its folder says"),
-        (
-            "data/golden.csv",
-            "n,gold_label,llm_label\n1,a,a\n2,b,a\n3,a,a\n4,b,b\n",
-            "expected values alone, as its name",
-        ),
+        ("data/golden.csv", "n,gold_label,llm_label\n1,a,a\n2,b,a\n3,a,a\n4,b,b\n", "expected values alone, as"),
     ],
 )
 def test_what_may_be_no_output_of_a_model_is_told_with_the_lines_to_write_and_not_taken(
@@ -619,10 +615,8 @@ JOINED = {
         {"data/labels.csv": _rows("csv", *({"id": n, "label": label} for n, label in enumerate("abab")))},
         [
             {
-                f"predictions/{model}_v{run}.csv": _rows(
-                    "csv", *({"id": n, "label": label} for n, label in enumerate(row))
-                )
-                for model in ("gpt", "llama")
+                f"predictions/{model}_v{run}.csv": _rows("csv", *({"id": n, "label": row[n]} for n in order))
+                for model, order in (("gpt", range(4)), ("llama", (3, 2, 1, 0)))[:run]
             }
             for run, row in ((1, "bbab"), (2, "abab"))
         ],
@@ -824,11 +818,11 @@ def test_a_copy_of_the_newest_run_is_no_eval_beside_the_runs(repo):
         repo.commit(dict.fromkeys(files, json.dumps({"accuracy": share})))
     assert len(_look(repo).proposed) == 3, "a copy of a file of another name"
     own = {"desk/results/own.json": json.dumps({"accuracy": 0.25})}
-    repo.commit({**own, "desk/results/own.csv": "accuracy\n0.25\n"})
+    copies = dict.fromkeys(("desk/results/own.json", "desk/results/own copy.json"), own["desk/results/own.json"])
+    repo.commit({**copies, "desk/results/own.csv": "accuracy\n0.25\n"})
     repo.commit({f"web/{name}": text for name, text in own.items()})
     assert len(_look(repo).proposed) == 4, "a copy of a folder, and the same numbers in another form"
-    repo.commit({"desk/results/own copy.json": own["desk/results/own.json"]})
-    repo.commit({"desk/results/own.json": None, "desk/results/own.csv": None, "desk/results/own copy.json": None})
+    repo.commit({"desk/results/own.json": None, "desk/results/own.csv": None})
     assert [one.entry["dir"] for one in _look(repo).proposed].count("web/desk/results") == 1, "moved"
 
 
