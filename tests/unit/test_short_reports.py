@@ -33,6 +33,14 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return repo.path
 
 
+@pytest.fixture(scope="module")
+def full(source: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The site with every report."""
+    out = tmp_path_factory.mktemp("full") / "out"
+    build_site(source, out, jobs=1)
+    return content(out)
+
+
 @pytest.fixture
 def project(source: Path, tmp_path: Path) -> GitRepo:
     repo = GitRepo(tmp_path / "project")
@@ -46,9 +54,8 @@ def built(project: GitRepo, out: Path, limits: str) -> dict[str, bytes]:
     return content(out)
 
 
-def test_a_short_report_has_the_numbers_of_its_output_and_says_what_is_left_out(project, tmp_path):
+def test_a_short_report_has_the_numbers_of_its_output_and_says_what_is_left_out(project, full, tmp_path):
     site = built(project, tmp_path / "out", "reports_kept = 2")
-    full = built(project, tmp_path / "full", "")
     reports = {path for path in full if re.fullmatch(r"evals/[ab]/\d+[^/]*[.](html|js|json)", path)}
     kept = {path for path in reports if re.search(r"/000[56]\b", path)}
     short = {path for path in reports - kept if re.search(r"/\d+[.]html$", path)}
@@ -71,8 +78,7 @@ def test_a_short_report_has_the_numbers_of_its_output_and_says_what_is_left_out(
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.55])
-def test_a_site_over_its_limit_has_one_problem_that_names_how_many_reports_fit(project, tmp_path, share):
-    full = built(project, tmp_path / "full", "")
+def test_a_site_over_its_limit_has_one_problem_that_names_how_many_reports_fit(project, full, tmp_path, share):
     reports = sum(len(body) for path, body in full.items() if re.fullmatch(r"evals/[ab]/\d+.*", path))
     limit = sum(map(len, full.values())) - int(reports * share)
     out = tmp_path / "out"
