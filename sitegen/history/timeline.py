@@ -175,7 +175,8 @@ def _follow_earlier_places(fold: HistoryFold) -> None:
         if not (entry := fold.layout.entry(name)).aliases[_MOST_ALIASES:]
         for folder in fold.evals[name].folders
     ]
-
+    if not places:
+        return
     uncommitted = fold.last.changes if fold.last and fold.last.commit.sha == WORKTREE else ()
 
     def examine() -> str:
@@ -193,8 +194,6 @@ def _follow_earlier_places(fold: HistoryFold) -> None:
             found += [(name, path) for path in earlier if splitext(path)[1] == splitext(outputs[0])[1]]
         return json.dumps(found)
 
-    if not places:
-        return
     # What is uncommitted may be something else in the next build.
     answers, question = fold.repository.answers, f"places before {places}"
     answer = examine() if uncommitted else answers.about(places[-1][0], question, examine)
