@@ -1,5 +1,6 @@
 """The demonstration repository and its site, made once."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from tests.sources.tables import summary
 # A run starts hundreds of processes: none of them compiles every module again, whatever the environment says.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# Looking often for garbage among all that tests are made of takes a twelfth of the time of a run.
+gc.set_threshold(50_000, 20, 100)
 # A busy machine fails no test; and the tests are run often enough for other examples to be drawn another time.
 settings.register_profile("untimed", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
