@@ -63,12 +63,8 @@ def causes_of(problems: Iterable[Problem]) -> tuple[ProblemCause, ...]:
         )
         for (past, severity, key), same in by_cause.items()
     ]
-    return tuple(
-        sorted(
-            causes,
-            key=lambda cause: (cause.past, SEVERITIES.index(cause.severity), -cause.values, -len(cause.problems)),
-        )
-    )
+    causes.sort(key=lambda one: (one.past, SEVERITIES.index(one.severity), -one.values, -len(one.problems)))
+    return tuple(causes)
 
 
 class ProblemCounts(NamedTuple):

@@ -145,8 +145,10 @@ def score_changes(problems: Iterable[Problem]) -> tuple[ProblemCause, ...]:
 
 
 def banner_text(cause: ProblemCause) -> str:
-    """The cause, without the end of a long list of names: the problems page has all of them."""
-    message = cause.message.rstrip(".")
+    """The cause, with one of the names in which its problems differ, and without the end of a long list of names."""
+    message, others = cause.message.rstrip("."), len(cause.problems) - 1
+    if others and "…" in message:
+        message = f"{cause.problems[0].message.rstrip('.')}, and {others:,} more alike"
     listed, comma, _ = message[:_BANNER].rpartition(", ")
     end = f" and {message.removeprefix(listed).count(', '):,} more"
     return listed + end if comma and ": " in listed and len(message) > _BANNER else message

@@ -26,9 +26,9 @@ def _unmapped(eval_id: str, number: int, *, past: bool = False, commit: str = "c
 def test_problems_without_a_type_are_one_entry_if_only_names_and_numbers_differ() -> None:
     messages = ("The document 'x' stands twice in 2 files", "The document 'y' stands twice in 2 files", "It is empty")
     causes = causes_of(Problem("warning", message, "Correct it.") for message in messages)
-    assert [(cause.message, len(cause.problems)) for cause in causes] == [
-        ("The document … stands twice in 2 files", 2),
-        ("It is empty", 1),
+    assert [(cause.message, banner_text(cause)) for cause in causes] == [
+        ("The document … stands twice in 2 files", "The document 'x' stands twice in 2 files, and 1 more alike"),
+        ("It is empty", "It is empty"),
     ]
 
 
