@@ -86,7 +86,7 @@ def compare_data(
     ``pairs``: the points of pairs to which other pages link, such as those of its steps. ``piece``: the number of the
     first file beside the page. ``paged``: the cases that have a page.
     """
-    last = len(series.points) - 1
+    nouns, last = series.info.nouns, len(series.points) - 1
     if last + 1 < FEWEST:
         return CompareData(None)
     pairs = tuple(pairs)
@@ -125,10 +125,10 @@ def compare_data(
         "metrics": [[spec.label, int(spec.higher_is_better), spec.unit, int(spec.is_share)] for spec in series.specs],
         # The metrics that a judge graded, which cannot be compared between judges.
         **({"graded": graded} if graded else {}),
-        "noun": [series.info.nouns.document, series.info.nouns.documents],
+        "noun": [nouns.document, nouns.documents, f"{nouns.value.capitalize()}s"],
         "fates": [_fates(held=False), _fates(held=True)],
-        "errors": list(series.info.nouns.errors),
-        "letters": list(series.info.nouns.letters),
+        "errors": list(nouns.errors),
+        "letters": list(nouns.letters),
         "block": block,
     }
     return CompareData(

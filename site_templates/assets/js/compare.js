@@ -236,8 +236,8 @@ class Comparison {
         const found = this.compare(first, side), count = fate => grouped(found[fate].length), link = element("a", "", "Value by value");
         link.href = `#${new URLSearchParams({ a: first.point.slug, b: side.point.slug })}`;
         const values = this.isOfAnswers
-          ? `Values: ${count("broken")} right with the first alone, ${count("fixed")} with this one alone, ${count("still_wrong")} wrong with both.`
-          : `Values: ${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong. `;
+          ? `${this.data.noun[2]}: ${count("broken")} right with the first alone, ${count("fixed")} with this one alone, ${count("still_wrong")} wrong with both.`
+          : `${this.data.noun[2]}: ${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong. `;
         const said = element("p", "", this.isRecorded ? "" : found.common ? values : "They have nothing in common with the first.");
         if (!this.isOfAnswers) said.append(link);
         box.append(...this.answer(true), said);
@@ -380,7 +380,7 @@ class Comparison {
   summary(found) {
     const count = fate => grouped(found[fate].length), said = element("p"), answer = this.answer();
     const moved = "moved" in answer[0].dataset ? "" : `${count("fixed")} fixed, ${count("broken")} broken, `; // which is said once
-    said.append(`Values: ${moved}${count("still_wrong")} still wrong.`);
+    said.append(`${this.data.noun[2]}: ${moved}${count("still_wrong")} still wrong.`);
     if (found.byTruth) said.append(` What is expected changed in ${grouped(found.byTruth)} of these values.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length, [a, b] = this.sides.map(({ point }) => point);
     const others = this.sides[0].block.cases ? "answers" : this.data.noun[1], [one] = this.data.noun, noun = this.data.noun[+(found.common > 1)];
