@@ -130,6 +130,13 @@ class VariantPair(FrozenObject):
     flips: tuple[CaseFlip, ...]
     """Broken cases, then fixed, then still wrong; each group sorted by id."""
 
+    @property
+    def likely(self) -> str | None:
+        """The variant that is likely better, though neither wins; None if there is none, or if metrics disagree."""
+        decisions = [test.verdict.decision for test in self.tests if test.verdict]
+        likely = (self.second if "better" in one else self.first for one in decisions if one.startswith("likely"))
+        return agreed(likely) if self.winner is None else None
+
 
 class Ranked(FrozenObject):
     """The rank of a variant."""

@@ -239,11 +239,10 @@ def _recommendation(rows: Sequence[Ranked], tested: Sequence[VariantPair], winne
     ahead = f"{first.name} ranks first" if first else "Several rank first"
     if any(pair.winner for pair in tested):
         return f"A tie: no variant beats every other. {ahead}."
-    verdicts = [(pair, test.verdict.decision) for pair in tested for test in pair.tests if test.verdict]
-    likely = {pair.second if "better" in word else pair.first for pair, word in verdicts if word.startswith("likely")}
-    if len(tested) == 1 and len(likely) == 1:
-        return f"{likely.pop()} is likely better, but not significantly: add cases, or choose by cost."
-    word = "A tie" if {word for _, word in verdicts} <= {"same"} else "Cannot tell"
+    if len(tested) == 1 and tested[0].likely:
+        return f"{tested[0].likely} is likely better, but not significantly: add cases, or choose by cost."
+    decisions = {test.verdict.decision for pair in tested for test in pair.tests if test.verdict}
+    word = "A tie" if decisions <= {"same"} else "Cannot tell"
     return f"{word}: no significant difference. {ahead}, but that may be chance: add cases, or choose by cost."
 
 

@@ -57,7 +57,7 @@ def stated(text: str) -> VariantSample:
 def test_two_or_more_variants_are_compared_as_the_table_says(row):
     found = variant_comparison("faq", [stated(text) for text in row["variants"].split(";")])
     said = {
-        "winner": found.overall_winner or "—",
+        "winner": found.overall_winner or next((f"likely {pair.likely}" for pair in found.pairs if pair.likely), "—"),
         "by metric": ", ".join(f"{metric} {winner or '—'}" for metric, winner in found.winners.items()),
         "confidence": found.confidence,
         "ranking": ", ".join(f"{each.rank or '—'} {each.name}" for each in found.ranking),
@@ -130,7 +130,7 @@ def test_of_three_variants_a_pair_is_judged_as_it_is_alone_and_the_winner_beats_
     third = variant("third", "+" * 25 + "-" * 15)
     found = variant_comparison("faq", (*MUCH_BETTER, third))
     assert [(pair.first, pair.second) for pair in found.pairs] == [("old", "new"), ("old", "third"), ("new", "third")]
-    assert [pair.winner for pair in found.pairs] == ["new", "third", None]
+    assert [(pair.winner, pair.likely) for pair in found.pairs] == [("new", None), ("third", None), (None, "new")]
     assert found.pairs[2] == variant_comparison("faq", (MUCH_BETTER[1], third)).pairs[0]
     assert (found.overall_winner, found.winners["accuracy"]) == (None, None)
     assert found.recommendation == "A tie: no variant beats every other. new ranks first."
