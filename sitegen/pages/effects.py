@@ -170,7 +170,7 @@ class EffectRow(Frozen):
         if not (values := number_of_cells(flipped)):
             return _flip_count(0, tone)
         pair = f"{root}{links.compare(self.info.id)}#a={self.before.slug}&amp;b={self.after.slug}"
-        return Markup(f'<a class="delta {tone}" href="{pair}">{values:,}</a>')
+        return Markup(f'<a class="delta {tone}" href="{pair}">{counted(values, self.info.nouns.value)}</a>')
 
 
 def effect_rows(effects: Iterable[Effect]) -> tuple[EffectRow, ...]:

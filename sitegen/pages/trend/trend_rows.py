@@ -99,7 +99,8 @@ def _counted_columns(view: TrendView) -> Iterable[Column]:
             return str(number or "")
         return Markup(f"<a href={_file(points[at])}>{number:,}</a>") if at >= linked else f"{number:,}"
 
-    for fate, (head, title) in _FATES.items():
+    for fate, (head, those) in _FATES.items():
+        title = f"{nouns.value.capitalize()}s {those}"
         yield Column(name=fate, head=head, cell=lambda at, _, fate=fate: flips(at, fate), classes="hide-s", title=title)
     yield Column(name="errors", head="Errors", cell=lambda at, _: sum(wrong[at]))
     for k, kind in enumerate(ERROR_TYPES):
@@ -114,9 +115,9 @@ def _counted_columns(view: TrendView) -> Iterable[Column]:
 
 
 _FATES: Final = {
-    "fixed": ("Fixed", "Values that were wrong in the iteration before and are right"),
-    "broken": ("Broken", "Values that were right in the iteration before and are wrong"),
-    "still": ("Still wrong", "Values that are wrong in both"),
+    "fixed": ("Fixed", "that were wrong in the iteration before and are right"),
+    "broken": ("Broken", "that were right in the iteration before and are wrong"),
+    "still": ("Still wrong", "that are wrong in both"),
 }
 
 

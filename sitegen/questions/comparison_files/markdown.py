@@ -125,15 +125,14 @@ def _pair_lines(comparison: VariantComparison, pair: VariantPair) -> Iterator[st
         yield from ("There is no case in common: nothing is compared.", "")
         return
     level = "" if comparison.alpha == ALPHA else f", by p < {comparison.alpha:g}"
-    yield f"Winner: {name(pair.winner) if pair.winner else 'a tie'}{level}."
+    likely = f"none, but {name(pair.likely)} is likely better" if pair.likely else "a tie"
+    yield f"Winner: {name(pair.winner) if pair.winner else likely}{level}."
     yield ""
     for test in tests:
         if test.verdict:
             spec, verdict = SPECS[test.metric], test.verdict
-            word, why = (
-                verdict_word(verdict, spec.higher_is_better),
-                verdict_words(verdict, spec, nouns_of("responses", ())),
-            )
+            word = verdict_word(verdict, spec.higher_is_better)
+            why = verdict_words(verdict, spec, nouns_of("responses", ()))
             yield from (f"From {first} to {second}: {prose(moved_by(verdict, spec))}**{word}**: {prose(why)}.", "")
     if tests:
         better = (f"{first} better", "Equal", f"{second} better")
@@ -214,6 +213,8 @@ def change_lines(change: ResultChange) -> Iterator[str]:
     )
     title, heads = "Checks" if "f1" in names else "Answers", ("Case", "Check", "Expected")
     title, heads = (title, heads) if words else ("Values", ("Document", "Field", "Value"))
+    if any(metric.name == "flaky" and {metric.before, metric.after} != {None} for metric in change.metrics):
+        title += ": several to one case are one, which failed if any of them failed"
     yield from flip_lines(title, (*heads[1 - of_several :], before, after, *("Since",) * dated), flips)
 
 
