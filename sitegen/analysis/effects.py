@@ -189,7 +189,7 @@ def mean_change(effects: Iterable[Effect]) -> float | None:
     changes = [
         change / (effect.spec.high - effect.spec.low) * (1 if effect.spec.higher_is_better else -1)
         for effect in computed or effects
-        if (change := effect.by_outputs) is not None
+        if not effect.window.or_edit and (change := effect.shift) is not None
     ]
     return fsum(changes) / len(changes) if changes else None
 

@@ -18,7 +18,7 @@ from sitegen.model.site import RawFile, SiteInfo
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instructions import EditEffects
-from sitegen.pages.labels import CAUSES, STATES, exchange, lost_words, moved_words, split, verdict_word
+from sitegen.pages.labels import CAUSES, STATES, by_either, exchange, lost_words, moved_words, split, verdict_word
 from sitegen.pages.overview.focus import focus_view, words_of
 from sitegen.pages.overview.news import news
 from sitegen.scoring.usage import UNITS, usage_metrics
@@ -75,8 +75,8 @@ def edits_of_instructions(latest: Iterable[EditEffects]) -> Iterator[str]:
         files = first_names(commit_edits.edits, FILES, lambda edit: code(edit.edit.path, NAME))
         commit = commit_edits.commit
         yield f"- {code(commit.short)} {name(day(commit.committed_at))} {code(commit.subject, NAME)}: {files}"
-        measured = (effect for effect in commit_edits.effects if effect.by_outputs is not None)
-        moved = sorted(measured, key=lambda effect: (-abs(effect.by_outputs or 0.0), effect.info.id))
+        measured = (effect for effect in commit_edits.effects if effect.shift is not None)
+        moved = sorted(measured, key=lambda effect: (-abs(effect.shift or 0.0), effect.info.id))
         confounded = [effect for effect in commit_edits.effects if effect.window.model and effect.change is not None]
         for effect in confounded[:EFFECTS]:
             exchanged = name(exchange("model", effect.window.model))
@@ -88,7 +88,8 @@ def edits_of_instructions(latest: Iterable[EditEffects]) -> Iterator[str]:
         for effect in moved[:EFFECTS]:
             spec, sides = effect.spec, (effect.before, effect.after)
             ends = " to ".join(number(side.values[0], spec.unit) for side in sides if side)
-            moved_by = f"{signed(effect.by_outputs or 0.0, spec.unit)} by the outputs"
+            by = by_either(effect.window.or_edit.short) if effect.window.or_edit else "by the outputs"
+            moved_by = f"{signed(effect.shift or 0.0, spec.unit)} {by}"
             yield f"  - {code(effect.info.id, NAME)}: {moved_by}; {metric_label(spec)} {ends}"
         if len(moved) > EFFECTS:
             yield f"  - {count(len(moved) - EFFECTS)} more evals changed less"
@@ -257,7 +258,7 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
         yield f"- {section}: {', '.join(kinds)}, of {count(row.judged)} judged; in {where}"
     if view.broken:
         yield ""
-        yield "Broken by the newest outputs:"
+        yield "Broken by the newest outputs, copies aside:"
         yield ""
         for attribute, cells, evals, doubts in view.broken:
             where = first_names(evals, FILES, lambda summary: code(summary.info.id, NAME))

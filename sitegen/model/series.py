@@ -460,26 +460,18 @@ class Effect(Frozen):
         return regraded(self.window.judge, self.spec.name)
 
     @property
-    def by_outputs(self) -> float | None:
-        """The change without the part of ground truth and rules; the whole change if that part is undefined.
-
-        None if another model made the output, because the edit and the model are confounded, and if it is open which
-        edit the output was made with.
-        """
-        if self.window.model or self.window.or_edit:
-            return None
-        change, by_rules = self.change, self.window.by_rules
-        return change if change is None or by_rules is None else change - by_rules
-
-    @property
     def spec(self) -> MetricSpec:
         """The headline metric."""
         return self.specs[0]
 
     @property
     def shift(self) -> float | None:
-        """The change of one eval around one edit: that of the headline metric due to outputs, in its own unit.
+        """The change of the headline metric without the part of ground truth and rules, in its own unit.
 
-        If it is open which edit caused it, the whole change; None without output on both sides.
+        It is the whole change if that part is undefined, or if it is open which edit caused it. None without output on
+        both sides, and if another model made the output, because the edit and the model are confounded.
         """
-        return self.change if self.window.or_edit and not self.window.model else self.by_outputs
+        change, by_rules = self.change, self.window.by_rules
+        if change is None or self.window.model:
+            return None
+        return change if by_rules is None or self.window.or_edit else change - by_rules

@@ -206,13 +206,9 @@ def instructions_page(
     ``edits``: commits that edited any of them, with their effects on evals, newest first. ``best``: as in
     ``InstructionsView``.
     """
-    view = InstructionsView(files=tuple(by_path(files)), matrix=matrix(edits), best=best)
+    by_path = tuple(sorted(files, key=lambda file: file.history.path))
+    view = InstructionsView(files=by_path, matrix=matrix(edits), best=best)
     return Page(links.instructions(), "pages/instructions.html", view)
-
-
-def by_path(files: Iterable[FileRecord]) -> list[FileRecord]:
-    """The files in the order of their paths."""
-    return sorted(files, key=lambda file: file.history.path)
 
 
 def best_for_most(versions: tuple[BestInstructions, ...]) -> list[BestInstructions]:

@@ -186,13 +186,14 @@ def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_
     worse, _, to_do = news(standings([broken], ()), focus_view([broken]), FILES)
     begin, end = "Nothing for certain: 4 values", ", in lines[].price (3) and other fields, which may be chance"
     work = "Work on Eval a: 2 of its 3 errors are in lines; its instructions are agents/invoice-lines/guide.md."
-    told = (f"{begin} broke in Eval a with the newest output{end}.", False, work)
+    of_a = "in Eval a from iteration-001 to iteration-002"
+    told = (f"{begin} broke {of_a}{end}.", False, work)
     assert (worse.text, worse.good, to_do.text) == told
     after_edit = replace(broken, windows=(Window(0, 0, 1, verdict=verdict("cannot tell"), flips=flips),))
     assert Phrase("newest edit of its instructions", "instructions/index.html") in sentences(after_edit)[0].phrases
     at, both = sample.commit(1), replace(flips, fixed=flips.broken)
     named = replace(case("a", 0.6, 0.6), windows=(Window(1, 0, 1, verdict=verdict("cannot tell"), flips=both),))
-    after = f"in Eval a after “{at.subject}” ({at.author}, {day(at.committed_at)}){end}"
+    after = f"{of_a} after “{at.subject}” ({at.author}, {day(at.committed_at)}){end}"
     found = [one.text for one in news(standings([named], ()), None, FILES)]
     assert found[:2] == [f"{begin} broke {after}.", f"{begin} were fixed {after}. The eval is at its best."]
     patch = b"--- a\n+++ b\n@@ -1 +1,2 @@\n-Version: 1\n+Version: 2\n+Give each price.\n"

@@ -183,9 +183,9 @@ def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
 def test_what_outputs_made_of_a_change_is_the_rest():
     window = Window(edit=1, before=0, after=1, by_rules=0.125)
     one = effect("a", window)
-    assert (one.change, one.by_outputs) == (0.5, 0.375)
-    assert replace(one, window=window._replace(by_rules=None)).by_outputs == 0.5
-    assert replace(one, before=None).by_outputs is None
+    assert (one.change, one.shift) == (0.5, 0.375)
+    assert replace(one, window=window._replace(by_rules=None)).shift == 0.5
+    assert replace(one, before=None).shift is None
 
 
 def test_the_mean_is_over_evals_with_a_change():
@@ -199,7 +199,7 @@ def test_an_edit_has_no_effect_on_grades_that_two_judges_gave() -> None:
     judge = Exchange(("j-1",), ("j-2",), ("average_quality",))
     window = Window(edit=1, before=0, after=1, judge=judge)
     graded = replace(effect("a", window), before=before, after=after, specs=(quality, accuracy))
-    assert (graded.change, graded.by_outputs, mean_change((graded,))) == (None, None, None)
+    assert (graded.change, graded.shift, mean_change((graded,))) == (None, None, None)
     (row,) = effect_rows((graded,))
     assert (row.grade, row.why, row.remarks) == (
         "not judged",

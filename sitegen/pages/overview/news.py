@@ -127,10 +127,15 @@ def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistor
     moved, summary = max(flips, key=lambda pair: number_of_cells(pair[0]))
     number, (field, most) = number_of_cells(moved), max(moved, key=itemgetter(1))
     edits, values = _edits_of(summary, files), counted(number, summary.info.nouns.value)
-    newest = Phrase("newest edit of its instructions", links.instructions()) if summary.windows else "newest output"
     name = Phrase(said_of(summary.info, field), links.field(summary.info.id, field), field)
-    yield from said(f"Nothing for certain: {values} {fate} in ", eval_phrase(summary))
-    yield from _after(edits[0].edit.commit) if edits else said(" with the ", newest)
+    yield from said(f"Nothing for certain: {values} {fate} in ", eval_phrase(summary), " from ")
+    points = next(((at.before, at.after) for at in summary.windows[-1:]), (-2, -1))
+    before, after = (output_phrase(summary, summary.headlines[at]) for at in points if at is not None)
+    yield from said(before, " to ", after)
+    if edits:
+        yield from _after(edits[0].edit.commit)
+    elif summary.windows:
+        yield from said(" with the ", Phrase("newest edit of its instructions", links.instructions()))
     others = sum(bool(other) for other, _ in flips) - 1
     too = f"; values {fate} in {counted(others, 'more eval')} too" * bool(others)
     yield from said(", in ", name, f" ({most:,}) and other fields" * (most < number), f", which may be chance{too}")
