@@ -10,8 +10,8 @@ from typing import Final
 LONGEST_LINE: Final = 4_000
 """The most characters of a line that a page shows."""
 
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""The characters at which a spreadsheet begins a formula."""
+_FORMULA: Final = re.compile(r"(?![+-]([0-9]+\.?[0-9]*|\.[0-9]+)([Ee][+-]?[0-9]+)?\Z)[=+\-@\t\r]")
+"""How a text begins that a spreadsheet would run as a formula. A number with its sign is no formula."""
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
@@ -72,7 +72,7 @@ def spreadsheet_safe(value: str | float | None) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(_FORMULA) else value
+        return f"'{value}" if _FORMULA.match(value) else value
     return repr(value).lower() if isinstance(value, bool) else repr(value)
 
 

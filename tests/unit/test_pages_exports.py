@@ -12,6 +12,7 @@ from sitegen.model.series import PatternSummary
 from sitegen.model.timeline import Blob, Edit
 from sitegen.pages.data.exports import results_json
 from sitegen.pages.data.series import series_files
+from sitegen.text.plain import spreadsheet_safe
 from tests import pages_sample as sample
 
 ROUNDING = PatternSummary(name="rounding", errors=3, total=9, fields=1, since="", all_since=False, without=0.75)
@@ -37,6 +38,13 @@ def test_the_series_ends_with_the_error_patterns_of_its_newest_output():
 
 
 def test_a_text_that_a_spreadsheet_would_run_is_defused_in_the_table_alone():
+    assert [*map(spreadsheet_safe, ("-5", "+1.5e-3", "-dash", "-5-1", "=5"))] == [
+        "-5",
+        "+1.5e-3",
+        "'-dash",
+        "'-5-1",
+        "'=5",
+    ]
     series = sample.series(1)
     at = series.points[0].snapshot
     point = replace(series.points[0], snapshot=replace(at, commit=replace(at.commit, subject="=HYPERLINK(1)")))
