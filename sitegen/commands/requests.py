@@ -51,7 +51,7 @@ _OF_PROJECT: Final[dict[str, tuple[Any, Any]]] = {
     ),
     "allow_shallow": (
         False,
-        Annotated[bool, typer.Option("--allow-shallow", help="Build from a shallow clone, with a banner.")],
+        Annotated[bool, typer.Option("--allow-shallow", help="Read a shallow clone too, whose history is cut off.")],
     ),
     "force": (
         False,

@@ -99,7 +99,7 @@ def init(
     command(repo, templates or (), skeletons=skeletons, dry_run=dry_run, vendor=vendor)
 
 
-@spelled_out("rev", "repo", "cache")
+@spelled_out("rev", "repo", "allow_shallow", "cache")
 def export(
     options: Options,
     format_: Annotated[Literal["csv", "sqlite"], typer.Option("--format", help="A folder, or one file.")],
@@ -140,7 +140,7 @@ def demo(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or em
     print_line(f"next: cd {shlex.quote(str(folder))} && sitegen build")
 
 
-@spelled_out("rev", "repo", "cache")
+@spelled_out("rev", "repo", "allow_shallow", "cache")
 def history(
     options: Options,
     eval_id: EvalId = "",
@@ -159,7 +159,7 @@ def history(
     command(options, eval_id, by=by, as_json=json_)
 
 
-@spelled_out("rev", "repo", "cache")
+@spelled_out("rev", "repo", "allow_shallow", "cache")
 def blame(
     options: Options,
     eval_id: EvalId,
@@ -173,7 +173,7 @@ def blame(
     command(options, eval_id, field, document=document, as_json=json_)
 
 
-@spelled_out("repo", "cache")
+@spelled_out("repo", "allow_shallow", "cache")
 def compare(request: CompareRequest) -> None:
     """Compare variants, models, tags, iterations, or revisions."""
     from sitegen.commands.compare import compare as command
@@ -181,7 +181,7 @@ def compare(request: CompareRequest) -> None:
     command(request)
 
 
-@spelled_out("rev", "worktree", "repo", "cache")
+@spelled_out("rev", "worktree", "repo", "allow_shallow", "cache")
 def check(request: CheckRequest) -> None:
     """Compare every eval with its limits and its base: the gate.
 

@@ -280,7 +280,7 @@ def _shown_problems(fold: HistoryFold, evals: dict[str, EvalHistory], boundary: 
 def shallow_history(repository: Repository) -> RepositoryError:
     """Return the error for a history that is shallow, if that was not allowed."""
     reason = "The history of this clone is cut off: its oldest commit would seem to have made everything."
-    return RepositoryError(reason, where=str(repository.place.top), fix=_UNSHALLOW)
+    return RepositoryError(reason, where=str(repository.place.top), fix=f"{_UNSHALLOW} Or add --allow-shallow.")
 
 
 def _no_eval(layout: Layout) -> tuple[str, str]:

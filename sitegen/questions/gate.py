@@ -75,7 +75,7 @@ def _with_committed_limits(study: Study) -> Study:
 
 def _base_commit(head: Project, base: str, *, exact: bool) -> str:
     repository = Repository(head.place)
-    if repository.shallow_boundary:
+    if repository.shallow_boundary and not head.options.allow_shallow:
         raise shallow_history(repository)
     named = repository.resolve(base)
     start = named if exact else repository.merge_base(named, head.head or repository.resolve(head.revision))

@@ -272,7 +272,8 @@ def test_a_shallow_clone_is_refused_with_both_ways_out(shallow):
     assert refusal(shallow) == (
         "sitegen: The history of this clone is cut off: its oldest commit would seem to have made everything.\n"
         f"  at: {shallow}\n"
-        "  do: Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0.\n"
+        "  do: Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0. "
+        "Or add --allow-shallow.\n"
     )
 
 
@@ -283,8 +284,16 @@ def test_a_shallow_clone_that_is_allowed_has_a_banner_on_every_page_and_a_proble
     assert "; problems.html: 1 warning\n" in done.stdout
     pages = sorted((shallow / "site").rglob("*.html"))
     assert [page for page in pages if "The history is cut off." not in page.read_text()] == []
-    problems = (shallow / "site" / "problems.html").read_text()
-    assert "git fetch --unshallow" in problems
+    assert "git fetch --unshallow" in (shallow / "site" / "problems.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "command", ["history names", "blame names *", "export --format csv", "check --base HEAD", "compare @ HEAD"]
+)
+def test_every_command_that_reads_history_can_be_allowed_a_shallow_clone(shallow, command):
+    asked = (*command.split(), "--repo", shallow)
+    assert "Or add --allow-shallow." in run(*asked, cwd=shallow).stderr
+    assert run(*asked, "--allow-shallow", cwd=shallow).returncode == 0
 
 
 def test_a_clone_that_was_completed_loses_its_banner(shallow, project):

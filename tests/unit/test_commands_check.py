@@ -444,17 +444,6 @@ def test_what_broke_in_four_documents_fails_although_these_say_nothing_of_a_fift
     assert sentence in check(repo).stdout  # without backslashes, which a terminal would show
 
 
-def test_a_shallow_clone_is_refused_with_what_to_do(repo, tmp_path):
-    worse(repo)
-    clone = tmp_path / "clone"
-    subprocess.run(["git", "clone", "-q", "--depth", "1", repo.path.as_uri(), str(clone)], check=True)
-    done = run("check", "--base", "HEAD", "--repo", clone)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[2] == (
-        "  do: Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0."
-    )
-
-
 def test_histories_without_a_common_commit_are_refused_with_what_to_do(repo):
     worse(repo)
     repo.git("branch", "-m", "main", "first")
