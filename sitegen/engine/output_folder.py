@@ -158,7 +158,9 @@ def refuse_project(project: Project) -> None:
             or all(os.path.exists(f"{place}/{name}") for name in ("HEAD", "objects", "refs"))  # a bare repository
         ):
             raise OutputFolderError(
-                "The output folder lies in a folder of git's own.", where=str(out), fix="Choose another -o."
+                "The output folder lies in a folder of git's own.",
+                where=str(out),
+                fix="Name a folder outside of it, such as -o ../site.",
             )
 
 
