@@ -161,7 +161,12 @@ def variant_comparison(
     ``verdicts``: as for ``variant_pairs``.
     """
     measured = tuple(variant.measured for variant in variants)
-    judges = _judge_warnings(measured)
+    judges = tuple(
+        f"{first.name} was graded by {' and '.join(first.judges)}, {second.name} by {' and '.join(second.judges)}: "
+        "their quality is not compared, and the ranking leaves quality out."
+        for first, second in combinations(measured, 2)
+        if exchanged(first.judges, second.judges)
+    )
     tested = variant_pairs(variants, alpha, verdicts)
     names = [numbers.name for numbers in measured]
     winner = beats_all(names, [(pair, pair.winner) for pair in tested])
@@ -182,16 +187,6 @@ def variant_comparison(
         recommendation=_recommendation(rows, tested, winner),
         warnings=(*judges, *_overlap_warnings(variants, tested), *_variant_warnings(measured, tested, rows)),
         alpha=alpha,
-    )
-
-
-def _judge_warnings(measured: Sequence[VariantNumbers]) -> tuple[str, ...]:
-    """Return a warning for each pair of variants that state different judges."""
-    return tuple(
-        f"{first.name} was graded by {' and '.join(first.judges)}, {second.name} by {' and '.join(second.judges)}: "
-        "their quality is not compared, and the ranking leaves quality out."
-        for first, second in combinations(measured, 2)
-        if exchanged(first.judges, second.judges)
     )
 
 
