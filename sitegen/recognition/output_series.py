@@ -53,7 +53,7 @@ _NUMBER = re.compile(r"[0-9]+")
 _GLOB_SIGNS = re.compile(r"[*?\[\]\\]")
 
 _PLACE = re.compile(
-    r"eval|result|output|(?:^|[/_.-])runs?(?:[/_.-]|$)|(?:^|/)logs?/|bench|predict|extract|(?:^|[/_.-])actual(?![a-z])|report|respon|scor|metric|experiment|"
+    r"eval|result|output|comparison|(?:^|[/_.-])runs?(?:[/_.-]|$)|(?:^|/)logs?/|bench|predict|extract|(?:^|[/_.-])actual(?![a-z])|report|respon|scor|metric|experiment|"
     r"answer|judg|classif|trace|accura|baseline|regression|评测|评估|评价|評価|結果|结果|(?:^|[/_.-])(?:(?:leader)?board|preds?(?=[/_.-]))",
     re.IGNORECASE,
 )
