@@ -9,8 +9,6 @@ const TYPES = ["omission", "hallucination", "wrong_value", "format_error"];
 const FATES = ["broken", "fixed", "still_wrong", "appeared", "vanished"]; // as in sitegen/pages/compare_data.py
 const outputOf = point => point.same ?? point.slug;
 const isThere = run => run.state !== ABSENT, isWrong = run => run.state >= 2 && isThere(run);
-/* Which pairs the build judges (sitegen/pages/compare_data.py). */
-const JUDGED = "was judged for neighbours, for the newest and the best iteration, and for lasting changes";
 
 class Comparison {
   constructor(card) {
@@ -251,7 +249,7 @@ class Comparison {
     this.sides = [first, others.at(-1)];
     this.parts = parts;
     const table = this.widened("sides-metrics", names, [...metrics.values()]);
-    const open = $(".pill.open", heads) ? [element("p", "rest", `Not judged: whether a change is more than chance ${this.isOfAnswers ? "was judged for the first pairs" : JUDGED}. In the terminal it is.`)] : [];
+    const open = $(".pill.open", heads) ? [element("p", "rest", "Where it says not judged, the command below it tells whether the change is more than chance.")] : [];
     this.result.replaceChildren(heads, ...open, table, ...this.differing(sides, names));
     this.status.textContent = `${names.join(", ")} side by side.`;
   }
@@ -371,7 +369,7 @@ class Comparison {
     const line = element("p", "answer");
     if (outputOf(a) === outputOf(b)) line.append("Both are the same output: only ground truth and rules can make a difference.");
     else {
-      const why = isBrief ? "" : `Whether this change is more than chance ${JUDGED}, not for this pair. In the terminal it is: `;
+      const why = isBrief ? "" : "What changed is below. Whether it is more than chance, this command says: ";
       line.append(element("span", "pill open", "not judged"), ` ${why}`, element("code", "", this.inTerminal([a, b])));
     }
     return [line];
