@@ -217,9 +217,9 @@ class Comparison {
     const lists = FATES.filter(fate => found[fate].length).map(fate => this.list(found[fate], fate));
     this.prompt = this.prompts.get(sides.map(({ point }) => point.slug).join(" ")); // the pairs that the page shows without scripts
     const flips = element("div"), both = element("div", this.prompt && "beside");
-    flips.append(...this.fieldsPart(found), ...lists);
+    flips.append(...this.fieldsPart(found));
     both.append(flips, this.prompt ?? "");
-    this.result.replaceChildren(this.heads(), this.summary(found), this.numbers(found), this.edits(), both);
+    this.result.replaceChildren(this.heads(), this.summary(found), this.numbers(found), this.edits(), both, ...lists);
   }
 
   /** Three or more sides: each further one with its verdict against the first, the metrics, and the values that differ. */
