@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from sitegen.analysis.causes import count_causes
 from sitegen.analysis.flips import number_of_cells
+from sitegen.analysis.noise.repeats import noise_of
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.slices import answerers, averaged, cheapest, crowded
 from sitegen.engine.jinja_classes import DirectContext, Environment, TemplateBytecode
@@ -153,6 +154,7 @@ GLOBALS: Final[dict[str, object]] = {
     "iterations_and_outputs": labels.iterations_and_outputs,
     "problem_counts": count_causes,
     "error_changes": error_changes,
+    "noise_of": noise_of,
     "number_of_cells": number_of_cells,
     "answerers": answerers,
     "averaged": averaged,

@@ -57,10 +57,6 @@ class CompareView(Frozen):
         diffs = ((index, path, patch) for index, files in self.prompts.items() for path, patch in files.items())
         return fields_and_passages((), {f"{index} {path}": patch.hunks for index, path, patch in diffs})
 
-    def edits_between(self, earlier: int) -> list[EditingCommit]:
-        """The commits since an earlier point that edited instructions, newest first."""
-        return [commit for commit in self.data.edits if earlier < commit.point][::-1]
-
     def diff_of(self, earlier: int, edits: Iterable[EditingCommit]) -> str:
         """The command that shows all edits since an earlier point as one diff."""
         points = self.series.points

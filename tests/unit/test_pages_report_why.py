@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.noise.repeats import Repeat, Repeats
+from sitegen.analysis.noise.repeats import Repeat, Repeats, noise_of
 from sitegen.model.changes import Change, ChangeVerdict, Ends, FlipRate, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Cell, CellFlip, CellMap, Flips, Period, State
@@ -120,7 +120,7 @@ def test_repeated_runs_show_how_far_they_are_apart_and_in_which_fields():
     repeats = Repeats(
         CellMap(3, (cell, calm), {}), (0, 1, 2), tuple(Repeat(f"run {n + 1}", 0.5 + n / 10) for n in range(3))
     )
-    noise = why_rows.noise_of_runs(repeats)
+    noise = noise_of([repeats])
     assert noise is not None
     assert (noise.pooled, [rate for rate in noise.fields if rate.flips]) == (FlipRate("", 2, 6), [FlipRate("x", 2, 3)])
     assert why_rows.runs(repeats, noise, F1) == (

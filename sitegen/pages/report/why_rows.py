@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from markupsafe import Markup
 
-from sitegen.analysis.noise.repeats import Repeats, noise_of
+from sitegen.analysis.noise.repeats import Repeats
 from sitegen.analysis.recorded import CLOSE, DifferencePart, RecordedCause, counted_by, recorded_convention
 from sitegen.model.changes import Change, ChangeVerdict, Ends, Interval, Noise
 from sitegen.model.metrics import Convention, MetricSpec, Nouns
@@ -330,11 +330,6 @@ def runs(repeats: Repeats, noise: Noise | None, spec: MetricSpec) -> Markup:
     if noise and noise.pooled.rate is not None:
         words += f". Of {noise.pooled.pairs:,} pairs of values {100 * noise.pooled.rate:.1f}\u202f% differ in outcome"
     return Markup(f"{words}. {text(bad_runs(noise.bad_runs if noise else ()))}".rstrip())
-
-
-def noise_of_runs(repeats: Repeats) -> Noise | None:
-    """How far the repeated runs of one iteration differ."""
-    return noise_of([repeats])
 
 
 def because(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns, methods: str) -> Markup:
