@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Final, TypeAlias
 
 from markupsafe import Markup
@@ -350,8 +350,8 @@ Moves: TypeAlias = dict[str, list[int]]
 def fields_page(summaries: Iterable[EvalSummary], edits: Iterable[EditEffects] = ()) -> Page:
     """Make the page of all fields that were ever wrong; fields of deleted evals only are just named.
 
-    Its view is the fields that are shown, those of which only the names are shown, the number of all others, what
-    each edit moved, and the edits that moved each field. ``edits``: the commits with edits, newest first.
+    Its view: the fields that are shown, those only named, the number of others, what each edit moved, the edits that
+    moved each field, and the fields that flip often. ``edits``: the commits with edits, newest first.
     """
     every, edits = list(summaries), list(edits)
     fields = _by_path(summary for summary in every if not summary.deleted)
@@ -364,9 +364,14 @@ def fields_page(summaries: Iterable[EvalSummary], edits: Iterable[EditEffects] =
     for edit in edits:
         for (eval_id, _, attribute), counts in _moves(edit).items():
             changed[eval_id, attribute].append((edit, *counts))
+    often: dict[tuple[str, str], tuple[int, str, str, str]] = {}
+    for effect in chain.from_iterable(edit.effects for edit in edits):
+        for name, number, _ in effect.window.flips.doubts if effect.window.flips else ():
+            often.setdefault((effect.info.id, name), (-number, name, effect.info.name, effect.info.id))
+    flaky = sorted(one for one in often.values() if one[0])[:NAMED_FIELDS]
     for moves in changed.values():
         moves[:] = sorted(sorted(moves, key=lambda move: -move[1] - move[2])[:_CHANGED_WITH], key=moves.index)
-    view = (fields[:drawn], named[:NAMED_FIELDS], len(named[NAMED_FIELDS:]), moved_by(edits), changed)
+    view = (fields[:drawn], named[:NAMED_FIELDS], len(named[NAMED_FIELDS:]), moved_by(edits), changed, flaky)
     return Page(links.fields(), "pages/fields.html", view)
 
 

@@ -149,7 +149,9 @@ def list_file(
 
 
 def _pages_of_site(kinds: Collection[str]) -> Iterator[SearchEntry]:
-    yield SearchEntry("Fields over all evals", links.fields(), "trend, edits that moved it, values that keep failing")
+    yield SearchEntry(
+        "Fields over all evals", links.fields(), "trend, edits that moved it, flaky values, which flip often"
+    )
     yield SearchEntry("Steps", links.regressions(), "regressions: what is worse than it was, regained, or rose")
     yield SearchEntry("Suspect labels", links.suspect_labels(), "labels of all evals that may be wrong")
     yield SearchEntry("Errors by type", f"{links.overview()}#evals", ", ".join(ERROR_LABELS.values()).lower())
@@ -161,8 +163,8 @@ def _words(summary: EvalSummary) -> Iterator[str]:
     """Words by which an eval is found, besides its name: the verdict on its newest output, what it lacks, models."""
     if summary.change and summary.change.verdict:
         yield summary.change.verdict.decision
-    if summary.stale:
-        yield "stale"
+    states = {"stale": summary.stale, "flaky cases": "flaky" in summary.metrics}
+    yield from (word for word, holds in states.items() if holds)
     if any(not is_reached for _, is_reached in summary.targets):
         yield "misses its target"
     yield from (f"model {name}" for name in (summary.usage.models if summary.usage else ()))
