@@ -25,7 +25,6 @@ for _row in ROWS:
     if _row["case"]:
         CASES.append([])
     CASES[-1].append(_row)
-IGNORED = "If it is on disk and git add leaves it out, git check-ignore -v says which rule of .gitignore does."
 
 
 @pytest.fixture
@@ -122,21 +121,6 @@ def test_nothing_is_said_of_a_mapping_where_an_output_that_it_serves_cannot_be_r
     assert [each.message for each in problems(broken) if "fits" in each.message] == []
 
 
-@pytest.mark.parametrize(("newest", "severity"), [("extracted.json", "note"), ("output.json", "warning")])
-def test_iterations_without_output_are_a_warning_if_the_newest_is_one(problems, newest, severity):
-    files = {
-        "evals/n/results/iteration-002/notes.md": "x",
-        "evals/n/results/iteration-003/output.json": OUTPUT,
-        "evals/n/results/iteration-004/eval-results.json": "{}",
-        f"evals/n/results/iteration-010/{newest}": OUTPUT,
-    }
-    (problem,) = (each for each in problems(files) if "passed over" in each.message)
-    assert (problem.severity, problem.path) == (severity, "evals/n/results/iteration-002")
-    assert problem.message.startswith("iteration-002, iteration-003")
-    assert problem.message.endswith(" have no output, and are passed over.")
-    assert problem.fix == f"Commit extracted.json there, or remove the folders. {IGNORED}"
-
-
 def test_the_work_tree_is_looked_at_where_it_is_built(problems, tmp_path):
     files = {"evals/k/ground_truth.csv": TRUTH, "evals/k/a.txt": "x"}
     repo = GitRepo(tmp_path / "project")  # which ``problems`` builds
@@ -147,37 +131,6 @@ def test_the_work_tree_is_looked_at_where_it_is_built(problems, tmp_path):
     assert problem.fix.startswith("Commit evals/k/results/")
     (repo.path / "evals/k/extracted.json").write_text(OUTPUT)
     assert problems(files, worktree=True) == []
-
-
-GOLD = '{"chunks": [{"chunk_id": "c", "paragraphs": {"p-1": {"text": "Oak.", "expected": {"terms": ["Oak"]}}}}]}'
-LOG = '{"chunkIndex": 0, "run_id": "r", "paragraphs": {"p-1": "Oak."}, "highlights": {"p-1": {"terms": ["Oak"]}}}\n'
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"evals/gold-standard.json": GOLD, "logs/processing-log.ndjson": LOG},
-        {MANIFEST: "evals: {r: {dir: .}}\n", "ground_truth.csv": TRUTH, "results/iteration-001/extracted.json": OUTPUT},
-        {
-            MANIFEST: "evals: {r: {dir: ., ground_truth: data/labels.csv}}\n",
-            "data/labels.csv": TRUTH,
-            "extracted.json": "[]",
-        },
-        {
-            MANIFEST: "evals: {r: {dir: ., ground_truth: data/labels.csv, outputs: data/out.json}}\n",
-            "data/labels.csv": TRUTH,
-            "data/out.json": OUTPUT,
-        },
-        {
-            MANIFEST: "evals: {r: {dir: ., ground_truth: data/labels.csv, outputs: 'runs/*/a.json'}}\n",
-            "data/labels.csv": TRUTH,
-            "runs/1/a.json": OUTPUT,
-        },
-    ],
-)
-def test_an_eval_whose_files_are_at_the_places_that_it_names_has_no_problem(problems, files):
-    found = [problem for problem in problems(files) if "missing from the output" not in problem.message]
-    assert found == []
 
 
 def test_an_uncommitted_manifest_is_read_and_a_problem_of_the_work_tree_names_it_whole(repo, tmp_path):
