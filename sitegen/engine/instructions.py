@@ -15,6 +15,7 @@ from sitegen.engine.memo import PageRow
 from sitegen.engine.timeline import Build, Timeline
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import Writer, WrittenFiles, digest_of_inputs
+from sitegen.history.blobs import NOTHING
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
@@ -160,12 +161,10 @@ class _InstructionWork:
             thickens=self._thick[index],
         )
 
-    def _text(self) -> DisplayedFile | None:
+    def _text(self) -> DisplayedFile | str:
         newest = next((edit.new for edit in reversed(self._edits) if edit.new), None) or self._edits[0].old
-        if newest is None:
-            return None
-        content = next(self._repository.read_blobs([newest.oid])).content
-        return None if content is None else show_text(content)
+        read = self._repository.read_blob(newest.oid) if newest else NOTHING
+        return f"the file is {read.reason}" if read.content is None else show_text(read.content)
 
 
 class WrittenInstructions(Frozen):

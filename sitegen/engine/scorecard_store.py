@@ -122,11 +122,10 @@ def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterato
     held: dict[Blob, File] = {}
     for at, (snapshot, blobs) in enumerate(zip(snapshots, needed, strict=True)):
         held |= {
-            blob: File(path=blob.path, content=read.content, reason=reason, fix=fix or "", not_fetched=lost)
+            blob: File(path=blob.path, content=read.content, reason=reason, fix=fix or "")
             for blob, read in zip([each for each in blobs if each not in held], stream, strict=False)
             for reason in [_why_lost(blob) or read.reason]
-            for lost in [reason in _LOST.values()]
-            for fix in [MissingObjectsError(in_lfs=reason == POINTER).fix if lost else None]
+            for fix in [MissingObjectsError(in_lfs=reason == POINTER).fix if reason in _LOST.values() else None]
         }
         made = [ScoringInputs.of(snapshot, held)]
         later = set(chain.from_iterable(needed[at + 1 : at + 1 + _HELD]))

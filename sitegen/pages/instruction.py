@@ -122,8 +122,8 @@ class InstructionView(Frozen):
     edits: tuple[CountedEdit, ...]
     effects: tuple[tuple[Effect, ...], ...]
     """How each eval changed across each edit."""
-    text: DisplayedFile | None
-    """The present text, or the last text of a deleted file; None if there is none to show."""
+    text: DisplayedFile | str
+    """The present text, or the last text of a deleted file; in words why there is none to show."""
 
     @property
     def page(self) -> Page:
@@ -159,8 +159,8 @@ class InstructionView(Frozen):
             found.append(f"{counted(silent, 'edit')} changed the text without a new version.")
         if hollow := slips.count("version alone"):
             found.append(f"{counted(hollow, 'edit')} gave a new version and changed nothing else.")
-        length = self.text.stats.lines if self.text and not self.file.deleted else None
-        if length and length > _LONGEST_DEFINITION and is_definition(self.file.path):
+        length = 0 if self.file.deleted or isinstance(self.text, str) else self.text.stats.lines
+        if (length or 0) > _LONGEST_DEFINITION and is_definition(self.file.path):
             found.append(f"An agent definition of {length:,} lines: move the details into instruction files.")
         return found
 
@@ -214,7 +214,7 @@ class InstructionView(Frozen):
     @property
     def anchors(self) -> dict[str, str]:
         """Ids of the headings of the shown text by their titles; of several with one title that of the first."""
-        headings = [section.heading for section in self.text.sections] if self.text else []
+        headings = [] if isinstance(self.text, str) else [section.heading for section in self.text.sections]
         return {heading.title: heading.anchor for heading in reversed(headings)}
 
     def worst_edit(self, path: str) -> tuple[int, int]:
@@ -225,12 +225,12 @@ class InstructionView(Frozen):
         return max((number, at) for number, at, found, edit in edits if edit.old and path in found.sections)
 
 
-def show_text(content: bytes) -> DisplayedFile | None:
-    """A text ready to be shown; None if it is binary."""
+def show_text(content: bytes) -> DisplayedFile | str:
+    """A text ready to be shown; in words why it is not."""
     from sitegen.text.markdown import MOST_CHARACTERS, document
 
     if b"\0" in content:
-        return None
+        return "the file is binary"
     text = content.decode("utf-8", "replace")
     rendered = document(text)
     return DisplayedFile(

@@ -36,7 +36,6 @@ from sitegen.config.site import read_rules, read_site
 from sitegen.data_files.folders import may_hold_document, packed
 from sitegen.data_files.project_files import (
     LARGEST_CONFIGURATION,
-    NotFetchedError,
     files_below,
     fix_of,
     is_folder_inside,
@@ -322,14 +321,8 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             content = read_inside(self.root, name, largest) if is_inside else read_file(path, largest)
             return File(name, content)
         except OSError as error:
-            not_fetched = isinstance(error, NotFetchedError)
-            return File(
-                path=name,
-                content=None,
-                reason=error.strerror or "it cannot be read",
-                fix=fix_of(error, name, ""),
-                not_fetched=not_fetched,
-            )
+            reason = error.strerror or "it cannot be read"
+            return File(path=name, content=None, reason=reason, fix=fix_of(error, name, ""))
 
     def _read_folder(self, folder: Path) -> File:
         """Return the documents of a folder as one packed file, or why one of them cannot be read."""

@@ -18,6 +18,7 @@ _MAX_FINDINGS: Final = 100
 """The most findings of a result."""
 NO_METRIC: Final = MetricSpec("nothing", "Nothing recorded", "No file of this eval holds a number.", recorded=True)
 """The metric of a file without numbers, because a scorecard needs at least one metric."""
+SMALLER_FILE: Final = "Write a smaller file, or raise max_blob_bytes under [limits] in sitegen.toml."
 
 
 class File(Frozen):
@@ -33,8 +34,6 @@ class File(Frozen):
     """Why the content is missing: ``the output is missing``, ``a Git LFS pointer``, ``larger than 20 MB`` ..."""
     fix: str = ""
     """What to do about the missing content; empty if nobody but the scorer knows."""
-    not_fetched: bool = False
-    """Whether the content exists, and only this clone lacks it: an output of which nothing is known is not scored."""
 
 
 class ScoringInputs(Frozen):
@@ -93,8 +92,8 @@ def content_of(file: File | None, missing: str, fix: str) -> bytes:
     """Return the content of a file that scoring needs. Raises UnreadableError, with ``missing`` without a reason."""
     if file is None or file.content is None:
         reason = file.reason if file else ""
-        if reason.startswith("larger than "):
-            fix = "Write a smaller file, or raise max_blob_bytes under [limits] in sitegen.toml."
+        if "larger than " in reason:
+            fix = SMALLER_FILE
         raise UnreadableError(reason or missing, (file.fix if file else "") or fix)
     return file.content
 

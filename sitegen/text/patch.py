@@ -99,7 +99,7 @@ def read_patch(patch: bytes) -> Patch:
     if b"\0" in body:
         return Patch(PatchCounts(), (), binary=True)
     if len(body) > READ_BYTES:
-        return Patch(_rough_counts(body), (), unread=f"The patch has {len(body):,} bytes, too many to draw.")
+        return Patch(_rough_counts(body), (), unread=f"The patch has more than {READ_BYTES:,} bytes, too many to draw.")
 
     returns = body.count(b"\r\n")
     mixed = 0 < returns < body.count(b"\n") - len(re.findall(_OF_GIT, body))

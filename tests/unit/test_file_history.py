@@ -35,7 +35,7 @@ def view_of(
 ) -> InstructionView:
     edits = tuple(CountedEdit(count, ()) for count in counts)
     of_edits = tuple(effects or [()] * len(edits))
-    return InstructionView(file=file, edits=edits, effects=of_edits, text=None)
+    return InstructionView(file=file, edits=edits, effects=of_edits, text="")
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ RECORDS = (
 
 def page_of(file: InstructionHistory, records: Sequence[Record], text: bytes | None = None) -> Page:
     """The page of a file with these edits, oldest first."""
-    displayed = None if text is None else show_text(text)
+    displayed = "" if text is None else show_text(text)
     edits, effects = tuple(edit for edit, _ in records), tuple(effects for _, effects in records)
     return InstructionView(file=file, edits=edits, effects=effects, text=displayed).page
 
@@ -62,13 +62,13 @@ def test_a_deleted_file_shows_its_last_text():
     gone = sample.edit(sample.commit(10, "Remove it"), sample.V3, None, status="deleted")
     file = InstructionHistory(sample.PATH, (*sample.FILE.edits, gone), deleted=True)
     view = view_of(file, (*RECORDS, record(PatchCounts(0, 36))), sample.V3.encode())
-    assert (view.file.deleted, view.lines[-1], view.text is None) == (True, 0, False)
+    assert (view.file.deleted, view.lines[-1], isinstance(view.text, str)) == (True, 0, False)
 
 
-@pytest.mark.parametrize("text", [None, b"\x00\x01"])
-def test_without_a_text_to_show_there_is_none(text: bytes | None):
+@pytest.mark.parametrize(("text", "why"), [(None, ""), (b"\x00\x01", "the file is binary")])
+def test_without_a_text_to_show_there_is_none(text: bytes | None, why: str):
     view = view_of(sample.FILE, RECORDS, text)
-    assert view.text is None
+    assert view.text == why
 
 
 def test_only_the_newest_edits_are_listed_and_the_page_leads_to_the_others():
