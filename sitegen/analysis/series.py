@@ -46,6 +46,7 @@ def headline(point: Point, specs: tuple[MetricSpec, ...], comparable_since: int 
         interval=point.interval,
         comparable_since=comparable_since,
         first_with_output=point.first_with_output,
+        deleted=snapshot.deleted,
     )
 
 

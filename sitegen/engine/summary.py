@@ -219,6 +219,7 @@ def _eval_remarks(summary: EvalSummary) -> Iterator[str]:
         yield "the output cannot be read"
     elif newest.status == "no_ground_truth":
         yield "the ground truth cannot be read"
+    yield from (f"{name(gone.label)} was deleted" for gone in summary.headlines[-2:-1] if gone.deleted)
     if least is not None and value is not None and not spec.reaches(value, least):
         yield f"{'below' if spec.higher_is_better else 'above'} its target of {least:g}"
     if summary.stale:

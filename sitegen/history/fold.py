@@ -313,14 +313,11 @@ def _fold_iterations(state: EvalState, *, everything: bool) -> None:
     for name in gone:
         series.mark_present(name, False)
     for name in touched:
-        iteration = series.units.get(name)
-        if iteration is None:
+        if name not in series.units:
             series.units[name] = _new_unit(state, name)
-        elif not iteration.present:
-            series.mark_present(name, True)
     newest = series.newest_scored()
     untouched = [*series.waiting] if state.scorable else []
-    if state.inputs_changed and newest is not None:
+    if newest is not None and (state.inputs_changed or series.snapshots[-1].deleted):
         untouched.append(newest)
     for name in untouched:
         if name not in files_by_name:
@@ -400,11 +397,17 @@ def _start_snapshots(
 ) -> None:
     """Start snapshots of new and changed iterations, and of the newest iteration if its inputs changed.
 
+    One that is there again after it was deleted is new. So is the newest one that is left if those after it were
+    deleted: the last snapshot is of the output that counts now.
+
     Of an iteration with the same outputs, the files beside them are updated. ``touched``: the iterations that the
     commit touched and left in place; ``files_by_name``: the files of these, of waiting iterations, and of the
     newest iteration if inputs changed. If a ground truth is needed and missing, nothing is started, and the touched
     iterations wait for it.
     """
+    returned = [name for name in touched if not series.units[name].present]
+    for name in returned:
+        series.mark_present(name, True)
     if not state.scorable:
         series.waiting |= dict.fromkeys(touched, True)
         return
@@ -418,7 +421,7 @@ def _start_snapshots(
             continue
         draft, last = files_by_name[name], series.last_snapshot(name)
         outputs, settings = draft.outputs, state.inputs.settings
-        is_same = last is not None and same_files(last.outputs, outputs)
+        is_same = last is not None and same_files(last.outputs, outputs) and (name not in returned or last is previous)
         if last is not None and is_same and answerers_of(last.outputs, settings) == answerers_of(outputs, settings):
             # The current files beside its output; another path alone does not change it.
             if not same_file(last.recorded, draft.recorded):
@@ -432,11 +435,12 @@ def _start_snapshots(
     for name, snapshot in in_series_order(started):
         series.append(name, snapshot)
     newest = series.newest_scored()
-    if newest is None or newest not in files_by_name or not state.inputs_changed or newest in dict(started):
+    if newest is None or newest not in files_by_name or newest in dict(started):
         return
     # Older iterations keep their scores: only the newest is scored again with other inputs.
-    draft = files_by_name[newest]
-    if cause := cause_since(series.last_snapshot(newest), draft):
+    draft, is_left = files_by_name[newest], series.snapshots[-1].deleted
+    changed = cause_since(series.last_snapshot(newest), draft) if is_left or state.inputs_changed else ()
+    if cause := ("outputs", *changed) if is_left else changed:
         series.append(newest, _new_snapshot(state, series.units[newest], cause, draft))
 
 

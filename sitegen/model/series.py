@@ -272,6 +272,8 @@ class Headline(Frozen):
     and the same judge of the first value."""
     first_with_output: int | None = None
     """As in ``Point``."""
+    deleted: bool = False
+    """As in ``Snapshot``."""
 
 
 class Window(NamedTuple):

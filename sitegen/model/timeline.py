@@ -150,10 +150,7 @@ class EvalHistory(Frozen):
     @property
     def without_output(self) -> bool:
         """Whether the newest iteration has no output, or no output exists any more at the built revision."""
-        if not self.snapshots or not self.snapshots[-1].outputs:
-            return True
-        last = self.snapshots[-1:] if self.layout == "overwritten" else self.snapshots
-        return all(snapshot.deleted for snapshot in last)
+        return not self.snapshots or not self.snapshots[-1].outputs or self.snapshots[-1].deleted
 
 
 EditStatus: TypeAlias = Literal["added", "modified", "deleted", "renamed", "combined"]

@@ -91,8 +91,8 @@ def _base_commit(head: Project, base: str, *, exact: bool) -> str:
 def _gated_evals(study: Study) -> dict[str, GateSide]:
     return {
         history.id: GateSide(study, history)
-        for history in study.evals.values()
-        if not history.deleted and not all(snapshot.deleted for snapshot in history.snapshots)
+        for history in study.evals_with_outputs.values()
+        if not history.snapshots[-1].deleted
     }
 
 

@@ -47,7 +47,7 @@ class GateSide(Frozen):
 
     study: Study
     history: EvalHistory
-    """With an output that exists."""
+    """Whose newest output exists."""
     slice: Mapping[str, str] | None = None
     """The value on each axis of the answers that are judged alone; None for all."""
 
@@ -65,15 +65,9 @@ class GateSide(Frozen):
         return self.judged_alone(Result(cards[snapshot], ())).scorecard
 
     @property
-    def _until_newest(self) -> tuple[Snapshot, ...]:
-        """The snapshots up to the newest output that exists."""
-        snapshots = self.history.snapshots
-        return snapshots[: max(index for index, at in enumerate(snapshots, 1) if not at.deleted)]
-
-    @property
     def snapshot(self) -> Snapshot:
-        """The newest existing output, under the newest ground truth and rules."""
-        return self._until_newest[-1].under_rules_of(self.history.snapshots[-1])
+        """The newest output, under the newest ground truth and rules."""
+        return self.history.snapshots[-1]
 
     @property
     def iterations(self) -> set[str]:
@@ -98,7 +92,7 @@ class GateSide(Frozen):
 
     def edits(self) -> OutputEdits:
         """Attribute each output up to the newest to an edit, as pages do."""
-        return OutputEdits(self._until_newest, self.study.timeline.driving_edits(self.history.id))
+        return OutputEdits(self.history.snapshots, self.study.timeline.driving_edits(self.history.id))
 
     @property
     def cases(self) -> int | None:
@@ -118,7 +112,7 @@ class GateSide(Frozen):
         snapshots = self.history.snapshots
         runs = [snapshot.repeated_runs for snapshot in snapshots]
         cards = self.study.scorecards(self.history, (*snapshots, *chain.from_iterable(runs)))
-        edits = OutputEdits(snapshots, self.study.timeline.driving_edits(self.history.id)).since_previous
+        edits = self.edits().since_previous
         first_with_output = first_points_with_output(snapshots, self.history.kind)
         card_of = partial(self.card_of, cards)
         *_, noise = noise_so_far(

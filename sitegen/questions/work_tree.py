@@ -90,7 +90,7 @@ class WorktreeEval(Frozen):
         """
         if self.history is None or self.history.without_output:
             return None
-        return next(snapshot for snapshot in reversed(self.history.snapshots) if not snapshot.deleted)
+        return self.history.snapshots[-1]
 
     @property
     def iterations(self) -> tuple[Snapshot, ...]:
