@@ -26,6 +26,7 @@ class ProblemCause(Frozen):
     message: str
     """What is wrong, as a sentence. Names and numbers in which the problems differ are omitted."""
     fix: str
+    """What to do; empty if that differs between the problems, each of which says it."""
     past: bool
     problems: tuple[Problem, ...]
     """The problems, in the order of the build; at least one."""
@@ -57,7 +58,7 @@ def causes_of(problems: Iterable[Problem]) -> tuple[ProblemCause, ...]:
             id=f"{'past' if past else 'cause'}-{hashlib.sha256(key.encode('utf-8', 'replace')).hexdigest()[:10]}",
             severity=severity,
             message=_common_message(same),
-            fix=_with_gaps({problem.fix: None for problem in same}),
+            fix=same[0].fix if len({problem.fix for problem in same}) == 1 else "",
             past=past,
             problems=tuple(same),
         )

@@ -206,7 +206,7 @@ def _unused_entries(evals: Evals) -> Iterator[Problem]:
 def _unused(entries: Sequence[UnusedEntry], path: str, eval_id: str | None) -> Iterator[Problem]:
     for entry in entries[:_MOST_ENTRIES]:
         yield Problem.of_type(
-            "unused_rule",
+            "unknown_item_field" if entry.key.startswith("lists.") else "unused_rule",
             f"{entry.text!r} of `{entry.key}` matches no field of the ground truth or of the newest output.",
             f"Did you mean {entry.near!r}?" if entry.near else "Correct it, or remove it if it is left over.",
             path=path,

@@ -36,6 +36,7 @@ PROBLEM_TYPES: Final = {
     "invalid_expected_value": ProblemType("warning", "Expected values are invalid and not scored"),
     "unexpected_documents": ProblemType("warning", "Documents of the output are not in the ground truth"),
     "missing_rules": ProblemType("warning", "A mapping or a schema is not there; outputs are scored without one"),
+    "unknown_item_field": ProblemType("warning", "Lists are paired by fields that no item has"),
     "missing_headline": ProblemType("warning", "The newest run lacks the headline of its eval"),
     "mixed_units": ProblemType("warning", "Runs seem to write a number as a share or as a percentage"),
     "newest_without_output": ProblemType("warning", "The newest iteration has no output, and is passed over"),

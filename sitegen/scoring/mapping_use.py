@@ -66,7 +66,9 @@ def mapping_use(inputs: ScoringInputs) -> MappingUse:
     by_source: dict[bool, list[UnusedEntry]] = {True: [], False: []}
     for entry in unused:
         key, text, field = entry
-        near = nearest(field[:_MAX_CHARACTERS], names) if names else None
+        within = field.removesuffix(text) if key.startswith("lists.") else ""  # keys of items are written without it
+        possible = (name.removeprefix(within) for name in names if name.startswith(within))
+        near = nearest(field.removeprefix(within)[:_MAX_CHARACTERS], possible)
         cut = [stated[:_MAX_CHARACTERS] for stated in (key, text, near or "")]
         by_source[entry in of_settings].append(UnusedEntry(*cut))
     return MappingUse(path, tuple(by_source[False]), tuple(by_source[True]))
@@ -114,15 +116,14 @@ def _mapping_entries(mapping: Mapping) -> Iterator[_Entry]:
         yield ("array_mappings", name, name)
         for column, field in items.fields.items():
             yield (f"array_mappings.{name}", f"{column}: {field}", f"{name}[*].{field}")
-    for kind, texts in mapping.field_types.items():
-        for text in texts:
-            yield (f"field_types.{kind}", text, text)
-    for category, texts in mapping.tolerance_categories.items():
-        for text in texts:
-            yield (f"tolerance_categories.{category}", text, text)
-    for key, texts in (("ignore", mapping.ignore), ("fields", tuple(mapping.fields)), ("lists", tuple(mapping.lists))):
-        for text in texts:
-            yield (key, text, text)
+    rules = [(f"field_types.{name}", texts) for name, texts in mapping.field_types.items()]
+    rules += [(f"tolerance_categories.{name}", texts) for name, texts in mapping.tolerance_categories.items()]
+    rules += [("ignore", mapping.ignore), ("fields", tuple(mapping.fields)), ("lists", tuple(mapping.lists))]
+    for key, texts in rules:
+        yield from ((key, text, text) for text in texts)
+    for path, pairing in mapping.lists.items():
+        for key, names in (("match_fields", pairing.match_fields), ("score_fields", pairing.score_fields)):
+            yield from ((f"lists.{path}.{key}", name, f"{path}[*].{name}") for name in names or ())
 
 
 def _is_used(entry: _Entry, fields: _Fields) -> bool:

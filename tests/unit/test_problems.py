@@ -25,11 +25,14 @@ def _unmapped(eval_id: str, number: int, *, past: bool = False, commit: str = "c
 
 def test_problems_without_a_type_are_one_entry_if_only_names_and_numbers_differ() -> None:
     messages = ("The document 'x' stands twice in 2 files", "The document 'y' stands twice in 2 files", "It is empty")
-    causes = causes_of(Problem("warning", message, "Correct it.") for message in messages)
-    assert [(cause.message, banner_text(cause)) for cause in causes] == [
-        ("The document … stands twice in 2 files", "The document 'x' stands twice in 2 files, and 1 more alike"),
-        ("It is empty", "It is empty"),
+    fixes = ("Did you mean 'a'?", "Did you mean 'b'?", "Correct it.")
+    causes = causes_of(Problem("warning", *said) for said in zip(messages, fixes, strict=True))
+    assert [(cause.message, banner_text(cause), cause.fix) for cause in causes] == [
+        ("The document … stands twice in 2 files", "The document 'x' stands twice in 2 files, and 1 more alike", ""),
+        ("It is empty", "It is empty", "Correct it."),
     ]
+    html = renderer_of(sample.SITE).render(problems_page(causes, (), HEAD, "main")).decode()
+    assert [unescape(html).count(fix) for fix in fixes] == [1, 1, 1]
 
 
 def test_errors_come_first_then_what_is_in_most_places_and_the_past_last() -> None:
