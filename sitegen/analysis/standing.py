@@ -17,6 +17,7 @@ from sitegen.analysis.deltas import Compared
 from sitegen.analysis.regressions import REGAINED, metric_step, step_between
 from sitegen.analysis.series import first_of_each_output, output_of, series_of
 from sitegen.config.models import MUTE_DIGITS, Mute
+from sitegen.data_files.project_files import SITE_FILES
 from sitegen.model.changes import WORSE, ChangeVerdict, MetricStep, Step
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec
@@ -389,6 +390,7 @@ def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> 
             f"A mute names no step: eval {mute.eval!r}, commit {mute.commit!r}.",
             "Correct it, or remove it from [regressions] of the configuration. The page of steps has the "
             f"commits; {MUTE_DIGITS} digits are needed.",
+            SITE_FILES[0],
         )
         for mute in mutes
         if mute not in matched

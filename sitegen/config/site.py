@@ -92,7 +92,7 @@ def missing_baseline(root: Path | None, name: str, revision: str, *, read: Read 
     prefix = "tool.sitegen." if file == "pyproject.toml" else ""
     where = _toml_line(content.decode("utf-8-sig", "replace"), prefix, ("baselines", name))
     message = f"The baseline {name!r} is the revision {revision!r}, which this clone does not have."
-    return Finding("warning", message, "Correct it, or fetch it: git fetch --tags.", line=where).in_file(file)
+    return Finding("note", message, "Correct it, or fetch it: git fetch --tags.", line=where).in_file(file)
 
 
 def _site_contents(root: Path | None, read: Read | None) -> list[tuple[str, bytes]]:

@@ -444,14 +444,15 @@ def _problem_of_headline(series: Series) -> Iterator[Problem]:
     instead = max(usual, key=runs.__getitem__, default="")
     also = f", and {runs[instead]:,} of {len(cards):,} runs have {line(instead, 60)!r}" if instead else ""
     at = series.points[-1].snapshot
-    yield Problem.of_type(
-        "missing_headline",
+    yield Problem(
+        "warning",
         f"The newest run has no number {line(missing, 60)!r}, the headline since an earlier run{also}",
         f"Write settings: {{headline: {line(instead or 'NAME', 60)}}} into the eval's entry of the manifest; an entry "
         "that is new also needs kind, dir and outputs.",
         path=at.outputs[0].path if at.outputs else None,
         commit=at.commit.sha,
         eval_id=series.info.id,
+        type="missing_headline",
     )
 
 

@@ -83,14 +83,10 @@ class MissingFiles(Frozen):
         rules = EntryRules.of(entry)
         for role, path in (("mapping", rules.mapping), ("schema", rules.schema)):
             if path and traits_of(kind).is_structured and not self._is_file(path.replace("{dir}", folder)):
-                yield Problem.of_type(
-                    "missing_rules",
-                    f"The manifest names the {role} {path!r} for {entry.id!r}, which is not there; "
-                    "it is scored without one.",
-                    self._correction(role, path, folder),
-                    path=self.layout.manifest_path,
-                    eval_id=entry.id,
-                )
+                message = f"The manifest names the {role} {path!r} for {entry.id!r}, which is not there; "
+                message += "it is scored without one."
+                fix = self._correction(role, path, folder)
+                yield Problem.of_type("missing_rules", message, fix, self.layout.manifest_path, entry.id, role)
         if entry.source:
             yield from self._source(entry, summary)
         if is_path(entry.outputs) and not entry.answered_in:
@@ -256,7 +252,7 @@ class MissingFiles(Frozen):
             )
         else:
             return
-        yield Problem.of_type("missing_source", message, fix, path=self.layout.manifest_path, eval_id=entry.id)
+        yield Problem.of_type("missing_source", message, fix, self.layout.manifest_path, entry.id, "source")
 
     def _folder(self, eval_id: str) -> str:
         """Return the first of the eval's folders that exists, or else the first one."""

@@ -285,23 +285,23 @@ class SiteWriter:
             replace(problem, past=problem.path == manifest and problem.commit != self._timeline.head.sha)
             for problem in self._timeline.problems
         )
-        return (*failures, *of_history, *unmatched(self._evals), *self._problems_of_evals())
+        return (*failures, *of_history, *self._problems_of_today())
 
-    def _problems_of_evals(self) -> Iterator[Problem]:
-        """Yield the problems of the evals; those of today's settings with their line in the manifest."""
+    def _problems_of_today(self) -> Iterator[Problem]:
+        """Yield what fits nothing and the problems of the evals; with the line of the key in the manifest."""
         lines: Mapping[Location, int] | None = None
-        for problem in chain.from_iterable(record.problems for record in self._evals.records.values()):
-            if problem.past or problem.path != f"{self._timeline.config.evals_dir}/manifest.yaml":
+        for problem in chain(unmatched(self._evals), *(record.problems for record in self._evals.records.values())):
+            if problem.past or problem.line or problem.path != self._timeline.layout.manifest_path:
                 yield problem
                 continue
             if lines is None:  # reading the file takes time, and few projects have such a problem
                 options = self._timeline.project.options
                 content = manifest_content(self._timeline.files, self._timeline.config, worktree=options.worktree)
                 lines = read_configuring_yaml(content or b"")[1]
-            settings: Location = ("evals", problem.eval_id or "", "settings")
-            keys = {key_path(at[3:]): line for at, line in lines.items() if at[:3] == settings}
-            nearest = max(filter(problem.field.startswith, keys), key=len, default="")
-            yield replace(problem, line=keys.get(nearest))
+            entry, field = ("evals", problem.eval_id), problem.field
+            keys = {key_path(at[2:]): line for at, line in lines.items() if at[:2] == entry}
+            above = (key for key in keys if field.startswith(key) or f"settings.{field}".startswith(key))
+            yield replace(problem, line=keys.get(max(above, key=len, default="")))
 
     def _later_pages(self, scored: Iterable[PagesTask]) -> Iterator[str]:
         """Yield the paths of the pages to which others lead and that later stages write."""

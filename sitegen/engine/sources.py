@@ -155,12 +155,13 @@ class EvalSources:
         listed = list(unread.items())
         for path, reason in listed[:_LISTED]:
             more = len(listed) - _LISTED if path == listed[:_LISTED][-1][0] and len(listed) > _LISTED else 0
-            yield Problem.of_type(
-                "unread_source",
+            yield Problem(
+                "note",
                 f"A file of the source cannot be shown: {reason}."
                 + (f" So it is with {more} more files." if more else ""),
                 f"Commit a PNG, JPEG, GIF or WebP picture, or a text in UTF-8, of at most {_FILE_BYTES / 1e6:.0f} MB.",
                 path=path,
                 commit=snapshot.commit.sha,
                 eval_id=self._info.id,
+                type="unread_source",
             )

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.standing import unmatched_mutes
 from sitegen.config.models import INSTRUCTIONS, EvalLimits, GateSettings, SlicedLimits
+from sitegen.data_files.project_files import SITE_FILES
 from sitegen.engine.evals import Evals
 from sitegen.engine.missing_files import MissingFiles
 from sitegen.engine.timeline import Timeline
@@ -83,16 +84,13 @@ def unmatched_redactions(evals: Evals) -> Iterator[tuple[str, Problem]]:
             message = (
                 f"No field of any eval ever had a path that {glob!r} names, under `redact` in the site's configuration."
             )
-            yield (glob, Problem.of_type("unmatched_redaction", message, fix))
-    layout = timeline.layout
+            yield (glob, Problem.of_type("unmatched_redaction", message, fix, SITE_FILES[0]))
+    manifest = timeline.layout.manifest_path
     for entry in timeline.manifest.evals:
         for glob in entry.redact:
             if not fits_any(glob, names.get(entry.id, ())):
                 message = f"No field of {entry.id!r} ever had a path that {glob!r} names, under `redact` in its entry."
-                yield (
-                    glob,
-                    Problem.of_type("unmatched_redaction", message, fix, layout.manifest_path, eval_id=entry.id),
-                )
+                yield glob, Problem.of_type("unmatched_redaction", message, fix, manifest, entry.id, "redact")
 
 
 def _instructions(timeline: Timeline, folders: Folders) -> Iterator[Problem]:
@@ -106,7 +104,8 @@ def _instructions(timeline: Timeline, folders: Folders) -> Iterator[Problem]:
     for glob in timeline.config.instructions:
         if glob not in INSTRUCTIONS and not _names_instructions(timeline, glob):
             message = f"No file ever had a path that {glob!r} names, of `instructions` in the site's configuration."
-            yield Problem.of_type("unmatched_instructions", message, "Correct the glob, or remove it.")
+            fix = "Correct the glob, or remove it."
+            yield Problem.of_type("unmatched_instructions", message, fix, SITE_FILES[0])
     for entry in timeline.manifest.evals:
         for glob in entry.instructions:
             if not _names_instructions(timeline, glob):
@@ -120,6 +119,7 @@ def _instructions(timeline: Timeline, folders: Folders) -> Iterator[Problem]:
                     fix,
                     path=timeline.layout.manifest_path,
                     eval_id=entry.id,
+                    field="instructions",
                 )
                 lines = {"sitegen.toml": {"instructions": [*timeline.config.instructions, left_out]}}
                 yield replace(problem, paste=json.dumps(lines)) if left_out else problem
@@ -137,13 +137,9 @@ def _unknown_metrics(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -
         metrics = list(summary.metrics) if summary else []
         for name in entry.thresholds if summary else ():
             if name not in metrics:
-                yield Problem.of_type(
-                    "unmatched_limit",
-                    f"The eval {entry.id!r} has a target for {name!r}, and no metric has that name.",
-                    _offer(name, metrics),
-                    path=timeline.layout.manifest_path,
-                    eval_id=entry.id,
-                )
+                message = f"The eval {entry.id!r} has a target for {name!r}, and no metric has that name."
+                fix, key = _offer(name, metrics), f"thresholds.{name}"
+                yield Problem.of_type("unmatched_limit", message, fix, timeline.layout.manifest_path, entry.id, key)
     gate = timeline.config.gate
     if gate != GateSettings():
         metrics = [name for kind in BUILTIN_KINDS for spec in all_specs(scorer(kind).metrics) for name in spec.names]
@@ -155,7 +151,7 @@ def _unknown_metrics(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -
         for noun, name, names in dict.fromkeys((noun, name, tuple(names)) for noun, name, names in limits):
             if name not in names:
                 message = f"[gate] has limits for {name!r}, and no {noun} has that name."
-                yield Problem.of_type("unmatched_limit", message, _offer(name, names))
+                yield Problem.of_type("unmatched_limit", message, _offer(name, names), SITE_FILES[0])
     for eval_id, summary in summaries.items():
         specs = all_specs(summary.specs)
         for floors in _floors(gate, summary):
@@ -167,7 +163,9 @@ def _unknown_metrics(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -
                         "unmatched_limit",
                         f"The floor of {spec.name!r} for {eval_id!r} is {floor:g}, and no value is {beyond} {best:g}.",
                         f"Write one that is not {beyond} {best:g}, in `thresholds` of the manifest or below [gate].",
-                        eval_id=eval_id,
+                        timeline.layout.manifest_path if summary.info.thresholds else SITE_FILES[0],
+                        eval_id,
+                        f"thresholds.{spec.name}" if summary.info.thresholds else "",
                     )
 
 

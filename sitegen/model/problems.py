@@ -22,8 +22,8 @@ class ProblemType(Frozen):
     severity: Severity
     summary: str
     """A description of several problems of this type together, as a sentence without a full stop."""
-    of_scores: bool = True
-    """False for a warning that does not concern scores, such as one about values that should be hidden."""
+    cost: str = ""
+    """What a warning costs that does not concern scores, such as one about values that should be hidden."""
 
 
 PROBLEM_TYPES: Final = {
@@ -40,11 +40,11 @@ PROBLEM_TYPES: Final = {
     "missing_headline": ProblemType("warning", "The newest run lacks the headline of its eval"),
     "mixed_units": ProblemType("warning", "Runs seem to write a number as a share or as a percentage"),
     "newest_without_output": ProblemType("warning", "The newest iteration has no output, and is passed over"),
-    "unmatched_redaction": ProblemType("warning", "Nothing matches a glob under `redact`", of_scores=False),
+    "unmatched_redaction": ProblemType("warning", "Nothing matches a glob under `redact`", "what should be hidden"),
     "unmatched_limit": ProblemType(
-        "warning", "Limits or thresholds name no metric or eval, or cannot be reached", of_scores=False
+        "warning", "Limits or thresholds name no metric or eval, or cannot be reached", "verdicts on targets and limits"
     ),
-    "large_site": ProblemType("warning", "The site is larger than its limit", of_scores=False),
+    "large_site": ProblemType("warning", "The site is larger than its limit", "room and time"),
     # The scores of the newest output are not affected.
     "unmapped_blanks": ProblemType("note", "Columns of the ground truth without any value are not mapped"),
     "value_elsewhere": ProblemType("note", "Omitted values are elsewhere in the output"),
@@ -129,7 +129,7 @@ class Problem(Frozen):
     commit: str | None = None
     eval_id: str | None = None
     field: str = ""
-    """Field path in the file, if it is about one value."""
+    """Field path in the file, if it is about one value; in the manifest, the key in the entry or in its settings."""
     past: bool = False
     """Whether only earlier points have it, so that nobody has to act."""
     type: str = ""
@@ -141,17 +141,11 @@ class Problem(Frozen):
 
     @classmethod
     def of_type(
-        cls,
-        type: str,
-        message: str,
-        fix: str,
-        path: str | None = None,
-        commit: str | None = None,
-        eval_id: str | None = None,
+        cls, type: str, message: str, fix: str, path: str | None = None, eval_id: str | None = None, field: str = ""
     ) -> Self:
         """Return a problem whose severity follows from its type."""
         severity = PROBLEM_TYPES[type].severity
-        return cls(severity, message, fix, path=path, commit=commit, eval_id=eval_id, type=type)
+        return cls(severity, message, fix, path=path, eval_id=eval_id, field=field, type=type)
 
     @property
     def short_commit(self) -> str:
@@ -161,5 +155,5 @@ class Problem(Frozen):
     @property
     def changes_scores(self) -> bool:
         """Whether scores of the newest output are missing, meaningless, or different because of the problem."""
-        of_scores = self.type not in PROBLEM_TYPES or PROBLEM_TYPES[self.type].of_scores
+        of_scores = self.type not in PROBLEM_TYPES or not PROBLEM_TYPES[self.type].cost
         return not self.past and self.severity != "note" and of_scores

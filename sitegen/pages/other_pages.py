@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from sitegen.analysis.causes import ProblemCause, causes_of
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import MetricSpec
-from sitegen.model.problems import Problem
+from sitegen.model.problems import PROBLEM_TYPES, Problem
 from sitegen.model.series import EvalInfo, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.pages import links
@@ -106,8 +106,10 @@ def cost(cause: ProblemCause) -> str:
     if cause.values:
         return f"{counted(cause.values, 'value')} in {evals} not scored"
     if cause.severity == "error":
-        return f"the newest scores of {evals}" if cause.evals else "what it would set"
-    return f"scores of {evals}" if cause.severity == "warning" and cause.evals else "no score"
+        return f"the newest scores of {evals}" if cause.evals else "its default is in force, or a part is missing"
+    described = PROBLEM_TYPES.get(cause.problems[0].type)
+    of_scores = f"scores of {evals}" if cause.evals else "perhaps scores"
+    return "no score" if cause.severity == "note" else (described and described.cost) or of_scores
 
 
 def blocks(causes: Iterable[ProblemCause]) -> list[tuple[str, str]]:

@@ -19,8 +19,8 @@ FIX = "Map them."
 
 def _unmapped(eval_id: str, number: int, *, past: bool = False, commit: str = "c1") -> Problem:
     message = f"{number} columns are not mapped: Heating"
-    problem = Problem.of_type("unmapped_values", message, FIX, "truth.csv", commit, eval_id)
-    return replace(problem, past=past)
+    problem = Problem.of_type("unmapped_values", message, FIX, "truth.csv", eval_id)
+    return replace(problem, commit=commit, past=past)
 
 
 def test_problems_without_a_type_are_one_entry_if_only_names_and_numbers_differ() -> None:

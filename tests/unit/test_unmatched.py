@@ -84,11 +84,13 @@ def test_results_that_are_not_there_are_a_problem_of_an_eval_without_ground_trut
             "The eval 'k' of the manifest has no results any more.",
             "Commit results below the top of the repository, or correct or remove its entry in the manifest.",
             eval_id="k",
+            line=3,
         ),
         warning(
             "The eval 'l' of the manifest never had any results.",
             "Commit results below evals/l/, or correct or remove its entry in the manifest.",
             eval_id="l",
+            line=4,
         ),
     ]
 
