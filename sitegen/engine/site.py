@@ -51,6 +51,7 @@ from sitegen.pages.regressions import regressions_page
 from sitegen.pages.suspect_truth import suspect_labels_page
 from sitegen.recognition import IF_IT_IS
 from sitegen.scoring.kinds import BUILTIN_KINDS, installed_versions, own_specs, scorer
+from sitegen.scoring.scorer import SMALLER_FILE
 from sitegen.text.keys import key_path
 from sitegen.text.plain import counted, line
 from sitegen.text.values import metric_text
@@ -124,7 +125,7 @@ class SiteWriter:
         """
         self._instructions, self._uncommitted = instructions, uncommitted
         failures = (*self._evals.failures, *instructions.failures, *failures)
-        problems = self._problems_of(failures)
+        problems = (*self._problems_of(failures), *self._unread_instructions())
         if self._is_complete and problems == self._problems:
             self._failures += self._write_pages({links.instructions(): self.pages()[links.instructions()]})
         else:
@@ -302,6 +303,16 @@ class SiteWriter:
             keys = {key_path(at[2:]): line for at, line in lines.items() if at[:2] == entry}
             above = (key for key in keys if field.startswith(key) or f"settings.{field}".startswith(key))
             yield replace(problem, line=keys.get(max(above, key=len, default="")))
+
+    def _unread_instructions(self) -> Iterator[Problem]:
+        """Yield a note on each instruction file that is too large to be read: an edit of it has no size either."""
+        for file in self._instructions.files:
+            blob = None if file.history.deleted else file.history.edits[-1].new
+            if blob and None in file.counts:
+                read = self._timeline.context.open().read_blob(blob.oid)
+                if "larger than " in read.reason:  # if it is not in this clone, its pages have failed
+                    message = f"The text of these instructions cannot be read: {read.reason}."
+                    yield Problem("note", message, SMALLER_FILE, path=file.history.path)
 
     def _later_pages(self, scored: Iterable[PagesTask]) -> Iterator[str]:
         """Yield the paths of the pages to which others lead and that later stages write."""

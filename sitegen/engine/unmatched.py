@@ -22,7 +22,6 @@ from sitegen.model.series import EvalSummary
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.mapping_use import UnusedEntry
 from sitegen.scoring.redaction import fits_any
-from sitegen.scoring.scorer import SMALLER_FILE
 from sitegen.scoring.usage import all_specs
 from sitegen.text.globs import compiled
 from sitegen.text.keys import nearest
@@ -94,13 +93,7 @@ def unmatched_redactions(evals: Evals) -> Iterator[tuple[str, Problem]]:
 
 
 def _instructions(timeline: Timeline, folders: Folders) -> Iterator[Problem]:
-    """Report globs that no instruction file ever matched, and files without a text. Default globs may match nothing."""
-    newest = {file.path: file.edits[-1].new for file in timeline.instructions if not file.deleted}
-    reads = timeline.context.open().read_blobs(blob.oid for blob in newest.values() if blob)
-    for path, read in zip((path for path, blob in newest.items() if blob), reads, strict=True):
-        if "larger than " in read.reason:  # if it is not in this clone, its pages have failed
-            message = f"The text of these instructions cannot be read: {read.reason}."
-            yield Problem("note", message, SMALLER_FILE, path=path)
+    """Report globs that no instruction file ever matched. The default globs may match nothing."""
     for glob in timeline.config.instructions:
         if glob not in INSTRUCTIONS and not _names_instructions(timeline, glob):
             message = f"No file ever had a path that {glob!r} names, of `instructions` in the site's configuration."
