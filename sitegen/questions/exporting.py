@@ -82,7 +82,8 @@ def fields(series: Series) -> DataFrame:
     """Return one row for each point and attribute, oldest point first, attributes in the order of the ground truth.
 
     Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``attribute``, the ratios that are not the
-    same number as another metric, ``tp``, ``fp``, ``fn``, ``tn`` and the four error types.
+    same number as another metric, ``tp``, ``fp`` and ``fn`` (None if these are the same number as another one), ``tn``
+    and the four error types.
     """
     same = same_numbers(series.info.nouns, series.specs)
 
@@ -153,7 +154,9 @@ def judgements(result: Result) -> DataFrame:
 
 def _frame(columns: Sequence[ExportColumn], about: Sequence[At]) -> DataFrame:
     types = {"text": "str", "integer": "int64", "real": "float64"}
-    return _typed_table([*rows_of(columns, about)], {column.name: types[column.type] for column in columns})
+    optional = {**types, "integer": "Int64"}  # which has a value for none
+    by_name = {column.name: (optional if column.optional else types)[column.type] for column in columns}
+    return _typed_table([*rows_of(columns, about)], by_name)
 
 
 def _typed_table(rows: Sequence[Any], columns: Mapping[str, str]) -> DataFrame:
