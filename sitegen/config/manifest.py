@@ -47,8 +47,9 @@ def read_manifest(content: bytes, evals_dir: str) -> Parsed[Manifest | None]:
 
     A wrong value is an error; one that is only shown, or an unknown key, is a warning.
     """
+    repeated: dict[Location, int] = {}
     try:
-        root, lines = read_configuring_yaml(content)
+        root, lines = read_configuring_yaml(content, repeated)
     except UnreadableError as error:
         return Parsed(None, (unreadable("The manifest", error),))
     if root is None:
@@ -61,7 +62,12 @@ def read_manifest(content: bytes, evals_dir: str) -> Parsed[Manifest | None]:
         message = f"evals is {describe(entries)}, a mapping from ids to entries is wanted."
         fix = "Write the id of each eval as a key below evals."
         return Parsed(None, (Finding("error", message, fix, line=lines.get(("evals",))),))
-    findings: list[Finding] = []
+    findings = [
+        Finding(
+            "warning", f"The key {key_path(key)!r} stands twice, and its last value counts", "Remove one.", line=line
+        )
+        for key, line in repeated.items()
+    ]
     for key in map(str, root):
         if key not in ("version", "evals"):
             is_evals = "evals" not in root and nearest(key, ("evals",)) is not None

@@ -88,10 +88,11 @@ def read_data(ending: str, content: bytes) -> Parsed[Value]:
     return read_json(content)
 
 
-def read_configuring_yaml(content: bytes) -> tuple[Any, KeyLines]:
+def read_configuring_yaml(content: bytes, repeated: KeyLines | None = None) -> tuple[Any, KeyLines]:
     """Return the one document as PyYAML's safe loader reads it, and the lines of its keys, five levels deep.
 
-    Raises UnreadableError, never anything else.
+    Of a key that stands twice in one mapping the last value counts. ``repeated`` receives such keys with the lines of
+    their last places. Raises UnreadableError, never anything else.
     """
     if len(content) > MAX_CONFIGURING_BYTES:
         raise UnreadableError(f"it has {len(content):,} bytes", f"Keep it under {MAX_CONFIGURING_BYTES:,} bytes.")
@@ -104,7 +105,7 @@ def read_configuring_yaml(content: bytes) -> tuple[Any, KeyLines]:
             node = loader.get_single_node()
             if node is None:
                 return None, {}
-            return loader.construct_document(node), _lines_of_keys(node)
+            return loader.construct_document(node), _lines_of_keys(node, {} if repeated is None else repeated)
         finally:
             loader.dispose()
 
@@ -285,17 +286,18 @@ def _plain_value(event: Any) -> Value:
     return fraction(text) if re.fullmatch(_FRACTION, text) else text
 
 
-def _lines_of_keys(node: Any, path: Location = ()) -> KeyLines:
+def _lines_of_keys(node: Any, repeated: KeyLines, path: Location = ()) -> KeyLines:
     """Return the line of each key and item; for a duplicate key, the line of the first."""
     lines: KeyLines = {}
     if node.id == "sequence" and len(path) < _LEVELS_WITH_LINES:
         for index, value in enumerate(node.value):
-            lines |= {(*path, index): value.start_mark.line + 1, **_lines_of_keys(value, (*path, index))}
+            lines |= {(*path, index): value.start_mark.line + 1, **_lines_of_keys(value, repeated, (*path, index))}
     if node.id == "mapping" and len(path) < _LEVELS_WITH_LINES:
         for key, value in node.value:
             if key.id == "scalar":
                 below = (*path, key.value)
-                for place, line in {below: key.start_mark.line + 1, **_lines_of_keys(value, below)}.items():
+                repeated |= {below: key.start_mark.line + 1} if below in lines else {}
+                for place, line in {below: key.start_mark.line + 1, **_lines_of_keys(value, repeated, below)}.items():
                     lines.setdefault(place, line)
     return lines
 

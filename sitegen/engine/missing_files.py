@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from posixpath import relpath, splitext
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.config.models import GROUND_TRUTHS, MAPPINGS, SCORED_FILES, EvalConfig, files_of
 from sitegen.data_files.folders import may_hold_document
 from sitegen.history.files_at_commit import Folders, source_files
@@ -80,6 +82,10 @@ class MissingFiles(Frozen):
             return
         kind = summary.info.kind
         folder = self._folder(entry.id)
+        if entry.dir and folder != self.layout.folders(entry.id)[0]:
+            message = f"The manifest names the folder {entry.dir!r} for {entry.id!r}, which is not there; "
+            message += f"files in {_described_folder(folder)} count."
+            yield replace(self._warning(entry.id, message, f"Correct `dir`, or remove it. {_IGNORED}"), field="dir")
         rules = EntryRules.of(entry)
         for role, path in (("mapping", rules.mapping), ("schema", rules.schema)):
             if path and traits_of(kind).is_structured and not self._is_file(path.replace("{dir}", folder)):
@@ -157,6 +163,8 @@ class MissingFiles(Frozen):
         place = _below(folder, RESULTS)
         of_runs = (each for each in self.layout.manifest.evals if each.id == f"{entry.id}-runs")
         has_recorded = any(traits_of(each.kind).is_recorded for each in of_runs)  # numbers of runs without outputs
+        if not (files.ground_truths or summary.headlines):
+            yield self._no_results(entry, None)
         if not files.ground_truths or has_recorded:
             return
         iterations = [

@@ -146,6 +146,8 @@ class HistoryFold:
     def report_irregular(self, commit: Commit, path: str, file_type: str) -> None:
         """Report a symbolic link or a submodule at the path of a file that would be read, or of its folder."""
         places, instruction, is_rule = self._roles(path)
+        names = {basename(glob).replace("*", "x") for glob in self.layout.site.instructions}
+        instruction = instruction or any(self.layout.is_instruction(f"{path}/{name}") for name in names)
         if places or instruction or is_rule or self.layout.hides(path):
             problem = Problem(
                 severity="note" if instruction else "warning",

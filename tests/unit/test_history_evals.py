@@ -320,6 +320,7 @@ def test_links_and_submodules_where_files_are_read_are_problems(repo):
         f"{RESULTS}/iteration-003": Submodule("1" * 40),
         "evals/other": Submodule("2" * 40),
         "CLAUDE.md": Link("AGENTS.md"),
+        "prompts/team": Submodule("3" * 40),
         "src/link": Link("x"),
         "evals/shop/notes": Link("x"),
         "evals/stall/ground_truth.csv": Link("../shop/ground_truth.csv"),
@@ -333,6 +334,7 @@ def test_links_and_submodules_where_files_are_read_are_problems(repo):
         ("warning", "This is a symbolic link, which is not followed.", output(2), sha),
         ("warning", "This is a submodule, which is not followed.", f"{RESULTS}/iteration-003", sha),
         ("warning", "This is a symbolic link, which is not followed.", "evals/stall/ground_truth.csv", sha),
+        ("note", "This is a submodule, which is not followed.", "prompts/team", sha),
     ]
 
 
