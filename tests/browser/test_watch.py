@@ -81,7 +81,7 @@ def test_an_edit_of_an_output_is_the_first_thing_on_the_open_page_until_it_is_co
     expect(report.get_by_role("heading", level=1)).not_to_contain_text("iteration-001")
     for wrong in (10, 3):
         repo.put(OUTPUT, output(dict.fromkeys(PLANTS[:wrong], 8)))
-        expect(flipped(page, "broken")).to_have_text(f"{wrong}")
+        expect(flipped(page, "broken")).to_have_text(f"{wrong} values")
     expect(report.get_by_role("heading", level=1)).to_contain_text("iteration-001")
     repo.commit({OUTPUT: output(dict.fromkeys(PLANTS[:3], 8))}, message="Measure again")
     expect(first).to_contain_text("None in what the site is made from")
@@ -91,7 +91,7 @@ def test_an_edit_of_an_output_is_the_first_thing_on_the_open_page_until_it_is_co
 def test_the_page_keeps_its_place_its_filters_and_what_the_reader_unfolded(repo, address, open_page):
     repo.put(OUTPUT, output(dict.fromkeys(PLANTS[:30], 8)))
     page = open_page(address)
-    expect(flipped(page, "broken")).to_have_text("30")
+    expect(flipped(page, "broken")).to_have_text("30 values")
     page.goto(f"{address}{REPORT}#q=plant-1")
     rows = page.locator(".disc tbody tr:visible")
     expect(rows).to_have_count(10)
@@ -108,7 +108,7 @@ def test_the_page_keeps_its_place_its_filters_and_what_the_reader_unfolded(repo,
     repo.commit({OUTPUT: output(dict.fromkeys(PLANTS[:30], 8))}, message="Measure again")
     repo.put(OUTPUT, output(dict.fromkeys(PLANTS[:10], 8)))
     page.goto(address)
-    expect(flipped(page, "fixed")).to_have_text("20")
+    expect(flipped(page, "fixed")).to_have_text("20 values")
     page.goto(f"{address}{REPORT}")
     fixed, lists = page.locator("details", has_text="Fixed since"), page.locator("details.pairing")
     fixed.locator("summary").click()
@@ -124,7 +124,7 @@ def test_a_wrong_configuration_is_said_on_every_page_and_loads_none_until_it_is_
     page, methods = open_page(address), open_page(f"{address}methods.html")
     methods.evaluate("() => { window.marked = true; }")
     repo.put(OUTPUT, output({PLANTS[0]: 8}))
-    expect(flipped(page, "broken")).to_have_text("1")
+    expect(flipped(page, "broken")).to_have_text("1 value")
     heading, banner = page.get_by_role("heading", level=1), page.get_by_role("alert")
     repo.put("sitegen.toml", 'redcat = "<b>Plants</b>"\n')
     expect(banner).to_have_text("The key 'redcat' is not known.\n  at: sitegen.toml:1\n  do: Did you mean 'redact'?")
@@ -145,10 +145,10 @@ def test_a_page_that_nobody_sees_holds_no_connection_and_catches_up_when_it_is_s
     page.evaluate(hide, True)
     other = open_page(address)
     repo.put(OUTPUT, output({PLANTS[0]: 8}))
-    expect(flipped(other, "broken")).to_have_text("1")
+    expect(flipped(other, "broken")).to_have_text("1 value")
     assert page.evaluate("() => window.marked")
     page.evaluate(hide, False)
-    expect(flipped(page, "broken")).to_have_text("1")
+    expect(flipped(page, "broken")).to_have_text("1 value")
 
 
 def test_when_the_watch_ends_the_page_says_so(repo, open_page):
