@@ -118,31 +118,32 @@ class _InstructionWork:
     def _count(self, indices: Sequence[int]) -> None:
         first = self._edits[0].old  # the text that a file had before it was followed counts as added
         before = text_stats(self._repository.read_blob(first.oid).content or b"") if first else TextStats(0, 0)
-        for (index, patch), outlines in zip(self._patches(indices), self._outlines(indices), strict=True):
+        for (index, patch), (old, new) in zip(self._patches(indices), self._outlines(indices), strict=True):
             read = read_patch(patch)
-            # No size is computed from a patch that cannot be read.
-            counts = None if read.binary or read.unread else read.counts
+            # No size is computed from a patch or a text that cannot be read.
+            counts = None if read.binary or read.unread or new is None else read.counts
             if counts is not None and index == 0:
                 words = None if counts.words is None else counts.words + (before.words or 0)
                 counts = counts._replace(added=counts.added + (before.lines or 0), words=words)
-            self._counted[index] = CountedEdit(counts=counts, sections=touched_sections(read.hunks, *outlines))
+            self._counted[index] = CountedEdit(
+                counts=counts, sections=touched_sections(read.hunks, old or NO_TEXT, new or NO_TEXT)
+            )
 
     def _patches(self, indices: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         edits = [self._edits[index] for index in indices]
         return zip(indices, self._repository.patches(edits, self._task.context.instructions), strict=True)
 
-    def _outlines(self, indices: Sequence[int]) -> Iterator[tuple[Outline, Outline]]:
-        """Yield the sections of the text before and after each of these edits.
+    def _outlines(self, indices: Sequence[int]) -> Iterator[tuple[Outline | None, Outline | None]]:
+        """Yield the sections of the text before and after each of these edits; None for one that cannot be read.
 
         The text after an edit is usually the text before the next edit, so equal neighbours are read and parsed once.
         """
         edits = [self._edits[index] for index in indices]
         oids = [blob.oid if blob else None for edit in edits for blob in (edit.old, edit.new)]
-        contents = self._repository.read_blobs([oid for oid, _ in groupby(oids) if oid])
+        reads = self._repository.read_blobs([oid for oid, _ in groupby(oids) if oid])
+        outlines = (None if read.content is None else outline(read.content) for read in reads)
         sides = (
-            side
-            for oid, same in groupby(oids)
-            for side in repeat(outline(next(contents).content or b"") if oid else NO_TEXT, len(list(same)))
+            side for oid, same in groupby(oids) for side in repeat(next(outlines) if oid else NO_TEXT, len(list(same)))
         )
         return zip(sides, sides, strict=True)
 

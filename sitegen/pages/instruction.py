@@ -97,7 +97,7 @@ class CountedEdit(NamedTuple):
     """How much text an edit of an instruction file changed, and where."""
 
     counts: PatchCounts | None
-    """None: the patch cannot be read."""
+    """None: the patch or the text after it cannot be read."""
     sections: tuple[str, ...]
     """Headings of the sections that the edit touched."""
 
