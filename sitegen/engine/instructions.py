@@ -154,6 +154,7 @@ class _InstructionWork:
             "instruction file",
             "edit",
             templates=self._task.context.templates,
+            largest_file=self._task.context.limits.max_blob_bytes,
             path=self._history.path,
             edit_and_the_one_before=self._edits[max(0, index - 1) : index + 1],
             index=index,

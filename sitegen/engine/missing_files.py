@@ -83,8 +83,7 @@ class MissingFiles(Frozen):
         kind = summary.info.kind
         folder = self._folder(entry.id)
         if entry.dir and folder != self.layout.folders(entry.id)[0]:
-            message = f"The manifest names the folder {entry.dir!r} for {entry.id!r}, which is not there; "
-            message += f"files in {_described_folder(folder)} count."
+            message = f"The folder {entry.dir!r} of {entry.id!r} is not there; {_described_folder(folder)} counts."
             yield replace(self._warning(entry.id, message, f"Correct `dir`, or remove it. {_IGNORED}"), field="dir")
         rules = EntryRules.of(entry)
         for role, path in (("mapping", rules.mapping), ("schema", rules.schema)):

@@ -307,11 +307,10 @@ class SiteWriter:
     def _unread_instructions(self) -> Iterator[Problem]:
         """Yield a note on each instruction file that is too large to be read: an edit of it has no size either."""
         for file in self._instructions.files:
-            blob = None if file.history.deleted else file.history.edits[-1].new
-            if blob and None in file.counts:
-                read = self._timeline.context.open().read_blob(blob.oid)
-                if "larger than " in read.reason:  # if it is not in this clone, its pages have failed
-                    message = f"The text of these instructions cannot be read: {read.reason}."
+            if not file.history.deleted and None in file.counts and (blob := file.history.edits[-1].new):
+                reason = self._timeline.context.open().read_blob(blob.oid).reason
+                if "larger than " in reason:  # if it is not in this clone, its pages have failed
+                    message = f"The text of these instructions cannot be read: {reason}."
                     yield Problem("note", message, SMALLER_FILE, path=file.history.path)
 
     def _later_pages(self, scored: Iterable[PagesTask]) -> Iterator[str]:

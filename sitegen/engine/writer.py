@@ -44,7 +44,10 @@ INPUTS_OF: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "case": ("report", "answered", "notes"),
     },
     "instruction file": {
-        "edit": ("templates", "path", "edit_and_the_one_before", "index", "is_short", "effects", "thickens")
+        "edit": (
+            *("templates", "largest_file", "path", "edit_and_the_one_before", "index"),
+            *("is_short", "effects", "thickens"),
+        )
     },
     "hundred commits": {"commit": ("templates", "commit")},
     "list": {"page of commits": ("templates", "commits")},

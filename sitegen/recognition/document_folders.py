@@ -117,12 +117,11 @@ def _truths(by_folder: Mapping[str, Sequence[TrackedFile]], read: Reader) -> Ite
     for folder in sorted(by_folder, key=lambda folder: (not is_truth_by_name(folder), folder)):
         names = names_of_documents(file.path.removeprefix(f"{folder}/") for file in by_folder[folder])
         expected = dict(zip(names.values(), by_folder[folder], strict=True))
-        is_by_name = is_truth_by_name(folder)
         is_of_answers = is_result_by_name(f"{folder}/") or MODEL.search(basename(folder))
-        if folder and (is_by_name or not (is_of_answers or any(map(is_truth_by_name, expected)))):
+        if folder and (is_truth_by_name(folder) or not (is_of_answers or any(map(is_truth_by_name, expected)))):
             yield folder, expected
-    in_files = [file for own in by_folder.values() for file in own if is_truth_by_name(file.name)]
-    in_files = [file for file in in_files if file.ending == "json"]
+    files = (file for own in by_folder.values() for file in own)
+    in_files = [file for file in files if file.ending == "json" and is_truth_by_name(file.name)]
     for file in sorted(in_files, key=lambda file: (file.path.count("/"), file.path))[:_MOST_FILES]:
         value = value_of("json", read(file.path) or b"")
         rows = map(members, value if isinstance(value, list) else documents_by_name(value))
@@ -143,14 +142,13 @@ def _of_nearest_truth(truths: Mapping[str, Documents], files: Iterable[TrackedFi
     for folder, own in grouped((file.folder, file) for file in sorted(files, key=lambda file: file.path)).items():
         called = [{file.stem, file.name.partition(".")[0], basename(folder)} for file in own]
         for above in PurePath(folder, "_").parents:
-            near = [
+            if near := [
                 truth
                 for truth in below.get(above, ())
                 if sum(not words[truth].isdisjoint(each) for each in called) >= _LEAST_SHARE * len(own)
-            ]
-            for truth in near:
-                found[truth] += own
-            if near:
+            ]:
+                for truth in near:
+                    found[truth] += own
                 break
     return found
 
