@@ -64,7 +64,7 @@ def read_manifest(content: bytes, evals_dir: str) -> Parsed[Manifest | None]:
         return Parsed(None, (Finding("error", message, fix, line=lines.get(("evals",))),))
     findings = [
         Finding(
-            "warning", f"The key {key_path(key)!r} stands twice, and its last value counts", "Remove one.", line=line
+            "warning", f"The key {key_path(key)!r} stands twice, and its last value counts.", "Remove one.", line=line
         )
         for key, line in repeated.items()
     ]
