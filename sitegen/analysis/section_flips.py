@@ -65,32 +65,20 @@ FIELDS: Final = 6  # that are listed for a section: first those that flipped mor
 SECTIONS: Final = 40  # that are listed: those with whose edits most broke come first
 
 
-class FieldFlips(Frozen):
-    """How often a field flipped with the edits of one section."""
+class SectionFlips(Frozen):
+    """What flipped with the edits of a section of an instruction file: all fields together, or one of them."""
 
-    attribute: str
+    name: str
+    """The headings of the section, empty for the part before the first heading; or the attribute."""
     edits: int
-    """Number of edits of the section across which any cell of the field flipped."""
+    """Number of edits of the section that have output before and after; across which the field flipped."""
     elsewhere: int
-    """Number of other edits of the file across which the field flipped."""
+    """The same of the other edits of the file."""
     fixed: int
     broken: int
     """Number of cells, over the edits of the section and all evals."""
-
-
-class SectionFlips(Frozen):
-    """A section of an instruction file, and the fields that flipped with its edits."""
-
-    path: str
-    """The headings of the section; empty for the part before the first heading."""
-    edits: int
-    """Number of edits that touched the section and have output before and after."""
-    elsewhere: int
-    """Number of edits of the file that did not touch the section and have output before and after."""
-    fixed: int
-    broken: int
-    fields: tuple[FieldFlips, ...]
-    more: int
+    fields: tuple[SectionFlips, ...] = ()
+    more: int = 0
     """Number of further fields that flipped with the section."""
 
 
@@ -117,7 +105,7 @@ def section_flips(
     paths = dict.fromkeys(path for touched, _, _ in edits for path in sorted(touched))
     everywhere = Counter(attribute for _, fixed, broken in edits for attribute in {*fixed, *broken})
     rows = [_flips_of_section(path, edits, everywhere) for path in paths]
-    rows.sort(key=lambda row: (-row.broken, -row.edits, -len(row.fields), row.path))
+    rows.sort(key=lambda row: (-row.broken, -row.edits, -len(row.fields), row.name))
     return tuple(rows[:SECTIONS]), max(0, len(rows) - SECTIONS)
 
 
@@ -132,19 +120,19 @@ def _flips_of_section(path: str, edits: Sequence[_EditFlips], everywhere: Counte
     fixed, broken = _summed(fixed for fixed, _ in inside), _summed(broken for _, broken in inside)
     here = Counter(name for fixed_here, broken_here in inside for name in {*fixed_here, *broken_here})
     fields = [
-        FieldFlips(
-            attribute=name, edits=number, elsewhere=everywhere[name] - number, fixed=fixed[name], broken=broken[name]
+        SectionFlips(
+            name=name, edits=number, elsewhere=everywhere[name] - number, fixed=fixed[name], broken=broken[name]
         )
         for name, number in here.items()
     ]
 
-    def most_associated_first(field: FieldFlips) -> tuple[float, int, str]:
+    def most_associated_first(field: SectionFlips) -> tuple[float, int, str]:
         usual = field.elsewhere / outside if outside else 0.0
-        return usual - field.edits / len(inside), -field.fixed - field.broken, field.attribute
+        return usual - field.edits / len(inside), -field.fixed - field.broken, field.name
 
     fields.sort(key=most_associated_first)
     return SectionFlips(
-        path=path,
+        name=path,
         edits=len(inside),
         elsewhere=outside,
         fixed=fixed.total(),

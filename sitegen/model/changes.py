@@ -221,22 +221,8 @@ WORSE: Final[tuple[StepStatus, ...]] = ("fell", "open", "behind", "new")
 LEVELS: Final[tuple[StepStatus, ...]] = ("open", "fixed", "better")
 
 
-class MetricStep(Frozen):
-    """One metric at a step: its levels before and after, which are means over points."""
-
-    name: str
-    before: float
-    after: float
-    points: float
-    """The change in hundredths of the metric's range, positive if it is for the better; comparable between metrics."""
-
-
-EditedFile: TypeAlias = tuple[str, str]
-"""An edit of an instruction file: the path after the edit, and the id of the commit."""
-
-
 class Moved(Frozen):
-    """The mean number of errors over the nearest points on either side of a step."""
+    """A number on either side of a step: the mean number of errors over the nearest points."""
 
     name: str
     """An error type, or an attribute."""
@@ -247,6 +233,17 @@ class Moved(Frozen):
     def change(self) -> float:
         """After minus before."""
         return self.after - self.before
+
+
+class MetricStep(Moved):
+    """One metric at a step: its levels before and after, which are means over points."""
+
+    points: float
+    """The change in hundredths of the metric's range, positive if it is for the better; comparable between metrics."""
+
+
+EditedFile: TypeAlias = tuple[str, str]
+"""An edit of an instruction file: the path after the edit, and the id of the commit."""
 
 
 class Step(Frozen):
