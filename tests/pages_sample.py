@@ -299,8 +299,6 @@ def snapshot(number: int, at: Commit, cause: tuple[Cause, ...] = ("outputs",), *
         outputs=(Blob(f"evals/waybills/results/{label}/extracted.json", f"{number:040x}"),),
         ground_truth=Blob("evals/waybills/ground_truth.csv", "a" * 40),
         mapping=Blob("evals/field_mapping.yaml", "b" * 40),
-        schema=None,
-        settings="{}",
     )
     return replace(base, **more)
 

@@ -149,6 +149,7 @@ def slice_rows(card: Scorecard, spec: MetricSpec) -> list[SliceRow]:
         SliceRow(
             axis=encodable(axis),
             value=encodable(BETWEEN.join(part.values)),
+            axes={name: encodable(value) for name, value in part.where.items()},
             headline=part.value,
             interval=(part.interval.low, part.interval.high) if part.interval else None,
             cases=part.cases,
@@ -321,7 +322,9 @@ def _part(card: Scorecard, documents: Sequence[DocumentScore], differ: Sequence[
     documents = [
         replace(
             document,
-            id=BETWEEN.join(filter(None, (document.unit, *(document.axes.get(axis, "") for axis in differ)))),
+            id=BETWEEN.join(
+                filter(None, (document.unit, *(document.axes.get(axis, "") for axis in differ), document.repeat))
+            ),
             case=document.unit,
         )
         for document in documents

@@ -244,7 +244,7 @@ class _EvalPages:
         if tree:
             writer.write(tree.path, self._renderer.render(tree), key)
         if result.data is not None or view.leaves_anything_out:
-            data = results_json(result, self._info, snapshot, view.specs[0])
+            data = results_json(result, view.info, snapshot, view.specs[0])
             writer.write(links.report_data(self._info.id, snapshot.slug), data, key)
         writer.write(view.page.path, self._renderer.render(view.page), key)
 

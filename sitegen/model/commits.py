@@ -12,12 +12,12 @@ class Commit(Frozen):
 
     sha: str
     """Full object id: 40 hex digits, or 64 in a SHA-256 repository. ``worktree`` for the uncommitted state."""
-    position: int
+    position: int = 0
     """0 for the root; grows by one along the first-parent line."""
-    author: str
-    committed_at: str
+    author: str = ""
+    committed_at: str = ""
     """ISO 8601 with the committer's offset, for example ``2026-02-05T23:59:08-08:00``."""
-    subject: str
+    subject: str = ""
     body: str = ""
 
     @property

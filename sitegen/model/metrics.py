@@ -125,11 +125,13 @@ class Nouns(Frozen):
     which also has ``accuracy``."""
     letters: ErrorWords = ("O", "H", "W", "F")
     """A letter for each error type, shown beside its colour, because colour alone must not carry the meaning."""
+    same: tuple[str, ...] = ()
+    """The counts and ratios that are the same number as a metric or as each other, which data files leave null."""
 
     @property
     def counts_false_positives(self) -> bool:
         """Whether false positives and false negatives are counted apart; answers are only right or wrong."""
-        return "accuracy" not in (self.ratios or ()) and not self.are_verdicts
+        return "fp" not in self.same
 
     @property
     def are_verdicts(self) -> bool:

@@ -149,6 +149,8 @@ class DocumentScore(Frozen):
     """The case, if several variants or models answered it, each of which is a document; empty if it is the id."""
     axes: dict[str, str] = field(default_factory=dict)
     """What answers can be grouped by -> its value here: ``variant``, ``model``, and the tags of the case."""
+    repeat: str = ""
+    """Which of several answers to the case this is; empty if these are one document."""
     cost: float | None = None
     """US dollars that its answers took together; None unless all of them state it."""
     latency: float | None = None

@@ -36,10 +36,10 @@ class Snapshot(Frozen):
     """What changed since this iteration was last scored; ``outputs`` is first if it is among them."""
     outputs: tuple[Blob, ...]
     """The files of the output, by path; empty if the output is missing from the iteration."""
-    ground_truth: Blob | None
-    mapping: Blob | None
-    schema: Blob | None
-    settings: str
+    ground_truth: Blob | None = None
+    mapping: Blob | None = None
+    schema: Blob | None = None
+    settings: str = "{}"
     """The settings of the eval, as canonical JSON: all that scoring depends on besides blobs."""
     recorded: Blob | None = None
     """``eval-results.json`` beside the output."""

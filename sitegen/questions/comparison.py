@@ -109,13 +109,10 @@ def compare_results(info: EvalInfo, results: Sequence[Result], names: Sequence[s
             iteration=0,
             label=name,
             slug=name,
-            commit=Commit(sha=WORKTREE, position=0, author="", committed_at="", subject=""),
+            commit=Commit(WORKTREE),
             cause=("outputs",),
             outputs=(Blob(name, name),),
             ground_truth=Blob(name, name),
-            mapping=None,
-            schema=None,
-            settings="{}",
         )
         for name in names
     )
@@ -153,10 +150,8 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
             if lacking := [label for label, part in zip(labels, parts, strict=True) if not part.scorecard.documents]:
                 where, fix = ", ".join(lacking), f"Its values: sitegen history {eval_id} --by {next(iter(wanted))}"
                 raise ConfigurationError(f"No answer has {only}.", where=where, fix=fix)
-            info, named = (
-                EvalInfo(id=eval_id, name=eval_id, kind=history.kind),
-                [f"{label}, {only}" for label in labels],
-            )
+            info = EvalInfo(id=eval_id, name=eval_id, kind=history.kind)
+            named = [f"{label}, {only}" for label in labels]
             return ComparisonDocument(changes=compare_results(info, parts, named)), _thresholds_of(study)
         series = study.series(history)
         places = [history.snapshots.index(snapshot) for snapshot in snapshots]

@@ -16,13 +16,13 @@ from sitegen.importers.case import BETWEEN
 from sitegen.model.changes import Interval, MetricDelta
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
-from sitegen.model.outcomes import ERROR_TYPES, Value
-from sitegen.model.scorecards import ANSWERERS
+from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Point, Series
 from sitegen.model.timeline import ROLES, Role
 from sitegen.model.usage import RunUsage
 from sitegen.pages import links
 from sitegen.questions.comparison_files.changes import document_headline
+from sitegen.scoring.results_file import of_answer
 from sitegen.stats.counts import APART, CELLS
 from sitegen.text.plain import encodable
 from sitegen.text.values import as_json
@@ -90,12 +90,8 @@ def counts_at(path: str) -> tuple[ExportColumn, ...]:
     """Return the columns of the counts at a path of attributes; None if another one is the same number."""
 
     def count(name: str) -> ExportColumn:
-        of, may_be_same = attrgetter(f"{path}.{name}"), name in APART
-        return integer(
-            name,
-            lambda at: None if may_be_same and not at.series.info.nouns.counts_false_positives else of(at),
-            optional=may_be_same,
-        )
+        of = attrgetter(f"{path}.{name}")
+        return integer(name, lambda at: None if name in at.series.info.nouns.same else of(at), optional=name in APART)
 
     return tuple(map(count, (*CELLS, *ERROR_TYPES)))
 
@@ -124,12 +120,6 @@ def _by_cause(role: Role) -> ExportColumn:
 
 def _usage(at: At) -> RunUsage:
     return at.point.scorecard.usage or RunUsage()
-
-
-def _tags(at: At) -> str | None:
-    """Return the tags of a document as a JSON object."""
-    tags: Value = {axis: value for axis, value in at.part.axes.items() if axis not in ANSWERERS}
-    return as_json(tags) if tags else None
 
 
 _AT: Final = (ExportColumn("eval_id", lambda at: at.series.info.id), integer("point", lambda at: at.index))
@@ -210,7 +200,10 @@ TABLES: Final = (
             ExportColumn("status", lambda at: at.part.status),
             ExportColumn("variant", lambda at: at.part.axes.get("variant"), optional=True),
             ExportColumn("model", lambda at: at.part.axes.get("model"), optional=True),
-            ExportColumn("tags", _tags, optional=True),
+            ExportColumn("repeat", lambda at: at.part.repeat or None, optional=True),
+            ExportColumn(
+                "tags", lambda at: as_json(tags) if (tags := of_answer(at.part)["tags"]) else None, optional=True
+            ),
             real("score", lambda at: document_headline(at.series.specs[0].name, at.part)),
             real("cost", lambda at: at.part.cost),
             real("latency", lambda at: at.part.latency),
@@ -225,6 +218,8 @@ TABLES: Final = (
             *_AT,
             ExportColumn("axis", lambda at: at.part[0]),
             ExportColumn("slice", lambda at: BETWEEN.join(at.part[1].values)),
+            ExportColumn("variant", lambda at: at.part[1].where.get("variant"), optional=True),
+            ExportColumn("model", lambda at: at.part[1].where.get("model"), optional=True),
             real("score", lambda at: at.part[1].value),
             *_interval(lambda at: at.part[1].interval),
             real("change", lambda at: at.part[1].change),

@@ -35,7 +35,7 @@ from sitegen.questions.export_tables import (
     real,
     rows_of,
 )
-from sitegen.stats.counts import CountRatio, in_file_order, same_numbers
+from sitegen.stats.counts import CountRatio, in_file_order
 from sitegen.text.plain import encodable, spreadsheet_safe
 from sitegen.text.values import json_value
 
@@ -85,7 +85,6 @@ def fields(series: Series) -> DataFrame:
     same number as another metric, ``tp``, ``fp`` and ``fn`` (None if these are the same number as another one), ``tn``
     and the four error types.
     """
-    same = same_numbers(series.info.nouns, series.specs)
 
     def ratio(of_counts: CountRatio) -> ExportColumn:
         return real(of_counts.name, lambda at: of_counts.of(at.part.counts))
@@ -93,7 +92,7 @@ def fields(series: Series) -> DataFrame:
     columns = (
         *_PLACE,
         ExportColumn("attribute", lambda at: at.part.attribute),
-        *(ratio(each) for each in in_file_order() if each.name not in same),
+        *(ratio(each) for each in in_file_order() if each.name not in series.info.nouns.same),
         *counts_at("part.counts"),
     )
     of_points = (point.scorecard.fields for point in series.points)
@@ -104,14 +103,16 @@ def slices(series: Series) -> DataFrame:
     """Return one row for each point and each group of answers with one value on an axis, oldest point first.
 
     Columns: ``iteration``, ``label``, ``commit``, ``committed_at`` (UTC), ``axis`` (``variant``, ``model``, both with a
-    comma between, or a tag), ``slice`` (the value, as in ``short · mini``), the headline under its name, ``cases``,
-    ``cost`` (US dollars) and ``latency`` (seconds).
+    comma between, or a tag), ``slice`` (the value, as in ``short · mini``), ``variant`` and ``model`` (None along other
+    axes), the headline under its name, ``cases``, ``cost`` (US dollars) and ``latency`` (seconds).
     """
     headline = series.specs[0]
     columns = (
         *_PLACE,
         ExportColumn("axis", lambda at: at.part.axis),
         ExportColumn("slice", lambda at: at.part.value),
+        ExportColumn("variant", lambda at: at.part.axes.get("variant")),
+        ExportColumn("model", lambda at: at.part.axes.get("model")),
         real(headline.name, lambda at: at.part.headline),
         integer("cases", lambda at: at.part.cases),
         real("cost", lambda at: at.part.cost),
@@ -126,17 +127,17 @@ def judgements(result: Result) -> DataFrame:
 
     Columns: ``document``, ``path``, ``attribute``, ``outcome``, ``expected``, ``actual`` (Python values, None for a
     missing value) and ``note``. Answers that can be grouped also have ``case`` and a column for each axis: ``variant``,
-    ``model`` and the tags, None where a case lacks the tag.
+    ``model``, ``repeat`` and the tags, None where a case lacks the tag.
     """
     own = Judgement.__struct_fields__
     axes = {
         document.id: {
             name: encodable(value)
-            for name, value in {"case": document.unit, **document.axes}.items()
-            if name not in own
+            for name, value in {"case": document.unit, "repeat": document.repeat, **document.axes}.items()
+            if value and name not in own
         }
         for document in result.scorecard.documents
-        if document.axes
+        if document.axes or document.repeat
     }
     texts = ("document", "path", "attribute", "outcome", "note")
     rows = [

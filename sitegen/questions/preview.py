@@ -115,13 +115,7 @@ def report_file(verified: Verified, metadata: Metadata, data: str) -> bytes:
     It shows as many discrepancies of each type as a report of the site does. Raises ConfigurationError if a template
     of the project is wrong.
     """
-    scored = Commit(
-        sha=WORKTREE,
-        position=0,
-        author="",
-        committed_at="",
-        subject=f"Scored {metadata.timestamp}" if metadata.timestamp else "Work tree",
-    )
+    scored = Commit(WORKTREE, subject=f"Scored {metadata.timestamp}" if metadata.timestamp else "Work tree")
     snapshot = replace(verified.snapshot, commit=scored, recorded_at=metadata.timestamp)
     if metadata.iteration is not None:
         snapshot = replace(snapshot, iteration=metadata.iteration, label=f"iteration-{metadata.iteration:03d}")

@@ -16,7 +16,7 @@ from sitegen.questions.verify import Verified, verify_iterations
 from sitegen.questions.work_tree import iterations
 from sitegen.scoring.kinds import nouns_of, specs_of_results
 from sitegen.scoring.results_file import Metadata, ResultsDocument
-from sitegen.stats.counts import errors_by_type, ratios, same_numbers
+from sitegen.stats.counts import errors_by_type, ratios
 from sitegen.text.plain import encodable
 from sitegen.text.values import to_json_bytes
 
@@ -113,8 +113,7 @@ def _update_aggregate(verified: Verified, metadata: Metadata) -> None:
 def _aggregate_line(verified: Verified, timestamp: str | None) -> dict[str, Any]:
     card = verified.result.scorecard
     errors = errors_by_type(card.counts)
-    specs = specs_of_results(verified.result)
-    same = same_numbers(nouns_of(card.kind, specs), specs)
+    same = nouns_of(card.kind, specs_of_results(verified.result)).same
     named_ratios = ratios(card.counts, same)
     return {
         "iteration": verified.iteration,

@@ -73,13 +73,9 @@ class Verified(Frozen):
             iteration=self.iteration or 0,
             label=self.outputs[0].parent.name if self.iteration else self.outputs[0].name,
             slug="report",
-            commit=Commit(sha=WORKTREE, position=0, author="", committed_at="", subject="Work tree"),
+            commit=Commit(WORKTREE, subject="Work tree"),
             cause=("outputs",),
             outputs=tuple(Blob(str(path), "") for path in inside),
-            ground_truth=None,
-            mapping=None,
-            schema=None,
-            settings="{}",
         )
 
     def saved_name(self, output: Path) -> str:

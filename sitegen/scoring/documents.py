@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar
 
 from msgspec import structs
 
 from sitegen.model.frozen import FrozenObject
-from sitegen.model.metrics import Counts
+from sitegen.model.metrics import Counts, Nouns
 from sitegen.model.scorecards import Kappa, Mark, MarkedText, Result, SpansPanel, Status
 from sitegen.scoring.kinds import nouns_of, specs_of_results
 from sitegen.scoring.responses.document import responses_document
-from sitegen.scoring.results_file import FieldCounts, Metadata, ProblemRow, ResultsDocument, field_row, fields_document
+from sitegen.scoring.results_file import (
+    FieldCounts,
+    Metadata,
+    OfAnswer,
+    ProblemRow,
+    ResultsDocument,
+    field_row,
+    fields_document,
+    of_answer,
+)
 from sitegen.stats import counts as stats
 from sitegen.text.values import as_text, json_value
 
@@ -113,13 +122,10 @@ def _highlight_numbers(counts: Counts) -> HighlightNumbers:
     )
 
 
-class CaseRow(FrozenObject):
+class CaseRow(OfAnswer):
     """One case, as one variant and model answered it."""
 
     id: str
-    case: str
-    variant: str | None
-    model: str | None
     score: float | None
     tp: int
     fp: int | None
@@ -142,11 +148,9 @@ class JudgedDocument(ResultsDocument):
     """Over the cases that both judged; None if there are fewer than two, or if all have one verdict."""
 
 
-def judged_document(result: Result, shared: Mapping[str, Any]) -> JudgedDocument:
-    """Make the document of one result. ``shared``: what the documents of all kinds have."""
+def judged_document(result: Result, shared: Mapping[str, Any], same: Collection[str]) -> JudgedDocument:
+    """Make the document of one result. ``shared``: what the documents of all kinds have; ``same``: as in ``Nouns``."""
     card = result.scorecard
-    specs = specs_of_results(result)
-    same = stats.same_numbers(nouns_of(card.kind, specs), specs)
     judges: Any = {case["id"]: tuple(case["judges"]) for case in json_value(result.data)}
     return JudgedDocument(
         **shared,
@@ -157,12 +161,10 @@ def judged_document(result: Result, shared: Mapping[str, Any]) -> JudgedDocument
         cases=tuple(
             CaseRow(
                 id=document.id,
-                case=document.unit,
-                variant=document.axes.get("variant"),
-                model=document.axes.get("model"),
                 score=dict(document.metrics)["score"],
                 **stats.cells(document.counts, same),
                 judges=judges.get(document.id, ()),
+                **of_answer(document),
             )
             for document in card.documents
         ),
@@ -197,14 +199,6 @@ def recorded_document(result: Result, shared: Mapping[str, Any]) -> RecordedDocu
     )
 
 
-_DOCUMENTS: Final[dict[str, Callable[[Result, Mapping[str, Any]], ResultsDocument]]] = {
-    "highlights": highlights_document,
-    "judged": judged_document,
-    "recorded": recorded_document,
-}
-"""By kind; ``fields`` has the document of all others."""
-
-
 def results_document(
     result: Result,
     *,
@@ -212,11 +206,12 @@ def results_document(
     metadata: Metadata,
     thresholds: Mapping[str, float] = {},
     methods: Sequence[str] = (),
+    nouns: Nouns | None = None,
 ) -> ResultsDocument:
     """Return the document of one result.
 
-    ``methods``: the scoring methods that a result of kind ``responses`` reports; empty for all. Raises
-    ConfigurationError if there is no such method.
+    ``nouns``: those of its series, if it is a point of one. ``methods``: the scoring methods that a result of kind
+    ``responses`` reports; empty for all. Raises ConfigurationError if there is no such method.
     """
     card = result.scorecard
     problems = tuple(
@@ -232,4 +227,8 @@ def results_document(
     }
     if card.kind == "responses":
         return responses_document(result, shared, thresholds, methods)
-    return _DOCUMENTS.get(card.kind, fields_document)(result, shared)
+    if card.kind == "judged":
+        return judged_document(result, shared, (nouns or nouns_of(card.kind, specs_of_results(result))).same)
+    if card.kind == "highlights":
+        return highlights_document(result, shared)
+    return (recorded_document if card.kind == "recorded" else fields_document)(result, shared)

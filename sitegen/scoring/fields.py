@@ -239,7 +239,7 @@ class _FieldsScoring:
         self._panels += panels
         counts = stats.tally(judgements, rules.mapping.convention)
         case = document.id or _UNNAMED if any(who) else ""
-        return DocumentScore(name, status, counts, case=case, axes=who.axes)
+        return DocumentScore(name, status, counts, case=case, axes=who.axes, repeat=who.repeat)
 
     def _roots(self, who: Answerer, output: ReadOutput) -> dict[str, dict[str, Value]]:
         """Return the documents of an output by the names of the expected ones; report those without a counterpart."""

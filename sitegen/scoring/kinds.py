@@ -26,7 +26,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import DocumentScore, FieldScore, Result, Scorecard
 from sitegen.scoring.scorer import NO_METRIC, Scorer, ScoringInputs
 from sitegen.scoring.usage import USAGE, specs_with_usage
-from sitegen.stats.counts import PASSED, RATIOS, judged, total
+from sitegen.stats.counts import APART, PASSED, RATIOS, judged, total
 
 _MOST_FIELDS: Final = 5_000  # of an output with a page of their own; a file may have any number of keys
 
@@ -218,9 +218,15 @@ def _metrics(of: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
 def nouns_of(kind: str, specs: Sequence[MetricSpec]) -> Nouns:
     """Return the words of a kind for outputs with these metrics: what is only right or wrong has passed or failed."""
     nouns = scorer(kind).nouns
-    if any(spec.equals for spec in specs):
-        nouns = replace(nouns, errors=("", "", "failed", ""), letters=("", "", "F", ""), ratios=(PASSED.name,))
-        if any(spec.equals and spec.name != PASSED.name for spec in specs):
+    if one := next((spec for spec in specs if spec.equals), None):
+        nouns = replace(
+            nouns,
+            errors=("", "", "failed", ""),
+            letters=("", "", "F", ""),
+            ratios=(PASSED.name,),
+            same=(*APART, *one.equals),
+        )
+        if one.name != PASSED.name:
             nouns = replace(nouns, attribute="check", attributes="checks")
     return nouns
 

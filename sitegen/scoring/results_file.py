@@ -11,7 +11,7 @@ from sitegen.model.frozen import FrozenObject, field
 from sitegen.model.metrics import Convention, Counts, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.problems import Severity
-from sitegen.model.scorecards import PairedBy, Result, Status
+from sitegen.model.scorecards import ANSWERERS, DocumentScore, PairedBy, Result, Status
 from sitegen.model.usage import RunUsage
 from sitegen.stats import counts as stats
 from sitegen.stats.confidence import AUROC
@@ -69,6 +69,8 @@ class SliceRow(FrozenObject):
     """``variant``, ``model``, ``variant,model`` if answers differ in both, or a tag of the cases."""
     value: str
     """Of ``variant,model`` both, as in ``short · mini``."""
+    axes: dict[str, str]
+    """The value on each of the axes."""
     headline: float | None
     interval: tuple[float, float] | None
     """Of the headline; None if there are too few cases for one."""
@@ -133,7 +135,27 @@ class PooledMetrics(_MetricValues):  # type: ignore[misc]  # mypy cannot see fie
     convention: Convention
 
 
-class DocumentRow(FrozenObject):
+class OfAnswer(FrozenObject, kw_only=True):
+    """The last keys of a row about an answer: what its id is made of."""
+
+    case: str = ""
+    """The case or document, whoever answered it."""
+    variant: str | None = None
+    model: str | None = None
+    repeat: str | None = None
+    """Which of several answers to the case it is; null if these are one row."""
+    tags: dict[str, str] = field(default_factory=dict)
+    """The tags of the case, by name."""
+
+
+def of_answer(document: DocumentScore) -> dict[str, Any]:
+    """Return the fields of ``OfAnswer`` of a document."""
+    who = {axis: document.axes.get(axis) for axis in ANSWERERS}
+    tags = {axis: value for axis, value in document.axes.items() if axis not in who}
+    return {"case": document.unit, **who, "repeat": document.repeat or None, "tags": tags}
+
+
+class DocumentRow(OfAnswer):
     """The score of one document."""
 
     id: str
@@ -145,6 +167,7 @@ class DiscrepancyRow(FrozenObject):
     """One judgement that is an error."""
 
     document: str
+    """The id of a row of ``documents``, which says what it is made of."""
     field_path: str
     expected: Any
     actual: Any
@@ -192,7 +215,7 @@ def fields_document(result: Result, shared: Mapping[str, Any]) -> FieldsDocument
         errors_by_type=stats.errors_by_type(counts),
         by_field={field.attribute: field_row(field.counts) for field in card.fields},
         documents=tuple(
-            DocumentRow(id=document.id, f1=stats.f1(document.counts), status=document.status)
+            DocumentRow(id=document.id, f1=stats.f1(document.counts), status=document.status, **of_answer(document))
             for document in card.documents
         ),
         macro_f1=card.metric("macro_f1"),

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from sitegen.model.frozen import Frozen
-from sitegen.model.metrics import Convention, Counts, ErrorNumbers, MetricSpec, Nouns
+from sitegen.model.metrics import Convention, Counts, ErrorNumbers, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType, Judgement, Outcome
 
 _OUTCOMES: Final[tuple[Outcome, ...]] = ("correct", "true_negative", *ERROR_TYPES)
@@ -60,7 +60,7 @@ def by_attribute(judgements: Iterable[Judgement], first: Iterable[str] = ()) -> 
 
 
 CELLS: Final = ("tp", "fp", "fn", "tn")  # the names of the first counts, as files have them
-APART: Final = frozenset(CELLS[1:3])
+APART: Final = CELLS[1:3]
 """The counts that are one number, and no number of their own, where an answer is only right or wrong."""
 
 
@@ -178,13 +178,6 @@ BY_NAME: Final = {row.name: row for row in (*RATIOS, FIELD_ACCURACY, ACCURACY)}
 def in_file_order() -> tuple[CountRatio, ...]:
     """Return the ratios as data files list them: the headline last."""
     return (*RATIOS[1:], RATIOS[0])
-
-
-def same_numbers(nouns: Nouns, specs: Iterable[MetricSpec]) -> frozenset[str]:
-    """Return the names of the counts and ratios that are the same number as a metric, and null in data files."""
-    specs = [*specs]
-    of_verdicts = frozenset() if nouns.counts_false_positives else APART.union(row.name for row in RATIOS)
-    return of_verdicts.difference(spec.name for spec in specs).union(*(spec.equals for spec in specs))
 
 
 def cells(counts: Counts, left_out: Container[str] = ()) -> dict[str, Any]:

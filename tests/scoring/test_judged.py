@@ -263,7 +263,8 @@ def test_the_document_holds_the_numbers_and_the_details_as_they_were_written():
     assert body["cases"] == [
         {
             **dict.fromkeys(("id", "case"), "a"),
-            **dict.fromkeys(("variant", "model")),
+            **dict.fromkeys(("variant", "model", "repeat")),
+            "tags": {},
             "score": 0.5,
             **dict.fromkeys(("fp", "tn"), 0),
             "tp": 1,

@@ -98,19 +98,22 @@ def test_metrics_stand_before_and_after_and_undefined_has_no_change():
     assert (known["precision"].before, known["precision"].after, known["precision"].change) == (None, 1.0, None)
 
 
-def test_documents_are_compared_by_their_headline():
+def test_documents_are_compared_by_their_headline_with_each_part_of_their_ids_under_a_key_of_its_own():
+    who = {"variant": "short", "model": "mini", "language": "de"}
+
     def judged(*scores: float | None) -> Result:
-        documents = tuple(
-            DocumentScore(id=f"case-{index}", status="scored", counts=Counts(), metrics=(Metric("score", score),))
-            for index, score in enumerate(scores)
-        )
+        scored = [
+            DocumentScore(f"case-{n} · short", "scored", Counts(), case=f"case-{n}", axes=who, repeat="2")
+            for n in range(3)
+        ]
+        documents = tuple(replace(one, metrics=(Metric("score", of),)) for one, of in zip(scored, scores, strict=True))
         return Result(sample.card(metrics=(Metric("score", 0.5),), documents=documents), ())
 
     found = compared("judge", judged(0.5, 0.6, None), judged(0.7, 0.9, 0.4))
-    assert found.documents == (
-        DocumentChange("case-0", 0.5, 0.7),
-        DocumentChange("case-1", 0.6, 0.9),
-        DocumentChange("case-2", None, 0.4),
+    parts = {"variant": "short", "model": "mini", "repeat": "2", "tags": {"language": "de"}}
+    assert found.documents == tuple(
+        DocumentChange(f"case-{n} · short", before, after, case=f"case-{n}", **parts)  # type: ignore[arg-type]
+        for n, (before, after) in enumerate([(0.5, 0.7), (0.6, 0.9), (None, 0.4)])
     )
     assert found.metrics == (
         MetricChange(name="score", label="Score", before=0.5, after=0.5, change=0.0, higher_is_better=True),

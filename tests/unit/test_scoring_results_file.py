@@ -65,7 +65,10 @@ def test_the_document_has_every_number_and_keeps_the_spelling_of_values() -> Non
             "walls[].name": {"tp": 1, "fp": 1, "fn": 1, "tn": 0, "precision": 0.5, "recall": 0.5, "f1": 0.5},
             "note": {"tp": 0, "fp": 1, "fn": 0, "tn": 0, "precision": 0.0, "recall": None, "f1": 0.0},
         },
-        "documents": [{"id": "", "f1": 2 / 9, "status": "scored"}],
+        "documents": [
+            {"id": "", "f1": 2 / 9, "status": "scored"}
+            | {"case": "", "variant": None, "model": None, "repeat": None, "tags": {}}
+        ],
         "macro_f1": 2 / 9,
         "pooled_f1": 2 / 9,
         "macro_f1_attributes": 0.125,

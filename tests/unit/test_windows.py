@@ -24,13 +24,7 @@ F1 = MetricSpec("f1", "F1", "")
 
 def commit(position: int) -> Commit:
     """One commit an hour."""
-    return Commit(
-        sha=f"{position:02x}" * 20,
-        position=position,
-        author="Ann",
-        committed_at=f"2026-03-02T{position:02}:00:00Z",
-        subject="",
-    )
+    return Commit(f"{position:02x}" * 20, position, "Ann", committed_at=f"2026-03-02T{position:02}:00:00Z")
 
 
 def edit(position: int) -> Edit:

@@ -225,7 +225,7 @@ def results_json(result: Result, info: EvalInfo, snapshot: Snapshot, spec: Metri
         dirty=dirty,
         sitegen=__version__,
     )
-    whole = results_document(result, eval_id=info.id, metadata=metadata, thresholds=info.thresholds)
+    whole = results_document(result, eval_id=info.id, metadata=metadata, thresholds=info.thresholds, nouns=info.nouns)
     return to_json_bytes(replace(whole, slices=tuple(slice_rows(result.scorecard, spec))), indent=None)
 
 

@@ -23,7 +23,7 @@ from sitegen.model.timeline import ROLES, Edit
 from sitegen.pages import links
 from sitegen.pages.data.exports import patterns_data
 from sitegen.pages.labels import verdict_words
-from sitegen.stats.counts import CELLS, cells, errors_by_type, in_file_order, ratios, same_numbers
+from sitegen.stats.counts import CELLS, cells, errors_by_type, in_file_order, ratios
 from sitegen.text.plain import spreadsheet_safe
 from sitegen.text.values import to_json_bytes
 
@@ -58,7 +58,7 @@ def _exported_point(series: Series, index: int) -> dict[str, Any]:
     at, card = point.snapshot, point.scorecard
     flips = point.change.flips if point.change else None
     slices = {axis: headlines_by(card, (axis,), series.specs[0].name) for axis in axes_of(card)}
-    same = same_numbers(series.info.nouns, series.specs)
+    same = series.info.nouns.same
     then = _clock(card, same)
     now = point.now if not series.info.recorded else None
     return {

@@ -9,12 +9,13 @@ from sitegen.analysis.flips import flipped_cells, number_of_cells
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.variant_tests import ORDER, PairedFate
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Interval
-from sitegen.model.frozen import FrozenObject
+from sitegen.model.frozen import FrozenObject, replace
 from sitegen.model.outcomes import ABSENT, CellFlip, Outcome
 from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import Series
 from sitegen.pages import labels
 from sitegen.pages.labels import apart_words, smallest_change, subject_of, verdict_words
+from sitegen.scoring.results_file import OfAnswer, of_answer
 from sitegen.stats.counts import f1
 from sitegen.text.plain import counted
 from sitegen.text.values import written
@@ -32,7 +33,7 @@ class MetricChange(FrozenObject):
     higher_is_better: bool
 
 
-class Flip(FrozenObject):
+class Flip(OfAnswer):
     """A judgement that was wrong on at least one side."""
 
     document: str
@@ -49,7 +50,7 @@ class Flip(FrozenObject):
     """For what was fixed or broken: the output with which it last became so, and the newest edit before that."""
 
 
-class DocumentChange(FrozenObject):
+class DocumentChange(OfAnswer):
     """The headline metric of one document on both sides."""
 
     id: str
@@ -101,12 +102,14 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
         right[len(sides)] += not any(period.is_wrong for period in sides)
     listed = [flip for flip in flipped_cells(series.cells, before, after) if flip.fate in ORDER]
     listed.sort(key=lambda flip: (ORDER.index(flip.fate), flip.cell.document, flip.cell.path))
+    known = {document.id: document for document in (*first.documents, *last.documents)}
     there = {} if series.info.recorded else {document.id: document for document in last.documents}
     documents = tuple(
         DocumentChange(
             id=document.id,
             before=document_headline(spec.name, document),
             after=document_headline(spec.name, there[document.id]),
+            **of_answer(there[document.id]),
         )
         for document in first.documents
         if document.id in there
@@ -141,7 +144,9 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
         still_right=right[2],
         unpaired=right[1] + number_of_cells(flips.appeared) + number_of_cells(flips.vanished),
         documents=documents,
-        flips=tuple(_listed_flip(series, flip, after) for flip in listed),
+        flips=tuple(
+            replace(_listed_flip(series, flip, after), **of_answer(known[flip.cell.document])) for flip in listed
+        ),
         origin=parts,
         verdict=verdict,
         words=verdict_words(verdict, spec, nouns) + apart_words(verdict, first, last, spec=spec) if verdict else "",

@@ -84,6 +84,7 @@ SCORER: Final = Scorer(
         errors=("no answer", "", "wrong answer", ""),
         letters=("N", "", "W", ""),
         ratios=("accuracy",),
+        same=(*stats.APART, *(row.name for row in stats.RATIOS)),
     ),
     score=_score,
     metrics_for=response_metrics,
