@@ -140,8 +140,8 @@ class Nouns(Frozen):
 
     @property
     def value(self) -> str:
-        """The noun for what is counted: a value, else a check of an answer, or the answer itself if that is all."""
-        return "value" if not self.are_verdicts else "check" if self.attribute == "check" else "answer"
+        """The noun for what is counted: a value, a check of an answer, or an answer if it is only right or wrong."""
+        return "value" if self.counts_false_positives else "check" if self.attribute == "check" else "answer"
 
     @property
     def are_fields(self) -> bool:

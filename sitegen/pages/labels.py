@@ -316,7 +316,7 @@ def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
     if change is None or verdict.decision == "same" or verdict.why == "another judge":
         return ""
     if interval is None or verdict.unit is None:
-        return "nothing is known beyond these values"
+        return f"nothing is known beyond these {nouns.value}s"
     ends = f"between {own_unit(interval.low, spec)} and {own_unit(interval.high, spec)}"
     if interval.low > -ROUNDING and interval.high < ROUNDING:
         return f"each of these {interval_basis(verdict.unit, verdict.n, nouns)} has the value that it had"
@@ -372,16 +372,17 @@ def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:
     """From which size on a change can be told from chance here; empty unless nothing can be told of the change."""
     if verdict.decision != "cannot tell" or verdict.detectable is None:
         return ""
+    too_few = f"too few {'cases' if verdict.unit == 'cases' else 'values'}"
     if verdict.detectable > spec.size:
-        return "too few values: no change can be told from chance"
+        return f"{too_few}: no change can be told from chance"
     least = metric_text(verdict.detectable, spec.unit)
-    return f"too few values: only changes above about {least} can be told from chance"
+    return f"{too_few}: only changes above about {least} can be told from chance"
 
 
 def moved_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
     """What moved, with its unit: ``3 values fixed, 5 broken``; for a mean over cases ``3 cases better, 5 worse``."""
     if is_counted(spec.name) and (verdict.fixed + verdict.broken > 0 or verdict.counted == (0, 0)):
-        return f"{counted(verdict.fixed, 'value')} fixed, {verdict.broken:,} broken"
+        return f"{counted(verdict.fixed, nouns.value)} fixed, {verdict.broken:,} broken"
     better, worse = verdict.counted if is_counted(spec.name) else (verdict.fixed, verdict.broken)
     one, several = ("case", "cases") if verdict.unit == "cases" else (nouns.document, nouns.documents)
     return f"{better:,} {one if better == 1 else several} better, {worse:,} worse"
@@ -389,6 +390,7 @@ def moved_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
 
 def lost_words(verdict: ChangeVerdict) -> str:
     """Which fields broke wherever they were right."""
-    named = [f"{line(name, 80)} broke in all {values:,} values" for name, values in verdict.lost_fields[:_MOST_NAMED]]
+    units = "answers" if verdict.unit == "cases" else "values"
+    named = [f"{line(name, 80)} broke in all {lost:,} {units}" for name, lost in verdict.lost_fields[:_MOST_NAMED]]
     more = len(verdict.lost_fields) - _MOST_NAMED
     return ", ".join(named) + (f" and {more:,} more likewise" if more > 0 else "")

@@ -24,9 +24,9 @@ from sitegen.model.commits import WORKTREE
 from sitegen.model.gate import SCHEMA, GateEval, GateMetric, GateReport, Reason
 from sitegen.model.metrics import Nouns, traits_of
 from sitegen.pages.labels import smallest_change, verdict_word, verdict_words
+from sitegen.scoring import kinds
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.usage import all_specs
-from sitegen.stats.counts import PASSED
 from sitegen.text.markdown_cells import number, signed
 from sitegen.text.plain import counted, line
 from sitegen.text.values import MINUS, first_names
@@ -223,14 +223,13 @@ def caveats(check: GateEval) -> Iterator[str]:
 def count_of_broken(check: GateEval) -> str:
     """Return how much broke, with its unit: ``3 values``, ``1 case``, ``2 answers``, ``4 checks``."""
     are_cases = traits_of(check.kind).answers_cases or not check.cells or check.cells[0].is_score
-    names = [metric.name for metric in check.metrics]
-    verdicts = ("check" if "f1" in names else "answer") if PASSED.name in names and "recall" not in names else "value"
-    return counted(check.broken, "case" if are_cases else verdicts)
+    return counted(check.broken, "case" if are_cases else nouns_of(check).value)
 
 
 def nouns_of(check: GateEval) -> Nouns:
     """Return the words of an eval's kind. Kinds of installed packages have the usual ones: a reader may lack them."""
-    return scorer(check.kind).nouns if check.kind in BUILTIN_KINDS else Nouns()
+    specs = [metric.spec for metric in check.metrics]
+    return kinds.nouns_of(check.kind, specs) if check.kind in BUILTIN_KINDS else Nouns()
 
 
 def nothing_compared(report: GateReport) -> str:

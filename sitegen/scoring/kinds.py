@@ -217,16 +217,13 @@ def _metrics(of: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
 
 def nouns_of(kind: str, specs: Sequence[MetricSpec]) -> Nouns:
     """Return the words of a kind for outputs with these metrics: what is only right or wrong has passed or failed."""
-    nouns = scorer(kind).nouns
-    if one := next((spec for spec in specs if spec.equals), None):
+    nouns, names = scorer(kind).nouns, {spec.name for spec in specs}
+    if traits_of(kind).names_scores and PASSED.name in names and "recall" not in names:
+        same = (*APART, *(name for name in ("score", *_RATIOS) if name not in names))
         nouns = replace(
-            nouns,
-            errors=("", "", "failed", ""),
-            letters=("", "", "F", ""),
-            ratios=(PASSED.name,),
-            same=(*APART, *one.equals),
+            nouns, errors=("", "", "failed", ""), letters=("", "", "F", ""), ratios=(PASSED.name,), same=same
         )
-        if one.name != PASSED.name:
+        if "f1" in names:
             nouns = replace(nouns, attribute="check", attributes="checks")
     return nouns
 

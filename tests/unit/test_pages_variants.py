@@ -198,7 +198,7 @@ def test_every_page_and_command_says_the_same_of_two_variants(repo: GitRepo, tmp
     repo.checkout()
     out = tmp_path / "site"
     build_site(repo.path, out)
-    said = "0 values fixed, 7 broken, p 0.016"
+    said = f"0 {'answers' if kind == 'responses' else 'values'} fixed, 7 broken, p 0.016"
     compared = run("compare", "--eval", "beside", "--repo", repo.path).stdout.replace("\\", "")
     assert said in compared
     pages = ["compare.html", *(["variants.html"] if kind == "responses" else [])]

@@ -231,7 +231,7 @@ class Comparison {
       const box = this.head(this.sideName(k, sides.length), "", side);
       if (k) {
         this.sides = [first, side];
-        const found = this.compare(first, side), count = fate => grouped(found[fate].length), link = element("a", "", "Value by value");
+        const found = this.compare(first, side), count = fate => grouped(found[fate].length), link = element("a", "", "One by one");
         link.href = `#${new URLSearchParams({ a: first.point.slug, b: side.point.slug })}`;
         const values = this.isOfAnswers
           ? `${this.data.noun[2]}: ${count("broken")} right with the first alone, ${count("fixed")} with this one alone, ${count("still_wrong")} wrong with both.`
@@ -379,7 +379,7 @@ class Comparison {
     const count = fate => grouped(found[fate].length), said = element("p"), answer = this.answer();
     const moved = "moved" in answer[0].dataset ? "" : `${count("fixed")} fixed, ${count("broken")} broken, `; // which is said once
     said.append(`${this.data.noun[2]}: ${moved}${count("still_wrong")} still wrong.`);
-    if (found.byTruth) said.append(` What is expected changed in ${grouped(found.byTruth)} of these values.`);
+    if (found.byTruth) said.append(` What is expected changed in ${grouped(found.byTruth)} of these ${this.data.noun[2].toLowerCase()}.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length, [a, b] = this.sides.map(({ point }) => point);
     const others = this.sides[0].block.cases ? "answers" : this.data.noun[1], [one] = this.data.noun, noun = this.data.noun[+(found.common > 1)];
     const outside = [["before", only(0)], ["after", only(1)]].filter(([, count]) => count).map(([side, count]) => `${grouped(count)} ${side}`).join(", ");
@@ -543,7 +543,7 @@ class Comparison {
     if (fate !== "still_wrong") fill();
     else {
       const folded = element("details", "pairing");
-      folded.append(element("summary", "", "Value by value"), listed);
+      folded.append(element("summary", "", "One by one"), listed);
       section.append(folded);
       (self.requestIdleCallback ?? setTimeout)(() => { if (section.isConnected) fill(); }); // unless another pair was chosen meanwhile
     }

@@ -137,7 +137,7 @@ def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistor
     elif summary.windows:
         yield from said(" with the ", Phrase("newest edit of its instructions", links.instructions()))
     others = sum(bool(other) for other, _ in flips) - 1
-    too = f"; values {fate} in {counted(others, 'more eval')} too" * bool(others)
+    too = f"; others {fate} in {counted(others, 'more eval')} too" * bool(others)
     yield from said(", in ", name, f" ({most:,}) and other fields" * (most < number), f", which may be chance{too}")
 
 

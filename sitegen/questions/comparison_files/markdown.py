@@ -211,8 +211,9 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         )
         for flip in change.flips
     )
-    title, heads = "Checks" if "f1" in names else "Answers", ("Case", "Check", "Expected")
-    title, heads = (title, heads) if words else ("Values", ("Document", "Field", "Value"))
+    title, heads = "Checks" if "f1" in names else "Answers", ("Case", "Check" if words else "Category", "Expected")
+    if not words and ("f1" in names or "accuracy" not in names):
+        title, heads = "Values", ("Document", "Field", "Value")
     if any(metric.name == "flaky" and {metric.before, metric.after} != {None} for metric in change.metrics):
         title += ": several to one case are one, which failed if any of them failed"
     yield from flip_lines(title, (*heads[1 - of_several :], before, after, *("Since",) * dated), flips)
