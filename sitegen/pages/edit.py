@@ -191,8 +191,8 @@ def diff_lines(rows: Iterable[DiffRow], fields: FlippedFields, path: str) -> Mar
             content = escape(old[0].text, quote=False) if old else ""
             same = f'<b class="md-h">{content}</b>' if content.startswith("#") else content
             drawn.append(
-                f'<tr class="ctx"><td class="ln-n">{old_line}</td><td class="sg"></td><td class="cx">{same}</td>'
-                f'<td class="ln-n mid">{new_line}</td><td class="sg"></td><td class="cx">{same}</td></tr>\n'
+                f'<tr class="ctx muted"><td class="ln-n">{old_line}</td><td class="sg"></td><td class="cx">{same}</td>'
+                f'<td class="ln-n mid">{new_line}</td><td class="sg again"></td><td class="cx again">{same}</td></tr>\n'
             )
         elif kind == "change":
             drawn.append(f"<tr>{_side(old_line, old, '−')}{_side(new_line, new, '+', ' mid')}</tr>\n")

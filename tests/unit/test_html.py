@@ -28,8 +28,6 @@ def test_a_number_stands_below_its_label_with_texts_escaped():
 
 _ASSETS = find_templates() / "assets"
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-_POSITIONS_LEFT = {"diff"}
-"""Style sheets of tables that are not declared as lists of columns: the lines of a diff."""
 
 
 def test_heads_and_cells_have_the_name_of_their_column_and_texts_are_escaped():
@@ -61,7 +59,7 @@ def test_a_style_sheet_addresses_columns_by_name(path):
             part.strip().startswith(("padding", "min-width")) for part in declarations.split(";") if part.strip()
         )
     ]
-    assert not found or path.stem in _POSITIONS_LEFT, found
+    assert not found
 
 
 @pytest.mark.parametrize("columns", [effects.COLUMNS, effects.FIELD_COLUMNS, report_rows.PAIRING])
