@@ -136,35 +136,28 @@ class FieldView(Frozen, dict=True, gc=True):
         """Address of the report of a point, relative to the page."""
         return f"../{links.file_name(links.report(self.info.id, point.snapshot.slug))}"
 
-    @property
-    def heads(self) -> Markup:
-        """A column head for each point, with a link to its report: the iterations up to the next column.
+    def _head(self, place: int) -> Markup:
+        """The link to the report of a point that is drawn: the iterations up to the next column, ``3–7``.
 
-        ``3–7``; with ``*`` an earlier output that was scored again.
+        With ``*`` an earlier output that was scored again.
         """
-        numbers = [
-            f"{point.snapshot.iteration}{'' if 'outputs' in point.snapshot.cause else '*'}" for point in self.points
-        ]
-        lasts = [next_one - 1 for next_one in self.columns[1:]] + self.columns[-1:]
-        heads = [
-            f'<th scope="col"><a href="{text(self.file(at))}" title="{text(at.snapshot.label)}: {_subject(at)}">'
-            f"{'–'.join(dict.fromkeys((numbers[first], numbers[last])))}</a>"
-            for first, last in zip(self.columns, lasts, strict=True)
-            for at in [self.points[first]]
-        ]
-        return Markup("".join(heads) + "<td class=c-rest>")
+        first, last = self.columns[place], ([at - 1 for at in self.columns[1:]] + self.columns[-1:])[place]
+        shown = [self.points[at].snapshot for at in (first, last)]
+        numbers = dict.fromkeys(f"{at.iteration}{'' if 'outputs' in at.cause else '*'}" for at in shown)
+        title = f"{text(shown[0].label)}: {_subject(self.points[first])}"
+        return Markup(f'<a href="{text(self.file(self.points[first]))}" title="{title}">{"–".join(numbers)}</a>')
 
     @property
     def strip(self) -> Markup:
-        """A table row for each cell with its state in each column, as a letter and a colour.
+        """A table with a row for each cell: its states, as letters and colours, over the columns in which it had them.
 
         Its name leads to its values, which the page of a case with answers lacks.
         """
-        rows = []
-        for place, cell in enumerate(self.wrong[:CELLS], 1):
-            name = _name(cell) if self.answers else f"<a href=#d{place}>{_name(cell)}</a>"
-            rows.append(f'<tr><th scope="row">{name}{self._bands(cell)}<td class=c-rest>\n')
-        return Markup("".join(rows))
+        link = "{1}" if self.answers else "<a href=#d{0}>{1}</a>"
+        named = Column("where", "Where", lambda *row: Markup(link.format(row[0], _name(row[1]))), names_row=True)
+        points = Column("point", self._head, "").each(len(self.columns))
+        rows = (f"{named.opening}{named.show(*row)}{self._bands(row[1])}" for row in enumerate(self.wrong[:CELLS], 1))
+        return tables.heads([named, *points]) + Markup("<tbody>" + "".join([f"\n<tr>{row}" for row in rows]))
 
     def _bands(self, blame: CellBlame) -> str:
         """The periods of a cell over the columns; earlier periods are cut at the first column."""
@@ -201,7 +194,7 @@ class FieldView(Frozen, dict=True, gc=True):
             return f"{appeared:+}".replace("-", MINUS) if appeared else ""
 
         return [
-            Column("iteration", "Iteration", lambda change: Markup(self._report(self.points[change.point]))),
+            Column("iteration", "Iteration", lambda change: self._report(self.points[change.point]), classes="nowrap"),
             Column("commit", "Commit", commit),
             Column("fixed", "Fixed", lambda change: change.fates.get("fixed", ""), classes="num"),
             Column("broken", "Broken", lambda change: change.fates.get("broken", ""), classes="num"),
@@ -215,7 +208,7 @@ class FieldView(Frozen, dict=True, gc=True):
     def runs(self) -> Markup:
         """For each cell a row that names it, and the rows of its runs, newest first, below the heads of these."""
         columns = (
-            Column("from", "From", self._since),
+            Column("from", "From", self._since, classes="nowrap"),
             Column(
                 "state",
                 "State",
@@ -229,15 +222,16 @@ class FieldView(Frozen, dict=True, gc=True):
             Column("actual", "Actual", lambda of: _sides(*of.period[1:])[1], classes="sides", label="Actual"),
             Column("why", "Why", self._why),
         )
-        bodies = (self._runs(columns, cell, f"d{place}") for place, cell in enumerate(self.wrong[:CELLS], 1))
+        bodies = (self._runs(columns, place) for place in range(len(self.wrong[:CELLS])))
         return tables.heads(columns) + Markup("".join([f"\n<tbody>{''.join(rows)}</tbody>" for rows in bodies]))
 
-    def _runs(self, columns: Sequence[Column], cell: CellBlame, anchor: str) -> Iterator[str]:
+    def _runs(self, columns: Sequence[Column], place: int) -> Iterator[str]:
+        cell = self.wrong[place]
         since = "" if cell.wrong_since is None else self.points[cell.wrong_since].snapshot.label
         pill = f'<span class="pill bad">wrong since {text(since)}</span>' if since else ""
         times = f"<span>flipped {counted(cell.flips, 'time')}</span>" if cell.flips else "<span>never flipped</span>"
         head, wide = f"{_name(cell)} {pill} {times}", f"colspan={len(columns)}"
-        yield f'<tr class="cellname" id={anchor}><th scope="rowgroup" {wide}>{head}\n'
+        yield f'<tr class="cellname" id=d{place + 1}><th scope="rowgroup" {wide}>{head}\n'
         for explained in reversed(cell.periods[-self.periods :]):
             yield f"<tr>{tables.cells(columns, explained)}\n"
         if (earlier := len(cell.periods) - self.periods) > 0:
@@ -245,16 +239,16 @@ class FieldView(Frozen, dict=True, gc=True):
 
     def _since(self, explained: ExplainedPeriod) -> Markup:
         lasted = "" if explained.end == len(self.points) else f"<i> for {counted(explained.outputs, 'output')}</i>"
-        return Markup(self._report(self.points[explained.period.start]) + lasted)
+        return Markup(f"{self._report(self.points[explained.period.start])}{lasted}")
 
     def _why(self, explained: ExplainedPeriod) -> Markup:
         fate, causes = explained.fate, _causes(explained.causes)
         pill = f'<span class="pill {_TONES[fate]}">{fate}</span> ' if fate in _TONES else ""
         return Markup(f"{pill}{causes}{' ' if causes else ''}{_sha(self.points[explained.period.start])}")
 
-    def _report(self, at: Point) -> str:
+    def _report(self, at: Point) -> Markup:
         shown = text(day(at.snapshot.commit.committed_at))
-        return f'<a href="{text(self.file(at))}">{text(at.snapshot.label)}</a> <i>{shown}</i>'
+        return Markup(f'<a href="{text(self.file(at))}">{text(at.snapshot.label)}</a> <i>{shown}</i>')
 
 
 def last_change(cells: Iterable[Cell]) -> int:

@@ -74,9 +74,9 @@ def test_a_change_has_its_sign_and_a_painted_one_its_word():
     stayed = sample.decided(effect("c", 0.5, 0.5), "cannot tell")
     html = html_of(edited(1, rose, fell, stayed), edited(2, effect("a", 0, 0.1)))
     link = 'href="../instructions/a.md/000000000000.html"'
-    better = f'<td class="g2" data-h="A"><a {link}>+0.100 <small>better</small></a></td>'
-    worse = f'<td class="b1" data-h="B"><a {link}>−0.040 <small>likely worse</small></a></td>'
-    assert f'{better}{worse}<td data-h="C"><a {link}>no change</a></td>' in html
-    assert html.count("<td></td>") == 2
-    assert html.count("<tr data-n>") == html.count('<span class="pill warn">mixed</span></th>') == 1
+    better = f'<td class=c-eval-1 data-h="A"><a class="g2" {link}>+0.100 <small>better</small></a>'
+    worse = f'<td class=c-eval-2 data-h="B"><a class="b1" {link}>−0.040 <small>likely worse</small></a>'
+    assert f'{better}{worse}<td class=c-eval-3 data-h="C"><a {link}>no change</a></tr>' in html
+    assert html.count('data-h="B"><td') == html.count('data-h="C"></tr>') == 1
+    assert html.count("<tr data-n>") == html.count('<span class="pill warn">mixed</span><td') == 1
     assert "Edit 1 &lt;b&gt;" in html

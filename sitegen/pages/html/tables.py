@@ -163,11 +163,12 @@ def table(
     return Markup("\n<tr>".join([opening, *body]) + "\n</tbody></table></div>")
 
 
-def heads(columns: Iterable[Column]) -> Markup:
-    """The head of a table."""
+def heads(columns: Sequence[Column], *total: object) -> Markup:
+    """The head of a table. ``total``: what the columns are functions of in a second row, which sums up all rows."""
     titled = ((column, f' title="{output(column.title)}"' if column.title else "") for column in columns)
     each = [f"<th scope=col {column.attribute}{title}>{output(column.head)}</th>" for column, title in titled]
-    return Markup(f"<thead><tr>{''.join(each)}</tr></thead>")
+    rows = [f"<thead><tr>{''.join(each)}</tr>", *([cells(columns, *total)] if total else [])]
+    return Markup("\n<tr>".join(rows) + "</thead>")
 
 
 def cells(columns: Iterable[Column], *row: object) -> Markup:
