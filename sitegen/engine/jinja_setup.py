@@ -40,6 +40,7 @@ from sitegen.pages import (
     suspect_truth,
     variants,
 )
+from sitegen.pages.compare_data import side_head
 from sitegen.pages.html import cells, charts, formats, tables
 from sitegen.pages.overview import focus
 from sitegen.pages.overview import page as overview
@@ -50,6 +51,7 @@ from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_chart, trend_rows, usage
 from sitegen.scoring.usage import USAGE_METRICS
 from sitegen.stats import confidence
+from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import counted, day
 
 
@@ -154,6 +156,7 @@ GLOBALS: Final[dict[str, object]] = {
     "iterations_and_outputs": labels.iterations_and_outputs,
     "problem_counts": count_causes,
     "error_changes": error_changes,
+    "error_numbers": error_numbers,
     "noise_of": noise_of,
     "number_of_cells": number_of_cells,
     "answerers": answerers,
@@ -161,6 +164,7 @@ GLOBALS: Final[dict[str, object]] = {
     "cheapest": cheapest,
     "crowded": crowded,
     "interval_of": interval_of,
+    "side_head": side_head,
     "states": labels.STATES,
     "statuses": labels.STATUSES,
 }

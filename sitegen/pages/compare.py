@@ -18,14 +18,13 @@ from sitegen.analysis.change import best_before_newest
 from sitegen.model.changes import Change
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
-from sitegen.model.series import Point, Series
+from sitegen.model.series import Series
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit
 from sitegen.pages import links
 from sitegen.pages.compare_data import CompareData, EditingCommit, answer, diff_command
 from sitegen.pages.edit import RenderedPatch
 from sitegen.pages.effects import FlippedFields, fields_and_passages
-from sitegen.stats.counts import error_numbers
 
 EDITS: Final = 8
 """Number of commits with edits that are listed; further ones are counted."""
@@ -97,8 +96,3 @@ def edits_since(series: Series, index: int) -> list[Edit]:
         for first, edit in spans.values()
         if edit is first or (first.old and edit.new)
     ]
-
-
-def errors(point: Point) -> tuple[int, ...]:
-    """The number of errors of a point of each of ``ERROR_TYPES``."""
-    return error_numbers(point.scorecard.counts)

@@ -40,6 +40,7 @@ from sitegen.pages.compare_cells import FEWEST, STATES, CellSource
 from sitegen.pages.effects import verdict_pill
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.charts import around_zero
+from sitegen.pages.html.formats import bounded, date
 from sitegen.pages.labels import SAME_OUTPUT, in_both, moved_by, own_unit, smallest_change
 from sitegen.pages.report.why_rows import because
 from sitegen.stats.counts import error_numbers
@@ -92,7 +93,7 @@ def compare_data(
     pairs = tuple(pairs)
     best = best_before_newest(series)
     judges = _judges(series.points)
-    details = [_point_block(series, point, judge) for point, judge in zip(series.points, judges, strict=True)]
+    details = [_point_block(series, index, judge) for index, judge in enumerate(judges)]
     anchors = {0, last - 1, last, last - 1 if best is None else best}
     anchors |= {place for _, place in series.baselines}
     linked = anchors.union(*pairs)
@@ -102,8 +103,7 @@ def compare_data(
     piece_of = {place: number for number, places in enumerate(pieces, piece) for place in places}
     edits = editing_commits(series)
     first = max(0, last + 1 - POINTS)
-    held = set(embedded)
-    newest_and_best = (last - 1 if best is None else best, last)
+    held, newest_and_best = set(embedded), (last - 1 if best is None else best, last)
     since_baselines = [(place, last) for _, place in series.baselines if place < last]
     neighbours = [(place - 1, place) for place in embedded if place - 1 in held][-_NEIGHBOURS:]
     of_page = sorted({*neighbours, *(pair for pair in pairs if held.issuperset(pair) and len({*pair}) > 1)})
@@ -111,13 +111,16 @@ def compare_data(
     listed = [place for place in range(last + 1) if place >= first or place in held]
     judged_names = {name for point in series.points if point.scorecard.usage for name in point.scorecard.usage.graded}
     graded = [place for place, spec in enumerate(series.specs) if spec.name in judged_names]
+    points: list[dict[str, Any] | list[Any]] = []
+    for place in listed:
+        of, number = details[place], piece_of.get(place)
+        if place in held:
+            points.append(of if number is None else {**of, "piece": number})
+        else:  # a point that the page can name, and whose cells are in a piece or omitted
+            value = of["values"][0] and float(f"{of['values'][0]:.6g}")
+            points.append([*map(of.get, ("slug", "label", "day", "again")), value, number, of.get("same")])
     page = {
-        "points": [
-            {**details[place], **({"piece": piece_of[place]} if place in piece_of else {})}
-            if place in held
-            else _short_point(details[place], piece_of.get(place))
-            for place in listed
-        ],
+        "points": points,
         "older": last + 1 - len(listed),
         "best": details[last - 1 if best is None else best]["slug"],
         "judged": _answers(series, {pair: judged[pair] for pair in sorted(judged) if held.issuperset(pair)}),
@@ -128,7 +131,6 @@ def compare_data(
         "noun": [nouns.document, nouns.documents, f"{nouns.value.capitalize()}s"],
         "fates": [_fates(held=False), _fates(held=True)],
         "errors": list(nouns.errors),
-        "letters": list(nouns.letters),
         "block": block,
     }
     return CompareData(
@@ -264,33 +266,38 @@ def _judges(points: Sequence[Point]) -> list[str]:
     return judges_by_point
 
 
-def _short_point(details: dict[str, Any], piece: int | None) -> list[Any]:
-    """A point that the page can name, and whose cells are in a piece or omitted."""
-    value = details["values"][0]
-    rounded = None if value is None else float(f"{value:.6g}")
-    row = [details["slug"], details["label"], details["day"], details["again"], rounded, piece]
-    return [*row, details["same"]] if "same" in details else row
+def side_head(series: Series, index: int) -> Markup:
+    """What stands above a side behind its name: the end of a paragraph with its report, and further paragraphs."""
+    point, copied = series.points[index], series.copied_label(index)
+    at, card, commit = point.snapshot, point.scorecard, commit_file(point.snapshot.commit)
+    tag, link = ("a", f' href="{text(commit)}"') if commit else ("span", "")
+    sha = f"<{tag} class=sha{link}>{at.commit.short}</{tag}>"
+    models = f" · {bounded(', '.join(card.usage.models), 160)}" if card.usage and card.usage.models else ""
+    copy = f" <span class=pill>{text(labels.same_output(copied))}</span>" if copied else ""
+    spread = averaged(series.specs[0], card)
+    return Markup(
+        f'<a href="{text(at.slug)}.html">{text(at.label)}</a>{copy}</p><p>{bounded(at.commit.subject, 160)}</p>'
+        f'<p class="muted small">{sha} {date(at.commit.committed_at)}{models}</p>'
+        + (f'<p class="muted small">{text(series.specs[0].label)}: {text(spread)}</p>' if spread else "")
+    )
 
 
-def _point_block(series: Series, point: Point, judge: str) -> dict[str, Any]:
-    at, card = point.snapshot, point.scorecard
-    first = point.first_with_output
-    average = averaged(series.specs[0], card)
+def _point_block(series: Series, index: int, judge: str) -> dict[str, Any]:
+    point = series.points[index]
+    at, card, first = point.snapshot, point.scorecard, point.first_with_output
     return {
+        "head": side_head(series, index),
         "slug": at.slug,
         "label": at.label,
         "commit": commit_file(at.commit),
         "short": at.commit.short,
         "day": day(at.commit.committed_at),
-        "subject": cut(at.commit.subject, 160),
         "again": int("outputs" not in at.cause),
         "values": [card.metric(spec.name) for spec in series.specs],
         "errors": error_numbers(card.counts),
-        **({"model": ", ".join(card.usage.models)[:160]} if card.usage and card.usage.models else {}),
         **({"judge": judge} if judge else {}),
         **({} if first is None else {"same": series.points[first].snapshot.slug}),
-        **({"averaged": average} if average else {}),
-        "ends": point.interval and [round(point.interval.low, 3), round(point.interval.high, 3)],
+        "range": labels.span(point.interval),
     }
 
 

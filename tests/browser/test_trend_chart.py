@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from sitegen.analysis.flips import number_of_cells
 from sitegen.model.outcomes import Flips
-from sitegen.pages.compare import errors
+from sitegen.stats.counts import error_numbers
 from tests import pages_sample as sample
 
 TREND = "evals/waybills/index.html"
@@ -47,7 +47,8 @@ def test_the_box_beside_a_point_has_its_numbers_of_flips_and_errors(visit):
         flips = point.change.flips if point.change else Flips()
         fixed, broken, still = map(number_of_cells, (flips.fixed, flips.broken, flips.still))
         counts = [int(re.sub(r"\D", "", text)) for text in _tip(page).locator(".e > span").all_text_contents()]
-        assert counts == [fixed, broken, still, sum(errors(point)), *errors(point)]
+        wrong = error_numbers(point.scorecard.counts)
+        assert counts == [fixed, broken, still, sum(wrong), *wrong]
         verdict = point.change and point.change.verdict
         coloured = _tip(page).locator("td:is(.up,.dn)").count()
         assert bool(coloured) == bool(verdict and verdict.decision != "cannot tell"), point.snapshot.label

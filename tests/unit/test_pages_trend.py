@@ -16,13 +16,13 @@ from sitegen.model.outcomes import Flips
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.series import Series
 from sitegen.pages import links
-from sitegen.pages.compare import errors
 from sitegen.pages.trend import trend_rows
 from sitegen.pages.trend.page import HEAT_ROWS, TrendView, noise_of_repeats
 from sitegen.pages.trend.trend_chart import trend
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.project import Options
 from sitegen.questions.study import read_series
+from sitegen.stats.counts import error_numbers
 from tests import pages_sample as sample
 from tests.sites import renderer_of
 
@@ -124,7 +124,7 @@ def test_the_file_beside_a_long_page_has_every_older_row_and_every_value_of_the_
     defined = sum(at[0] is not None for at in long.values)
     assert (paths[".then .ln"][-1] + paths[".then .lone"][-1]).replace("L", "M").count("M") == defined
     assert sum(path.count("V") for path in paths[".stack:not(.grouped) path"]) == sum(
-        count > 0 for point in long.points for count in errors(point)
+        count > 0 for point in long.points for count in error_numbers(point.scorecard.counts)
     )
 
 

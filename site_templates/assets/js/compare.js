@@ -5,7 +5,6 @@
    Two sides are compared value by value; more stand side by side, each with its difference to the first. So do the variants and models
    of the newest iteration, however few, in a card of their own with other letters in the address (`data-sides`). */
 const ABSENT = 6, LISTED = 200, FIELDS = 25, COMMITS = 8, OFFERED = 50, SIDES = "abcdef";
-const TYPES = ["omission", "hallucination", "wrong_value", "format_error"];
 const FATES = ["broken", "fixed", "still_wrong", "appeared", "vanished"]; // as in sitegen/pages/compare_data.py
 const outputOf = point => point.same ?? point.slug;
 const isThere = run => run.state !== ABSENT, isWrong = run => run.state >= 2 && isThere(run);
@@ -293,7 +292,7 @@ class Comparison {
   compare(first, last) {
     const holds = ({ block, place }, document) => block.held[document].filter(start => start <= place).length % 2 === 1;
     const held = first.block.documents.map((_, document) => [holds(first, document), holds(last, document)]);
-    const found = { byTruth: 0, held, fields: new Map(), apart: TYPES.map(() => 0) };
+    const found = { byTruth: 0, held, fields: new Map(), apart: this.data.errors.map(() => 0) };
     for (const fate of FATES) found[fate] = [];
     first.block.cells.forEach(([document, field, path, extra, , item], index) => {
       const before = this.at(first, index), after = this.at(last, index);
@@ -335,22 +334,10 @@ class Comparison {
   }
 
   head(name, mark, { point }) {
-    const box = element("div"), first = element("p"), last = element("p", "muted small"), link = element("a", "", point.label);
-    if (this.isOfAnswers) {
-      first.append(element("b", "", name), " ", visible(point.label));
-      box.append(first);
-      return box;
-    }
-    const commit = element(point.commit ? "a" : "span", "sha", point.short);
-    link.href = `${point.slug}.html`;
-    if (point.commit) commit.href = point.commit;
-    if (mark) first.append(element("span", `sw ${mark}`));
-    first.append(element("b", "", name), " ", link);
-    const original = point.same && !point.again && this.points.find(({ slug }) => slug === point.same);
-    if (original) first.append(" ", element("span", "pill", `same output as ${original.label}`));
-    last.append(commit, ` ${point.day}${point.model ? ` · ${visible(point.model)}` : ""}`);
-    box.append(first, element("p", "", visible(point.subject)), last);
-    if (point.averaged) box.append(element("p", "muted small", `${this.data.metrics[0][0]}: ${visible(point.averaged)}`));
+    const box = element("div");
+    if (this.isOfAnswers) box.append(element("p", "", visible(point.label)));
+    else box.append(...rowsOf(`<p>${point.head}`));
+    box.firstChild.prepend(...(mark ? [element("span", `sw ${mark}`)] : []), element("b", "", name), " ");
     return box;
   }
 
@@ -410,15 +397,13 @@ class Comparison {
       const row = this.change(before.values[k], after.values[k], digits, Boolean(higher), counted ? "" : unit, apart ? common?.[k] ?? null : undefined);
       if (apart && !common?.length) row.change = `other ${this.data.noun[1]}`;
       if (graded.includes(k)) row.change = "another judge";
-      if (!k) for (const [side, { ends }] of Object.entries({ before, after })) if (ends) row[side] = [row[side], this.range(ends)];
+      if (!k) for (const [side, { range }] of Object.entries({ before, after })) if (range) row[side] = [row[side], element("span", "range", range)];
       rows.push({ metric: label, name: label, ...row, bars: isShare ? this.bars(before.values[k], after.values[k]) : "" });
     });
     this.data.errors.forEach((word, k) => {
       if (!word) return;
-      const type = element("span", "type");
-      type.append(element("span", `t ${TYPES[k]}`, this.data.letters[k]), word[0].toUpperCase() + word.slice(1));
       const [first, last] = [before.errors[k], after.errors[k]];
-      rows.push({ metric: type, name: word, ...this.change(first, last, 0, false, "", hasErrors ? last - first + found.apart[k] : null) });
+      rows.push({ metric: this.part(`name${k}`), name: word, ...this.change(first, last, 0, false, "", hasErrors ? last - first + found.apart[k] : null) });
     });
     return rows;
   }
@@ -448,9 +433,9 @@ class Comparison {
 
   /** A path with the address of the page of its field. */
   link(field, path) {
-    const link = element("a");
+    const [link] = this.part("where");
     link.href = `fields/${this.sides[0].block.fields[field][1]}`;
-    link.append(element("code", "", short(path)));
+    $("code", link).textContent = short(path);
     return link;
   }
 
@@ -459,9 +444,10 @@ class Comparison {
     const reach = this.reach(flipped);
     if (!flipped) return "";
     const [low, high] = [Math.max(-flipped, net - reach), Math.min(flipped, net + reach)], sure = Math.abs(net) > reach;
-    const drawn = svgElement("svg", { class: `ivl ${sure ? (net > 0 ? "u" : "d") : "n"}`, viewBox: "-106 0 212 12", preserveAspectRatio: "none", "aria-hidden": "true" });
-    const [left, right, dot] = [low, high, net].map(value => tenths(100 * value / scale));
-    drawn.append(...Object.entries({ z: "M0 0V12", w: `M${left} 6H${right}`, m: `M${dot} 6h0` }).map(([name, d]) => svgElement("path", { class: name, d })));
+    const [drawn] = this.part("net"), [left, right, dot] = [low, high, net].map(value => tenths(100 * value / scale));
+    drawn.setAttribute("class", `ivl ${sure ? (net > 0 ? "u" : "d") : "n"}`);
+    $(".w", drawn).setAttribute("d", `M${left} 6H${right}`);
+    $(".m", drawn).setAttribute("d", `M${dot} 6h0`);
     const count = number => `${number > 0 ? "+" : number ? "−" : ""}${grouped(Math.abs(number))}`;
     return [drawn, element("span", "by", `${count(low)} to ${count(high)}, ${sure ? "more than chance" : "could be zero"}`)];
   }
@@ -509,26 +495,18 @@ class Comparison {
     return box;
   }
 
-  range(ends) {
-    const range = element("span", "range", ends.map(written).join(" to "));
-    range.title = "95 % interval";
-    return range;
-  }
-
   /** Both sides of a number, and its change; `over`: the change over what both have in common, if it is another one. */
   change(before, after, digits, higherIsBetter, unit, over) {
     const known = before !== null && after !== null && over !== null, change = known ? over ?? after - before : 0, size = Math.abs(change);
     const amount = value => `${unit === "tokens" ? fixed(value, 0)
       : fixed(value, value && value < 1 ? Math.min(8, 2 - Math.floor(Math.log10(value))) : 2).replace(/(\.\d\d\d*?)0*$/, "$1")} ${unit}`;
     const text = value => (value === null ? "—" : digits ? (unit ? amount(value) : written(value)) : grouped(value));
-    let moved = known ? element("span", "delta", "no change") : "—";
+    const [moved] = this.part(`moved${Math.sign(change)}`);
     if (change) {
-      const up = change > 0, arrow = element("span", "", up ? "▲" : "▼");
-      arrow.setAttribute("aria-hidden", "true");
-      moved = element("span", `delta ${up === higherIsBetter ? "up" : "dn"}`);
-      moved.append(arrow, element("span", "vh", up ? "up " : "down "), ` ${digits && !unit && size < 0.0005 ? "< 0.001" : text(size)}`);
+      moved.classList.add(change > 0 === higherIsBetter ? "up" : "dn");
+      moved.lastChild.data = ` ${digits && !unit && size < 0.0005 ? "< 0.001" : text(size)}`;
     }
-    return { before: text(before), after: text(after), change: moved };
+    return { before: text(before), after: text(after), change: known ? moved : "—" };
   }
 
   list(cells, fate) {
@@ -552,25 +530,27 @@ class Comparison {
 
   cell({ document, field, path, extra, before, after }) {
     const { documents, pages } = this.sides[0].block, name = documents[document], page = pages[document];
-    const where = [this.link(field, path)], there = [after, before].filter(isThere);
-    if (name) where.push(" ", Object.assign(element(page ? "a" : "span", page ? "" : "doc", short(name)), page && { href: `cases/${page}.html` }));
-    if (extra) where.push(" ", element("span", "pill", "extra item"));
+    const where = [this.link(field, path)], there = [after, before].filter(isThere), [, named, added] = this.part("where");
+    named.textContent = short(name);
+    if (name) where.push(" ", page ? Object.assign(element("a", "", short(name)), { href: `cases/${page}.html` }) : named);
+    if (extra) where.push(" ", added);
     const expected = [this.value(there[0], there[0].expected, "blank")];
     if (there.length === 2 && before.expected !== after.expected) expected.push(element("i", "", ` was ${visible(before.texts[before.expected] || "blank")}`));
     return { where, expected, before: this.given(before), after: this.given(after) };
   }
 
   given(run) {
-    if (!isThere(run)) return element("i", "", "not there");
-    const wrong = isWrong(run), mark = element("span", wrong ? `t ${TYPES[run.state - 2]}` : "ok", wrong ? this.data.letters[run.state - 2] : "✓");
-    mark.title = wrong ? this.data.errors[run.state - 2] : "right";
-    return [mark, " ", this.value(run, run.actual, run.state === 1 ? "blank" : "missing")];
+    if (!isThere(run)) return this.part("not there");
+    return [...this.part(isWrong(run) ? `mark${run.state - 2}` : "right"), " ", this.value(run, run.actual, run.state === 1 ? "blank" : "missing")];
   }
 
   value({ texts }, place, none) {
     const text = texts[place];
-    return text ? document.createTextNode(visible(text)) : element("i", "", text === null ? none : "blank");
+    return text ? visible(text) : this.part(text === null ? none : "blank")[0];
   }
+
+  /** A part of cells as all pages have it, such as the mark of a type of errors: a copy of its elements in the template. */
+  part(name) { return [...$(`[data-part="${name}"]`, this.template.content).cloneNode(true).children]; }
 
   /** A table of the template with a copy of its empty row for each of these, which have contents of cells by the names of columns. */
   fill(table, rows) {
