@@ -340,6 +340,7 @@ _METRICS: Final = _HIGHER | _words_of("""
 _COUNTED: Final = _words_of("correct count counts found match matched pass passed passing resolved success successes")
 """Words for what is good of each case. Alone, as in ``passed`` and ``total_correct``, they name a count."""
 _MEANS: Final = _words_of("average avg mean rate ratio share")
+_OF_ALL: Final = _MEANS | _words_of("aggregate aggregated all macro overall summary total totals")
 _LIMITS: Final = _words_of("cache limit max maximum min minimum reranked retrieved")
 """Words for what is allowed or extreme, and for what says nothing of answers: ``max_error_rate``, ``cache_hit``."""
 _SET: Final = _words_of("dropout frame learning sample sampling")
@@ -396,18 +397,19 @@ def is_headline(name: str) -> bool:
     return headline_rank(name) < len(_HEADLINES)
 
 
-def headline_place(name: str) -> tuple[int, int, int] | None:
+def headline_place(name: str) -> tuple[int, int, bool, int] | None:
     """Return the place of a number among those that may be the headline, best first; None if it has no metric's name.
 
-    A number of all cases comes before that of one, which is deeper. Last come means and rates of anything, then counts
-    of what is good, such as ``passed``.
+    A number of all cases comes before that of one, which is deeper or not called ``overall``. Last come means and rates
+    of anything, then counts of what is good, such as ``passed``.
     """
     *_, above, last = ("", *name.split("."))
     words, rank = _name_words(last), headline_rank(name)
     if words <= _MEANS and (measured := _name_words(above) & _METRICS):  # ``{"recall": {"rate": 0.5}}``
         words |= measured
     words = words if words.isdisjoint(_LIMITS) else frozenset()
-    place = (max(1, name.count(".")), rank)
+    outer = _name_words(name.rpartition(".")[0])
+    place = (max(1, name.count(".")), bool(outer) and outer.isdisjoint(_OF_ALL), rank)
     if is_headline(name) or (words & _METRICS and (words & (_MEANS | _SHARES) or not words & _COUNTED)):
         return (0, *place)
     if words & _MEANS and not words <= _SHARES | {"ratio"} and not words & _SET:

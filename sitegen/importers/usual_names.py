@@ -35,13 +35,13 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
     "input": ("input", "inputs", "question", "query", "prompt", "userinput", "instruction", "text", "sentence"),
     "variant": (
         *("variant", "providerid", "provider", "promptid", "experiment", "experimentname", "arm", "condition", "agent"),
-        *("target", "system"),
+        *("target", "system", "promptversion", "appversion"),
     ),
     "model": ("model", "modelid", "modelname"),
     "expected": (
         *("expected", "expectedoutput", "expectedanswer", "expectedresponse", "expectedresult", "expectedvalue"),
         *("groundtruth", "target", "gold", "reference", "referenceanswer", "ideal", *TRUE_LABELS, "label"),
-        *("answerkey", "correctanswer"),
+        *("answerkey", "correctanswer", "goldanswer", "goldenanswer", "golden"),
     ),
     "output": (
         *("output", "actual", "actualoutput", "modeloutput", "extracted", "prediction", "predicted", "response"),
@@ -107,7 +107,7 @@ _OF_FIELD: Final = re.compile(
 _in_column: Final = lru_cache(1024)(_OF_FIELD.fullmatch)  # all rows of a table have the same columns
 _OF_WHAT: Final = r"(?:_?(?:labels?|class|category|intent|answer|value))?"
 OWN_SIDES: Final = {
-    "expected": re.compile(rf"(?:(?:ground_?)?truth|gold|expected|true){_OF_WHAT}", re.IGNORECASE),
+    "expected": re.compile(rf"(?:(?:ground_?)?truth|gold(?:en)?|expected|true){_OF_WHAT}", re.IGNORECASE),
     "output": re.compile(rf"pred(?:icted)?{_OF_WHAT}", re.IGNORECASE),
 }
 """Part -> names of columns of the author's own, such as ``ground_truth_label``."""

@@ -12,6 +12,8 @@ from itertools import chain
 from posixpath import basename, commonprefix, splitext
 from typing import Final
 
+from msgspec.structs import replace
+
 from sitegen.history.globs import run_glob
 from sitegen.importers.recorded_layouts import is_measure, numbers_of_layout
 from sitegen.importers.usual_names import PARTS, case_rows, usual_columns
@@ -22,6 +24,7 @@ from sitegen.recognition.output_series import (
     MODEL,
     OF_NOW,
     OutputSeries,
+    informative_part,
     is_result_by_name,
     is_truth_by_name,
     names_a_run,
@@ -63,8 +66,9 @@ def joined_series(several: Iterable[OutputSeries], read: Reader) -> list[OutputS
     joined: dict[str, list[OutputSeries]] = {}  # at the path of the first part, and nothing at those of the others
     in_folders = chain(_in_folders(present, read), _in_folders_of_runs(present), _in_folders_of_cases(present, read))
     for series in chain(in_folders, _in_files(present), _of_same_cases(present, read)):
+        is_answered = "{" in series.outputs or series.outputs.endswith("/")
         for number, part in enumerate(series.parts):
-            joined[part.path] = [] if number else [series]
+            joined[part.path] = [] if number else [series if is_answered else replace(series, parts=())]
             del present[part.path]
     return [one for series in listed for one in joined.get(series.path, [series])]
 
@@ -222,13 +226,14 @@ def _of_same_cases(present: Mapping[str, OutputSeries], read: Reader) -> Iterato
     room = _MOST_COMPARED
     for (before, after), names in sorted(beside.items(), key=lambda group: group[0][0].count("/")):
         fit = [name for name in names if f"{before}{name}{after}" in present]  # not joined already
-        of_results = is_result_by_name(before) and not is_truth_by_name(before)
+        of_results = is_result_by_name(f"{before}{commonprefix(names)}") and not is_truth_by_name(before)
         if not of_results or not _LEAST <= len(fit) <= _MOST_MODELS or all(map(names_a_run, fit)):
             continue
         by_cases: dict[tuple[frozenset[str], frozenset[str]], list[str]] = {}
         named = [name for name in fit if not (is_truth_by_name(name) or OF_NOW.search(name))]
         for number, name in enumerate(named[:room], 1):
-            value = value_of(after.rpartition(".")[2], read(f"{before}{name}{after}") or b"")
+            file = present[f"{before}{name}{after}"].newest
+            value = value_of(file.ending, read(file.path) or b"")
             same = _same_of(value, are_variants=any(map(_VARIANT.search, fit)))
             by_cases.setdefault(same, []).append(name)
             room -= 1
@@ -242,7 +247,8 @@ def _of_same_cases(present: Mapping[str, OutputSeries], read: Reader) -> Iterato
             fits = [name for name in fit if name.startswith(start) and name.endswith(end)]
             if len(cases) >= _LEAST and len(alike) >= _LEAST and len(fits) == len(alike):
                 parts = [present[f"{before}{name}{after}"] for name in sorted(alike, key=natural_order)]
-                yield _joined(f"{before}{start}{{variant}}{end}{after}", parts)
+                sign = "{variant}" if any(map(informative_part, alike)) else "*"  # of commits, which are runs
+                yield _joined(f"{before}{start}{sign}{end}{after}", parts)
 
 
 def _same_of(value: Value, *, are_variants: bool) -> tuple[frozenset[str], frozenset[str]]:

@@ -95,17 +95,18 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
     in_folders = frozenset[str]().union(*(used for _, _, used in folders))
     found = [(series, proposal) for series, proposal, _ in folders]
     forms, proposals_in = set[tuple[frozenset[str], Any]](), Counter[str]()
-    single, unknown = 0, list[Proposal]()
+    single, unknown, formless = 0, list[Proposal](), dict[str, str]()
     examined = _examined(tuple(file for file in candidates if file.path not in in_folders), read, at)
     for series, content, recognition, reason in examined:
         if len(found) >= _MOST:
             break
-        glob = numbers_alone(series.path, (file.path for file in files))
+        glob = numbers_alone(series.path, {file.path for file in files}.difference(one.path for one in series.files))
         series = replace(series, outputs=glob[len(series.path) - len(series.outputs) :])
         proposal, path = _proposal(series, recognition, at), series.newest.path
         if recognition is None or not content:
             unread[path] = reason
             unknown += [proposal] if content and states_results(series, content) else []
+            formless |= {path: _IN_NO_FORM} if content and series.hinted else {}
             continue
         unread.pop(path, None)
         folder, is_recorded = series.path.rpartition("/")[0], traits_of(proposal.entry.get("kind")).is_recorded
@@ -154,7 +155,8 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterabl
             sums.append(replace(one, lacks="its numbers may be of the cases that are found beside it"))
     ids = _ids([series for series, _ in kept], existing_ids)
     named = (replace(one, id=name) for (_, one), name in zip(kept, ids, strict=True))
-    return [*named, *sums, *left_out, *unknown[:MOST_BESIDE], *_refused(unread)]
+    told = [*named, *sums, *left_out, *unknown[:MOST_BESIDE], *_refused(unread)]
+    return told or [*_refused(formless)]
 
 
 def _in_shared_folders(found: list[tuple[OutputSeries, Proposal]]) -> list[tuple[OutputSeries, Proposal]]:
@@ -318,6 +320,7 @@ def _names(series: OutputSeries) -> tuple[str, ...]:
 
 
 _OF_NO_KNOWN_FORM: Final = "list cases as rows with an id and a verdict or a score, points with their max in all rows"
+_IN_NO_FORM: Final = f"its form is not known. To have it read, {_OF_NO_KNOWN_FORM}"
 _MOST_BROKEN: Final = 3
 """The most newest outputs that may be impossible to score if one before them is not."""
 _LEAST_ANSWERED: Final = 0.25

@@ -43,7 +43,7 @@ _READ: Final = 3
 """Number of pairs of files whose fields are compared."""
 
 _SIDE: Final = re.compile(
-    r"(?i)(.+)[._-](?:(expected|gold(?:en)?|truth|gt)|actual|extracted|got|out(?:put)?|predict(?:ed|ion)|response|result)"
+    r"(?i)(.+)[._-](?:(expected|gold(?:en)?|truth|gt)|actual|extracted|got|out(?:put)?|pred(?:icted|iction)?|response|result)"
 )
 """Matches a name that ends with the side of its document which it is: what is expected, or else what was given."""
 _MOVE: Final = "both sides are in one folder. Move what is expected to expected/NAME.json, outputs to outputs/NAME.json"

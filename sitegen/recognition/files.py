@@ -254,7 +254,8 @@ def why_malformed(file: TrackedFile, content: bytes) -> str:
                 cells = zip(head.split("|"), row.split("|"), strict=False)
                 names += [name.strip(" *") for name, cell in cells if re.match(_SHARE, cell)]
         said = "its numbers stand in a text. Let the program that writes it write them as JSON too"
-        return said if any((place := headline_place(name)) and not place[0] for name in names) else ""
+        otherwise = "of XML only JUnit's is read. Write JSON" if file.ending == "xml" else ""
+        return said if any((place := headline_place(name)) and not place[0] for name in names) else otherwise
     try:
         value = _value(file.ending, content)
     except UnreadableError as error:

@@ -47,7 +47,7 @@ _PLACES: Final = (
 _NOT_INSTRUCTIONS = re.compile(
     r"(?:^|/)(?:README|CHANGELOG|HISTORY|CONTRIBUTING|LICEN[CS]E|CODE_OF_CONDUCT|SECURITY|NOTICE|TODO|ROADMAP)[^/]*$|"
     r"(?:^|/)(?:docs?|tests?|test[_-]data|testdata|fixtures?|blog|examples?|results?|runs?|outputs?|reports?|logs?|requirements)/|"
-    r"requirements[^/]*\.txt$|robots\.txt$|llms(?:-full)?\.txt$|^\.github/(?:ISSUE|PULL)",
+    r"(?:^|[/_.-])(?:results?|outputs?|scores|metrics)\.[^/.]+$|requirements[^/]*\.txt$|robots\.txt$|llms(?:-full)?\.txt$|^\.github/(?:ISSUE|PULL)",
     re.IGNORECASE,
 )
 _IMPERATIVE = re.compile(

@@ -54,7 +54,8 @@ _GLOB_SIGNS = re.compile(r"[*?\[\]\\]")
 
 _PLACE = re.compile(
     r"eval|result|output|comparison|(?:^|[/_.-])runs?(?:[/_.-]|$)|(?:^|/)logs?/|bench|predict|extract|(?:^|[/_.-])actual(?![a-z])|report|respon|scor|metric|experiment|"
-    r"answer|judg|classif|trace|accura|baseline|regression|评测|评估|评价|評価|結果|结果|(?:^|[/_.-])(?:(?:leader)?board|preds?(?=[/_.-]))",
+    r"answer|judg|classif|trace|accura|baseline|regression|评测|评估|评价|評価|結果|结果|(?:^|[/_.-])(?:(?:leader)?board|preds?(?=[/_.-]))|"
+    r"(?:^|[/_.-])(?:braintrust|deepeval|helm|langfuse|langsmith|opik|ragas|trulens)(?![a-z])",
     re.IGNORECASE,
 )
 _TRUTH = re.compile(r"truth|gold|expected|answer[_-]?key|(?:^|[/_.-])gt(?:[/_.-]|$)", re.IGNORECASE)
@@ -117,7 +118,7 @@ class OutputSeries(Frozen):
     @property
     def is_of_cases(self) -> bool:
         """Whether each file is one case with its verdict or score."""
-        return bool(self.parts) and ("{" not in self.outputs or self.outputs.endswith("/"))
+        return bool(self.parts) and self.outputs.endswith("/")
 
     @property
     def deleted(self) -> bool:

@@ -25,7 +25,7 @@ from sitegen.importers.recorded_layouts import (
     numbers_of_layout,
     read_record,
 )
-from sitegen.importers.tool_values import name_of
+from sitegen.importers.tool_values import members, name_of
 from sitegen.importers.usual_names import (
     CHECKS,
     GRADES,
@@ -187,7 +187,10 @@ def _tool_results(path: str, content: bytes) -> Recognition | None:
 
 def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
     """Recognise a table with a verdict or a score in each row."""
-    table = table_of(value_of(series.newest.ending, content))
+    value = value_of(series.newest.ending, content)
+    inner = ((key, table_of(each)) for key, each in members(value).items() if isinstance(each, dict))
+    below = (replace(each, key=f"{key}.{each.key}") for key, each in inner if each and plain_key(each.key) in _CASES)
+    table = table_of(value) or next(below, None)
     settings = guess_columns(table) if table and (series.hinted or series.is_named_as_truth) else None
     if table is None or settings is None:
         return None
@@ -317,7 +320,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     is_explained = any(plain_key(name).endswith(PARTS["reasoning"]) for name in table.columns)
     is_judged = (
         bool(tells or stated or is_explained or has_maximum)
-        or plain_key(table.key) in _CASES
+        or plain_key(table.key.rpartition(".")[2]) in _CASES
         or (is_made_id(ids) and not any(MODEL.search(str(cell)) for cell in columns[ids]) and len(measures) > 1)
         or any(name.endswith("]") or WINS in name for name in scores)
         or (bool(measures) and _is_of_cases(table))
@@ -351,6 +354,8 @@ def _parts_of_scores(scores: list[str], verdict: str | None, columns: Mapping[st
     overall = next((name for name in columns if plain_key(name) in SCORES and _numbers_of_column(columns[name])), "")
     if {"precision", "recall", "f1"} <= plain.keys():
         return {"scores": scores, "score": plain["f1"]}
+    if len(scores) > 1 and "overall" in plain:
+        return {"scores": [name for name in scores if name != plain["overall"]], "score": plain["overall"]}
     by_object = {name.rpartition(".")[0].partition(".")[0] for name in scores} or {""}
     if plain_key(min(by_object)) not in OBJECTS or len(by_object) > 1:
         return {"scores": scores} if len(scores) > 1 else {"score": scores[0]} if scores else {}

@@ -240,7 +240,7 @@ def test_what_was_found_takes_the_place_of_the_example_and_overwrites_nothing(pr
 
 
 def test_where_nothing_is_found_it_says_what_it_looked_for(repo):
-    repo.commit({"README.md": "Ours.\n", "results.json": '{"found": [{"doc": "a", "score": 0.4}]}'})
+    repo.commit({"README.md": "Ours.\n", "found.json": '{"found": [{"doc": "a", "score": 0.4}]}'})
     repo.checkout()
     done = run("init", "--dry-run", repo.path)
     told = done.stdout.splitlines()

@@ -6,9 +6,10 @@ several answers, as a list under ``expected``, or under ``accepted`` beside it.
 Responses are in ``responses.json|jsonl``, or in ``responses-<variant>.json|jsonl`` for each variant. A file is a list
 of responses, an object with the list under ``responses``, or an object of texts by case id. JSON Lines hold one
 response per line. If several runs append to them, the newest ``run_id`` counts. A response is ``{case_id, output,
-error, quality, embedding}``, of which the last three are optional. ``judge_answer`` replaces ``quality`` if the answer
-of a judge is no grade. A response may also state its ``model``, ``parameters``, tokens, ``cost`` and ``latency``, the
-``judge`` and ``judge_prompt`` of its grade, and ``human_quality``, a person's grade.
+error, quality, embedding}``, of which the last three are optional; its question may name the case in place of an id.
+``judge_answer`` replaces ``quality`` if the answer of a judge is no grade. A response may also state its ``model``,
+``parameters``, tokens, ``cost`` and ``latency``, the ``judge`` and ``judge_prompt`` of its grade, and
+``human_quality``, a person's grade.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from sitegen.scoring.case_files import CaseFile, case_keys, read_case_file
 from sitegen.scoring.mapping import CaseKeys
 from sitegen.scoring.run_statements import newest_run
 from sitegen.scoring.scorer import File, content_of
+from sitegen.text.keys import plain_key
 from sitegen.text.values import id_text, text_of_value
 
 Vector: TypeAlias = Sequence[float]
@@ -245,12 +247,14 @@ def read_answers(
     keys, glob = case_keys(settings), glob_of_answers(settings)
     variants: dict[str, VariantResponses] = {}
     objects = {case.id for case in cases.values() if any(text.startswith("{") for text in case.expected)}
+    called = {id_text(case.question): name for name, case in cases.items()}
+    called = (called if len(called) == len(cases) else {}) | dict(zip(cases, cases, strict=True))
     for file in files or (File("responses.json", None, "the output is missing"),):
         who, _ = answer_in(file.path, glob)
         named = _VARIANT.fullmatch(base := posixpath.basename(file.path))
         stem = named[1] if named else base.partition(".")[0] if len(files) > 1 and not who.repeat else ""
         name = " ".join(who.axes.values()) or stem
-        reader = _ResponsesReader(name, findings, objects, cases.keys())
+        reader = _ResponsesReader(name, findings, objects, called)
         try:
             content = content_of(file, "the output is missing", "Run the prompt again.")
             if keys is not None:
@@ -284,9 +288,9 @@ def read_answers(
 
 
 class _ResponsesReader:
-    def __init__(self, name: str, findings: list[Finding], objects: Collection[str], ids: Collection[str]) -> None:
-        """``objects``: the ids of cases that expect an object. ``ids``: the ids of all cases."""
-        self._ids = ids
+    def __init__(self, name: str, findings: list[Finding], objects: Collection[str], called: Mapping[str, str]) -> None:
+        """``objects``: the ids of cases that expect an object. ``called``: ids of cases by id and question."""
+        self._called = called
         self._variant = name
         self._objects = objects
         self._of = f" of {name[:80]!r}" if name else ""
@@ -334,7 +338,8 @@ class _ResponsesReader:
         if not isinstance(value, dict):
             self._report("error", f"{subject}{self._of} is not an object", line)
             return
-        named = (cell for key, cell in value.items() if key.casefold().endswith("id") and id_text(cell) in self._ids)
+        naming = (cell for key, cell in value.items() if key.casefold().endswith("id") or plain_key(key) in INPUTS)
+        named = (self._called[name] for cell in naming if (name := id_text(cell)) in self._called)
         case_id = id_text(value.get("case_id", value.get("id", next(named, None))))
         if not case_id:
             self._report("error", f"{subject}{self._of} has no case_id", line)

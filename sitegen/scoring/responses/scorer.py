@@ -74,7 +74,7 @@ def _score(inputs: ScoringInputs) -> Result:
 
 SCORER: Final = Scorer(
     kind="responses",
-    version=22,
+    version=23,
     metrics=METRICS,
     nouns=Nouns(
         attribute="category",
