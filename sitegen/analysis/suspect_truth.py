@@ -7,7 +7,6 @@ rule, the instructions or a habit of the person who wrote the labels, and not a 
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain
 from math import fsum
@@ -19,6 +18,7 @@ from sitegen.analysis.error_patterns import FEWEST, error_patterns, pattern_of
 from sitegen.analysis.flips import contradicting, different_outputs
 from sitegen.analysis.notes import people_on_label
 from sitegen.config.models import Note
+from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Judgement, Period
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Correction, Series, SuspectTruth
@@ -155,10 +155,10 @@ def by_cause(labels: Sequence[SuspectTruth]) -> tuple[SharedCause, ...]:
     ]
     causes += [SharedCause("the same other value", alike) for alike in _alike(_without(labels, causes), change)]
     causes += [SharedCause("the same field", alike) for alike in _alike(_without(labels, causes), field)]
-    lines: dict[Hashable, list[SuspectTruth]] = defaultdict(list)
-    for label in _without(labels, causes):
-        fix = label.correction
-        lines[(fix.path, fix.line) if fix else (label.eval_id, label.document, label.path)].append(label)
+    lines = grouped(
+        ((fix.path, fix.line) if (fix := label.correction) else (label.eval_id, label.document, label.path), label)
+        for label in _without(labels, causes)
+    )
     causes += [SharedCause(ONE_LINE if line[1:] else "", tuple(line)) for line in lines.values()]
     return tuple(
         sorted(
@@ -228,7 +228,5 @@ def _without(labels: Iterable[SuspectTruth], causes: Iterable[SharedCause]) -> l
 
 
 def _alike(labels: Iterable[SuspectTruth], key: Callable[[SuspectTruth], Hashable]) -> list[tuple[SuspectTruth, ...]]:
-    groups: dict[Hashable, list[SuspectTruth]] = defaultdict(list)
-    for label in labels:
-        groups[key(label)].append(label)
+    groups = grouped((key(label), label) for label in labels)
     return [tuple(group) for group in groups.values() if len(group) >= FEWEST]

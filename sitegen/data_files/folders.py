@@ -37,7 +37,7 @@ def names_of_documents(paths: Iterable[str]) -> dict[str, str]:
 
     Where two files would have one name, each has its whole path without the ending.
     """
-    short = {path: "/".join((*_folders(path), basename(path).partition(".")[0])) for path in paths}
+    short = {path: "/".join((*path.split("/")[:-1], basename(path).partition(".")[0])) for path in paths}
     return short if len({*short.values()}) == len(short) else {path: splitext(path)[0] for path in short}
 
 
@@ -48,19 +48,15 @@ def documents_in(paths: Collection[str], names: Collection[str]) -> dict[str, st
     the folder of the expected document: ``c1/expected.json``. Any other file has its own name up to its first dot, as
     of ``c1.extracted.json``.
     """
-    by_folder = {"/".join(folders): name for name in names if (folders := _folders(name))}
+    by_folder = {"/".join(folders): name for name in names if (folders := name.split("/")[:-1])}
     found: dict[str, str] = {}
     for is_by_folder in (False, True):
         are_in_folders = is_by_folder and len(by_folder) == len(names) > 1
         wanted = by_folder if are_in_folders else {name: name for name in names if name}
         for path in () if found else paths:
-            folders, file = _folders(path), basename(path)
+            *folders, file = path.split("/")
             stems = [[]] if is_by_folder else [[splitext(file)[0]], file.split(".")[:1]]
             ends = ("/".join([*folders[depth:], *stem]) for depth in range(len(folders) + 1) for stem in stems)
             if end := next((end for end in ends if end in wanted), ""):
                 found[path] = wanted[end]
     return {path: found.get(path) or basename(path).partition(".")[0] for path in paths}
-
-
-def _folders(path: str) -> list[str]:
-    return path.split("/")[:-1]

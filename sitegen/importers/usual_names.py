@@ -534,8 +534,5 @@ def expected_side(rows: Sequence[dict[str, Value]], key: str) -> str:
 
 def usual_key(members: Sequence[dict[str, Value]], names: Sequence[str]) -> str:
     """Return the key, as written, of the first of these names that any member has; empty if there is none."""
-    written: dict[str, str] = {}
-    for member in members:
-        for key in member:
-            written.setdefault(plain_key(key), key)
+    written = {plain_key(key): key for member in reversed(members) for key in reversed(member)}
     return next((written[plain] for name in names if (plain := plain_key(name)) in written), "")

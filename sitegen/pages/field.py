@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPeriod, change_points, worst_first
 from sitegen.analysis.notes import PlacedNote
 from sitegen.model.answers import AnsweredCase
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import ERROR_TYPES, Cell, Flips, State
 from sitegen.model.series import EvalInfo, EvalSummary, FieldSummary, Point, Series
 from sitegen.model.site import Page
@@ -354,10 +354,8 @@ def fields_page(summaries: Iterable[EvalSummary], edits: Iterable[EditEffects] =
     gone = [of_evals for of_evals in deleted if of_evals[0][1].attribute not in of_living]
     drawn = sum(rows <= ROWS for rows in accumulate(map(len, fields)))
     named = fields[drawn:] + gone
-    changed = defaultdict[tuple[str, str], list[tuple[EditEffects, int, int, str]]](list)
-    for edit in edits:
-        for (eval_id, _, attribute), counts in _moves(edit).items():
-            changed[eval_id, attribute].append((edit, *counts))
+    every_move = ((edit, *move) for edit in edits for move in _moves(edit).items())
+    changed = grouped(((eval_id, attribute), (edit, *counts)) for edit, (eval_id, _, attribute), counts in every_move)
     often: dict[tuple[str, str], tuple[int, str, str, str]] = {}
     for effect in chain.from_iterable(edit.effects for edit in edits):
         for name, number, _ in effect.window.flips.doubts if effect.window.flips else ():
@@ -414,19 +412,14 @@ def _moves(edit: EditEffects) -> dict[tuple[str, str, str], tuple[int, int, str]
 
 
 def _by_path(summaries: Iterable[EvalSummary]) -> list[FieldOverEvals]:
-    by_path: dict[str, list[tuple[EvalSummary, FieldSummary]]] = defaultdict(list)
-    for summary in summaries:
-        for field in summary.fields:
-            by_path[field.attribute].append((summary, field))
+    by_path = grouped((field.attribute, (summary, field)) for summary in summaries for field in summary.fields)
     fields = [tuple(sorted(evals, key=lambda entry: (-entry[1].wrong, entry[0].info.id))) for evals in by_path.values()]
     return sorted(fields, key=lambda evals: (-wrong_in(evals), evals[0][1].attribute))
 
 
 def by_section(fields: Sequence[FieldOverEvals]) -> list[tuple[str, int, list[FieldOverEvals]]]:
     """Each section with its number of wrong values and its fields, that of the worst field first."""
-    sections: dict[str, list[FieldOverEvals]] = defaultdict(list)
-    for evals in fields:
-        sections[section(evals[0][1].attribute)].append(evals)
+    sections = grouped((section(evals[0][1].attribute), evals) for evals in fields)
     return [(name, sum(map(wrong_in, of_section)), of_section) for name, of_section in sections.items()]
 
 

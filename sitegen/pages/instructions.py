@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from sitegen.analysis.effects import BestInstructions
 from sitegen.model.changes import EditedFile
 from sitegen.model.commits import Commit
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.series import Effect
 from sitegen.model.site import Page
 from sitegen.model.timeline import Edit, InstructionHistory
@@ -81,10 +81,7 @@ def edits_by_variant(edits: Iterable[Edit], moved: Mapping[EditedFile, str]) -> 
 
 def edits_by_commit(files: Iterable[InstructionHistory]) -> dict[int, tuple[FileEdit, ...]]:
     """Return the edits of each commit by its position, oldest first; those of a commit by path."""
-    edits = defaultdict[int, list[FileEdit]](list)
-    for file in files:
-        for edit in file.edits:
-            edits[edit.commit.position].append(FileEdit(edit, file.path))
+    edits = grouped((edit.commit.position, FileEdit(edit, file.path)) for file in files for edit in file.edits)
     return {position: tuple(sorted(edits[position], key=attrgetter("edit.path"))) for position in sorted(edits)}
 
 

@@ -288,8 +288,5 @@ def _answer_together(series: OutputSeries) -> bool:
     if not series.is_glob:
         return True
     runs, start = run_glob(series.outputs), len(series.folder) + 1 if series.folder else 0
-    by_run: dict[str | None, set[int]] = {}
-    for number, part in enumerate(series.parts):
-        for file in part.files:
-            by_run.setdefault(runs.name(file.path[start:]), set()).add(number)
-    return 2 * sum(len(numbers) > 1 for numbers in by_run.values()) >= len(by_run)
+    by_run = grouped((runs.name(file.path[start:]), part.path) for part in series.parts for file in part.files)
+    return 2 * sum(len({*parts}) > 1 for parts in by_run.values()) >= len(by_run)

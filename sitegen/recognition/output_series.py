@@ -15,7 +15,7 @@ from sitegen.data_files.folders import DATA
 from sitegen.importers.case import VERDICTS
 from sitegen.importers.tool_values import members
 from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, TRUE_LABELS, WEAK_VERDICTS, named_rows, usual_key
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import Value
 from sitegen.recognition.files import RESULTS, Reader, TrackedFile, leaf_paths, table_of, texts, value_of
 from sitegen.scoring.case_files import IDS
@@ -393,9 +393,7 @@ class TruthFinder:
         present = {file.path: file for file in files if not file.deleted and file.ending in DATA}
         self._named = {path: file for path, file in present.items() if is_truth_by_name(path) or _holds_questions(file)}
         self._others = [file for path, file in present.items() if not (path in self._named or _NO_TRUTH.search(path))]
-        self._beside: dict[str, set[str]] = {}
-        for file in present.values():
-            self._beside.setdefault(file.folder, set()).add(file.stem)
+        self._beside = grouped((file.folder, file.stem) for file in present.values())
 
     def paired(self, series: OutputSeries) -> tuple[TrackedFile, dict[str, Any]] | None:
         """Return the file with the expected values of an output, and keys of an entry that match their documents."""

@@ -286,9 +286,8 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     has_maximum = (shares := with_shares(rows)) is not rows
     table = replace(table, rows=tuple(shares))
     columns = _values_by_column(table)
-    by_name: dict[str, str] = {}
-    for name in (*table.columns, *(name for name in columns if "." in name)):
-        by_name.setdefault(plain_key(name), name)
+    in_order = (*table.columns, *(name for name in columns if "." in name))
+    by_name = {plain_key(name): name for name in reversed(in_order)}
     parts: dict[str, Any] = {**usual_parts(by_name, lambda part, name: _fits(part, columns[name]))}
     parts |= _parts_by_own_names(parts, columns)
     if not {"id", "input"} & parts.keys() and {"expected", "output"} & parts.keys():
@@ -298,8 +297,8 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         if plain_key(parts.get("variant", "")) in PARTS["model"]:
             parts.setdefault("model", parts["variant"])
         parts["variant"] = varied
-    for name in columns:  # a verdict may be in an object of the judge: ``judgment.verdict``
-        by_name.setdefault(plain_key(name.rpartition(".")[2]), name)
+    # A verdict may be in an object of the judge: ``judgment.verdict``.
+    by_name = {plain_key(name.rpartition(".")[2]): name for name in reversed(columns)} | by_name
     named = [(by_name[name], 1 + (name in WEAK_VERDICTS)) for name in (*VERDICTS, *WEAK_VERDICTS) if name in by_name]
     verdict = next((name for name, least in named if _states_verdicts(columns[name], least)), None)
     scores, highest = _score_columns(columns, by_name, verdict)
