@@ -6,6 +6,7 @@ from sitegen.analysis.slices import whole
 from sitegen.analysis.variant_tests import VariantSample
 from sitegen.analysis.variants import variant_sample
 from sitegen.importers.case import ASSERTED
+from sitegen.model.frozen import replace
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, VariantScore
 from sitegen.stats.counts import ACCURACY, mean, total
@@ -55,4 +56,4 @@ def variant(
         fields=(),
         kind="responses",
     )
-    return variant_sample(score, whole(Result(card, ())))
+    return variant_sample(replace(card, variants=(score,)), whole(Result(card, ())))

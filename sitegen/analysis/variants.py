@@ -26,7 +26,7 @@ from sitegen.analysis.variant_tests import (
     variant_pairs,
 )
 from sitegen.model.changes import ChangeVerdict
-from sitegen.model.scorecards import Result, VariantScore
+from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.usage import exchanged
 from sitegen.scoring.responses.measures import METRICS
 from sitegen.stats.counts import judged, total
@@ -100,22 +100,20 @@ def confidence(rows: Sequence[Ranked], pairs: Sequence[VariantPair], overall_win
 _TESTED: Final[tuple[TestedMetric, ...]] = ("accuracy", "quality")
 
 
-def variant_sample(variant: VariantScore, answers: Slice) -> VariantSample:
-    """Measure a variant that gave these answers."""
-    documents, values = answers.card.documents, dict(variant.metrics)
+def variant_sample(card: Scorecard, answers: Slice) -> VariantSample:
+    """Measure all variants of a scorecard together, which gave these answers, under the name of the first."""
+    documents, values = answers.card.documents, dict(card.metrics)
     counts = total(document.counts for document in documents)
     numbers: dict[str, Any] = {
         **{field: values.get(field) for field in VariantNumbers.__struct_fields__},
-        "name": variant.name,
+        **{field: sum(getattr(each, field) for each in card.variants) for field in ("responses", "graded", "failed")},
+        "name": next((variant.name for variant in card.variants), ""),
         "consistency": values.get("consistency_score"),
         "quality": values.get("average_quality"),
-        "responses": variant.responses,
         "scored": judged(counts),
         "right": counts.tp,
-        "graded": variant.graded,
-        "failed": variant.failed,
-        "models": variant.models,
-        "judges": variant.judges,
+        "models": tuple(sorted({model for each in card.variants for model in each.models})),
+        "judges": tuple(sorted({judge for each in card.variants for judge in each.judges})),
         "averaged": "",
     }
     return VariantSample(measured=VariantNumbers(**numbers), cases=cases_by_id(documents), answers=answers)
@@ -123,10 +121,8 @@ def variant_sample(variant: VariantScore, answers: Slice) -> VariantSample:
 
 def variants_of(result: Result) -> tuple[VariantSample, ...]:
     """Return the variants of a result of kind ``responses``, in its order."""
-    return tuple(
-        variant_sample(variant, whole(part_of(result, {"variant": variant.name})))
-        for variant in result.scorecard.variants
-    )
+    alone = [replace(result.scorecard, variants=(each,), metrics=each.metrics) for each in result.scorecard.variants]
+    return tuple(variant_sample(card, whole(part_of(result, {"variant": card.variants[0].name}))) for card in alone)
 
 
 def variant_of(name: str, result: Result, *, beside: Sequence[Result] = ()) -> VariantSample:
@@ -139,18 +135,8 @@ def variant_of(name: str, result: Result, *, beside: Sequence[Result] = ()) -> V
     if any(len(each.scorecard.variants) > 1 for each in (result, *beside)):
         told_apart = tuple([replace(document, case="") for document in card.documents])
         answers = whole(replace(result, scorecard=replace(card, documents=told_apart)))
-    score = VariantScore(
-        name=name,
-        status=card.status,
-        metrics=card.metrics,
-        responses=sum(each.responses for each in card.variants),
-        failed=sum(each.failed for each in card.variants),
-        graded=sum(each.graded for each in card.variants),
-        models=tuple(sorted({model for each in card.variants for model in each.models})),
-        judges=tuple(sorted({judge for each in card.variants for judge in each.judges})),
-    )
-    sample = variant_sample(score, answers)
-    return replace(sample, measured=replace(sample.measured, averaged=averaged(METRICS[0], card)))
+    sample = variant_sample(card, answers)
+    return replace(sample, measured=replace(sample.measured, name=name, averaged=averaged(METRICS[0], card)))
 
 
 def variant_comparison(
