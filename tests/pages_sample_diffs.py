@@ -109,14 +109,8 @@ def oid(text: str) -> str:
 
 
 def commit(position: int, subject: str, body: str = "", author: str = "Wren Abara") -> Commit:
-    return Commit(
-        sha=oid(f"commit {position} {subject}"),
-        position=position,
-        author=author,
-        committed_at=f"2026-03-{1 + position % 28:02}T10:30:00+01:00",
-        subject=subject,
-        body=body,
-    )
+    sha, committed_at = oid(f"commit {position} {subject}"), f"2026-03-{1 + position % 28:02}T10:30:00+01:00"
+    return Commit(sha, position, author, committed_at=committed_at, subject=subject, body=body)
 
 
 def patch_of(old: str, new: str, context: int = 3, name: str = "instructions.md") -> Patch:

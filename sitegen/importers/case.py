@@ -132,6 +132,8 @@ class JudgedCase(Frozen):
     input: str = ""
     expected: str = ""
     output: str = ""
+    output_at: str = ""
+    """The path of the file with the output, in the folder of the run, if it is not in this file."""
     error: str = ""
     """Why there is no answer, or no judgement of it. Empty if nothing failed."""
     unjudged: str = ""

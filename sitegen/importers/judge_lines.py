@@ -1,7 +1,8 @@
 """JSON Lines: one case per line, as AgentV and similar judges write them.
 
 AgentV writes such lines to the index of a run, to the baseline beside an eval, and to any file that it is asked for. It
-identifies a line by the path of the eval, the test, the target and the number of the sample.
+identifies a line by the path of the eval, the test, the target and the number of the sample. The lines of an index name
+files of the run with the answers.
 """
 
 from __future__ import annotations
@@ -81,6 +82,8 @@ _SYSTEM_PROMPT: Final = ("systemPrompt", "system_prompt")
 """Keys of an evaluator's prompt that is the same in every case. The prompt beside it holds the answer."""
 
 
+INDEX, ANSWER = "index.jsonl", "answer.md"
+"""The names of the index of a run and of the files with its answers."""
 _OF_ANSWERS: Final = frozenset(
     (
         *chain(*PARTS.values(), VERDICTS, JUDGES, map(plain_key, (*_OWN_KEYS, *_MESSAGES, *_SYSTEM_PROMPT))),
@@ -130,6 +133,7 @@ class _Stated(ToolObject):
     status = part(text, "execution_status")
     target_error = part(text, "target_error_kind")
     timestamp = part(text, "timestamp")
+    answer_path = part(text, "answer_path")
 
     @property
     def transcript(self) -> tuple[Turn, ...]:
@@ -227,6 +231,7 @@ class _Stated(ToolObject):
             input=intern(conversation(asked)),  # many answers share one text
             expected=intern(written(expected)),
             output=last_message(output),
+            output_at=line.answer_path,
             error=failure,
             unjudged=unjudged,
             call=stated(line.members),

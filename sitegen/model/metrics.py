@@ -118,7 +118,6 @@ class Nouns(Frozen):
     attribute: str = "field"
     attributes: str = "fields"
     document: str = "document"
-    documents: str = "documents"
     errors: ErrorWords = ("omission", "hallucination", "wrong value", "format error")
     ratios: tuple[str, ...] | None = None
     """The ratios in tables of attributes and documents; None stands for all ``RATIOS`` of ``sitegen.stats.counts``,
@@ -129,9 +128,9 @@ class Nouns(Frozen):
     """The counts and ratios that are the same number as a metric or as each other, which data files leave null."""
 
     @property
-    def counts_false_positives(self) -> bool:
-        """Whether false positives and false negatives are counted apart; answers are only right or wrong."""
-        return "fp" not in self.same
+    def documents(self) -> str:
+        """The plural of ``document``."""
+        return f"{self.document}s"
 
     @property
     def are_verdicts(self) -> bool:
@@ -141,7 +140,7 @@ class Nouns(Frozen):
     @property
     def value(self) -> str:
         """The noun for what is counted: a value, a check of an answer, or an answer if it is only right or wrong."""
-        return "value" if self.counts_false_positives else "check" if self.attribute == "check" else "answer"
+        return "value" if "fp" not in self.same else "check" if self.attribute == "check" else "answer"
 
     @property
     def are_fields(self) -> bool:

@@ -24,6 +24,7 @@ from sitegen.config.searched_files import OTHER_KINDS, Search
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.importers import importer_of
+from sitegen.importers.judge_lines import ANSWER, INDEX
 from sitegen.importers.recorded_layouts import headline_place, is_measure, numbers_of_layout, read_record
 from sitegen.importers.skill_grading import BESIDE
 from sitegen.importers.tool_values import items, members
@@ -162,13 +163,16 @@ def agentv_evals(search: Search) -> Iterator[EvalConfig]:
     """Yield one eval for the runs of an experiment, because only their lines name evals, and one for each baseline."""
     free = () if _AGENTV_RESULTS in search.homes else _RUN_INDEXES
     globs = [glob for glob in free if any(search.newest_first(_AGENTV_RESULTS, glob))]
-    if globs:
-        outputs = globs[0] if len(globs) == 1 else "**/index.jsonl"
-        yield EvalConfig(id="agentv", kind="judged", dir=_AGENTV_RESULTS, outputs=outputs)
+    found = [("agentv", _AGENTV_RESULTS, globs[0] if len(globs) == 1 else f"**/{INDEX}")] if globs else []
     for experiment in sorted(search.names(_EXPERIMENTS)) if free else ():
         home = join(_EXPERIMENTS, experiment)
-        if home not in search.homes and any(search.newest_first(home, "*/index.jsonl")):
-            yield EvalConfig(id=f"agentv-{experiment}", kind="judged", dir=home, outputs="*/index.jsonl")
+        if home not in search.homes and any(search.newest_first(home, f"*/{INDEX}")):
+            found.append((f"agentv-{experiment}", home, f"*/{INDEX}"))
+    for eval_id, home, outputs in found:
+        run = outputs[: outputs.index("*/") + 2]
+        if any(any(search.newest_first(home, f"{run}{below}/outputs/{ANSWER}")) for below in ("*/*", "*")):
+            outputs = f"{run}**/{{{INDEX},{ANSWER}}}"
+        yield EvalConfig(id=eval_id, kind="judged", dir=home, outputs=outputs)
     for folder in search.folders:
         names = search.names(folder)
         # An eval in a folder above other evals would own their files.

@@ -85,7 +85,6 @@ SCORER: Final = Scorer(
         attribute="category",
         attributes="categories",
         document="paragraph",
-        documents="paragraphs",
         errors=("missed", "wrong", "", ""),
         letters=("M", "W", "", ""),
     ),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import comb, inf, sqrt
-from posixpath import basename, splitext
+from posixpath import basename, dirname, normpath, splitext
 from typing import Final
 
 from sitegen.config.models import files_of
@@ -16,7 +16,9 @@ from sitegen.data_files.reading import UnreadableError, read_json
 from sitegen.importers import read_results
 from sitegen.importers.case import BASELINES, BETWEEN, JudgedCase, Opinion, with_documents
 from sitegen.importers.columns import read_settings
+from sitegen.importers.judge_lines import ANSWER, INDEX
 from sitegen.importers.skill_grading import BESIDE, GRADING, OUTPUTS, said_in, with_files_beside
+from sitegen.importers.tool_values import text
 from sitegen.model.answers import Turn
 from sitegen.model.frozen import grouped, replace
 from sitegen.model.metrics import LIFT, OF_TRANSCRIPTS, Counts, Metric, MetricSpec, Nouns
@@ -100,6 +102,7 @@ _OPTIONAL: Final = tuple(spec.name for spec in METRICS if spec.is_optional and s
 _CONFIGURATION: Final = re.compile(r"(?:.+[-_])?(?:with|without|no|old|new)[-_]?skills?", re.IGNORECASE)
 _ITERATION: Final = re.compile(r"iteration[-_].+")
 _RUN: Final = re.compile(r"(?:run|repeat|attempt|trial)[-_]?[0-9]+")
+_INDEX, _ANY = re.compile(re.escape(INDEX)), re.compile(".*")
 _NOTE: Final = 200  # characters
 _ANSWER: Final = 500
 """The most characters of the note of a judgement, and of the answers in it."""
@@ -115,8 +118,9 @@ def _score(inputs: ScoringInputs) -> Result:
         findings.append(missing.finding("The output"))
     answered_in = glob_of_answers(inputs.settings)
     rests = {answer_in(file.path, answered_in)[1] for file in inputs.outputs}
-    is_graded = any(GRADING.fullmatch(basename(file.path)) for file in inputs.outputs)
-    outputs = [file for file in inputs.outputs if not is_graded or GRADING.fullmatch(basename(file.path))]
+    names = {basename(file.path) for file in inputs.outputs}
+    results_in = GRADING if any(map(GRADING.fullmatch, names)) else _INDEX if names == {INDEX, ANSWER} else _ANY
+    outputs = [file for file in inputs.outputs if results_in.fullmatch(basename(file.path))]
     beside = {file.path: _value_of(file, findings) for file in inputs.outputs if file not in outputs}
     unread = {said: path for path in beside if basename(path) == BESIDE[1] for _, said in said_in(beside[path])}
     places, truth, settings = _places([file.path for file in outputs]), inputs.ground_truth, inputs.settings
@@ -132,6 +136,7 @@ def _score(inputs: ScoringInputs) -> Result:
             findings.append(replace(error.finding("The output"), file=named_file))
             continue
         who, rest = answer_in(file.path, answered_in)
+        run = dirname(file.path).removesuffix("/.internal")
         prompts |= {who.variant or name: cut(text, LONGEST_TEXT) for name, text in results.prompts.items() if text}
         for case in results.cases:
             named = case.counted
@@ -145,6 +150,8 @@ def _score(inputs: ScoringInputs) -> Result:
             elif not case.id:
                 named = replace(named, id=place[0], variant=BETWEEN.join(place[1:]))
                 named = with_files_beside(named, file.path, beside, unread)
+            if named.output_at and not named.output:  # among the outputs are no files of another run
+                named = replace(named, output=text(beside.get(normpath(f"{run}/{named.output_at}"))))
             cases.append(named)
         findings += [replace(finding, file=named_file) for finding in results.findings]
         del file, content, results  # which take much memory if a file has hundreds of thousands of answers
@@ -171,13 +178,12 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=69,
+    version=70,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",
         attributes="attributes",
         document="case",
-        documents="cases",
         errors=("false negative", "false positive", "wrong value", ""),
         letters=("N", "P", "W", ""),
     ),
@@ -192,9 +198,10 @@ positive a hallucination. A single one of each is a wrong value.
 
 
 def _value_of(file: File, findings: list[Finding]) -> Value:
-    """Return the value of a file beside a grading; None with a finding if it cannot be read."""
+    """Return the value of a file beside results, or its text; None with a finding if it cannot be read."""
     try:
-        return read_json(content_of(file, "it is missing", "Write it again.")).value
+        content = content_of(file, "it is missing", "Write it again.")
+        return content.decode(errors="replace") if basename(file.path) == ANSWER else read_json(content).value
     except UnreadableError as error:
         findings.append(replace(error.finding(basename(file.path)), severity="warning", file=file.path))
         return None

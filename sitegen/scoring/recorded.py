@@ -254,7 +254,6 @@ SCORER: Final = Scorer(
         attribute="number",
         attributes="numbers",
         document="run",
-        documents="runs",
         errors=("", "", "", ""),
         ratios=(),
         letters=("", "", "", ""),

@@ -31,13 +31,8 @@ SPECS = scorer("fields").metrics[:3]
 
 
 def commit(position: int, subject: str = "Change") -> Commit:
-    return Commit(
-        sha=f"{position:040x}",
-        position=position,
-        author="Ann",
-        committed_at=f"2026-01-{position % 28 + 1:02d}T10:00:00+01:00",
-        subject=subject,
-    )
+    committed_at = f"2026-01-{position % 28 + 1:02d}T10:00:00+01:00"
+    return Commit(f"{position:040x}", position, "Ann", committed_at=committed_at, subject=subject)
 
 
 def headline(position: int, *values: float | None, status: Any = "scored") -> Headline:

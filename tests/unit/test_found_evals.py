@@ -208,6 +208,7 @@ def test_logs_of_inspect_are_an_eval_for_each_task() -> None:
         (("2026-06-30T08-15-00-000Z/index.jsonl", "2026/x.jsonl"), "*/index.jsonl"),
         (("runs/2026-06-30T08-15-00-000Z/index.jsonl",), "runs/*/index.jsonl"),
         (("a/.internal/index.jsonl", "runs/b/index.jsonl"), "**/index.jsonl"),
+        (("a/.internal/index.jsonl", "a/t-1/sample-1/outputs/answer.md"), "*/**/{index.jsonl,answer.md}"),
     ],
 )
 def test_runs_of_agentv_are_one_eval(runs: tuple[str, ...], outputs: str) -> None:

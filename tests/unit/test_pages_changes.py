@@ -10,7 +10,7 @@ from sitegen.pages.labels import DisplayedChange, changes, own_unit
 from tests import pages_sample as sample
 
 F1 = sample.SPECS[0]
-PARAGRAPHS = Nouns(document="paragraph", documents="paragraphs")
+PARAGRAPHS = Nouns(document="paragraph")
 
 
 def _pair(delta: Change) -> tuple[Point, Point]:

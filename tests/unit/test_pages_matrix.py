@@ -22,13 +22,8 @@ def effect(eval_id: str, before: float | None, after: float | None, spec: Metric
 
 
 def edited(position: int, *effects: Effect, paths: tuple[str, ...] = ("a.md",)) -> EditEffects:
-    commit = Commit(
-        sha=f"{position:040x}",
-        position=position,
-        author="Ann",
-        committed_at="2026-03-02T10:00:00Z",
-        subject=f"Edit {position} <b>",
-    )
+    at = "2026-03-02T10:00:00Z"
+    commit = Commit(f"{position:040x}", position, "Ann", committed_at=at, subject=f"Edit {position} <b>")
     edits = [
         FileEdit(Edit(commit=commit, path=path, status="modified", old=None, new=Blob(path, "0" * 40)), path)
         for path in paths

@@ -6,7 +6,7 @@ from sitegen.model.changes import Unit
 from sitegen.model.metrics import Nouns
 from sitegen.pages.labels import interval_basis
 
-PARAGRAPHS = Nouns(attribute="category", attributes="categories", document="paragraph", documents="paragraphs")
+PARAGRAPHS = Nouns(attribute="category", attributes="categories", document="paragraph")
 
 
 @pytest.mark.parametrize(

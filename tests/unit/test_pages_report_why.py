@@ -178,7 +178,7 @@ def test_a_verdict_says_what_counts_of_the_items_of_lists():
 
 def test_a_verdict_of_a_mean_counts_cases():
     score = MetricSpec("score", "Score", "")
-    assert on_these_cases(MOVED, score, Nouns(document="case", documents="cases")) == "2 cases better, 9 worse, p 0.040"
+    assert on_these_cases(MOVED, score, Nouns(document="case")) == "2 cases better, 9 worse, p 0.040"
     assert on_these_cases(replace(MOVED, fixed=1), score, Nouns()) == "1 document better, 9 worse, p 0.040"
 
 

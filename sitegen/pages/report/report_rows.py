@@ -88,7 +88,7 @@ def count_columns(nouns: Nouns, *, ratios: bool) -> tuple[Column, ...]:
         ),
         *(
             Column(name=name, head=label, cell=attrgetter(name))
-            for label, name in (_CONFUSION if nouns.counts_false_positives else _CORRECT)
+            for label, name in (_CORRECT if "fp" in nouns.same else _CONFUSION)
         ),
         Column(name="errors", head=type_label(types[0], nouns) if len(types) == 1 else "Errors", cell=errors),
         *(

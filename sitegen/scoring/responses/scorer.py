@@ -80,7 +80,6 @@ SCORER: Final = Scorer(
         attribute="category",
         attributes="categories",
         document="case",
-        documents="cases",
         errors=("no answer", "", "wrong answer", ""),
         letters=("N", "", "W", ""),
         ratios=("accuracy",),
