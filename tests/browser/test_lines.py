@@ -57,6 +57,7 @@ def test_chips_choose_the_lines_and_the_address_keeps_them(visit):
     page = visit(TREND)
     _expect_lines(page, "Passed", "large", "small")
     chips = page.get_by_role("group", name="Lines")
+    chips.locator("summary").click()
     chips.get_by_role("button", name="topic: bills").click()
     chips.get_by_role("button", name="small").click()
     _expect_lines(page, "Passed", "bills", "large")
@@ -65,6 +66,7 @@ def test_chips_choose_the_lines_and_the_address_keeps_them(visit):
     assert page.locator(".tip tbody tr").count() == 3
     page.reload()
     _expect_lines(page, "Passed", "bills", "large")
+    expect(chips.get_by_role("button", name="topic: bills")).to_be_visible()
     page.goto(page.url.partition("#")[0] + "#lines=Passed,+small")
     page.reload()
     _expect_lines(page, "small")

@@ -449,7 +449,7 @@ class Comparison {
     $(".w", drawn).setAttribute("d", `M${left} 6H${right}`);
     $(".m", drawn).setAttribute("d", `M${dot} 6h0`);
     const count = number => `${number > 0 ? "+" : number ? "−" : ""}${grouped(Math.abs(number))}`;
-    return [drawn, element("span", "by", `${count(low)} to ${count(high)}, ${sure ? "more than chance" : "could be zero"}`)];
+    return [drawn, element("span", "by nowrap", `${count(low)} to ${count(high)}, ${sure ? "more than chance" : "could be zero"}`)];
   }
 
   /** Two places, the earlier one first, and the commits that edited instructions between them, newest first. */

@@ -447,6 +447,7 @@ class TrendChart {
     off.clear();
     all.forEach((name, k) => { if (names ? !names.includes(name) : k >= (this.data.first ?? all.length)) off.add(k); });
     for (const chip of $$("[data-chip]", this.card)) setPressed(chip, !off.has(+chip.dataset.chip));
+    for (const fold of $$(".line-chips details:has([aria-pressed=true])", this.card)) fold.open = true;
     for (const part of $$("[data-line]", this.chart)) part.toggleAttribute("hidden", off.has(+part.dataset.line));
   }
 
