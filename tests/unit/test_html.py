@@ -1,4 +1,4 @@
-"""Elements, and tables that are declared as a list of columns; what styles and scripts know of columns."""
+"""Numbers, and tables that are declared as a list of columns; what styles and scripts know of columns."""
 
 import re
 
@@ -7,16 +7,8 @@ from markupsafe import Markup
 
 from sitegen.engine.template_files import find_templates
 from sitegen.pages import effects
-from sitegen.pages.html.tables import Column, bare_rows, cells, class_name, crumbs, heads, kpi
+from sitegen.pages.html.tables import Column, bare_rows, cells, class_name, heads, kpi
 from sitegen.pages.report import report_rows
-
-
-def test_crumbs_link_to_all_pages_above_and_name_the_page_itself():
-    assert crumbs([("Overview", "../index.html"), ("<A> & B", 'a"b.html'), (Markup("<i>c</i>"), None)]) == (
-        '<nav class="crumbs" aria-label="Breadcrumb"><a href="../index.html">Overview</a>'
-        '<span aria-hidden="true">/</span><a href="a&#34;b.html">&lt;A&gt; &amp; B</a>'
-        '<span aria-hidden="true">/</span><span aria-current="page"><i>c</i></span></nav>'
-    )
 
 
 def test_a_number_stands_below_its_label_with_texts_escaped():
