@@ -41,7 +41,7 @@ from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.recorded import GRADES, WHERE, Recorded, states
-from sitegen.model.timeline import Blob, Cause, EvalHistory, Snapshot
+from sitegen.model.timeline import Blob, Cause, EvalHistory, Snapshot, names_of_several
 from sitegen.scoring import case_files
 from sitegen.text.globs import literal_prefix
 from sitegen.text.plain import moment_of, natural_order
@@ -358,15 +358,12 @@ def differences(old: EvalInputs | Snapshot, new: EvalInputs | Snapshot) -> tuple
 
 
 def same_files(old: tuple[Blob, ...], new: tuple[Blob, ...]) -> bool:
-    """Whether two lists of files are the same for a scorer, regardless of their paths."""
-    return len(old) == len(new) and all(same_file(*pair) for pair in zip(old, new, strict=True))
+    """Whether two lists of files are the same for a scorer, wherever they are.
 
-
-def same_contents(old: tuple[Blob, ...], new: tuple[Blob, ...]) -> bool:
-    """Whether two outputs have the same contents. Of several files the names count too, as they identify variants."""
-    if len(old) == len(new) == 1:
-        return old[0].oid == new[0].oid
-    return [(basename(blob.path), blob.oid) for blob in old] == [(basename(blob.path), blob.oid) for blob in new]
+    Of several files the names count too, as they identify documents and variants.
+    """
+    has_names = len(old) == len(new) and names_of_several(old) == names_of_several(new)
+    return has_names and all(same_file(*pair) for pair in zip(old, new, strict=True))
 
 
 def in_series_order(started: Iterable[tuple[str, Snapshot]]) -> list[tuple[str, Snapshot]]:

@@ -31,7 +31,6 @@ from sitegen.history.eval_state import (
     differences,
     history_of,
     in_series_order,
-    same_contents,
     same_file,
     same_files,
 )
@@ -354,7 +353,7 @@ def _fold_overwritten(state: EvalState) -> None:
     if not outputs and number:
         series.mark_present(str(number), False)
     elif outputs and not (
-        same_contents(state.output, outputs) and answerers_of(state.output, settings) == answerers_of(outputs, settings)
+        same_files(state.output, outputs) and answerers_of(state.output, settings) == answerers_of(outputs, settings)
     ):
         number += 1
         series.units[str(number)] = SeriesIteration(number, f"{number:04d}")

@@ -1,6 +1,6 @@
 """The timeline: for each eval its snapshots, for each instruction file its edits, oldest first."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.commits import ChangedPath, Commit
@@ -111,15 +111,17 @@ class Snapshot(Frozen):
     @property
     def output_contents(self) -> list[str]:
         """The ids of its files, after the names below their folder of several, which distinguish documents."""
-        names: list[str] = []
-        if len(self.outputs) > 1:
-            parts = [blob.path.split("/") for blob in self.outputs]
-            pairs = enumerate(zip(parts[0][:-1], parts[-1][:-1], strict=False))
-            shared = next(
-                (depth for depth, (one, other) in pairs if one != other), min(len(parts[0]), len(parts[-1])) - 1
-            )
-            names = ["/".join(part[shared:]) for part in parts]
-        return [*names, *[blob.oid for blob in self.outputs]]
+        return [*names_of_several(self.outputs), *[blob.oid for blob in self.outputs]]
+
+
+def names_of_several(files: Sequence[Blob]) -> list[str]:
+    """Return the name of each file below the folder that holds all of them; empty unless there are several."""
+    if len(files) < 2:
+        return []
+    parts = [file.path.split("/") for file in files]
+    pairs = enumerate(zip(parts[0][:-1], parts[-1][:-1], strict=False))
+    shared = next((depth for depth, (one, other) in pairs if one != other), min(len(parts[0]), len(parts[-1])) - 1)
+    return ["/".join(part[shared:]) for part in parts]
 
 
 def _oid(blob: Blob | None) -> str | None:

@@ -241,6 +241,15 @@ def test_a_folder_of_a_model_that_is_renamed_makes_another_output(repo: GitRepo,
     assert broken_links(tmp_path / "site") == []
 
 
+@pytest.mark.parametrize("outputs", ["results/*/", "results/iteration-001/"])
+def test_a_document_that_is_renamed_makes_another_output(repo: GitRepo, outputs: str) -> None:
+    folder = "evals/inv/results/iteration-001"
+    repo.commit(manifest(ground_truth="gold/", outputs=outputs) | GOLD | RIGHT)
+    repo.commit({f"{folder}/c1.json": None, f"{folder}/c7.json": RIGHT[f"{folder}/c1.json"]})
+    values = [point.scorecard.metric("f1") for point in api.history(repo.path, "inv").points]
+    assert values == [1.0, pytest.approx(0.8)]
+
+
 def test_the_files_of_a_truth_are_bounded_together(repo: GitRepo) -> None:
     long = in_eval(f"gold c1={10**150} c2={10**150}")
     repo.commit(RUNS | long | RIGHT | {"sitegen.toml": "[limits]\nmax_blob_bytes = 300\n"})
