@@ -266,9 +266,11 @@ def csv_dicts(content: bytes, most: int = _MAX_CELLS) -> Iterator[dict[str, str]
     """Yield the cells of each row by the names in the first row; cells without a name are left out.
 
     ``most``: the greatest number of cells. Names are stripped of white space. Empty rows do not count, nor does the
-    header of a file that was appended. Raises UnreadableError.
+    header of a file that was appended. Raises UnreadableError, also if the file ends in the middle of a row.
     """
     header, *rows = (row for row in csv_rows(content, most) if any(row))
+    if rows[1:] and not content.endswith((b"\n", b"\r")) and len(rows[-1]) < min(map(len, (header, *rows[:-1]))):
+        raise UnreadableError("its last row has fewer cells than all others, and no line end", "Write it to its end.")
     names = [name.strip() for name in header]
     check_distinct(names)
     return (

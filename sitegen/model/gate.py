@@ -48,9 +48,10 @@ Lost: TypeAlias = Literal[
     "other settings",
     "the ground truth byte for byte",
 ]
-"""Limits of the gate and of the manifest; documents whose calls or judges failed; variants and models; fields with
-expected values, judges, stated confidence, and answers to the same cases (of some: how many are missing of how many);
-judges; iterations; settings that choose outputs and instructions; the output if it is that at the head alone."""
+"""Limits of the gate and of the manifest; documents whose calls or judges failed, or whose output cannot be read;
+variants and models; fields with expected values, judges, stated confidence, and answers to the same cases (of some: how
+many are missing of how many); judges; iterations; settings that choose outputs and instructions; the output if it is
+that at the head alone."""
 
 Presence: TypeAlias = Literal["both", "new", "gone"]
 """Which sides have an output of the eval. new: only the head. gone: only the base."""

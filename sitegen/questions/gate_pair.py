@@ -213,6 +213,9 @@ class GatedPair:
         other = other_edit(made.made_with[-1]) if edits else None
         overlap, (before, after) = self._change.overlap, self._cards
         failed = {answer.document for answer in self._answers[1] if answer.error}.intersection(overlap.only_before)
+        errors = [finding for finding in after.findings if finding.severity == "error" and finding.about == "output"]
+        if errors and overlap.verdict == "bridged" and "ground_truth" not in self._roles:
+            failed = {*overlap.only_before}
         there = {axis for one in after.documents for axis in one.axes.items()}
         alone = [(one.id, axis) for one in before.documents for axis in one.axes.items() if axis not in there]
         gone = {id: " ".join(axis) for id, axis in alone if axis[0] in ANSWERERS and id not in failed}
@@ -242,7 +245,8 @@ class GatedPair:
     def _lost(self, failed: Collection[str], gone: Iterable[str]) -> dict[Lost, tuple[str, ...]]:
         """List what makes the comparison less than one of the same things on both sides.
 
-        ``failed``: the documents that the head answered with an error; ``gone``: the models and variants that it lacks.
+        ``failed``: the documents that the head answered with an error, or that are lost with a part of its output;
+        ``gone``: the models and variants that it lacks.
         """
         answered = [[one for one in side if not one.error] for side in self._answers]
         judges = [{judge.name for one in side for judge in one.judges if judge.name} for side in answered]
@@ -272,7 +276,8 @@ class GatedPair:
         kept = {name for name, counts in after.fields if judged(counts)}
         yield from (name for name, counts in before.fields if counts.tp + counts.fn and name not in kept)
         common = {one.id for one in before.documents}.difference(self._change.overlap.only_before)
-        repeats = [[one.document for one in side if one.document in common and not one.error] for side in self._answers]
+        listed = common.intersection(*([one.document for one in side] for side in self._answers))
+        repeats = [[one.document for one in side if one.document in listed and not one.error] for side in self._answers]
         grades = [[(judge, one.document) for one in side for judge in one.judges] for side in self._answers]
         graded = [{(judge.name, id) for judge, id in side if judge.name and judge.score is not None} for side in grades]
         for judge, documents in groupby(sorted(graded[0]), key=itemgetter(0)):

@@ -170,7 +170,8 @@ def eval_sentence(check: GateEval, reason: Reason) -> str:
             return f"{count_of_broken(check)} broke, and at most {check.max_broken:,} may."
         case "too few cases" if check.min_cases is None:
             failed = counted(len(check.lost["failed at the head"]), nouns_of(check).document)
-            return f"Calls or judges failed for {failed} of the base. Run these again, or set min_cases."
+            lost = f"{failed} of the base failed at the head, or are lost with a part of its output that cannot be read"
+            return f"{lost}. Run these again, or set min_cases."
         case "too few cases":
             one, several = nouns_of(check).document, nouns_of(check).documents
             judged = f"{check.cases or 0:,} {f'{one} is' if check.cases == 1 else f'{several} are'} judged at the head"

@@ -248,7 +248,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="recorded",
-    version=17,
+    version=18,
     metrics=(),
     nouns=Nouns(
         attribute="number",

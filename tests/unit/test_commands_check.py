@@ -792,6 +792,7 @@ def test_a_variant_and_the_limits_of_a_slice_that_are_gone_are_named(tmp_path):
         ({"failed": 3}, "", "fail", "failed at the head: c0, c1, c2"),
         ({"cases": 5, "failed": 1}, "", "pass", "failed at the head: c0"),
         ({"failed": 3}, "min_cases = 17", "pass", "failed at the head: c0, c1, c2"),
+        ({"end": -500}, "", "fail", "failed at the head: c17, c18, c19"),
         ({"repeats": 1}, "", "pass", "judged at the base and not at the head: repeats (20 of 40)"),
         ({"graded": 14}, "", "pass", "judged at the base and not at the head: b (6 of 20)"),
         ({"graded": 0}, "", "pass", "judged at the base and not at the head: b"),
@@ -800,13 +801,13 @@ def test_a_variant_and_the_limits_of_a_slice_that_are_gone_are_named(tmp_path):
     ],
 )
 def test_what_a_branch_leaves_unjudged_is_named_and_many_failures_fail(tmp_path, head, limits, verdict, said):
-    def results(cases: int = 20, failed: int = 0, repeats: int = 2, graded: int = 20, judges: str = "ab") -> str:
+    def results(cases=20, failed=0, repeats=2, graded=20, judges="ab", end=None) -> str:
         lines = ""
         for case in range(cases):
             scores = [{"name": name, "score": 1} for name in judges if name != "b" or case < graded]
             done = {"error": "Timed out."} if case < failed else {"evaluator_results": scores}
             lines += f"{json.dumps({'case_id': f'c{case}', **done})}\n" * repeats
-        return lines
+        return lines[:end]
 
     repo = GitRepo(tmp_path / "tone")
     repo.commit({"evals/tone/results.jsonl": results(cases=head.get("cases", 20))})

@@ -426,6 +426,7 @@ def test_pages_of_scores_alone_leave_out_what_takes_counts(repo: GitRepo, tmp_pa
     ("path", "content", "what"),
     [
         ("r.csv", b"id,id\na,b\n", "the column 'id' stands twice"),
+        ("r.csv", b"id,score\na,1\nb", "its last row has fewer cells than all others, and no line end"),
         ("r.csv", b"\xff\xfe", "it is not UTF-8 text"),
         ("r.csv", b"id,s\na,1\n%b HEAD\nb,2\n" % (b"<" * 7), "two versions of it stand side by side, by a merge"),
         ("r.json", b"{}", "it has no rows"),
