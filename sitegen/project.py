@@ -164,16 +164,13 @@ def _names_baselines(root: Path) -> bool:
 
 def _configured_revision(root: Path) -> str:
     """Return the revision that ``sitegen.toml`` names, without validating the rest of it; ``HEAD`` if it names none."""
-    try:
+    with suppress(OSError):  # the file is missing, or its error is reported when all of it is read
         content = read_inside(root, "sitegen.toml", LARGEST_CONFIGURATION)
-    except OSError:
-        return "HEAD"  # the file is missing, or its error is reported when all of it is read
-    # They take time to import, and a build with nothing new of a project without this file needs no library.
-    from sitegen.data_files.reading import UnreadableError
-    from sitegen.data_files.yaml_reader import read_toml
+        # They take time to import, and a build with nothing new of a project without this file needs no library.
+        from sitegen.data_files.reading import UnreadableError
+        from sitegen.data_files.yaml_reader import read_toml
 
-    try:
-        rev = read_toml(content).get("rev", "HEAD")
-    except UnreadableError:
-        return "HEAD"  # reported when all of the file is read
-    return rev if isinstance(rev, str) else "HEAD"
+        with suppress(UnreadableError):
+            rev = read_toml(content).get("rev", "HEAD")
+            return rev if isinstance(rev, str) else "HEAD"
+    return "HEAD"

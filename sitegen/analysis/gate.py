@@ -7,18 +7,21 @@ comparison never counts as compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import copysign, inf, isinf
 from typing import Final, get_args
 
 from msgspec.structs import replace
 
 from sitegen.config.models import EvalLimits, GateSettings, Limit, SlicedLimits
+from sitegen.data_files.project_files import SITE_FILES
 from sitegen.model.changes import ChangeVerdict
 from sitegen.model.gate import Doubt, Failure, GateEval, GateMetric, GateReport, GateVerdict, Incomparable, Lost, Reason
 from sitegen.model.metrics import ROUNDING, MetricSpec
+from sitegen.model.problems import Problem
 from sitegen.model.series import EvalInfo
 from sitegen.model.usage import regraded
+from sitegen.text.keys import nearest
 
 VERDICTS: Final[tuple[GateVerdict, ...]] = get_args(GateVerdict)
 """Verdicts from the best to the worst; of several verdicts the worst counts."""
@@ -87,6 +90,20 @@ def _limits_in_force(
         most, least = settings.case_limits(info.id)
         found |= {f"max_broken{end}": (most, 1), f"min_cases{end}": (least, -1)}
     return found
+
+
+def idle_limits(gate: GateSettings, known: Mapping[str, Collection[str]]) -> Iterator[Problem]:
+    """Yield the problem of each limit for an eval, metric or slice that is not ``known``: nothing ever fails by it."""
+    for key, eval_id, metric, _ in gate.limits:
+        noun = "metric" if metric else "slice" if ".slices." in key else "eval"
+        name = metric or key.partition(".slices.")[2] or eval_id
+        names = known.get(noun, (name,))
+        if name and name not in names:
+            turned = ",".join(reversed(name.split(",")))  # of a pair, variant and model have an order
+            near = turned if turned in names else nearest(name, names)
+            fix = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted({*names})) or 'none'}."
+            message = f"[{key.removesuffix(f'.{noun}s.{name}')}] has limits for {name!r}, and no {noun} has that name."
+            yield Problem.of_type("unmatched_limit", message, fix, SITE_FILES[0], field=key)
 
 
 def gate_metric(spec: MetricSpec, limits: Limit) -> GateMetric:

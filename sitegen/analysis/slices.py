@@ -143,6 +143,14 @@ def _wanted(card: Scorecard) -> list[tuple[str, ...]]:
     return [*([answerers] if len(answerers) > 1 else []), *((axis,) for axis in axes)]
 
 
+def slices_by_name(card: Scorecard) -> dict[str, dict[str, str]]:
+    """Return the values on every axis, and on variant and model together, of each slice by its name in ``[gate]``."""
+    every = [document.axes for document in card.documents]
+    both = ({axis: axes[axis] for axis in ANSWERERS} for axes in every if axes.keys() >= {*ANSWERERS})
+    alone = ({axis: value} for axes in every for axis, value in axes.items())
+    return {",".join(map("=".join, values.items())): values for values in (*alone, *both)}
+
+
 def slice_rows(card: Scorecard, spec: MetricSpec) -> list[SliceRow]:
     """Return the rows of a document of results."""
     return [

@@ -391,7 +391,8 @@ def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> 
             "Correct it, or remove it from [regressions] of the configuration. The page of steps has the "
             f"commits; {MUTE_DIGITS} digits are needed.",
             SITE_FILES[0],
+            field=f"regressions.mute[{place}]",
         )
-        for mute in mutes
+        for place, mute in enumerate(mutes)
         if mute not in matched
     )

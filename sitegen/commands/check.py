@@ -36,8 +36,11 @@ def check(request: CheckRequest) -> None:
         _print_report_of(request, request.report)
         return
     try:
-        base = request.base or _base_of_workflow()
-        report = compare(request.options, base, exact=request.exact)
+        branch = os.environ.get("GITHUB_BASE_REF")
+        if not request.base and not branch:
+            fix = "Name the target branch, for example --base main."
+            raise ConfigurationError("There is nothing to compare with.", fix=fix)
+        report = compare(request.options, request.base or f"origin/{branch}", exact=request.exact)
     except SitegenError as error:
         _write_forms(request, markdown_of_error(error), junit_of_error(error))
         raise
@@ -70,21 +73,11 @@ def _print_report_of(request: CheckRequest, file: Path) -> None:
         print_markdown(text)
 
 
-def _base_of_workflow() -> str:
-    branch = os.environ.get("GITHUB_BASE_REF")
-    if not branch:
-        raise ConfigurationError(
-            "There is nothing to compare with.", fix="Name the target branch, for example --base main."
-        )
-    return f"origin/{branch}"
-
-
 def _write_forms(request: CheckRequest, text: str, junit: bytes) -> None:
     content = text.encode("utf-8", "backslashreplace")
-    if request.markdown:
-        write_named(request.markdown, content, top_of(request.options.repo))
-    if request.junit:
-        write_named(request.junit, junit, top_of(request.options.repo))
+    for named, form in ((request.markdown, content), (request.junit, junit)):
+        if named:
+            write_named(named, form, top_of(request.options.repo))
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with open(summary, "ab") as file:
             file.write(content)

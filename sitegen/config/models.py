@@ -4,7 +4,7 @@ Beside the tables stand the conventional file names of each kind, by which files
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from posixpath import basename, normpath, splitext
 from typing import Any, Final, Literal, TypeAlias
@@ -244,6 +244,17 @@ class GateSettings(SlicedLimits):
     """Ids of evals that were removed on purpose."""
     evals: dict[str, SlicedLimits] = field(default_factory=dict)
     """Limits by id of the eval."""
+
+    @property
+    def limits(self) -> Iterator[tuple[str, str, str, Limit]]:
+        """Each table of limits with its path, the eval and the metric that it is for; empty for all or the headline."""
+        tables: list[tuple[str, str, EvalLimits]] = [("gate", "", self)]
+        tables += ((f"gate.evals.{name}", name, of_eval) for name, of_eval in self.evals.items())
+        slices = [(at, name, table.slices) for at, name, table in tables if isinstance(table, SlicedLimits)]
+        tables += ((f"{at}.slices.{key}", name, part) for at, name, parts in slices for key, part in parts.items())
+        for at, name, table in tables:
+            yield at, name, "", table
+            yield from ((f"{at}.metrics.{metric}", name, metric, limit) for metric, limit in table.metrics.items())
 
     def of_slice(self, eval_id: str, names: Sequence[str]) -> "GateSettings | None":
         """Return the settings by which a slice is judged as if it were all of the eval; None if no key names the slice.

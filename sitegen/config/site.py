@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from pathlib import Path
 from posixpath import basename
 from typing import Any, Final
@@ -88,11 +89,16 @@ def read_site_file(file: Path) -> SiteConfig:
 
 def missing_baseline(root: Path | None, name: str, revision: str, *, read: Read | None = None) -> Problem:
     """Return the problem of a baseline whose revision the clone lacks. ``read``: as for ``read_site``."""
-    file, content = _site_contents(root, read)[0]
-    prefix = "tool.sitegen." if file == "pyproject.toml" else ""
-    where = _toml_line(content.decode("utf-8-sig", "replace"), prefix, ("baselines", name))
     message = f"The baseline {name!r} is the revision {revision!r}, which this clone does not have."
-    return Finding("note", message, "Correct it, or fetch it: git fetch --tags.", line=where).in_file(file)
+    problem = Finding("note", message, "Correct it, or fetch it: git fetch --tags.").in_file(SITE_FILES[0])
+    return located(replace(problem, field=f"baselines.{name}"), root, read=read)
+
+
+def located(problem: Problem, root: Path | None, *, read: Read | None = None) -> Problem:
+    """Return a problem of the site's configuration with the file and the line of its key. ``read``: as above."""
+    for name, content in _site_contents(root, read)[:1]:
+        return replace(problem, path=name, line=_line_of(name, content, problem.field))
+    return problem
 
 
 def _site_contents(root: Path | None, read: Read | None) -> list[tuple[str, bytes]]:
@@ -125,8 +131,7 @@ def _toml(name: str, content: bytes) -> dict[str, Any]:
 
 
 def _site(name: str, content: bytes, table: Any) -> Parsed[SiteConfig]:
-    prefix = "tool.sitegen." if name == "pyproject.toml" else ""
-    line = partial(_toml_line, content.decode("utf-8-sig", "replace"), prefix)
+    line = partial(_line_of, name, content)
     if not isinstance(table, dict):
         what = Finding("error", f"[tool.sitegen] is {describe(table)}, a table is wanted.", "Write [tool.sitegen].")
         return Parsed(SiteConfig(), (what.without_effect(),))
@@ -136,15 +141,15 @@ def _site(name: str, content: bytes, table: Any) -> Parsed[SiteConfig]:
         if location in _NOT_OF_A_FILE and misfit["type"] in UNKNOWN:
             reason, fix = _NOT_OF_A_FILE[location]
             message = f"A file cannot set {key_path(location)}: {reason}."
-            findings.append(Finding("error", message, fix, line=line(location)))
+            findings.append(Finding("error", message, fix, line=line(key_path(location))))
             continue
-        finding = finding_of(misfit, line(location), SiteConfig)
+        finding = finding_of(misfit, line(key_path(location)), SiteConfig)
         if location[0] == "redact" or nearest(str(location[0]), names_of(SiteConfig)) == "redact":
             raise error_of(finding.in_file(name))
         findings.append(finding.without_effect())
     wrong = list(_wrong_values(adapter_of(SiteConfig).validate_python(valid)))
     for location, message, fix in wrong:
-        findings.append(Finding("error", message, fix, line=line(location)).without_effect())
+        findings.append(Finding("error", message, fix, line=line(key_path(location))).without_effect())
     for location, _, _ in reversed(wrong):  # the last item of a list first
         remove(valid, location)
     return Parsed(adapter_of(SiteConfig).validate_python(valid), tuple(findings))
@@ -152,8 +157,8 @@ def _site(name: str, content: bytes, table: Any) -> Parsed[SiteConfig]:
 
 def _wrong_values(site: SiteConfig) -> Iterator[tuple[Location, str, str]]:
     """Yield the place of each value of the right type that cannot be meant, what is wrong with it, and what to do."""
-    for count, (name, revision) in enumerate(site.baselines.items()):
-        if count >= MOST_BASELINES:
+    for index, (name, revision) in enumerate(site.baselines.items()):
+        if index >= MOST_BASELINES:
             message = f"baselines names more than {MOST_BASELINES} revisions: {describe(name)} is one more."
             yield ("baselines", name), message, "Remove those that nobody compares with."
         elif not _BASELINE.fullmatch(name):
@@ -178,16 +183,22 @@ def _wrong_values(site: SiteConfig) -> Iterator[tuple[Location, str, str]]:
             yield (key,), message, fix
 
 
-def _toml_line(text: str, prefix: str, location: Location) -> int | None:
-    """Return the line of a key, located by its spelling because tomllib does not report lines."""
-    wanted = "".join((prefix + ".".join(part for part in location if isinstance(part, str))).split())
+def _line_of(file: str, content: bytes, key: str) -> int | None:
+    """Return the line of the innermost part of a key that has one, by its spelling: tomllib does not report lines."""
+    lines: dict[str, int] = {}
     table = ""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(content.decode("utf-8-sig", "replace").splitlines(), 1):
         is_header = line.lstrip().startswith("[")
         before, end, _ = line.partition("]" if is_header else "=")
-        name = "".join(before.split()).replace('"', "").replace("'", "")
-        if end and (name.lstrip("[") if is_header else table + name) == wanted:
-            return number
-        if end and is_header:
-            table = name.lstrip("[") + "."
-    return None
+        name = re.sub(r"""[\s"']|^\[+""", "", before)
+        if end and line.lstrip().startswith("[["):
+            name = next(item for index in count() if (item := f"{name}[{index}]") not in lines)
+        if end:
+            parts = (name if is_header else table + name).split(".")
+            for depth in range(len(parts)):
+                lines.setdefault(".".join(parts[: depth + 1]), number)
+            table = f"{name}." if is_header else table
+    wanted = "tool.sitegen." * (file == SITE_FILES[1]) + "".join(key.split())
+    while wanted and wanted not in lines:
+        wanted = re.sub(r"(^|\.|\[)[^.[]*$", "", wanted)
+    return lines.get(wanted)

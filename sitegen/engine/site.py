@@ -11,6 +11,8 @@ from msgspec.structs import replace
 
 from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.standing import standings
+from sitegen.config.site import located
+from sitegen.data_files.project_files import SITE_FILES
 from sitegen.data_files.reading import Location
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.engine.built_site import Site
@@ -274,7 +276,7 @@ class SiteWriter:
         if not kept:
             fix = f"Even reports_kept = 1 leaves about {limit + rest:,} bytes. Raise site_bytes if your host allows it."
         what = f"The site has {size:,} bytes, more than the {limit:,} of site_bytes."
-        return (Problem.of_type("large_site", what, fix, path="sitegen.toml"),)
+        return (Problem.of_type("large_site", what, fix, path=SITE_FILES[0]),)
 
     def _problems_of(self, failures: tuple[Problem, ...]) -> tuple[Problem, ...]:
         """Return all problems, failures of sitegen itself first.
@@ -289,19 +291,23 @@ class SiteWriter:
         return (*failures, *of_history, *self._problems_of_today())
 
     def _problems_of_today(self) -> Iterator[Problem]:
-        """Yield what fits nothing and the problems of the evals; with the line of the key in the manifest."""
+        """Yield what fits nothing and the problems of the evals; with the line of the key in the configuration."""
         lines: Mapping[Location, int] | None = None
+        files, manifest = self._timeline.files, self._timeline.layout.manifest_path
         for problem in chain(unmatched(self._evals), *(record.problems for record in self._evals.records.values())):
-            if problem.past or problem.line or problem.path != self._timeline.layout.manifest_path:
+            if problem.past or problem.line or problem.path not in (manifest, SITE_FILES[0]):
                 yield problem
+                continue
+            if problem.path == SITE_FILES[0]:
+                yield located(problem, files.place.root, read=files.read_rules)
                 continue
             if lines is None:  # reading the file takes time, and few projects have such a problem
                 options = self._timeline.project.options
-                content = manifest_content(self._timeline.files, self._timeline.config, worktree=options.worktree)
+                content = manifest_content(files, self._timeline.config, worktree=options.worktree)
                 lines = read_configuring_yaml(content or b"")[1]
-            entry, field = ("evals", problem.eval_id), problem.field
-            keys = {key_path(at[2:]): line for at, line in lines.items() if at[:2] == entry}
-            above = (key for key in keys if field.startswith(key) or f"settings.{field}".startswith(key))
+            of_entry = (item for item in lines.items() if item[0][:2] == ("evals", problem.eval_id))
+            keys = {key_path(at[2:]).removeprefix("settings."): line for at, line in of_entry}
+            above = (key for key in keys if problem.field.startswith(key))
             yield replace(problem, line=keys.get(max(above, key=len, default="")))
 
     def _unread_instructions(self) -> Iterator[Problem]:

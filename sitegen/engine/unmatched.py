@@ -10,10 +10,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.standing import unmatched_mutes
-from sitegen.config.models import INSTRUCTIONS, EvalLimits, GateSettings, SlicedLimits
+from sitegen.config.models import INSTRUCTIONS, GateSettings
 from sitegen.data_files.project_files import SITE_FILES
+from sitegen.engine.cached_kinds import SCORECARDS
 from sitegen.engine.evals import Evals
 from sitegen.engine.missing_files import MissingFiles
+from sitegen.engine.scorecard_store import key_of_scorecards
 from sitegen.engine.timeline import Timeline
 from sitegen.history.files_at_commit import Folders, first_file_named, folders_of
 from sitegen.history.process import share_processes
@@ -48,7 +50,7 @@ def unmatched(evals: Evals) -> tuple[Problem, ...]:
     return (
         *timeline.remarks,
         *_instructions(timeline, folders),
-        *_unknown_metrics(timeline, summaries),
+        *_unknown_metrics(evals, summaries),
         *(
             Problem(
                 "error",
@@ -83,7 +85,7 @@ def unmatched_redactions(evals: Evals) -> Iterator[tuple[str, Problem]]:
             message = (
                 f"No field of any eval ever had a path that {glob!r} names, under `redact` in the site's configuration."
             )
-            yield (glob, Problem.of_type("unmatched_redaction", message, fix, SITE_FILES[0]))
+            yield glob, Problem.of_type("unmatched_redaction", message, fix, SITE_FILES[0], field="redact")
     manifest = timeline.layout.manifest_path
     for entry in timeline.manifest.evals:
         for glob in entry.redact:
@@ -98,7 +100,7 @@ def _instructions(timeline: Timeline, folders: Folders) -> Iterator[Problem]:
         if glob not in INSTRUCTIONS and not _names_instructions(timeline, glob):
             message = f"No file ever had a path that {glob!r} names, of `instructions` in the site's configuration."
             fix = "Correct the glob, or remove it."
-            yield Problem.of_type("unmatched_instructions", message, fix, SITE_FILES[0])
+            yield Problem.of_type("unmatched_instructions", message, fix, SITE_FILES[0], field="instructions")
     for entry in timeline.manifest.evals:
         for glob in entry.instructions:
             if not _names_instructions(timeline, glob):
@@ -123,56 +125,45 @@ def _names_instructions(timeline: Timeline, glob: str) -> bool:
     return any(pattern.fullmatch(edit.path) for file in timeline.instructions for edit in file.edits)
 
 
-def _unknown_metrics(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
+def _unknown_metrics(evals: Evals, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
     """Report targets and gate limits that never fail: for unknown metrics or evals, or beyond all values."""
+    timeline, manifest = evals.build.timeline, evals.build.timeline.layout.manifest_path
     for entry in timeline.manifest.evals:
         summary = summaries.get(entry.id)
         metrics = list(summary.metrics) if summary else []
         for name in entry.thresholds if summary else ():
             if name not in metrics:
                 message = f"The eval {entry.id!r} has a target for {name!r}, and no metric has that name."
-                fix, key = _offer(name, metrics), f"thresholds.{name}"
-                yield Problem.of_type("unmatched_limit", message, fix, timeline.layout.manifest_path, entry.id, key)
+                near = nearest(name, metrics)
+                fix = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted({*metrics}))}."
+                yield Problem.of_type("unmatched_limit", message, fix, manifest, entry.id, f"thresholds.{name}")
     gate = timeline.config.gate
     if gate != GateSettings():
+        from sitegen.analysis.gate import idle_limits
+        from sitegen.analysis.slices import slices_by_name
+
         metrics = [name for kind in BUILTIN_KINDS for spec in all_specs(scorer(kind).metrics) for name in spec.names]
         metrics += [name for summary in summaries.values() for name in summary.metrics]
-        tables: list[EvalLimits] = [gate, *gate.evals.values(), *gate.slices.values()]
-        tables += [part for of_eval in gate.evals.values() for part in of_eval.slices.values()]
-        limits = [("eval", name, list(summaries)) for name in gate.evals]
-        limits += [("metric", name, metrics) for table in tables for name in table.metrics]
-        for noun, name, names in dict.fromkeys((noun, name, tuple(names)) for noun, name, names in limits):
-            if name not in names:
-                message = f"[gate] has limits for {name!r}, and no {noun} has that name."
-                yield Problem.of_type("unmatched_limit", message, _offer(name, names), SITE_FILES[0])
+        newest = [(history, history.snapshots[-1]) for history in timeline.evals if history.snapshots]
+        keys = (key_of_scorecards(of.kind, timeline.context_for(of.id))(snapshot) for of, snapshot in newest)
+        cards = [SCORECARDS.get(evals.build.memo, key) for key in keys]
+        named = chain.from_iterable(slices_by_name(card).items() for card in cards if card)
+        slices = {key for name, values in named for key in (name, ",".join(values))}
+        known: dict[str, Collection[str]] = {"eval": summaries, "metric": metrics}
+        yield from idle_limits(gate, known | ({"slice": slices} if all(cards) else {}))
     for eval_id, summary in summaries.items():
         specs = all_specs(summary.specs)
-        for floors in _floors(gate, summary):
-            for spec in specs:
-                best, beyond = (spec.high, "above") if spec.higher_is_better else (spec.low, "below")
-                floor = next((floors[name] for name in spec.names if floors.get(name) is not None), None)
-                if floor is not None and not spec.reaches(best, floor):  # missed at the base too, it would never fail
-                    yield Problem.of_type(
-                        "unmatched_limit",
-                        f"The floor of {spec.name!r} for {eval_id!r} is {floor:g}, and no value is {beyond} {best:g}.",
-                        f"Write one that is not {beyond} {best:g}, in `thresholds` of the manifest or below [gate].",
-                        timeline.layout.manifest_path if summary.info.thresholds else SITE_FILES[0],
-                        eval_id,
-                        f"thresholds.{spec.name}" if summary.info.thresholds else "",
-                    )
-
-
-def _floors(gate: GateSettings, summary: EvalSummary) -> Iterator[Mapping[str, float | None]]:
-    """Yield the floors of an eval by metric, then those of its slices; the gate is imported only if it has limits."""
-    if gate == GateSettings():
-        yield summary.info.thresholds
-        return
-    from sitegen.analysis.gate import limits_of
-
-    of_slices = [*gate.slices.values(), *gate.evals.get(summary.info.id, SlicedLimits()).slices.values()]
-    for part in (gate, *(GateSettings(floor=part.floor, metrics=part.metrics) for part in of_slices)):
-        limits = limits_of(part, summary.info, all_specs(summary.specs))
-        yield {name: limit.floor for name, limit in limits.items()}
+        by_name = {"": specs[0], **{name: spec for spec in specs for name in spec.names}}
+        floors = [(manifest, f"thresholds.{name}", name, floor) for name, floor in summary.info.thresholds.items()]
+        of_gate = ((key, metric, limit.floor) for key, of, metric, limit in gate.limits if of in ("", eval_id))
+        floors += ((SITE_FILES[0], f"{key}.floor", name, floor) for key, name, floor in of_gate if floor is not None)
+        for path, key, name, floor in floors:
+            spec = by_name.get(name, specs[0])
+            best, beyond = (spec.high, "above") if spec.higher_is_better else (spec.low, "below")
+            if name in by_name and not spec.reaches(best, floor):  # missed at the base too, it would never fail
+                message = f"The floor of {spec.name!r} for {eval_id!r} is {floor:g}, and no value is {beyond} {best:g}."
+                fix = f"Write one that is not {beyond} {best:g}."
+                yield Problem.of_type("unmatched_limit", message, fix, path, eval_id, key)
 
 
 def _unused_entries(evals: Evals) -> Iterator[Problem]:
@@ -195,24 +186,15 @@ def _unused_entries(evals: Evals) -> Iterator[Problem]:
 
 
 def _unused(entries: Sequence[UnusedEntry], path: str, eval_id: str | None) -> Iterator[Problem]:
+    of_nothing = "no field of the ground truth or of the newest output."
     for entry in entries[:_MOST_ENTRIES]:
-        yield Problem.of_type(
-            "unknown_item_field" if entry.key.startswith("lists.") else "unused_rule",
-            f"{entry.text!r} of `{entry.key}` matches no field of the ground truth or of the newest output.",
-            f"Did you mean {entry.near!r}?" if entry.near else "Correct it, or remove it if it is left over.",
-            path=path,
-            eval_id=eval_id,
-        )
+        type = "unknown_item_field" if entry.key.startswith("lists.") else "unused_rule"
+        fix = f"Did you mean {entry.near!r}?" if entry.near else "Correct it, or remove it if it is left over."
+        message = f"{entry.text!r} of `{entry.key}` matches {of_nothing}"
+        yield Problem.of_type(type, message, fix, path, eval_id, entry.key)
     if len(entries) > _MOST_ENTRIES:
-        more = f"{len(entries) - _MOST_ENTRIES:,} more entries match"
-        message = f"{more} no field of the ground truth or of the newest output."
-        fix = "Correct or remove those that are listed first."
-        yield Problem.of_type("unused_rule", message, fix, path=path, eval_id=eval_id)
-
-
-def _offer(name: str, names: Collection[str]) -> str:
-    near = nearest(name, names)
-    return f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(set(names)))}."
+        message = f"{len(entries) - _MOST_ENTRIES:,} more entries match {of_nothing}"
+        yield Problem.of_type("unused_rule", message, "Correct or remove those that are listed first.", path, eval_id)
 
 
 def _shadowed(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -> dict[str, str]:

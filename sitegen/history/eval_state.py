@@ -363,7 +363,7 @@ def same_files(old: tuple[Blob, ...], new: tuple[Blob, ...]) -> bool:
     Of several files the names count too, as they identify documents and variants.
     """
     has_names = len(old) == len(new) and names_of_several(old) == names_of_several(new)
-    return has_names and all(same_file(*pair) for pair in zip(old, new, strict=True))
+    return has_names and all(map(same_file, old, new))
 
 
 def in_series_order(started: Iterable[tuple[str, Snapshot]]) -> list[tuple[str, Snapshot]]:

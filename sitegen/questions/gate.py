@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain
 
 from msgspec.structs import replace
 
-from sitegen.analysis.gate import check_eval, check_report, gate_metric, limits_of, looser_limits, stranger
-from sitegen.analysis.slices import averaged
+from sitegen.analysis.gate import check_eval, check_report, gate_metric, idle_limits, limits_of, looser_limits, stranger
+from sitegen.analysis.slices import averaged, slices_by_name
 from sitegen.config.findings import error_of
 from sitegen.config.models import GateSettings, Limit, SlicedLimits
-from sitegen.config.site import read_site
+from sitegen.config.site import located, read_site
 from sitegen.engine.memo import Memo
 from sitegen.engine.timeline import fold
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
@@ -25,7 +25,6 @@ from sitegen.project import Options, Project, open_project
 from sitegen.questions.gate_pair import GatedPair, GateSide, held_specs
 from sitegen.questions.study import Study, baseline_commit
 from sitegen.scoring.usage import all_specs
-from sitegen.text.keys import nearest
 
 
 def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
@@ -101,24 +100,12 @@ def _gate_report(earlier: Study | None, later: Study, start: str) -> GateReport:
     at_base, at_head = _gated_evals(earlier) if earlier else {}, _gated_evals(later)
     sides = (*at_base.values(), *at_head.values())
     metrics = {name for side in sides for spec in all_specs(side.specs()) for name in spec.names}
-    tables = {"gate": gate.slices, **{f"gate.evals.{name}": limits.slices for name, limits in gate.evals.items()}}
-    limited = set(chain.from_iterable(tables.values()))
-    found = (side.slices.items() for side in sides * bool(limited))
-    slices = {key for name, values in chain.from_iterable(found) for key in (name, ",".join(values))}
-    known: list[tuple[str, str, Collection[str], Collection[str]]] = [
-        ("gate", "eval", gate.evals, {**at_base, **at_head}),
-        ("gate", "metric", gate.metrics, metrics),
-        ("gate", "slice", limited, slices),
-    ]
-    for table, sliced in tables.items():
-        known += ((f"{table}.slices.{name}", "metric", limits.metrics, metrics) for name, limits in sliced.items())
-    for place, noun, limits, names in known:
-        for name in limits:
-            if name not in names:  # nothing is compared with this limit, so it would always pass
-                turned = ",".join(reversed(name.split(",")))  # of a pair, variant and model have an order
-                near = turned if turned in names else nearest(name, names)
-                fix = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(names)) or 'none'}."
-                raise ConfigurationError(f"[{place}] has limits for {name!r}, and no {noun} has that name.", fix=fix)
+    cards = (side.card for side in sides * any(".slices." in key for key, _, _, _ in gate.limits))
+    named = chain.from_iterable(slices_by_name(card).items() for card in cards)
+    slices = {key for name, values in named for key in (name, ",".join(values))}
+    for problem in idle_limits(gate, {"eval": {**at_base, **at_head}, "metric": metrics, "slice": slices}):
+        files = later.timeline.files
+        raise error_of(located(problem, files.place.root, read=files.read_rules))
     former = {old: new for new, side in at_head.items() for old in side.history.renamed_from}
     before = {eval_id if eval_id in at_head else former.get(eval_id, eval_id): at_base[eval_id] for eval_id in at_base}
     gone = []
@@ -148,7 +135,8 @@ def _check_slices(gate: GateSettings, before: GateSide | None, after: GateSide) 
     info = after.study.timeline.info(after.history)
     if not gate.slices and not gate.evals.get(info.id, SlicedLimits()).slices:
         return
-    at_head, at_base = after.slices, before.slices if before and before.history.kind == after.history.kind else {}
+    is_alike = before and before.history.kind == after.history.kind
+    at_head, at_base = (slices_by_name(side.card) if side else {} for side in (after, before if is_alike else None))
     for name, values in {**at_head, **at_base}.items():
         settings = gate.of_slice(info.id, (name, ",".join(values)))
         if settings is None:

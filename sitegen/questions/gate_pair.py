@@ -82,14 +82,6 @@ class GateSide(Frozen):
         """The scorecard of the newest output."""
         return self.card_of(self.study.scorecards(self.history, (self.snapshot,)), self.snapshot)
 
-    @property
-    def slices(self) -> dict[str, dict[str, str]]:
-        """Each slice of the newest output by its name: the values on every axis, and on variant and model together."""
-        every = [document.axes for document in self.card.documents]
-        both = ({axis: axes[axis] for axis in ANSWERERS} for axes in every if axes.keys() >= {*ANSWERERS})
-        alone = ({axis: value} for axes in every for axis, value in axes.items())
-        return {",".join(map("=".join, values.items())): values for values in (*alone, *both)}
-
     def edits(self) -> OutputEdits:
         """Attribute each output up to the newest to an edit, as pages do."""
         return OutputEdits(self.history.snapshots, self.study.timeline.driving_edits(self.history.id))

@@ -68,14 +68,13 @@ class Verified(Frozen):
     def snapshot(self) -> Snapshot:
         """The output as a snapshot of the work tree."""
         root = self.place.project.root
-        inside = (path.relative_to(root) for path in self.outputs if path.is_relative_to(root))
         return Snapshot(
             iteration=self.iteration or 0,
             label=self.outputs[0].parent.name if self.iteration else self.outputs[0].name,
             slug="report",
             commit=Commit(WORKTREE, subject="Work tree"),
             cause=("outputs",),
-            outputs=tuple(Blob(str(path), "") for path in inside),
+            outputs=tuple(Blob(str(at.relative_to(root)), "") for at in self.outputs if at.is_relative_to(root)),
         )
 
     def saved_name(self, output: Path) -> str:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
-from itertools import product
 from types import UnionType
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
@@ -76,8 +75,11 @@ def misspelt(name: str, names: Iterable[str]) -> str | None:
         slips = 2 if len(target) > _MIDDLE else 1
         if len(target) <= _SHORT and sorted(bare) != sorted(target):
             slips = 0
-        if slips and abs(len(bare) - len(target)) <= slips and _slips(bare, target) <= slips:
-            return candidate
+        if slips and abs(len(bare) - len(target)) <= slips:
+            from rapidfuzz.distance import OSA  # with swaps of two letters that stand side by side
+
+            if OSA.distance(bare, target) <= slips:
+                return candidate
     return None
 
 
@@ -85,18 +87,3 @@ def misspelt(name: str, names: Iterable[str]) -> str | None:
 def plain_key(name: str) -> str:
     """Return a key or the name of a column in lower case, its letters and digits alone."""
     return re.sub(r"[\W_]", "", name.casefold())
-
-
-def _slips(word: str, target: str) -> int:
-    """Return the optimal string alignment distance: the number of wrong, missing, added and swapped letters."""
-    distance = {(row, 0): row for row in range(len(word) + 1)} | {
-        (0, column): column for column in range(len(target) + 1)
-    }
-    for row, column in product(range(1, len(word) + 1), range(1, len(target) + 1)):
-        same = word[row - 1] == target[column - 1]
-        distance[row, column] = min(
-            distance[row - 1, column] + 1, distance[row, column - 1] + 1, distance[row - 1, column - 1] + (not same)
-        )
-        if row > 1 and column > 1 and word[row - 2 : row] == target[column - 1] + target[column - 2]:
-            distance[row, column] = min(distance[row, column], distance[row - 2, column - 2] + 1)
-    return distance[len(word), len(target)]

@@ -571,23 +571,18 @@ def test_the_uncommitted_state_can_be_checked(repo):
 
 
 @pytest.mark.parametrize(
-    ("limits", "what"),
+    ("table", "what", "fix"),
     [
-        (
-            "[gate.evals.note]\nfloor = 1\n",
-            "[gate] has limits for 'note', and no eval has that name.\n  do: Did you mean",
-        ),
-        (
-            "[gate.metrics.f2]\nfloor = 1\n",
-            "[gate] has limits for 'f2', and no metric has that name.\n  do: Known: auroc, ",
-        ),
+        ("gate.evals.note", "[gate] has limits for 'note', and no eval", "Did you mean"),
+        ("gate.metrics.f2", "[gate] has limits for 'f2', and no metric", "Known: auroc, "),
+        ("gate.evals.notes.metrics.f2", "[gate.evals.notes] has limits for 'f2', and no metric", "Known: auroc, "),
     ],
 )
-def test_a_limit_that_nothing_is_held_against_is_an_error(repo, limits, what):
-    work(repo, {"sitegen.toml": limits})
+def test_a_limit_that_nothing_is_held_against_is_an_error(repo, table, what, fix):
+    work(repo, {"sitegen.toml": f"[{table}]\nfloor = 1\n"})
     done = check(repo)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"sitegen: {what}")
+    assert done.stderr.startswith(f"sitegen: {what} has that name.\n  at: sitegen.toml:1\n  do: {fix}")
 
 
 def test_a_threshold_of_a_metric_that_the_kind_has_not_is_not_comparable(repo):

@@ -1,6 +1,7 @@
 """One result against a later one."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -52,25 +53,10 @@ def change(truth: object, before: object, after: object, truth_after: object = N
 
 def test_judgements_are_paired_by_document_and_path():
     found = change({"a": "x", "b": "x", "c": "x", "d": "x"}, {"a": "x", "c": "y"}, {"b": "x", "c": "z", "d": None})
+    moved = partial(Flip, document="", value="x", since="iteration-002, no edit before it")
     assert found.flips == (
-        Flip(
-            document="",
-            path="a",
-            change="broken",
-            before="correct",
-            after="omission",
-            value="x",
-            since="iteration-002, no edit before it",
-        ),
-        Flip(
-            document="",
-            path="b",
-            change="fixed",
-            before="omission",
-            after="correct",
-            value="x",
-            since="iteration-002, no edit before it",
-        ),
+        moved(path="a", change="broken", before="correct", after="omission"),
+        moved(path="b", change="fixed", before="omission", after="correct"),
         Flip(document="", path="c", change="still_wrong", before="wrong_value", after="wrong_value", value="x"),
         Flip(document="", path="d", change="still_wrong", before="omission", after="omission", value="x"),
     )
