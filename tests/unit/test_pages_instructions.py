@@ -123,7 +123,7 @@ def test_of_many_best_versions_those_for_most_evals_are_shown_with_the_largest_l
     )
     html = written(renderer_of(sample.SITE), page)
     assert re.findall(r"git checkout (\d+) -- a.md", html) == ["0000000"] * VERSIONS
-    costs = html.partition('<ul class="costs">')[2].partition("</ul>")[0]
+    costs = html.partition('<ul class="small">')[2].partition("</ul>")[0]
     assert re.findall(">(E[0-9]+)<", costs) == [f"E{number}" for number in range(2 + COSTS)]
     assert html.count("<li>and 1 more, each of which loses less or gains</li>") == VERSIONS // 2 + 2
     assert "4 more are the best for others" in html
