@@ -13,7 +13,7 @@ from typing import Final
 
 from sitegen.analysis.flips import fate_of
 from sitegen.analysis.series import first_points_with_output, output_of_each
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import ABSENT, REDACTED, Cell, CellKey, CellMap, Fate, Period
 from sitegen.model.scorecards import Result
@@ -215,9 +215,7 @@ def field_summaries(series: Series) -> tuple[FieldSummary, ...]:
     points = series.points
     if not points:
         return ()
-    cells: dict[str, list[Cell]] = defaultdict(list)
-    for cell in series.cells.cells:
-        cells[cell.attribute].append(cell)
+    cells = grouped((cell.attribute, cell) for cell in series.cells.cells)
     columns = [dict(point.scorecard.fields) for point in points[-POINTS:]]
     outputs = output_of_each([point.first_with_output for point in points])
     last = len(points) - 1

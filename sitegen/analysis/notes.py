@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from sitegen.config.models import Note
+from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import ABSENT, Cell, Verdict
 from sitegen.model.scorecards import Kappa
 from sitegen.model.series import Point, Series
@@ -33,21 +33,16 @@ def placed_notes(notes: Sequence[tuple[int, Note]], series: Series) -> tuple[Pla
     if not notes:
         return ()
     newest_of = {point.snapshot.label: index for index, point in enumerate(series.points)}
-    cells: defaultdict[str, list[Cell]] = defaultdict(list)
-    for cell in series.cells.cells:
-        cells[cell.document].append(cell)
-    documents: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for point in series.points:
-        for document in point.scorecard.documents:
-            documents[document.unit][document.id] = None
+    cells = grouped((cell.document, cell) for cell in series.cells.cells)
+    documents = grouped((each.unit, each.id) for point in series.points for each in point.scorecard.documents)
     placed = []
     for line, note in notes:
         at = newest_of.get(note.iteration) if note.iteration else len(series.points) - 1 if series.points else None
-        places = [note.case] if note.case in cells else documents.get(note.case, ())
+        places = [note.case] if note.case in cells else dict.fromkeys(documents.get(note.case, ()))
         about = [
             cell
             for document in places
-            for cell in cells[document]
+            for cell in cells.get(document, ())
             if note.field in ("", cell.path, cell.named_path, cell.attribute)
         ]
         periods = [] if at is None else [period for cell in about if (period := cell.at(at))]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable
-from posixpath import basename, splitext
+from posixpath import basename, commonprefix, dirname, splitext
 from typing import Final
 
 import msgspec
 
 from sitegen.data_files.reading import ending
+from sitegen.model.frozen import grouped
 
 DATA: Final = frozenset({"json", "jsonl", "ndjson", "yaml", "yml", "csv"})
 """Endings of files that are read as values."""
@@ -46,8 +48,10 @@ def documents_in(paths: Collection[str], names: Collection[str]) -> dict[str, st
 
     Where no file has such a name, it is that of the folder around it, as of ``c1/extracted.json``, which may also be
     the folder of the expected document: ``c1/expected.json``. Any other file has its own name up to its first dot, as
-    of ``c1.extracted.json``.
+    of ``c1.extracted.json``. What all files of a folder end with is no part of a name, as of ``c1_predicted.json``.
     """
+    stems_in = grouped((dirname(path), basename(path).partition(".")[0][::-1]) for path in paths)
+    common = {at: re.sub("^[^._-]+", "", commonprefix(stems)[::-1]) for at, stems in stems_in.items() if stems[1:]}
     by_folder = {"/".join(folders): name for name in names if (folders := name.split("/")[:-1])}
     found: dict[str, str] = {}
     for is_by_folder in (False, True):
@@ -55,7 +59,9 @@ def documents_in(paths: Collection[str], names: Collection[str]) -> dict[str, st
         wanted = by_folder if are_in_folders else {name: name for name in names if name}
         for path in () if found else paths:
             *folders, file = path.split("/")
-            stems = [[]] if is_by_folder else [[splitext(file)[0]], file.split(".")[:1]]
+            short = file.partition(".")[0]
+            own = [[splitext(file)[0]], [short], [short.removesuffix(common.get(dirname(path), ""))]]
+            stems = [[]] if is_by_folder else own
             ends = ("/".join([*folders[depth:], *stem]) for depth in range(len(folders) + 1) for stem in stems)
             if end := next((end for end in ends if end in wanted), ""):
                 found[path] = wanted[end]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import count
@@ -26,7 +25,7 @@ from sitegen.engine.writer import Writer, WrittenFiles, digest_of_inputs
 from sitegen.errors import MissingObjectsError
 from sitegen.model.answers import AnsweredCase
 from sitegen.model.commits import Commit
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Cell, CellMap
 from sitegen.model.problems import Problem
@@ -175,9 +174,7 @@ class _EvalPages:
         first = max(0, end - newest)
         last = {document.unit: index for index, card in enumerate(cards) for document in card.documents}
         units = {document.id: document.unit for card in cards for document in card.documents}
-        noted: defaultdict[str, list[PlacedNote]] = defaultdict(list)
-        for one in notes:
-            noted[units.get(one.note.case, one.note.case)].append(one)
+        noted = grouped((units.get(one.note.case, one.note.case), one) for one in notes)
         stale: dict[str, tuple[str, int, tuple[PlacedNote, ...]]] = {}
         for name in self._task.record.cases:
             answered = newest if last[name] >= first else 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from pathlib import PurePosixPath as PurePath
 from posixpath import basename, commonpath, dirname, relpath, splitext
 from typing import Final
@@ -140,7 +140,7 @@ def _of_nearest_truth(truths: Mapping[str, Documents], files: Iterable[TrackedFi
     words = {truth: {basename(part) for name in truths[truth] for part in (name, dirname(name))} for truth in truths}
     below = grouped((above, truth) for truth in truths for above in PurePath(truth).parents)
     for folder, own in grouped((file.folder, file) for file in sorted(files, key=lambda file: file.path)).items():
-        called = [{file.stem, file.name.partition(".")[0], basename(folder)} for file in own]
+        called = [{file.stem, basename(folder), *accumulate(re.split("(?=[._-])", file.name))} for file in own]
         for above in PurePath(folder, "_").parents:
             if near := [
                 truth

@@ -105,6 +105,7 @@ SHAPES: dict[str, tuple[list[Files], list[tuple[tuple[str, ...], float]]]] = {
         [(OUTPUTS, 2 * 4 / (2 * 4 + 2))],
     ),
     "a single document": ([RUNS | in_eval("gold c1=1; results/iteration-001 c1=2")], [(OUTPUTS, 1 / 2)]),
+    "outputs with one end": ([RUNS | GOLD | in_eval("results/r c1_x=1 c2_x=2 c3_x=4")], [(OUTPUTS, 2 / 6)]),
     "outputs are all in one file": ([ONE_FILE | GOLD | {"evals/inv/extracted.json": BY_NAME}], [(OUTPUTS, 4 / 6)]),
     "outputs are lines with ids": ([LINES | GOLD | {"evals/inv/runs/1.jsonl": BY_ID}], [(OUTPUTS, 1.0)]),
     "in folders, in other formats, with names of several parts": ([DEEP | OTHER_FORMATS], [(OUTPUTS, 3 / 4)]),
@@ -152,8 +153,7 @@ SHAPES: dict[str, tuple[list[Files], list[tuple[tuple[str, ...], float]]]] = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_documents_in_folders_are_paired_by_the_names_of_their_files(repo: GitRepo, shape: str) -> None:
     commits, points = SHAPES[shape]
-    for files in commits:
-        repo.commit(files)
+    repo.commits(commits)
     series = api.history(repo.path, "inv").points
     assert [point.snapshot.cause for point in series] == [cause for cause, _ in points]
     assert [point.scorecard.metric("f1") for point in series] == [pytest.approx(f1) for _, f1 in points]
