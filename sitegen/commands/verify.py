@@ -35,7 +35,7 @@ from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
 from sitegen.stats.counts import ACCURACY, RATIOS, averages, error_numbers, errors, mean
 from sitegen.text.plain import counted, line
-from sitegen.text.values import amount, metric_text, to_json_bytes
+from sitegen.text.values import amount, first_names, metric_text, to_json_bytes
 
 PATTERNS: Final = 3
 """Error patterns that are named."""
@@ -52,7 +52,7 @@ def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     place, card = verified.place, verified.result.scorecard
     nouns, is_structured = nouns_of(place.kind, specs_of(place.kind, (card,))), traits_of(place.kind).is_structured
     wrong = [judgement for judgement in verified.result.judgements if judgement.outcome in ERROR_TYPES]
-    files = ", ".join(line(place.project.shown_path(output)) for output in verified.outputs)
+    files = first_names([place.project.shown_path(output) for output in verified.outputs], 3, line)
     lines = [f"{line(place.entry.id)}  {files}{_remark(card)}"]
     if is_structured:
         counts = card.counts

@@ -39,6 +39,7 @@ from sitegen.importers.tool_values import (
     written,
 )
 from sitegen.importers.usual_names import stated_confidence
+from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.recorded import Recorded
@@ -70,7 +71,7 @@ _NUMBERED: Final = r"^Row #\d+$"
 _ID: Final = 120  # characters
 _SHORT: Final = 60
 """Characters of a variable that probably names the test. Longer ones are probably the text that the test is about."""
-_FIX: Final = "Let promptfoo write the results again."
+_FIX, _AGAIN = "Let promptfoo write the results again.", "Let promptfoo judge the answers again."
 _ERROR: Final = 2
 """``failureReason`` if the provider or an assertion failed to answer."""
 
@@ -235,13 +236,14 @@ class _Row(ToolObject):
             )
 
 
-def _findings(case: JudgedCase) -> Iterator[Finding]:
-    if case.error:
-        message = f"promptfoo has no result of the case {case.id!r}"
-        yield Finding("warning", message, _FIX, value=case.error[:200])
-    if case.unjudged:
-        message = f"A judge failed at the case {case.id!r}, which is not judged"
-        yield Finding("warning", message, "Let promptfoo judge the answers again.", value=case.unjudged[:200])
+def _failures(cases: Iterable[JudgedCase]) -> Iterator[Finding]:
+    """Yield why answers have no result or no judgement, once for each reason."""
+    errors = grouped((case.error, case.id) for case in cases if case.error)
+    broken = grouped((case.unjudged, case.id) for case in cases if case.unjudged)
+    for said, reasons, fix in (("promptfoo has no result of", errors, _FIX), ("A judge failed at", broken, _AGAIN)):
+        for reason, ids in reasons.items():
+            first = f"{len(ids):,} answers, the first to the case" if ids[1:] else "the case"
+            yield Finding("warning", f"{said} {first} {ids[0]!r}", fix, value=reason[:200])
 
 
 def read(content: bytes) -> JudgedResults:
@@ -298,7 +300,7 @@ def read(content: bytes) -> JudgedResults:
         if is_off:
             message = f"The score of the case {cases[-1].id!r} is not a number from 0 to 1, and is left out"
             findings.append(Finding("error", message, _FIX))
-        findings += _findings(cases[-1])
+    findings += _failures(cases)
     if not cases:
         findings.append(Finding("warning", "There are no results in it", _FIX))
     hashes = dict.fromkeys(filter(None, (name_of(prompt.get("id")).lower() for prompt in prompts.values())))

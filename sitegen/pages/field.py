@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPeriod, change_points, worst_first
 from sitegen.analysis.notes import PlacedNote
+from sitegen.importers.case import BETWEEN
 from sitegen.model.answers import AnsweredCase
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import ERROR_TYPES, Cell, Flips, State
@@ -274,13 +275,13 @@ ANSWERED: Final = 20
 def case_page(series: Series, history: FieldView, answers: Mapping[int, AnsweredCase]) -> Page:
     """The page of one case. ``history``: of its values; ``answers``: by points."""
     grids: list[tuple[Point, CaseGrid]] = []
-    before: AnsweredCase | None = None
     for index, case in sorted(answers.items()):
-        label = grids[-1][0].snapshot.label if grids else ""
-        grid = CaseGrid(place=None, cases=(case,), earlier=(before,) if before else (), earlier_label=label)
+        label, earlier = (grids[-1][0].snapshot.label, grids[-1][1].cases) if grids else ("", ())
+        grid = CaseGrid(place=None, cases=(case,), earlier=earlier, earlier_label=label)
         grids.append((series.points[index], grid))
-        before = case
-    view = replace(history, noun=series.info.nouns.document, answers=tuple(reversed(grids)))
+    who = [each.cell.document.removeprefix(history.attribute).removeprefix(BETWEEN) for each in history.cells]
+    cells = [replace(each, cell=each.cell._replace(document=by)) for each, by in zip(history.cells, who, strict=True)]
+    view = replace(history, noun=series.info.nouns.document, answers=tuple(reversed(grids)), cells=tuple(cells))
     return Page(links.case(series.info.id, history.attribute), "pages/field.html", view)
 
 

@@ -372,11 +372,9 @@ def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:
     """From which size on a change can be told from chance here; empty unless nothing can be told of the change."""
     if verdict.decision != "cannot tell" or verdict.detectable is None:
         return ""
-    too_few = f"too few {'cases' if verdict.unit == 'cases' else 'values'}"
-    if verdict.detectable > spec.size:
-        return f"{too_few}: no change can be told from chance"
-    least = metric_text(verdict.detectable, spec.unit)
-    return f"{too_few}: only changes above about {least} can be told from chance"
+    above = f"only changes above about {metric_text(verdict.detectable, spec.unit)}"
+    told = "no change" if verdict.detectable > spec.size else above
+    return f"too few {'cases' if verdict.unit == 'cases' else 'values'}: {told} can be told from chance"
 
 
 def moved_words(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:

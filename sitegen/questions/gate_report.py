@@ -25,7 +25,6 @@ from sitegen.model.gate import SCHEMA, GateEval, GateMetric, GateReport, Reason
 from sitegen.model.metrics import Nouns, traits_of
 from sitegen.pages.labels import smallest_change, verdict_word, verdict_words
 from sitegen.scoring import kinds
-from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
 from sitegen.scoring.usage import all_specs
 from sitegen.text.markdown_cells import number, signed
 from sitegen.text.plain import counted, line
@@ -85,7 +84,7 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
     if not _KIND.fullmatch(gate_eval.kind):
         raise ValueError("there is no such kind of eval")
     # A kind of an installed package may be missing on the machine that reads.
-    own = scorer(gate_eval.kind) if gate_eval.kind in BUILTIN_KINDS else None
+    own = kinds.scorer(gate_eval.kind) if gate_eval.kind in kinds.BUILTIN_KINDS else None
     by_name = {spec.name: spec for spec in all_specs(own.metrics if own else ())}
 
     def derived(metric: GateMetric) -> GateMetric:
@@ -230,7 +229,7 @@ def count_of_broken(check: GateEval) -> str:
 def nouns_of(check: GateEval) -> Nouns:
     """Return the words of an eval's kind. Kinds of installed packages have the usual ones: a reader may lack them."""
     specs = [metric.spec for metric in check.metrics]
-    return kinds.nouns_of(check.kind, specs) if check.kind in BUILTIN_KINDS else Nouns()
+    return kinds.nouns_of(check.kind, specs) if check.kind in kinds.BUILTIN_KINDS else Nouns()
 
 
 def nothing_compared(report: GateReport) -> str:

@@ -120,9 +120,11 @@ def test_the_run_says_its_time_and_the_hashes_of_its_prompts():
     assert run.instruction_hashes == (("", prompts[0]["id"]), ("", prompts[1]["id"]))
 
 
-def test_a_provider_that_fails_is_said_with_its_case():
-    card = score(content("promptfoo-error.json")).scorecard
-    what = "promptfoo has no result of the case 'name=Ada'"
+@pytest.mark.parametrize(("times", "of"), [(1, "the case"), (2, "2 answers, the first to the case")])
+def test_a_provider_that_fails_is_said_once_with_its_first_case(times, of):
+    rows = json.loads(content("promptfoo-error.json"))["results"]["results"]
+    card = score(changed("promptfoo-error.json", results=rows * times)).scorecard
+    what = f"promptfoo has no result of {of} 'name=Ada'"
     assert card.findings == (Finding("warning", what, AGAIN, value="No answer."),)
 
 
@@ -196,7 +198,7 @@ def test_a_case_whose_judge_failed_is_not_judged_and_counted_beside_the_others(c
     assert (card.metric("pass_rate"), card.metric("score"), card.counts) == (1, 1, Counts(tp=2))
     assert [judgement.document for judgement in result.judgements] == [each.id for each in card.documents]
     case = card.documents[0].id.replace("q=0", "q=2")
-    what = f"A judge failed at the case {case!r}, which is not judged"
+    what = f"A judge failed at the case {case!r}"
     assert card.findings == (Finding("warning", what, "Let promptfoo judge the answers again.", value=why),)
     notes = [panel.text for panel in result.panels if isinstance(panel, NotePanel)]
     assert "A judge failed at 1 of 3 cases. They are not judged, and count in no number." in notes

@@ -173,10 +173,8 @@ def test_a_case_is_named_by_the_path_of_its_file_and_so_is_who_answered(answered
 def test_the_answers_of_agentv_are_read_from_the_files_of_the_run_and_from_no_other():
     places = {"a": "a/outputs/answer.md", "b": "../other/answer.md", "c": "/etc/answer.md"}
     rows = [{"test_id": name, "score": 1, "answer_path": place} for name, place in places.items()]
-    files = {
-        "runs/r/.internal/index.jsonl": "\n".join(map(json.dumps, rows)).encode(),
-        "runs/r/a/outputs/answer.md": b"Yes\xff",
-    }
+    index = "\n".join(map(json.dumps, rows)).encode()
+    files = {"runs/r/.internal/index.jsonl": index, "runs/r/a/outputs/answer.md": b"Yes\xff"}
     inputs = ScoringInputs(outputs=tuple(File(*file) for file in files.items()))
     cases = scorer("judged").score(inputs).cases
     assert [(case.id, case.answers[0].output) for case in cases] == [("a", "Yes\ufffd"), ("b", ""), ("c", "")]
