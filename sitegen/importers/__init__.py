@@ -42,6 +42,8 @@ _EXPECTED: Final = "|".join(f"datasource_item.{name}" for name in _NAMES)
 """Usual columns of the expected text in the data of an eval, whose names its author chose."""
 
 ANY_LINES: Final = Importer("JSON Lines", "judge_lines")
+INDEX, ANSWER = "index.jsonl", "answer.md"
+"""The names of the index of a run of AgentV and of the files with its answers."""
 IMPORTERS: Final = (
     Importer(
         name="promptfoo",

@@ -82,8 +82,6 @@ _SYSTEM_PROMPT: Final = ("systemPrompt", "system_prompt")
 """Keys of an evaluator's prompt that is the same in every case. The prompt beside it holds the answer."""
 
 
-INDEX, ANSWER = "index.jsonl", "answer.md"
-"""The names of the index of a run and of the files with its answers."""
 _OF_ANSWERS: Final = frozenset(
     (
         *chain(*PARTS.values(), VERDICTS, JUDGES, map(plain_key, (*_OWN_KEYS, *_MESSAGES, *_SYSTEM_PROMPT))),

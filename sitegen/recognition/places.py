@@ -23,8 +23,7 @@ from sitegen.config.models import EvalConfig, Manifest, SiteConfig, files_of
 from sitegen.config.searched_files import OTHER_KINDS, Search
 from sitegen.data_files.reading import UnreadableError
 from sitegen.data_files.yaml_reader import read_configuring_yaml
-from sitegen.importers import importer_of
-from sitegen.importers.judge_lines import ANSWER, INDEX
+from sitegen.importers import ANSWER, INDEX, importer_of
 from sitegen.importers.recorded_layouts import headline_place, is_measure, numbers_of_layout, read_record
 from sitegen.importers.skill_grading import BESIDE
 from sitegen.importers.tool_values import items, members

@@ -13,10 +13,9 @@ from typing import Final
 
 from sitegen.config.models import files_of
 from sitegen.data_files.reading import UnreadableError, read_json
-from sitegen.importers import read_results
+from sitegen.importers import ANSWER, INDEX, read_results
 from sitegen.importers.case import BASELINES, BETWEEN, JudgedCase, Opinion, with_documents
 from sitegen.importers.columns import read_settings
-from sitegen.importers.judge_lines import ANSWER, INDEX
 from sitegen.importers.skill_grading import BESIDE, GRADING, OUTPUTS, said_in, with_files_beside
 from sitegen.importers.tool_values import text
 from sitegen.model.answers import Turn
