@@ -204,7 +204,7 @@ def output_series(files: Iterable[TrackedFile]) -> tuple[OutputSeries, ...]:
                 series.append(OutputSeries(file.folder, file.name, (file,)))
         remaining = []  # files whose glob matches too few runs try their next narrower glob
         for glob, of_glob in by_glob.items():
-            if len(of_glob) < _LEAST_RUNS:
+            if len({MODEL.sub("", file.path) for file, _ in of_glob}) < _LEAST_RUNS:  # or each is of another model
                 remaining += of_glob
                 continue
             segments = glob.split("/")

@@ -293,7 +293,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     if not {"id", "input"} & parts.keys() and {"expected", "output"} & parts.keys():
         free = (name for name in table.columns if name not in parts.values())
         parts |= zip(["id"], (name for name in free if len(texts(columns[name])) == len(table.rows)), strict=False)
-    if "id" in parts and (varied := _crossed_with(columns, parts)):
+    if {"id", "input"} & parts.keys() and (varied := _crossed_with(columns, parts)):
         if plain_key(parts.get("variant", "")) in PARTS["model"]:
             parts.setdefault("model", parts["variant"])
         parts["variant"] = varied
@@ -427,7 +427,7 @@ def _crossed_with(columns: Mapping[str, list[Value]], parts: Mapping[str, str]) 
 
     Of several, that with the most different texts, and of these one with a usual name.
     """
-    cases = list(map(str, columns[parts["id"]]))
+    cases = list(map(str, columns[parts.get("id") or parts["input"]]))
     used = {name for part, name in parts.items() if part != "variant"}
     sizes = {}
     for name in dict.fromkeys((*filter(None, [parts.get("variant")]), *columns)):
@@ -465,7 +465,9 @@ def _score_columns(
         if name.endswith(".score") or ("." in name and plain_key(name.split(".")[0]) in OBJECTS)
     ]
     overall = [by_name[name] for name in SCORES if name in by_name and _numbers_of_column(columns[by_name[name]])]
-    places = {name: headline_place(name) for name in columns if not lower_is_better(name)}
+    # A number in an object that is the output, such as ``result.risk_score``, is what the model said.
+    own = [name for name in columns if "." not in name or plain_key(name.partition(".")[0]) not in PARTS["output"]]
+    places = {name: headline_place(name) for name in own if not lower_is_better(name)}
     metric_columns = [name for name, place in places.items() if place and not place[0]]
     metric_columns = [name for name in metric_columns if not _OF_WORDING.search(name)] or metric_columns
     if not verdict:  # rates of anything, such as ``citation_rate``
