@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
@@ -18,7 +17,7 @@ from sitegen.errors import ConfigurationError
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.timeline import FoldedHistory
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.site import Page, RawFile, SiteInfo
 from sitegen.model.timeline import InstructionHistory
 from sitegen.pages import links
@@ -189,9 +188,8 @@ def context_of(
 def _places(instructions: Iterable[InstructionHistory]) -> tuple[str, ...]:
     """Return all paths of these files, or folders in place of more than a few: git compares each file with each."""
     edits = (edit for file in instructions for edit in file.edits)
-    found: dict[str, set[str]] = defaultdict(set)
-    for path in (blob.path for edit in edits for blob in (edit.old, edit.new) if blob):
-        found[dirname(path)].add(path)
+    named = {blob.path for edit in edits for blob in (edit.old, edit.new) if blob}
+    found = grouped((dirname(path), path) for path in named)
     places = sorted(chain(*([above] if above and len(paths) > _FEW else paths for above, paths in found.items())))
     return tuple(places) if len(places) <= _MOST_PLACES else ()
 
