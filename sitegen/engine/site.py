@@ -297,18 +297,17 @@ class SiteWriter:
         for problem in chain(unmatched(self._evals), *(record.problems for record in self._evals.records.values())):
             if problem.past or problem.line or problem.path not in (manifest, SITE_FILES[0]):
                 yield problem
-                continue
-            if problem.path == SITE_FILES[0]:
+            elif problem.path == SITE_FILES[0]:
                 yield located(problem, files.place.root, read=files.read_rules)
-                continue
-            if lines is None:  # reading the file takes time, and few projects have such a problem
-                options = self._timeline.project.options
-                content = manifest_content(files, self._timeline.config, worktree=options.worktree)
-                lines = read_configuring_yaml(content or b"")[1]
-            of_entry = (item for item in lines.items() if item[0][:2] == ("evals", problem.eval_id))
-            keys = {key_path(at[2:]).removeprefix("settings."): line for at, line in of_entry}
-            above = (key for key in keys if problem.field.startswith(key))
-            yield replace(problem, line=keys.get(max(above, key=len, default="")))
+            else:
+                if lines is None:  # reading the file takes time, and few projects have such a problem
+                    worktree = self._timeline.project.options.worktree
+                    content = manifest_content(files, self._timeline.config, worktree=worktree)
+                    lines = read_configuring_yaml(content or b"")[1]
+                of_entry = (item for item in lines.items() if item[0][:2] == ("evals", problem.eval_id))
+                keys = {key_path(at[2:]).removeprefix("settings."): line for at, line in of_entry}
+                above = (key for key in keys if problem.field.startswith(key))
+                yield replace(problem, line=keys.get(max(above, key=len, default="")))
 
     def _unread_instructions(self) -> Iterator[Problem]:
         """Yield a note on each instruction file that is too large to be read: an edit of it has no size either."""

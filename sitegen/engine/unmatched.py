@@ -129,13 +129,11 @@ def _unknown_metrics(evals: Evals, summaries: Mapping[str, EvalSummary]) -> Iter
     """Report targets and gate limits that never fail: for unknown metrics or evals, or beyond all values."""
     timeline, manifest = evals.build.timeline, evals.build.timeline.layout.manifest_path
     for entry in timeline.manifest.evals:
-        summary = summaries.get(entry.id)
-        metrics = list(summary.metrics) if summary else []
-        for name in entry.thresholds if summary else ():
-            if name not in metrics:
+        if summary := summaries.get(entry.id):
+            for name in (name for name in entry.thresholds if name not in summary.metrics):
                 message = f"The eval {entry.id!r} has a target for {name!r}, and no metric has that name."
-                near = nearest(name, metrics)
-                fix = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted({*metrics}))}."
+                near = nearest(name, summary.metrics)
+                fix = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted({*summary.metrics}))}."
                 yield Problem.of_type("unmatched_limit", message, fix, manifest, entry.id, f"thresholds.{name}")
     gate = timeline.config.gate
     if gate != GateSettings():

@@ -362,8 +362,7 @@ def same_files(old: tuple[Blob, ...], new: tuple[Blob, ...]) -> bool:
 
     Of several files the names count too, as they identify documents and variants.
     """
-    has_names = len(old) == len(new) and names_of_several(old) == names_of_several(new)
-    return has_names and all(map(same_file, old, new))
+    return len(old) == len(new) and names_of_several(old) == names_of_several(new) and all(map(same_file, old, new))
 
 
 def in_series_order(started: Iterable[tuple[str, Snapshot]]) -> list[tuple[str, Snapshot]]:

@@ -398,8 +398,9 @@ def _start_snapshots(
 ) -> None:
     """Start snapshots of new and changed iterations, and of the newest iteration if its inputs changed.
 
-    One that is there again after it was deleted is new. So is the newest one that is left if those after it were
-    deleted: the last snapshot is of the output that counts now.
+    One that is there again after it was deleted is new, unless the last snapshot is of the last of those that came
+    back: then all are as they were. The newest one that is left is new if those after it were deleted: the last
+    snapshot is of the output that counts now.
 
     Of an iteration with the same outputs, the files beside them are updated. ``touched``: the iterations that the
     commit touched and left in place; ``files_by_name``: the files of these, of waiting iterations, and of the
@@ -413,6 +414,9 @@ def _start_snapshots(
         series.waiting |= dict.fromkeys(touched, True)
         return
     previous = series.snapshots[-1] if series.snapshots else None
+    last_back = series.last_snapshot(returned[-1]) if returned else None
+    if last_back and last_back is previous and same_files(last_back.outputs, files_by_name[returned[-1]].outputs):
+        returned = []
     candidates = dict.fromkeys((*touched, *series.waiting))
     series.waiting.clear()
     started = []

@@ -104,8 +104,7 @@ def _gate_report(earlier: Study | None, later: Study, start: str) -> GateReport:
     named = chain.from_iterable(slices_by_name(card).items() for card in cards)
     slices = {key for name, values in named for key in (name, ",".join(values))}
     for problem in idle_limits(gate, {"eval": {**at_base, **at_head}, "metric": metrics, "slice": slices}):
-        files = later.timeline.files
-        raise error_of(located(problem, files.place.root, read=files.read_rules))
+        raise error_of(located(problem, later.timeline.files.place.root, read=later.timeline.files.read_rules))
     former = {old: new for new, side in at_head.items() for old in side.history.renamed_from}
     before = {eval_id if eval_id in at_head else former.get(eval_id, eval_id): at_base[eval_id] for eval_id in at_base}
     gone = []
