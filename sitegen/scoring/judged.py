@@ -25,7 +25,7 @@ from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import ANSWERERS, DocumentScore, FieldScore, NotePanel, Panel, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
-from sitegen.scoring.answerers import answer_in, glob_of_answers
+from sitegen.scoring.answerers import Answerer, answer_in, glob_of_answers
 from sitegen.scoring.answers import LONGEST_TEXT, answered_cases
 from sitegen.scoring.judged_panels import agreement_note, lift_note, panels, preference_notes
 from sitegen.scoring.responses.files import read_cases
@@ -109,22 +109,22 @@ _ANSWER: Final = 500
 
 def _score(inputs: ScoringInputs) -> Result:
     """Score one output. Never raises on bad input: errors become a status and findings."""
-    cases: list[JudgedCase] = []
-    prompts: dict[str, str] = {}
-    findings = [*read_settings(inputs.settings).findings]
+    settings, truth, answered_in = inputs.settings, inputs.ground_truth, glob_of_answers(inputs.settings)
+    findings = [*read_settings(settings).findings]
     if not inputs.outputs:
         missing = UnreadableError("the output is missing", "Let the judge write it again.")
         findings.append(missing.finding("The output"))
-    answered_in = glob_of_answers(inputs.settings)
-    rests = {answer_in(file.path, answered_in)[1] for file in inputs.outputs}
+    is_named = len(inputs.outputs) > 1 or bool(answered_in)
+    has_parts = len({answer_in(file.path, answered_in)[1] for file in inputs.outputs}) > 1
     names = {basename(file.path) for file in inputs.outputs}
     results_in = GRADING if any(map(GRADING.fullmatch, names)) else _INDEX if names == {INDEX, ANSWER} else _ANY
     outputs = [file for file in inputs.outputs if results_in.fullmatch(basename(file.path))]
     beside = {file.path: _value_of(file, findings) for file in inputs.outputs if file not in outputs}
     unread = {said: path for path in beside if basename(path) == BESIDE[1] for _, said in said_in(beside[path])}
-    places, truth, settings = _places([file.path for file in outputs]), inputs.ground_truth, inputs.settings
-    is_named = len(inputs.outputs) > 1 or bool(answered_in)
-    del inputs
+    cases: list[JudgedCase] = []
+    prompts: dict[str, str] = {}
+    places = _places([file.path for file in outputs])
+    del inputs  # so that each file goes when it is read
     for place in places:
         file = outputs.pop(0)
         named_file = file.path if is_named else ""  # no part of the key of other results
@@ -134,20 +134,17 @@ def _score(inputs: ScoringInputs) -> Result:
         except UnreadableError as error:
             findings.append(replace(error.finding("The output"), file=named_file))
             continue
-        who, rest = answer_in(file.path, answered_in)
+        who, part = answer_in(file.path, answered_in)
         run = dirname(file.path).removesuffix("/.internal")
         prompts |= {who.variant or name: cut(text, LONGEST_TEXT) for name, text in results.prompts.items() if text}
+        is_alone = len(results.cases) == 1
         for case in results.cases:
-            named = case.counted
             if any(who):
-                is_alone = len(results.cases) == 1  # in its file, whose path names it
-                part = rest.removesuffix(".graded") if len(rests) > 1 or is_alone else ""
-                part = "/".join(name for name in part.split("/") if not _RUN.fullmatch(name))
-                name = (part or case.id or "1") if is_alone else "/".join(filter(None, (part, case.id)))
-                by, of = who.model or named.provider, who.variant or named.variant
-                named = replace(named, id=name, variant=of, provider=by)
-            elif not case.id:
-                named = replace(named, id=place[0], variant=BETWEEN.join(place[1:]))
+                named = _named_by_path(case.counted, who, part if has_parts or is_alone else "", is_alone)
+            elif case.id:
+                named = case.counted
+            else:
+                named = replace(case.counted, id=place[0], variant=BETWEEN.join(place[1:]))
                 named = with_files_beside(named, file.path, beside, unread)
             if named.output_at and not named.output:  # among the outputs are no files of another run
                 named = replace(named, output=text(beside.get(normpath(f"{run}/{named.output_at}"))))
@@ -161,6 +158,14 @@ def _score(inputs: ScoringInputs) -> Result:
         findings += remarks
     cases = with_documents(cases, always=ANSWERERS if answered_in else ())  # instead of the others, which are many
     return replace(_judged_result(cases, findings), prompts=prompts)
+
+
+def _named_by_path(case: JudgedCase, who: Answerer, part: str, is_alone: bool) -> JudgedCase:
+    """Name a case by the path of its file, which says who answered it. ``is_alone``: no other case is in the file."""
+    names = part.removesuffix(".graded").split("/")
+    within = "/".join(name for name in names if name and not _RUN.fullmatch(name))
+    name = (within or case.id or "1") if is_alone else "/".join(filter(None, (within, case.id)))
+    return replace(case, id=name, variant=who.variant or case.variant, provider=who.model or case.provider)
 
 
 def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
@@ -256,60 +261,68 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
     answers = grouped((case.document, case) for case in cases)
     cases = tuple(chain.from_iterable(answers.values()))
     lifts = _lifts(answers)
-    counted = [(case, opinion, *each) for case in cases for opinion in case.opinions for each in opinion.counts]
-    # What several judges count is kept apart, because each judge has its own rules.
-    judges = Counter(field for field, _ in {(field, opinion.name) for _, opinion, field, _ in counted})
-    named = [
-        (f"{opinion.name}: {field}" if judges[field] > 1 and opinion.name else field, (case, opinion, cells))
-        for case, opinion, field, cells in counted
-        if field
-    ]
-    fields = grouped((attribute, cells) for attribute, (_, _, cells) in named)
-    of_documents = grouped(((each[0].document, attribute), each) for attribute, each in named)
-    judgements = [each for (_, attribute), own in of_documents.items() for each in _case_judgements(attribute, own)]
-    documents = list(_judged_documents(answers, lifts))
-    pooled = stats.total(document.counts for document in documents)
-    by_case = [dict(document.metrics) for document in documents]
-    scores = [metrics["score"] for metrics in by_case]
+    documents = tuple(_judged_documents(answers, lifts))
+    fields, judgements = _judged_fields(cases)
+    metrics = (*_metrics_of(documents), *auroc_metric(judgements))
     calls = _calls(cases)
-    notes: list[Panel] = list(_notes(cases, len(answers), len(answers) - len(by_case) + scores.count(None)))
+    usage = _with_judges(run_usage(calls), cases, metrics)
     explained = any(finding.severity == "error" for finding in findings)
     if cases and not explained and not any(case.has_result or case.error or case.unjudged for case in cases):
         message = "No case of the output has a score or a verdict"
         fix = "Name the columns that hold them, as `settings: {columns: {score: rating, passed: ok}}`."
         findings.append(Finding("error", message, fix))
+    scored = sum(dict(document.metrics)["score"] is not None for document in documents)
+    notes: list[Panel] = [*_notes(cases, len(answers), len(answers) - scored)]
     notes += (*lift_note([*lifts.values()]), *preference_notes(cases))
-    metrics_of_all = (*_metrics_of(documents), *auroc_metric(judgements))
-    of_all = _with_judges(run_usage(calls), cases, metrics_of_all)
-    if of_all and of_all.graded and (mixed := _mixed_judges_note(cases)):
+    if usage and usage.graded and (mixed := _mixed_judges_note(cases)):
         notes.append(mixed)
     agreement = cohens_kappa([case.verdicts for case in cases if case.verdicts is not None])
     if agreement:
         notes.append(agreement_note(agreement, "cases"))
+    counts = stats.total(document.counts for document in documents)
     scorecard = Scorecard(
         status="scored" if cases else "unreadable",
-        counts=pooled,
-        metrics=metrics_of_all,
-        documents=tuple(documents),
-        fields=tuple(FieldScore(attribute, stats.total(cells)) for attribute, cells in fields.items()),
+        counts=counts,
+        metrics=metrics,
+        documents=documents,
+        fields=fields,
         findings=bounded_findings([*findings, *missing_usage(calls)]),
-        expected_values=pooled.tp + pooled.fn,
+        expected_values=counts.tp + counts.fn,
         kind="judged",
         has_only_verdicts=bool(documents) and all(case.is_one_verdict for case in cases if case.has_result),
     )
-    scorecard = with_usage(scorecard, of_all)
     details: dict[str, list[Value]] = {  # unchanged from the file; of several answers to a case those of the last
         case.document: [{"name": opinion.name, "details": opinion.details} for opinion in detailed]
         for case in cases
         if (detailed := [opinion for opinion in case.opinions if opinion.details is not None])
     }
     return Result(
-        scorecard,
-        tuple(judgements),
+        with_usage(scorecard, usage),
+        judgements,
         panels=(*notes, *panels(cases)),
         data=[{"id": document, "judges": judges_of_case} for document, judges_of_case in details.items()],
         agreement=agreement,
         cases=answered_cases(cases),
+    )
+
+
+def _judged_fields(cases: Iterable[JudgedCase]) -> tuple[tuple[FieldScore, ...], tuple[Judgement, ...]]:
+    """Sum up what the judges counted by its field, and judge it by document and field.
+
+    What several judges count is kept apart by their names, because each judge has its own rules.
+    """
+    counted = [(case, opinion, *each) for case in cases for opinion in case.opinions for each in opinion.counts]
+    judges = Counter(field for field, _ in {(field, opinion.name) for _, opinion, field, _ in counted})
+    named = [
+        (f"{opinion.name}: {field}" if judges[field] > 1 and opinion.name else field, (case, opinion, cells))
+        for case, opinion, field, cells in counted
+        if field
+    ]
+    by_field = grouped((attribute, cells) for attribute, (_, _, cells) in named)
+    by_document = grouped(((each[0].document, attribute), each) for attribute, each in named)
+    return (
+        tuple(FieldScore(attribute, stats.total(cells)) for attribute, cells in by_field.items()),
+        tuple(each for (_, attribute), own in by_document.items() for each in _case_judgements(attribute, own)),
     )
 
 
