@@ -227,7 +227,7 @@ def _ends(
 ) -> tuple[tuple[str, str, float | None, str], ...]:
     """A line without a value at the last point takes no room from the labels of the others."""
     last = [column[-1] for column in columns]
-    downs = [100 * (axis.high - value) / (axis.high - axis.low) for value in last if value is not None]
+    downs = [y(value, axis) / 10 for value in last if value is not None]
     places = iter(zip(downs, apart(downs), strict=True))
     ends = [(0.0, 0.0) if value is None else next(places) for value in last]
     return tuple(

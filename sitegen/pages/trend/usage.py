@@ -11,7 +11,7 @@ from sitegen.model.changes import Ends
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.scorecards import Scorecard
-from sitegen.pages.html.charts import apart, percent
+from sitegen.pages.html.charts import apart, percent, y
 from sitegen.pages.html.formats import NIL
 from sitegen.pages.html.tables import Column, class_name
 from sitegen.pages.trend.page import TrendView
@@ -64,7 +64,7 @@ class Tradeoff(Frozen):
     def named(self) -> list[tuple[Dot, str]]:
         """The newest dots, at most ``_NAMED``, each with the place of its name from the top."""
         newest = [dot for dot in self.dots if dot.is_newest][-_NAMED:]
-        places = apart([self._down(dot.value) for dot in newest])
+        places = apart([y(dot.value, self.ends) / 10 for dot in newest])
         return [(dot, f"{place:.2f}%") for dot, place in zip(newest, places, strict=True)]
 
     def x(self, amount: float) -> str:
@@ -73,10 +73,7 @@ class Tradeoff(Frozen):
 
     def y(self, value: float) -> str:
         """The place of a headline from the top."""
-        return f"{self._down(value):.2f}%"
-
-    def _down(self, value: float) -> float:
-        return 100 * (self.ends.high - value) / (self.ends.high - self.ends.low)
+        return f"{y(value, self.ends) / 10:.2f}%"
 
     def dot_text(self, view: TrendView, dot: Dot) -> str:
         """The output of a dot, the headline, what it took, and who answered."""
