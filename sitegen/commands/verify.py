@@ -19,7 +19,7 @@ from sitegen.config.models import EVALUATION_FILE
 from sitegen.data_files.project_files import named_place, real, write_inside, write_named
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.layout import RECORDED, REPORT
-from sitegen.model.metrics import MetricSpec, Nouns, traits_of
+from sitegen.model.metrics import MetricSpec, Nouns, Verdict, traits_of
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Scorecard
@@ -50,7 +50,8 @@ _LONGEST_NAME: Final = 40
 def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     """Return the numbers of an eval, the findings about its files, and the first discrepancies."""
     place, card = verified.place, verified.result.scorecard
-    nouns, is_structured = nouns_of(place.kind, specs_of(place.kind, (card,))), traits_of(place.kind).is_structured
+    specs, is_structured = specs_of(place.kind, (card,)), traits_of(place.kind).is_structured
+    nouns = nouns_of(place.kind, specs)
     wrong = [judgement for judgement in verified.result.judgements if judgement.outcome in ERROR_TYPES]
     files = first_names([place.project.shown_path(output) for output in verified.outputs], 3, line)
     lines = [f"{line(place.entry.id)}  {files}{_remark(card)}"]
@@ -62,10 +63,12 @@ def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
             f"  TN {counts.tn}",
             *_usage_lines(card),
         ]
+        judged = verdict(all_specs(specs), place.entry.thresholds, card.metrics)
+        lines += _metric_lines([spec for spec in all_specs(specs) if judged.row(spec.name)], card, judged)
     else:
         lines += _numbers_of_kind(verified, methods)
     if interval := interval_of(card):
-        label, over = specs_of(place.kind, (card,))[0].label, interval_basis(interval.unit, interval.n, nouns)
+        label, over = specs[0].label, interval_basis(interval.unit, interval.n, nouns)
         lines.append(f"  95 % interval of {label}: {_ends(interval.low, interval.high)}, over {over}")
     counted = "  ".join(
         f"{name} {count}" + (f" ({100 * count / errors(card.counts):.1f} %)" if count else "")
@@ -75,7 +78,7 @@ def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     lines += [f"  {counted}"] if counted else []
     if len(card.documents) > 1 and is_structured:
         lines.append(f"  {len(card.documents)} documents, macro F1 {_three_digits(card.metric('macro_f1'))}")
-    lines += slice_lines(card, specs_of(place.kind, (card,))[0])
+    lines += slice_lines(card, specs[0])
     lines += [f"  {_finding_line(finding)}" for finding in card.findings]
     lines += _pattern_lines(verified, wrong)
     lines += [f"  {discrepancy(judgement, nouns)}" for judgement in wrong[:SHOWN]]
@@ -187,18 +190,13 @@ def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
         name: least for name, least in place.entry.thresholds.items() if names is None or name in (*names, *USAGE)
     }
     judged = verdict(all_specs(specs), thresholds, card.metrics)
-    width = max(len(spec.label) for spec in specs)
     lines = []
     if traits_of(place.kind).finds_texts:
         counts, accuracy = card.counts, ACCURACY.of(card.counts)
         share = "undefined" if accuracy is None else f"{100 * accuracy:.0f} %"
         found = f"expected {counts.tp + counts.fn}  found {counts.tp + counts.fp}  correct {counts.tp}"
         lines.append(f"  {found}  accuracy {share}")
-    for spec in specs:
-        row = judged.row(spec.name)
-        remark = f"  {row.status} (at {'least' if spec.higher_is_better else 'most'} {row.threshold:g})" if row else ""
-        lines.append(f"  {spec.label:{width}} {_three_digits(card.metric(spec.name))}{remark}")
-    lines += _usage_lines(card)
+    lines += (*_metric_lines(specs, card, judged), *_usage_lines(card))
     documents = [document for document in card.documents if document.metrics] if len(card.documents) > 1 else []
     for document in documents[:SHOWN]:
         own = dict(document.metrics)
@@ -206,6 +204,17 @@ def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
         lines.append(f"  {line(document.id, _LONGEST_NAME)}: {'  '.join(shown)}")
     if len(documents) > SHOWN:
         lines.append(f"  ... and {len(documents) - SHOWN} more: --json has all, --open shows them")
+    return lines
+
+
+def _metric_lines(specs: Sequence[MetricSpec], card: Scorecard, judged: Verdict) -> list[str]:
+    """Return a line for each metric, and what to do about those that miss their targets."""
+    width = max((len(spec.label) for spec in specs), default=0)
+    lines = []
+    for spec in specs:
+        row = judged.row(spec.name)
+        remark = f"  {row.status} (at {'least' if spec.higher_is_better else 'most'} {row.threshold:g})" if row else ""
+        lines.append(f"  {spec.label:{width}} {_three_digits(card.metric(spec.name))}{remark}")
     return [*lines, *(f"  {sentence}" for sentence in judged.recommendations)]
 
 

@@ -25,7 +25,7 @@ from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import ANSWERERS, DocumentScore, FieldScore, NotePanel, Panel, Result, Scorecard
 from sitegen.model.usage import Call, RunUsage
-from sitegen.scoring.answerers import Answerer, answer_in, glob_of_answers
+from sitegen.scoring.answerers import answer_in, glob_of_answers
 from sitegen.scoring.answers import LONGEST_TEXT, answered_cases
 from sitegen.scoring.judged_panels import agreement_note, lift_note, panels, preference_notes
 from sitegen.scoring.responses.files import read_cases
@@ -137,10 +137,14 @@ def _score(inputs: ScoringInputs) -> Result:
         who, part = answer_in(file.path, answered_in)
         run = dirname(file.path).removesuffix("/.internal")
         prompts |= {who.variant or name: cut(text, LONGEST_TEXT) for name, text in results.prompts.items() if text}
-        is_alone = len(results.cases) == 1
+        is_alone = len(results.cases) == 1  # in its file, whose path names it
         for case in results.cases:
             if any(who):
-                named = _named_by_path(case.counted, who, part if has_parts or is_alone else "", is_alone)
+                above = part.removesuffix(".graded").split("/") if has_parts or is_alone else ()
+                within = "/".join(name for name in above if name and not _RUN.fullmatch(name))
+                id = (within or case.id or "1") if is_alone else "/".join(filter(None, (within, case.id)))
+                variant, model = who.variant or case.variant, who.model or case.provider
+                named = replace(case.counted, id=id, variant=variant, provider=model)
             elif case.id:
                 named = case.counted
             else:
@@ -158,14 +162,6 @@ def _score(inputs: ScoringInputs) -> Result:
         findings += remarks
     cases = with_documents(cases, always=ANSWERERS if answered_in else ())  # instead of the others, which are many
     return replace(_judged_result(cases, findings), prompts=prompts)
-
-
-def _named_by_path(case: JudgedCase, who: Answerer, part: str, is_alone: bool) -> JudgedCase:
-    """Name a case by the path of its file, which says who answered it. ``is_alone``: no other case is in the file."""
-    names = part.removesuffix(".graded").split("/")
-    within = "/".join(name for name in names if name and not _RUN.fullmatch(name))
-    name = (within or case.id or "1") if is_alone else "/".join(filter(None, (within, case.id)))
-    return replace(case, id=name, variant=who.variant or case.variant, provider=who.model or case.provider)
 
 
 def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
