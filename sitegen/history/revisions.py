@@ -7,7 +7,7 @@ Renames are pairs of a deleted and an added file. git's own detection is not use
 from __future__ import annotations
 
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
@@ -19,6 +19,7 @@ from sitegen.errors import MissingObjectsError, RepositoryError
 from sitegen.history.process import Process
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.model.commits import ChangedPath, Commit, Revision
+from sitegen.model.frozen import grouped
 
 _FORMAT: Final = "--format=%H%x00%an%x00%cd%x00%s%x00%b"
 _FIELDS: Final = 5  # fields of a commit in git's output
@@ -145,12 +146,10 @@ def file_renames(changes: Iterable[ChangedPath], read: Callable[[str], bytes | N
         return {}
     added = {change.path: change for change in changes if change.old is None}
     pairs: dict[str, ChangedPath] = {}
-    by_content: dict[str | None, list[str]] = defaultdict(list)
-    for path in sorted(deleted):
-        by_content[deleted[path].old].append(path)
+    by_content = grouped((deleted[path].old, path) for path in sorted(deleted))
     for same_name in (True, False):
         for path in sorted(added.keys() - pairs.keys()):
-            candidates = by_content[added[path].new]
+            candidates = by_content.get(added[path].new, [])
             match = next((old for old in candidates if not same_name or basename(old) == basename(path)), None)
             if match is not None:
                 candidates.remove(match)

@@ -123,9 +123,8 @@ def _score(inputs: ScoringInputs) -> Result:
     unread = {said: path for path in beside if basename(path) == BESIDE[1] for _, said in said_in(beside[path])}
     cases: list[JudgedCase] = []
     prompts: dict[str, str] = {}
-    places = _places([file.path for file in outputs])
     del inputs  # so that each file goes when it is read
-    for place in places:
+    for place in _places([file.path for file in outputs]):
         file = outputs.pop(0)
         named_file = file.path if is_named else ""  # no part of the key of other results
         try:
@@ -316,10 +315,8 @@ def _judged_fields(cases: Iterable[JudgedCase]) -> tuple[tuple[FieldScore, ...],
     ]
     by_field = grouped((attribute, cells) for attribute, (_, _, cells) in named)
     by_document = grouped(((each[0].document, attribute), each) for attribute, each in named)
-    return (
-        tuple(FieldScore(attribute, stats.total(cells)) for attribute, cells in by_field.items()),
-        tuple(each for (_, attribute), own in by_document.items() for each in _case_judgements(attribute, own)),
-    )
+    judgements = (each for (_, attribute), own in by_document.items() for each in _case_judgements(attribute, own))
+    return tuple(FieldScore(field, stats.total(cells)) for field, cells in by_field.items()), tuple(judgements)
 
 
 def _judged_documents(

@@ -96,8 +96,8 @@ class Column(Frozen, dict=True, gc=True):
     head: Text | Callable[[int], Text]
     """A function only if ``each`` makes columns of it."""
     cell: Callable[..., Text] | str
-    """What the column shows of a row: a macro of a template, or a function; text is escaped. A text is the name of what
-    it shows of the first value of the row, where numbers are written as everywhere."""
+    """What the column shows of a row: a macro of a template or a function, whose text is escaped; a project's text goes
+    through ``cells.text``. A text is the name of what it shows of the row's first value, with numbers as everywhere."""
     classes: str = ""
     """Further classes of its head and its cells: ``num``, ``wrap``, ``hide-s``."""
     title: str = ""
