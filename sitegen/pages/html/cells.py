@@ -14,7 +14,7 @@ from markupsafe import Markup
 from markupsafe import escape as as_markup
 
 from sitegen.model.outcomes import Judgement, State, Value
-from sitegen.pages.html.formats import bounded, breakable, printable
+from sitegen.pages.html.formats import bounded, path, printable
 from sitegen.text.plain import cut
 from sitegen.text.values import as_text, texts_with_types, written
 from sitegen.text.words import WordSpan, mark
@@ -169,9 +169,9 @@ def where(path: str, document: str, *, extra: bool, file: str = "") -> str:
     return f'{name} <span class="pill">extra item</span>' if extra else name
 
 
-def code(path: str) -> str:
+def code(name: str) -> str:
     """A field path that may wrap after its separators, cut at ``LONGEST_NAME`` characters."""
-    return f"<code>{breakable(text(cut(path, LONGEST_NAME)))}</code>"
+    return f"<code>{path(cut(name, LONGEST_NAME))}</code>"
 
 
 @lru_cache(maxsize=8192)

@@ -6,6 +6,7 @@ Templates use these functions as filters. Functions that return ``Markup`` escap
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -81,14 +82,10 @@ def date(iso: str | None) -> Markup:
     return Markup(f'<time datetime="{iso[:10]}" title="{escape(iso[:40])}">{escape(day(iso))}</time>')
 
 
+@lru_cache(maxsize=8192)
 def path(text: str) -> Markup:
-    """A file path or field path that may wrap after ``.``, ``/`` and ``_``."""
-    return Markup(breakable(str(escape(line(text)))))
-
-
-def breakable(escaped: str) -> str:
-    """Escaped text that may wrap after ``.``, ``/`` and ``_``."""
-    return escaped.replace(".", ".<wbr>").replace("/", "/<wbr>").replace("_", "_<wbr>")
+    """A file path or field path that may wrap after ``.``, ``/`` and ``_`` and before ``[``; cached as texts are."""
+    return Markup(re.sub(r"(?<=[./_])(?=[^./_])|(?<=[^./_])(?=\[)", "<wbr>", escape(line(text))))
 
 
 def printable(text: str) -> str:

@@ -20,7 +20,7 @@ from sitegen.pages import links
 from sitegen.pages.data.search import script_file
 from sitegen.pages.html.cells import RowCache, output, value_cells
 from sitegen.pages.html.cells import text as _text
-from sitegen.pages.html.formats import NIL, bounded, number, printable, signed
+from sitegen.pages.html.formats import NIL, bounded, number, path, printable, signed
 from sitegen.pages.html.tables import Column, Text, class_name
 from sitegen.pages.labels import ERROR_LABELS, STATUSES
 from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedError, Since
@@ -110,7 +110,7 @@ def fields(scores: Sequence[FieldScore], nouns: Nouns = _FIELDS) -> Markup:
     """
     cells, rows = _count_cells(nouns, ratios=True), []
     for attribute, counts in scores:
-        name = _text(attribute)
+        name = path(attribute)
         label = f"<a href={links.field_in_eval(attribute)}>{name}</a>" if judged(counts) else name
         rows.append(f"<tr><td class=label>{label}{cells(counts)}")
     return Markup("".join(rows))
@@ -315,7 +315,7 @@ def _error_cells(nouns: Nouns, placed: PlacedError, item: str | None = None, que
     place = error.label.removeprefix(placed.item_name if item is None else item).removeprefix(".") or error.label
     return (
         f"<td class=c-type{own}>{type_label(kind, nouns)}"
-        f"<td class=c-place><a href={_attribute_value(placed.field)}>{_text(place)}</a>{remark}"
+        f"<td class=c-place><a href={_attribute_value(placed.field)}>{path(place)}</a>{remark}"
         f"{value_cells(error)}"
     )
 

@@ -21,7 +21,7 @@ from sitegen.model.timeline import Snapshot
 from sitegen.pages import labels, links
 from sitegen.pages.html.cells import DisplayValue, shown_run, shown_value, text, value
 from sitegen.pages.html.charts import bar_between
-from sitegen.pages.html.formats import NIL, printable
+from sitegen.pages.html.formats import NIL, path, printable
 from sitegen.pages.html.tables import Column
 from sitegen.pages.labels import CAUSES, DisplayedChange, bad_runs, exchanges, interval_basis, signed
 from sitegen.stats import counts as stats
@@ -248,7 +248,7 @@ def fate_columns(nouns: Nouns, others: bool) -> list[Column]:
             name="field",
             head=nouns.attribute.capitalize(),
             cell=lambda row: Markup(
-                f'<a href="{links.field_in_eval(row[0])}">{text(row[0])}</a>'
+                f'<a href="{links.field_in_eval(row[0])}">{path(row[0])}</a>'
                 f"{f' <small class=muted>{row[-1]}</small>' if row[-1] else ''}"
             ),
             classes="label",
@@ -266,7 +266,7 @@ def fixed_columns(nouns: Nouns, several_documents: bool) -> list[Column]:
         name="document", head=nouns.document.capitalize(), cell=lambda flip, _: printable(flip.cell.document)
     )
     return [
-        Column(name="place", head=nouns.place.capitalize(), cell=lambda flip, _: printable(flip.cell.label)),
+        Column(name="place", head=nouns.place.capitalize(), cell=lambda flip, _: path(flip.cell.label)),
         Column(name="expected", head="Expected", cell=lambda _, values: values[0]),
         Column(name="was", head="Was", cell=lambda _, values: values[1]),
         Column(name="is", head="Is", cell=lambda _, values: values[2]),

@@ -31,7 +31,7 @@ from sitegen.model.scorecards import ANSWERERS, Scorecard
 from sitegen.model.series import EvalInfo, EvalSummary, Point, Series
 from sitegen.model.site import Page
 from sitegen.pages import links
-from sitegen.pages.html.formats import NIL, percent, printable
+from sitegen.pages.html.formats import NIL, path, percent
 from sitegen.pages.html.tables import Column
 from sitegen.pages.labels import CAUSES, DisplayedChange, changes
 from sitegen.pages.other_pages import score_changes
@@ -460,7 +460,7 @@ def field_columns(info: EvalInfo) -> list[Column]:
     nouns = info.nouns
 
     def link(row: FieldOverPoints) -> Markup:
-        return Markup('<a href="{}">{}</a>').format(links.field_in_eval(row[0]), printable(row[0]))
+        return Markup('<a href="{}">{}</a>').format(links.field_in_eval(row[0]), path(row[0]))
 
     def of_now(count: Callable[[Counts], int]) -> Callable[[FieldOverPoints], int | str]:
         return lambda row: NIL if row[1] is None else count(row[1])
