@@ -320,11 +320,7 @@ def beyond_them(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> str:
     ends = f"between {own_unit(interval.low, spec)} and {own_unit(interval.high, spec)}"
     if interval.low > -ROUNDING and interval.high < ROUNDING:
         return f"each of these {interval_basis(verdict.unit, verdict.n, nouns)} has the value that it had"
-    others = {
-        "documents": f"other {nouns.documents}",
-        "fields": f"other {nouns.attributes} of these {nouns.documents}",
-        "cases": "other cases",
-    }[verdict.unit]
+    others = interval_basis(verdict.unit, 0, nouns).replace("0", "other", 1)
     if interval.low <= 0 <= interval.high:
         here = "more than chance here, but " * (verdict.decision in ("better", "worse"))
         return f"{here}for {others} it could be zero: {ends}"

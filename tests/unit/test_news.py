@@ -200,6 +200,9 @@ def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_
     undo = undo_of(standings([named], ()), FILES, lambda edits: [patch] * len(edits))
     shown = [(at.file, [line.text for line in lines], more) for at, lines, more, _ in filter(None, [undo])]
     assert shown == [("agents/invoice-lines/how.md", ["Give each price."], 2)]  # and not CLAUDE.md or a version
+    nowhere = replace(named, windows=(named.windows[0]._replace(flips=Flips(broken=(("shop", 4),))),))
+    *_, back = undo_of(standings([nowhere], ()), FILES, lambda edits: [patch] * len(edits)) or [""]
+    assert str(back).count(" > ") == 1  # of the one file that is shown, although no path has the words of the field
 
 
 def test_a_muted_regression_is_no_news() -> None:

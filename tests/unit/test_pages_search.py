@@ -57,8 +57,9 @@ def test_the_list_has_the_topics_of_methods_and_the_pages_that_each_eval_has():
     assert ["Noise", "methods.html#noise", "Methods: how it is computed"] in pages
     assert ["Errors by type", "index.html#evals", "omission, hallucination, wrong value, format error"] in pages
     assert [page[1] for page in pages if page[0] == "Compare iterations"] == ["evals/waybills/compare.html"]
-    missed = replace(one, has_answerers=True, targets=(("F1", False),))
+    missed = replace(one, has_answerers=True, targets=(("F1", False),), metrics=("flaky",))
     answered = _body(search.list_file([missed], (), (), 0))[2]
+    assert ["Flaky cases", "evals/receipts/0001.html#flaky=1", "Receipts: repeats that differ"] in answered["pages"]
     assert ["Compare answers", "evals/receipts/compare.html", "Receipts"] in answered["pages"]
     assert "misses its target" in answered["evals"][0][3]
     of_all = ["Suspect labels", "suspect-labels.html", "labels of all evals that may be wrong"]

@@ -163,8 +163,8 @@ def _words(summary: EvalSummary) -> Iterator[str]:
     """Words by which an eval is found, besides its name: the verdict on its newest output, what it lacks, models."""
     if summary.change and summary.change.verdict:
         yield summary.change.verdict.decision
-    states = {"stale": summary.stale, "flaky cases": "flaky" in summary.metrics}
-    yield from (word for word, holds in states.items() if holds)
+    if summary.stale:
+        yield "stale"
     if any(not is_reached for _, is_reached in summary.targets):
         yield "misses its target"
     yield from (f"model {name}" for name in (summary.usage.models if summary.usage else ()))
@@ -180,6 +180,9 @@ def _pages_of_eval(summary: EvalSummary) -> Iterator[SearchEntry]:
         yield SearchEntry(
             "Suspect labels", f"{links.suspect_labels()}#section={quote(eval_id)}", f"{name}: labels that may be wrong"
         )
+    if "flaky" in summary.metrics:
+        newest = links.report(eval_id, summary.headlines[-1].slug)
+        yield SearchEntry("Flaky cases", f"{newest}#flaky=1", f"{name}: repeats that differ")
     if summary.notes:
         yield SearchEntry("Notes", links.notes(eval_id), f"{name}: what people said about its cases")
     if summary.has_variants:

@@ -172,11 +172,15 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     how = (" stayed at ",) if abs(moved) < ROUNDING else (moves, *since, ", to ")
     lost = f"{lost_words(verdict)}; " if verdict and verdict.lost_fields else ""
     now = f"{metric_text(metric.after, spec.unit)} at "
-    end = {"fell": ".", "open": " and was not regained."}.get(step.status, "; one more run is needed to tell.")
+    end = {"fell": "", "open": " and was not regained"}.get(step.status, "; one more run is needed to tell")
+    doubt = Phrase("")
     if verdict and verdict.fixed + verdict.broken and step.status == "fell":
-        why = doubts_of(verdict.doubts)
-        end = f": {moved_words(verdict, summary.specs[0], summary.info.nouns)}{why and f'; of the broken, {why}'}."
-    return said(of_eval, ": ", lost, *what, metric_phrase(spec), *how, now, output, _after_edit(step), end)
+        flaky = f"{links.fields()}#flaky" if verdict.doubts[0] else links.suspect_labels()
+        doubt = Phrase(doubts_of(verdict.doubts), flaky * any(verdict.doubts))
+        end = (
+            f": {moved_words(verdict, summary.specs[0], summary.info.nouns)}{'; of the broken, ' * any(verdict.doubts)}"
+        )
+    return said(of_eval, ": ", lost, *what, metric_phrase(spec), *how, now, output, _after_edit(step), end, doubt, ".")
 
 
 def _after_edit(step: Step) -> Iterator[Phrase]:
@@ -284,7 +288,7 @@ Undo: TypeAlias = tuple[FileEdit, tuple[PatchLine, ...], int, str | None]
 """The newest edit between the outputs before and after a loss. Association in time: it need not be the cause.
 
 The edit, the first lines that it changed, if there are others without those that changed in numbers alone; the number
-of changed lines that are left out, and the ``way_back``.
+of changed lines that are left out, and the ``way_back`` of this file.
 """
 
 
@@ -319,4 +323,4 @@ def undo_of(
     told = [line for line in changed if line.text.strip()]
     shown = ([line for line in told if number_of[numberless[line]] == 1] or told)[:LINES]
     more = patch.counts.added + patch.counts.removed - len(changed) + len(told) - len(shown)
-    return largest, tuple(shown), more, way_back(found)
+    return largest, tuple(shown), more, way_back([largest])
