@@ -80,9 +80,6 @@ def thickens(edit: Edit, apart: int | None) -> bool:
     return edit.status == "modified" and is_definition(edit.path) and apart is not None and edit.commit.position > apart
 
 
-SHOWN_FIRST: Final = 50
-"""Number of edits before "show more"."""
-
 LISTED_EDITS: Final = 200
 """Number of edits in the list: the newest ones; the page of each edit leads to the one before it."""
 
@@ -129,11 +126,6 @@ class InstructionView(Frozen):
     def page(self) -> Page:
         """The page that shows it."""
         return Page(links.instruction(self.file.path), "pages/instruction.html", self)
-
-    @property
-    def newest_first(self) -> range:
-        """The indices of the edits."""
-        return range(len(self.file.edits))[::-1]
 
     @property
     def lines(self) -> tuple[int | None, ...]:

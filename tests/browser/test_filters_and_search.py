@@ -125,16 +125,16 @@ def test_copies_stand_in_their_place_as_one_thin_row_whatever_is_searched_sorted
 
 def test_iterations_are_filtered_by_author_and_all_are_printed_or_shown_if_asked_for(visit):
     page = visit("evals/waybills/index.html")
-    expect(_rows(page, ".iters")).to_have_count(25)
+    expect(_rows(page, ".iters")).to_have_count(30)
     page.get_by_label("Filter iterations").fill("okafor")
     expect(_rows(page, ".iters")).to_have_count(20)
     expect(page.locator(".card:has(.iters) [data-count]")).to_have_text("20 matching of 60")
     page.get_by_label("Filter iterations").fill("")
-    expect(_rows(page, ".iters")).to_have_count(25)
+    expect(_rows(page, ".iters")).to_have_count(30)
     page.emulate_media(media="print")
     expect(_rows(page, ".iters")).to_have_count(60)
     page.emulate_media(media="screen")
-    page.get_by_role("button", name="Show 35 more").click()
+    page.get_by_role("button", name="Show 30 more").click()
     expect(_rows(page, ".iters")).to_have_count(60)
 
 

@@ -210,7 +210,7 @@ LONG = "evals/manifests/index.html"
 def test_a_long_chart_loads_its_older_iterations_when_one_is_pointed_at(visit):
     page = visit(LONG)
     count = page.locator("section:has(.iters) [data-count]")
-    expect(count).to_have_text("25 shown, 500 rows")
+    expect(count).to_have_text("30 shown, 500 rows")
     labels = page.locator(".xa text").all_text_contents()
     assert (labels[0], labels[-1]) == ("1 · 5 Jan", "500 · 13 Dec")
     rows = page.locator("table.iters tbody tr")

@@ -222,7 +222,7 @@ def test_the_diff_is_side_by_side_at_first_where_it_has_no_table_of_evals_beside
 
 def test_an_added_file_has_one_view_because_it_has_one_side(renderer: Renderer):
     html = renderer.render(edit_page(sample.FILE, 0, drawn(0, "", sample.V1), ())).decode()
-    assert '<div class="view lines on uni">' in html
+    assert '<div class="view lines on uni" data-table="60">' in html
     assert 'type="radio"' not in html
 
 

@@ -1,5 +1,5 @@
 /* Long tables and lists: a filter kept in the address, and the first rows of many. `data-table` is how many rows come first,
-   `data-key` (on the field or a button) its name in the address. `data-rows` names a script with `data-loadable` more rows
+   `data-of` what a row is called, `data-key` (on the field or a button) its name in the address. `data-rows` names a script with `data-loadable` more rows
    (sitegen/pages/report/report_rows.py, sitegen/pages/trend/trend_rows.py), loaded when they are asked for; with `data-parts` it is
    the beginning of the names of so many scripts (sitegen/pages/report/grid.py), of which no more are loaded than it takes. `data-beyond` rows
    are neither here nor there. A button with `data-flag` leaves the rows with this attribute, of which there are `data-all`; with `data-column`
@@ -15,7 +15,7 @@ const isRow = row => !row.matches(".cellname"); // but the head of the rows belo
 class FilteredTable {
   constructor(box) {
     this.box = box;
-    this.first = innerWidth < 600 ? Math.min(50, +box.dataset.table) : +box.dataset.table;
+    this.first = innerWidth < 600 ? Math.min(20, +box.dataset.table) : +box.dataset.table;
     this.limit = this.first;
     this.rows = this.rowsNow();
     this.words = $("[data-q]", box);
@@ -39,8 +39,8 @@ class FilteredTable {
     box.dataset.ready = "";
   }
 
-  /** The rows in their order, without those that another row names (.named) and the heads of list items. */
-  rowsNow() { return $$("tbody tr:not(.item,.named), .cases > li", this.box); }
+  /** The rows in their order, without those that another row names (.named) and the heads of list items. A text has its blocks. */
+  rowsNow() { return $$("tbody tr:not(.item,.named), .cases > li, .prose > *", this.box); }
 
   listen() {
     const changed = () => {
@@ -80,7 +80,7 @@ class FilteredTable {
     return button;
   }
 
-  /** The filter as the address has it. A row's own address (#d12) shows that row, whatever its place. */
+  /** The filter as the address has it. A row's own address (#d12, or that of a passage) shows that row, whatever its place. */
   restore() {
     const kept = hash();
     if (this.words) this.words.value = kept.get(this.key) ?? "";
@@ -94,17 +94,18 @@ class FilteredTable {
       setPressed(button, this.chosen.includes(button.dataset.column));
       if (isPressed(button)) button.closest("details")?.setAttribute("open", "");
     }
-    const row = rowInHash(), target = row && $(`#${row}`, this.box);
+    const row = rowInHash(), named = row || decodeURIComponent(location.hash.slice(1));
+    const target = row ? $(`#${row}`, this.box) : this.rows.find(({ id }) => id && id === named);
     if (row && !target) this.load();
     if (target) {
       const fold = $(".item details", bodyOf(target));
       if (fold) fold.open = true;
       const last = target.matches(".cellname") ? bodyOf(target).lastElementChild : target; // a name, before the rows that it heads
-      this.limit = Math.max(this.limit, this.rows.indexOf(last) + 1);
+      this.limit = Math.max(this.limit, this.rows.indexOf(last) + (row ? 1 : this.first)); // what follows a heading belongs to it
       requestAnimationFrame(() => {
         if (target === reached()) return; // more rows were loaded
-        reach(target);
-        target.scrollIntoView({ block: "center" });
+        if (row) reach(target);
+        target.scrollIntoView({ block: row ? "center" : "start" });
       });
     }
   }
@@ -230,7 +231,7 @@ class FilteredTable {
     if (!filtered) hits += this.loadable;
     const total = this.rows.filter(isRow).length + this.loadable;
     if (this.status) {
-      const matching = hits < total ? `${hits} matching of ${total}` : `${total} ${total === 1 ? "row" : "rows"}`;
+      const matching = hits < total ? `${hits} matching of ${total}` : `${total} ${this.box.dataset.of ?? "row"}${total === 1 ? "" : "s"}`;
       const notes = [shown < hits ? `${shown} shown, ${matching}` : matching];
       if (this.loading) notes.push("loading the rows that are not drawn");
       if (this.lost) notes.push(`${this.lost} more could not be loaded`);
@@ -238,6 +239,7 @@ class FilteredTable {
       this.status.textContent = notes.join("; ");
     }
     if (this.more) {
+      this.more.parentNode.hidden = shown === total && !this.words; // no row is left to be found
       this.more.hidden = shown >= hits && !unsearched;
       this.more.textContent = unsearched ? "Search on" : `Show ${Math.min(200, hits - shown)} more`;
     }

@@ -18,8 +18,9 @@ from sitegen.model.site import Page
 from sitegen.model.timeline import Snapshot
 from sitegen.pages import links
 from sitegen.pages.html.cells import LONGEST_NAME, RowCache, text, value_cells
-from sitegen.pages.html.formats import bounded
+from sitegen.pages.html.formats import bounded, path
 from sitegen.pages.labels import ERROR_LABELS
+from sitegen.text.values import as_text
 from sitegen.text.words import QuotedPassage
 
 _STEP: Final = re.compile(r'\[\d+\]|\["(?:[^"\\]|\\.)*"\]|\.?[^.\[]+')
@@ -68,20 +69,25 @@ class TreeNode:
         """The item of the output with which a list item was paired."""
         self.errors = 0
         """Number of errors of all values below."""
+        self.errors_before = 0
+        """Number of errors that the page shows before it, without those of items that only one side has."""
         self.judged = 0
         self.whole = ""
         """``missing`` or ``not expected`` for a list item that only one side has."""
         self.guess = ""
         """Which expected item one that is not expected may be: the one that has most of its values."""
 
-    def count(self) -> None:
-        """Count the values and guess what extra items are, once all of them are added."""
-        for node in self.nodes.values():
-            node.count()
+    def count(self, before: int = 0) -> None:
+        """Count the values and guess what extra items are, once all are added. ``before``: ``errors_before``."""
+        self.errors_before = before
+        self.errors = sum([value.judgement.outcome in ERROR_TYPES for value in self.values])
+        before += self.errors
         below = self.nodes.values()
+        for node in below:
+            node.count(before)
+            before += 0 if node.whole else node.errors
+            self.errors += node.errors
         self.judged = len(self.values) + sum(node.judged for node in below)
-        wrong = sum([value.judgement.outcome in ERROR_TYPES for value in self.values])
-        self.errors = wrong + sum(node.errors for node in below)
         for extra in (node for node in below if node.whole == _WHOLE[EXTRA_ITEM]):
             stated = [(value.name, value.judgement.actual) for value in extra.values]
             expected = [
@@ -170,11 +176,12 @@ def _name(judgement: Judgement, above: str) -> str:
 def _tree_value(judgement: Judgement) -> TreeValue:
     kind = judgement.outcome
     place, own_name = _tree_place(judgement)
-    name = text(own_name)
+    name = path(own_name)
     if kind == "true_negative":
         row = f"<tr><th scope=row>{name}<td class=c-expected><i>blank</i><td class=c-actual><i>blank</i>"
     elif kind == "correct":
-        row = f"<tr><th scope=row>{name}{value_cells(judgement)}"
+        same = " class=same" if as_text(judgement.expected) == as_text(judgement.actual) else ""
+        row = f"<tr{same}><th scope=row>{name}{value_cells(judgement)}"
     else:
         row = f"<tr class=w><th scope=row>{name}<span class=vh> {ERROR_LABELS[kind]}</span>{value_cells(judgement)}"
     stated = (
@@ -189,6 +196,9 @@ tree_value: Final = RowCache[Judgement, TreeValue](_tree_value)
 
 VALUES: Final = 2_000
 """Largest number of values on the page."""
+
+_OPEN_ERRORS: Final = 30
+"""Number of errors in open parts of the tree after which the further parts are folded."""
 
 
 class SourceNote(Frozen):
@@ -256,11 +266,12 @@ class TreeView(Frozen):
 
     @property
     def tree_rows(self) -> Markup:
-        """The values of the root, then a part that folds for each node below it, open where it has errors or doubts."""
+        """The values of the root, then a part that folds for each node below it, the first with errors open."""
         return Markup(f"{self._values(self.root)}{''.join(map(self._node, self.root.nodes.values()))}")
 
     def _node(self, node: TreeNode) -> str:
-        is_open = " open" if (node.errors and not node.whole) or node in self.doubtful else ""
+        is_wrong = node.errors and not node.whole and node.errors_before < _OPEN_ERRORS
+        is_open = " open" if is_wrong or node in self.doubtful else ""
         below = "".join([self._node(child) for child in node.nodes.values()])
         source = f'<p class="src">{note.source_line}</p>' if (note := self.notes.get((node, ""))) else ""
         pair, paired, nouns = node.pair, "", self.info.nouns

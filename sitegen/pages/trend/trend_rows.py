@@ -30,9 +30,6 @@ from sitegen.stats.counts import error_numbers
 from sitegen.text.plain import day, line
 from sitegen.text.values import NO_CHANGE, SMALL
 
-SHOWN_FIRST = 25
-"""Number of rows of the table of iterations above *Show more*."""
-
 _LINKED = 100
 """Number of rows whose counts of cells are links; in older rows only the label is a link, for a smaller page."""
 
