@@ -219,6 +219,10 @@ def test_a_choice_is_in_the_address_and_comes_back_from_it(visit):
     expect(page.locator("[data-result] b + a").nth(0)).to_have_text("iteration-060")
     page.get_by_role("button", name="Newest and previous").click()
     assert page.url.endswith("#a=0059&b=0060")
+    page.get_by_role("button", name="Swap").click()
+    expect(page.locator("[data-result] .answer")).to_contain_text(
+        "other way round. From iteration-059 to iteration-060"
+    )
 
 
 def test_a_choice_can_be_made_with_the_keyboard_alone(visit):

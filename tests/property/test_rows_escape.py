@@ -97,7 +97,7 @@ def test_rows_of_fields_show_names_as_text_and_add_no_element(scores: list[Field
     shown = report_rows.fields(scores)
     assert report_rows.fields(scores) == report_rows.fields([FieldScore(*one) for one in scores]) == shown
     read = _Reader(shown)
-    assert read.tags <= {"table", "tr", "td", "span", "a"}
+    assert read.tags <= {"table", "tr", "td", "span", "a", "wbr"}
     assert all(_clean(one.attribute) in read.text for one in scores)
     assert set(read.attributes) <= {"class", "title", "href"}
     assert read.attributes.get("href", []) == [
@@ -150,7 +150,8 @@ def test_a_discrepancy_shows_its_values_as_text_and_adds_no_element(row, past, s
     )
     read = _Reader(report_rows.discrepancies([row], view))
     assert read.tags <= {
-        *("table", "tbody", "tr", "th", "td", "a", "b", "i", "small", "mark", "data", "details", "summary", "span")
+        *("table", "tbody", "tr", "th", "td", "a", "b", "i", "small", "mark", "data", "details", "summary", "span"),
+        "wbr",
     }
     assert set(read.attributes) <= {
         *("id", "scope", "colspan", "open", "data-t", "data-g", "data-i", "data-n", "href", "dir", "value", "title"),
@@ -248,7 +249,7 @@ def test_a_row_of_the_trend_shows_subject_and_author_as_text(subject: str, autho
 @given(st.tuples(TEXTS, st.none() | COUNTS, NUMBERS, NUMBERS))
 def test_a_row_of_field_history_shows_its_name_as_text(row: FieldOverPoints) -> None:
     read = _Reader(tables.cells(field_columns(sample.WAYBILLS), row))
-    assert read.tags <= {"table", "tr", "td", "span", "a"}
+    assert read.tags <= {"table", "tr", "td", "span", "a", "wbr"}
     assert _clean(row[0]) in read.text
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sitegen.analysis.noise.repeats import Repeat, Repeats, noise_of
 from sitegen.model.changes import Change, ChangeVerdict, Ends, FlipRate, MetricDelta, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
-from sitegen.model.outcomes import Cell, CellFlip, CellMap, Flips, Period, State
+from sitegen.model.outcomes import CellFlip, CellMap, Flips, Period, State
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob
 from sitegen.pages.labels import beyond_them, on_these_cases, smallest_change
@@ -76,15 +76,8 @@ def _page(after: Point, before: Point, **known: Any) -> str:
 def test_many_flips_are_bounded_and_the_rest_is_counted():
     before, after = _points()
     run = Period(start=0, state="omission", expected='"x"', actual="")
-    many = [
-        CellFlip(
-            fate="fixed",
-            cell=Cell(document="", path=f"a{n}", attribute="a", extra=False, periods=(run,)),
-            before=run,
-            after=run,
-        )
-        for n in range(FIXED + 3)
-    ]
+    every = (sample.cell("", f"a{n}", run) for n in range(FIXED + 3))
+    many = [CellFlip(fate="fixed", cell=cell, before=run, after=run) for cell in every]
     flips = Flips(fixed=tuple((f"field{n:02}", 1) for n in range(FLIPPED_FIELDS + 2)))
     shown = _page(sample.with_flips(after, flips), before, fixed=many)
     assert ("field11" in shown, "field12" in shown, "2 more fields with fewer." in shown) == (True, False, True)

@@ -351,8 +351,9 @@ class Comparison {
   /** What the build judged of the pair, which is safe HTML; of any other that it was not judged, and how it can be. */
   answer(isBrief) {
     const [a, b] = this.sides.map(({ point }) => point);
-    const judged = this.judged(a, b) ?? this.judged(b, a);
-    if (judged) return rowsOf(judged[0]);
+    const judged = this.judged(a, b) ?? this.judged(b, a), rows = judged && rowsOf(judged[0]);
+    if (judged && !this.judged(a, b) && $(".pill", rows[0])) rows[0].prepend("The build judged this pair the other way round. ");
+    if (rows) return rows;
     const line = element("p", "answer");
     if (outputOf(a) === outputOf(b)) line.append("Both are the same output: only ground truth and rules can make a difference.");
     else {

@@ -1,5 +1,5 @@
 /* Long tables and lists: a filter kept in the address, and the first rows of many. `data-table` is how many rows come first,
-   `data-of` what a row is called, `data-key` (on the field or a button) its name in the address. `data-rows` names a script with `data-loadable` more rows
+   `data-noun` what a row is called, `data-key` (on the field or a button) its name in the address. `data-rows` names a script with `data-loadable` more rows
    (sitegen/pages/report/report_rows.py, sitegen/pages/trend/trend_rows.py), loaded when they are asked for; with `data-parts` it is
    the beginning of the names of so many scripts (sitegen/pages/report/grid.py), of which no more are loaded than it takes. `data-beyond` rows
    are neither here nor there. A button with `data-flag` leaves the rows with this attribute, of which there are `data-all`; with `data-column`
@@ -8,7 +8,7 @@
 const AT_ONCE = 20; // the most files that are loaded before a filter looks at their rows: as many as were loaded before, so that few come first
 const isAsked = column => column.startsWith("v");
 /* Shows a row, or leaves it out as one more than are shown or as one that a filter does not find. */
-const setState = (row, state) => { if (row.state !== state) { row.classList.remove(row.state); row.classList.add(row.state = state); } };
+const setState = (row, state) => { if (row.state !== state) for (const name of ["cut", "off"]) row.classList.toggle(name, name === state); row.state = state; };
 const nextTask = () => new Promise(done => { setTimeout(done); });
 const isRow = row => !row.matches(".cellname"); // but the head of the rows below it
 
@@ -208,15 +208,12 @@ class FilteredTable {
     if (filtered) for (const fold of $$("details.stepset", this.box)) fold.open = true;
     if (filtered || this.chosen.length) this.link ??= this.addLink();
     if (this.link) this.link.hidden = !filtered && !this.chosen.length;
-    const isUntouched = !("ready" in this.box.dataset); // rows that the page shows first need no class
     let hits = 0;
-    this.rows.forEach((row, index) => {
+    this.rows.forEach(row => {
       const hit = (!types.length || (row.dataset.t ?? "").split(" ").some(type => types.includes(type))) && (!section || (row.dataset.g ?? "").split("\n").includes(section))
         && flags.every(flag => flagged(row, flag)) && words.every(word => this.text(row).includes(word));
-      const shown = hit && hits < this.limit;
+      setState(row, !hit ? "off" : hits < this.limit ? undefined : "cut");
       if (hit && isRow(row)) hits += 1;
-      if (shown && isUntouched && index < this.first && !row.className) return;
-      setState(row, shown ? "on" : hit ? "cut" : "off");
     });
     if ($(`#${rowInHash()}.off`, this.box)) closePane();
     for (const flag of this.columns.length ? this.flags : []) {
@@ -231,7 +228,7 @@ class FilteredTable {
     if (!filtered) hits += this.loadable;
     const total = this.rows.filter(isRow).length + this.loadable;
     if (this.status) {
-      const matching = hits < total ? `${hits} matching of ${total}` : `${total} ${this.box.dataset.of ?? "row"}${total === 1 ? "" : "s"}`;
+      const matching = hits < total ? `${hits} matching of ${total}` : `${total} ${this.box.dataset.noun ?? "row"}${total === 1 ? "" : "s"}`;
       const notes = [shown < hits ? `${shown} shown, ${matching}` : matching];
       if (this.loading) notes.push("loading the rows that are not drawn");
       if (this.lost) notes.push(`${this.lost} more could not be loaded`);

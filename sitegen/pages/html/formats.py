@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from sitegen.model.changes import ChangeVerdict
 from sitegen.model.metrics import MetricSpec
-from sitegen.text.plain import DATE, cut, day, line, visible
+from sitegen.text.plain import DATE, cut, day, visible
 from sitegen.text.values import COUNT, NO_CHANGE, SMALL, metric_text
 
 BOUND: Final = 2_000
@@ -85,7 +85,7 @@ def date(iso: str | None) -> Markup:
 @lru_cache(maxsize=8192)
 def path(text: str) -> Markup:
     """A file path or field path that may wrap after ``.``, ``/`` and ``_`` and before ``[``; cached as texts are."""
-    return Markup(re.sub(r"(?<=[./_])(?=[^./_])|(?<=[^./_])(?=\[)", "<wbr>", escape(line(text))))
+    return Markup(re.sub(r"(?<=[./_])(?=[^./_])|(?<=[^./_])(?=\[)", "<wbr>", escape(printable(cut(text, BOUND)))))
 
 
 def printable(text: str) -> str:
