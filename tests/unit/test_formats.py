@@ -25,7 +25,7 @@ UNDEFINED = '<span class="nil" title="undefined">—</span>'
         (formats.percent(1, 3), "33\u202f%"),
         (formats.percent(0, 0), UNDEFINED),
         (formats.date("<b>"), "&lt;b&gt;"),
-        (formats.path("a_b/<c>.d"), "a_<wbr>b/<wbr>&lt;c&gt;.<wbr>d"),
+        (formats.path("rows[Hall].a_b/<long>.d"), "rows<wbr>[Hall].a_b/<wbr>&lt;long&gt;.d"),
         (formats.path("x\udcff"), "x‹U+DCFF›"),
         (formats.bounded("a\u200bb \u202ec"), "a‹U+200B›b ‹U+202E›c"),
         (formats.bounded("abcdef" * 6, 4), 'abcd<span class="cut"> … 32 more characters</span>'),

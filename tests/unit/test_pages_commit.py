@@ -46,7 +46,7 @@ def test_other_files_are_named_as_far_as_the_record_holds_them_and_the_rest_is_c
     view = sample.commit_view(record=record, moves=())
     assert [item.change for item in view.other_paths] == list(record.others)
     html = html_of(view)
-    assert "src/<wbr>&lt;b&gt;.<wbr>py</span>" in html
+    assert "src/<wbr>&lt;b&gt;.py</span>" in html
     assert "2 other files changed that no number depends on" in html
 
 

@@ -334,7 +334,7 @@ def test_several_edits_of_a_file_are_one_diff_from_its_first_text_to_its_last():
     html = html_with(renderer_of(SiteInfo("t", "1")), page)
     assert "State the &lt;b&gt;" in re.sub("</?(del|ins)>", "", html)
     ids = re.findall(r'<tr class="hk" id="(\w+)"', html)
-    assert len(ids) == len(set(ids)) == html.count('<div class="view lines on uni">') > 0
+    assert len(ids) == len(set(ids)) == html.count('<div class="view lines on uni" data-table="60">') > 0
 
 
 def test_variants_and_models_of_an_output_are_sides_and_those_of_one_sort_are_judged():

@@ -211,7 +211,7 @@ def test_a_moved_file_says_where_from():
         ),
     )
     page = edit_page(file, 1, drawn(1, "x\n", "y\n", file), ())
-    assert '<span>moved from <span class="mono">old.<wbr>md</span></span>' in written(renderer_of(sample.SITE), page)
+    assert '<span>moved from <span class="mono">old.md</span></span>' in written(renderer_of(sample.SITE), page)
 
 
 def test_the_diff_is_side_by_side_at_first_where_it_has_no_table_of_evals_beside_it(renderer: Renderer):
@@ -232,7 +232,7 @@ def test_passages_of_several_files_are_told_apart_by_their_folders():
     hunks = drawn(1, sample.V1, sample.V2).hunks
     fields = fields_and_passages(rows, {"a/rules.md": hunks, "b/rules.md": hunks})
     assert fields.passages_cell("price") == (
-        'a/<wbr>rules.<wbr>md <a href="#f1p2">2</a><br>b/<wbr>rules.<wbr>md <a href="#f2p2">2</a>'
+        'a/<wbr>rules.md <a href="#f1p2">2</a><br>b/<wbr>rules.md <a href="#f2p2">2</a>'
     )
 
 

@@ -84,8 +84,9 @@ def date(iso: str | None) -> Markup:
 
 @lru_cache(maxsize=8192)
 def path(text: str) -> Markup:
-    """A file path or field path that may wrap after ``.``, ``/`` and ``_`` and before ``[``; cached as texts are."""
-    return Markup(re.sub(r"(?<=[./_])(?=[^./_])|(?<=[^./_])(?=\[)", "<wbr>", escape(printable(cut(text, BOUND)))))
+    """A file path or field path that may wrap before its longer parts; cached as texts are."""
+    whole = escape(printable(cut(text, BOUND)))
+    return Markup(re.sub(r"(?<=[./_])(?=[^./_]{4})|(?<=[^./_])(?=\[[^]]{3})", "<wbr>", whole))
 
 
 def printable(text: str) -> str:
