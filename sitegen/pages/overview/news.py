@@ -288,7 +288,7 @@ Undo: TypeAlias = tuple[FileEdit, tuple[PatchLine, ...], int, str | None]
 """The newest edit between the outputs before and after a loss. Association in time: it need not be the cause.
 
 The edit, the first lines that it changed, if there are others without those that changed in numbers alone; the number
-of changed lines that are left out, and the ``way_back`` of this file.
+of changed lines that are left out, and the ``way_back``: of all files after a loss, and of this one after flips.
 """
 
 
@@ -323,4 +323,4 @@ def undo_of(
     told = [line for line in changed if line.text.strip()]
     shown = ([line for line in told if number_of[numberless[line]] == 1] or told)[:LINES]
     more = patch.counts.added + patch.counts.removed - len(changed) + len(told) - len(shown)
-    return largest, tuple(shown), more, way_back([largest])
+    return largest, tuple(shown), more, way_back(found if scored[0].trouble in LOST else [largest])
