@@ -52,7 +52,7 @@ from sitegen.pages.trend import trend_chart, trend_rows, usage
 from sitegen.scoring.usage import USAGE_METRICS
 from sitegen.stats import confidence
 from sitegen.stats.counts import error_numbers
-from sitegen.text.plain import counted, day
+from sitegen.text.plain import counted, day, line
 
 
 def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo) -> jinja2.Environment:
@@ -122,7 +122,7 @@ _FILTERS: Final[dict[str, Callable[..., str]]] = {
     "subject": labels.subject_of,
     "day": day,
     "date": formats.date,
-    "path": formats.path,
+    "path": lambda path: formats.path(line(path)),
     "code": lambda path: Markup(cells.code(path)),
     "bounded": formats.bounded,
     "message": formats.message,
