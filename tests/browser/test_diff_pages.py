@@ -80,7 +80,7 @@ def test_a_heading_is_reached_from_the_outline_although_it_was_folded(visit):
     assert not page.locator("#t-example").is_visible()
     page.locator(".outline a", has_text="Example").click()
     assert page.url.endswith("#t-example")
-    assert page.locator("#t-example").is_visible()
+    expect(page.locator("#t-example")).to_be_visible()
 
 
 def test_edits_can_be_filtered(visit):
