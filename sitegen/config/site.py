@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import count
+from functools import lru_cache, partial
 from pathlib import Path
 from posixpath import basename
 from typing import Any, Final
@@ -38,6 +38,8 @@ Read = Callable[[str], bytes | None]
 
 _BASELINE: Final = re.compile(r"\w[\w.-]*")
 """The name of a baseline, as ``compare EVAL@NAME`` takes it."""
+
+_DEEPEST: Final = 12  # steps of a key whose line is looked up: tool.sitegen.gate.evals.ID.slices.VALUE.metrics.NAME
 
 _NOT_OF_A_FILE: Final[dict[Location, tuple[str, str]]] = {
     ("engine", "dask"): (
@@ -87,15 +89,15 @@ def read_site_file(file: Path) -> SiteConfig:
     return site
 
 
-def missing_baseline(root: Path | None, name: str, revision: str, *, read: Read | None = None) -> Problem:
-    """Return the problem of a baseline whose revision the clone lacks. ``read``: as for ``read_site``."""
+def missing_baseline(name: str, revision: str) -> Problem:
+    """Return the problem of a baseline whose revision the clone lacks."""
     message = f"The baseline {name!r} is the revision {revision!r}, which this clone does not have."
-    problem = Finding("note", message, "Correct it, or fetch it: git fetch --tags.").in_file(SITE_FILES[0])
-    return located(replace(problem, field=f"baselines.{name}"), root, read=read)
+    fix = "Correct it, or fetch it: git fetch --tags."
+    return Problem("note", message, fix, path=SITE_FILES[0], field=f"baselines.{name}")
 
 
 def located(problem: Problem, root: Path | None, *, read: Read | None = None) -> Problem:
-    """Return a problem of the site's configuration with the file and the line of its key. ``read``: as above."""
+    """Return a problem of the site's configuration with file and line of its key. ``read``: as for ``read_site``."""
     for name, content in _site_contents(root, read)[:1]:
         return replace(problem, path=name, line=_line_of(name, content, problem.field))
     return problem
@@ -185,20 +187,25 @@ def _wrong_values(site: SiteConfig) -> Iterator[tuple[Location, str, str]]:
 
 def _line_of(file: str, content: bytes, key: str) -> int | None:
     """Return the line of the innermost part of a key that has one, by its spelling: tomllib does not report lines."""
-    lines: dict[str, int] = {}
-    table = ""
+    wanted = "tool.sitegen." * (file == SITE_FILES[1]) + "".join(key.split()).replace("[", ".[")
+    lines, steps = _lines_of(content), wanted.split(".", _DEEPEST)
+    return next(filter(None, (lines.get(tuple(steps[:depth])) for depth in range(_DEEPEST, 0, -1))), None)
+
+
+@lru_cache(maxsize=2)  # a file may have thousands of keys that fit nothing
+def _lines_of(content: bytes) -> dict[tuple[str, ...], int]:
+    """Return the first line of each key of a file and of each table around it, by their steps, ``_DEEPEST`` at most."""
+    lines: dict[tuple[str, ...], int] = {}
+    tables, table = Counter[str](), list[str]()
     for number, line in enumerate(content.decode("utf-8-sig", "replace").splitlines(), 1):
         is_header = line.lstrip().startswith("[")
         before, end, _ = line.partition("]" if is_header else "=")
         name = re.sub(r"""[\s"']|^\[+""", "", before)
-        if end and line.lstrip().startswith("[["):
-            name = next(item for index in count() if (item := f"{name}[{index}]") not in lines)
-        if end:
-            parts = (name if is_header else table + name).split(".")
-            for depth in range(len(parts)):
-                lines.setdefault(".".join(parts[: depth + 1]), number)
-            table = f"{name}." if is_header else table
-    wanted = "tool.sitegen." * (file == SITE_FILES[1]) + "".join(key.split())
-    while wanted and wanted not in lines:
-        wanted = re.sub(r"(^|\.|\[)[^.[]*$", "", wanted)
-    return lines.get(wanted)
+        steps = [*([] if is_header else table), *name.split(".", _DEEPEST)][:_DEEPEST]
+        if line.lstrip().startswith("[["):
+            steps.append(f"[{tables[name]}]")
+            tables[name] += 1
+        for depth in range(len(steps) if end else 0):
+            lines.setdefault(tuple(steps[: depth + 1]), number)
+        table = steps if is_header and end else table
+    return lines

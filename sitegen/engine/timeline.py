@@ -220,7 +220,7 @@ def fold(
     if configured_as:
         config, manifest = configured_as.config, configured_as.manifest
     repository = Repository(project.place, max_blob_bytes=limits.max_blob_bytes, answers=answers)
-    commits, problems = _baseline_commits(repository, config, files)
+    commits, problems = _baseline_commits(repository, config)
     remarks += problems
     config = dataclasses.replace(config, baselines=commits)  # one that moved is another configuration
     redaction(config.redact)  # reports an invalid field path before any work
@@ -303,9 +303,7 @@ def notes_file(layout: Layout, eval_id: str) -> str:
     return posixpath.join(layout.folders(eval_id)[0], NOTES_FILE)
 
 
-def _baseline_commits(
-    repository: Repository, config: SiteConfig, files: FilesAt
-) -> tuple[dict[str, str], list[Problem]]:
+def _baseline_commits(repository: Repository, config: SiteConfig) -> tuple[dict[str, str], list[Problem]]:
     """Return the id of the commit of each baseline, and a problem for each that this clone does not have."""
     commits: dict[str, str] = {}
     missing = []
@@ -313,7 +311,7 @@ def _baseline_commits(
         try:
             commits[name] = repository.resolve(revision)
         except SitegenError:
-            missing.append(missing_baseline(files.place.root, name, revision, read=files.read_rules))
+            missing.append(missing_baseline(name, revision))
     return commits, missing
 
 

@@ -16,7 +16,7 @@ from sitegen.analysis.change import change
 from sitegen.analysis.deltas import mixtures
 from sitegen.analysis.edits import OutputEdits
 from sitegen.config.findings import error_of
-from sitegen.config.site import missing_baseline, read_site
+from sitegen.config.site import located, missing_baseline, read_site
 from sitegen.engine.memo import Memo
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.timeline import Timeline, fold
@@ -113,7 +113,7 @@ def baseline_commit(options: Options, name: str) -> str | None:
     try:
         return repository.resolve(revision)
     except SitegenError:
-        raise error_of(missing_baseline(root, name, revision, read=read)) from None
+        raise error_of(located(missing_baseline(name, revision), root, read=read)) from None
 
 
 def read_series(options: Options, eval_id: str) -> Series:

@@ -166,14 +166,16 @@ def test_a_configuration_that_may_hide_values_in_vain_ends_the_command(tmp_path:
 def test_a_key_of_pyproject_is_named_with_its_line(tmp_path: Path) -> None:
     text = '[project]\ntitel = "not ours"\n[tool.sitegen]\ntitel = "x"\n'
     (unknown,) = site(tmp_path, text, "pyproject.toml").findings
-    assert (unknown.message, unknown.fix) == (
-        "The key 'titel' is not known. It does not count.",
-        "Did you mean 'title'?",
-    )
-    assert (unknown.file, unknown.line) == ("pyproject.toml", 4)
+    assert unknown.message == "The key 'titel' is not known. It does not count."
+    assert (unknown.fix, unknown.file, unknown.line) == ("Did you mean 'title'?", "pyproject.toml", 4)
     (other,) = site(tmp_path, "[tool]\nsitegen = 5\n", "pyproject.toml").findings
     assert other.message == "[tool.sitegen] is a number (5), a table is wanted. It does not count."
     assert (other.fix, other.file, other.line) == ("Write [tool.sitegen].", "pyproject.toml", None)
+
+
+def test_lines_are_found_beside_names_of_any_depth_and_any_number_of_tables(tmp_path: Path) -> None:
+    many = f"# {'a.' * 100_000} =\n" + "[[regressions.mute]]\nevl = 1\n" * 2_000
+    assert [found.line for found in site(tmp_path, many).findings if "evl" in found.message] == [*range(3, 4_002, 2)]
 
 
 def test_an_entry_of_the_manifest_is_read_with_what_it_says_besides_as_metadata() -> None:
@@ -283,10 +285,9 @@ def test_a_manifest_that_cannot_be_read_is_none() -> None:
 def test_documents_that_would_grow_are_refused() -> None:
     bomb = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 11))
     assert refusal(bomb)[0] == "The manifest cannot be read: it grows beyond 200,000 keys and values."
+    too_deep = "The manifest cannot be read: it is nested deeper than 100 levels."
     for nested in ("[" * 100_000, "[" * 200, "[\n" * 200, "- " * 100_000, "- " * 200):
-        assert refusal(f"# \n{nested}")[0] == "The manifest cannot be read: it is nested deeper than 100 levels.", (
-            nested[:9]
-        )
+        assert refusal(f"# \n{nested}")[0] == too_deep, nested[:9]
     assert refusal("# " + "x" * 1_000_000)[0] == "The manifest cannot be read: it has 1,000,002 bytes."
 
 
@@ -304,8 +305,7 @@ def test_an_entry_whose_folder_is_outside_the_project_is_lost_with_a_problem_at_
 def test_an_id_may_look_like_a_path_if_its_entry_states_a_folder() -> None:
     manifest, findings = read_manifest(b"evals:\n  ../../a: {dir: a}\n", "evals")
     assert manifest is not None
-    assert [entry.dir for entry in manifest.evals] == ["a"]
-    assert findings == ()
+    assert ([entry.dir for entry in manifest.evals], findings) == (["a"], ())
 
 
 def _words(stated: Any) -> Any:
