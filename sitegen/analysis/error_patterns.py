@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, DecimalException
 from functools import lru_cache
 from typing import Final
 
+from sitegen.model.frozen import grouped
 from sitegen.model.metrics import Convention, Counts
 from sitegen.model.outcomes import REDACTED, Judgement
 from sitegen.text.values import as_text
@@ -63,14 +64,13 @@ def error_patterns(wrong: Sequence[Judgement], judgements: Iterable[Judgement]) 
     }
     if len(pairs) < FEWEST:
         return ()
-    by_name: dict[str, list[int]] = defaultdict(list)
     swapped = _swapped(wrong, pairs)
     displaced = _displaced(wrong, pairs, judgements) - swapped
-    for index, pair in pairs.items():
-        name = SWAPPED if index in swapped else OTHER_ITEM if index in displaced else pattern_of(*pair)
-        if name:
-            by_name[name].append(index)
-    patterns = [(name, tuple(errors)) for name, errors in by_name.items() if len(errors) >= FEWEST]
+    by_name = grouped(
+        (SWAPPED if index in swapped else OTHER_ITEM if index in displaced else pattern_of(*pair), index)
+        for index, pair in pairs.items()
+    )
+    patterns = [(name, tuple(errors)) for name, errors in by_name.items() if name and len(errors) >= FEWEST]
     return tuple(sorted(patterns, key=lambda pattern: (-len(pattern[1]), pattern[0])))
 
 
@@ -126,11 +126,9 @@ def _displaced(
     wrong: Sequence[Judgement], pairs: dict[int, tuple[str, str]], judgements: Iterable[Judgement]
 ) -> set[int]:
     """Return errors of list items whose wrong values, at least two, are all expected in the same neighbouring item."""
-    by_item: dict[tuple[str, str, int], list[tuple[int, str]]] = defaultdict(list)
-    for index in pairs:
-        if place := _INDEX.match(wrong[index].path):
-            by_item[wrong[index].document, place[1], int(place[2])].append((index, place[3]))
-    by_item = {item: errors for item, errors in by_item.items() if len(errors) > 1}
+    matches = ((index, _INDEX.match(wrong[index].path)) for index in pairs)
+    items = (((wrong[index].document, at[1], int(at[2])), (index, at[3])) for index, at in matches if at)
+    by_item = {item: errors for item, errors in grouped(items).items() if len(errors) > 1}
     places = {
         (document, f"{of_list}[{number + step}]{below}")
         for (document, of_list, number), errors in by_item.items()

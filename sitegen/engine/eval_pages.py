@@ -108,6 +108,7 @@ class _EvalPages:
         self._cards = EvalScorecards(task.context, self._history, self._cache)
         self._specs = self._cards.series_specs()
         self._edits = task.output_edits
+        self._edits_by_variant = edits_by_variant(self._edits.edits, task.moved)
         self._first_with_output = first_points_with_output(self._history.snapshots, self._history.kind)
         self._cells = self._cards.cells()
         self._notes = task.read_notes.value
@@ -308,10 +309,6 @@ class _EvalPages:
             prompts=prompts,
         )
         return grid if grid.has_texts or grid.address_of("flaky") else None
-
-    @cached_property
-    def _edits_by_variant(self) -> Mapping[str, Sequence[FileEdit]]:
-        return edits_by_variant(self._edits.edits, self._task.moved)
 
     def _point(self, index: int, card: Scorecard) -> Point:
         return Point(

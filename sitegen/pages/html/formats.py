@@ -85,8 +85,8 @@ def date(iso: str | None) -> Markup:
 @lru_cache(maxsize=8192)
 def path(text: str) -> Markup:
     """A file path or field path, whole, that may wrap before its longer parts; cached as texts are."""
-    whole = escape(printable(text))
-    return Markup(re.sub(r"(?<=[./_])(?=[^./_]{4})|(?<=[^./_])(?=\[[^]]{3})", "<wbr>", whole))
+    may_wrap = r"(?<=[./_])(?=[^./_]{4})|(?<=[^./_])(?=\[[^]]{3})"
+    return Markup(re.sub(may_wrap, "<wbr>", escape(printable(text))))
 
 
 def printable(text: str) -> str:

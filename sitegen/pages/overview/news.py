@@ -177,8 +177,8 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     if verdict and verdict.fixed + verdict.broken and step.status == "fell":
         flaky = f"{links.fields()}#flaky" if verdict.doubts[0] else links.suspect_labels()
         doubt = Phrase(doubts_of(verdict.doubts), flaky * any(verdict.doubts))
-        end = (
-            f": {moved_words(verdict, summary.specs[0], summary.info.nouns)}{'; of the broken, ' * any(verdict.doubts)}"
+        end = f": {moved_words(verdict, summary.specs[0], summary.info.nouns)}" + "; of the broken, " * any(
+            verdict.doubts
         )
     return said(of_eval, ": ", lost, *what, metric_phrase(spec), *how, now, output, _after_edit(step), end, doubt, ".")
 
