@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from posixpath import basename, dirname, normpath, relpath, splitext
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from unicodedata import normalize
 
 from msgspec.structs import replace
@@ -80,86 +80,98 @@ _BEFORE_A_NUMBER: Final = r"(?i)[-_. ]+(?:v|r|run|round|iter(?:ation)?|exp)[-_ ]
 """Matches the end of the name of runs before their numbers: ``gpt-4o_v*``."""
 
 
-def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterable[str], at: FilesAt) -> list[Proposal]:
-    """Return the evals that the files could hold, the most likely first, and what is told of other files.
+_Found: TypeAlias = tuple[OutputSeries, Proposal]
+"""A series of outputs, and the eval that it could be."""
 
-    Recorded metrics are left out if the cases of the same runs are proposed: sitegen computes them from the cases.
-    """
-    present = (file for file in files if file.refused and not file.deleted and is_result_by_name(file.path))
-    refused = data_files(present, {file.ending for file in files})
+
+def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterable[str], at: FilesAt) -> list[Proposal]:
+    """Return the evals that the files could hold, the most likely first, and what is told of other files."""
+    present = [file for file in files if not file.deleted]
+    refused = data_files(
+        (file for file in present if file.refused and is_result_by_name(file.path)), {file.ending for file in files}
+    )
     # A link that was deleted is missing.
     unread = {file.path: file.refused for file in refused if file.oid or at.refusal(file.path) != MISSING}
-    unread |= (beside := beside_their_outputs(file for file in files if not file.deleted))
+    unread |= (beside := beside_their_outputs(present))
     candidates = data_files(file for file in files if not (file.refused or file.path in beside))
     folders = folders_of_documents(candidates, read)
     in_folders = frozenset[str]().union(*(used for _, _, used in folders))
-    found = [(series, proposal) for series, proposal, _ in folders]
-    forms, proposals_in = set[tuple[frozenset[str], Any]](), Counter[str]()
-    single, unknown, formless = 0, list[Proposal](), dict[str, str]()
-    examined = _examined(tuple(file for file in candidates if file.path not in in_folders), read, at)
-    for series, content, recognition, reason in examined:
-        if len(found) >= _MOST:
-            break
-        glob = numbers_alone(series.path, {file.path for file in files}.difference(one.path for one in series.files))
-        series = replace(series, outputs=glob[len(series.path) - len(series.outputs) :])
-        proposal, path = _proposal(series, recognition, at), series.newest.path
-        if recognition is None or not content:
-            unread[path] = reason
-            unknown += [proposal] if content and states_results(series, content) else []
-            formless |= {path: _IN_NO_FORM} if content and series.hinted else {}
+    rest = tuple(file for file in candidates if file.path not in in_folders)
+
+    found: list[_Found] = [(series, proposal) for series, proposal, _ in folders]
+    not_recognised: dict[str, tuple[OutputSeries, bytes | None, str]] = {}
+    recognised = _recognised_series(rest, frozenset(file.path for file in files), read, at, not_recognised)
+    forms, proposals_in, single = set[tuple[frozenset[str], Any]](), Counter[str](), 0
+    while len(found) < _MOST and (one := next(recognised, None)):
+        series, content, proposal = one
+        folder, kind = series.path.rpartition("/")[0], proposal.entry.get("kind")
+        form = (frozenset(splitext(file.path)[0] for file in series.files), kind)
+        if form in forms:  # the same results in another form: ``results.csv`` beside ``results.json``
             continue
-        unread.pop(path, None)
-        folder, is_recorded = series.path.rpartition("/")[0], traits_of(proposal.entry.get("kind")).is_recorded
-        form = (frozenset(splitext(file.path)[0] for file in series.files), proposal.entry.get("kind"))
-        is_again = form in forms  # the same results in another form: ``results.csv`` beside ``results.json``
         forms.add(form)
-        # The sums beside cases take no place from other evals.
-        single += series.versions == 1 and not (is_again or (is_recorded and folder in proposals_in))
-        if is_again or (series.versions == 1 and single > _MOST_SINGLE):
-            continue
+        if series.versions == 1:
+            # The sums beside cases take no place from other evals.
+            single += not (traits_of(kind).is_recorded and folder in proposals_in)
+            if single > _MOST_SINGLE:
+                continue
         proposals_in[folder] += "{" not in folder  # folders of variants have cases or a task of their own
         if proposals_in[folder] <= MOST_BESIDE:
             headline = proposal.entry.get("settings", {}).get("headline", "")
             found.append((series, replace(proposal, doubt=doubt_about(series, content, headline))))
+
+    unread |= {path: reason for path, (_, _, reason) in not_recognised.items()}
     unread = {path: reason for path, reason in unread.items() if not (found and reason == PDF)}
     homes = {file.folder for series, _ in found for file in series.files}
-    for report in data_files((one for one in files if not (one.refused or one.deleted)), REPORTS):
+    for report in data_files((file for file in present if not file.refused), REPORTS):
         is_of_project = not found and report.name == "README.md" and report.versions >= OFTEN
         if is_of_project or (is_result_by_name(report.path) and report.folder not in homes):
             unread[report.path] = why_malformed(report, read(report.path) or b"")
-    several = [(len(one.files), one.path) for one, _ in found if one.parts and one.path[-1] != "/"]
-    wide = {one.path: [path for number, path in several if number > len(one.files)] for one, _ in found}
-    found = [each for each in found if not matches(each[0].newest.path, wide[each[0].path])]  # one of several
-    found, left_out = _without_crowds(found, proposals_in)
-    found = _in_shared_folders(found)
+    strange = [(series, content) for series, content, _ in not_recognised.values() if content]
+    unknown = [_proposal(series, None, at) for series, content in strange if states_results(series, content)]
+
+    several = [series for series, _ in found if series.parts and not series.path.endswith("/")]
+    wider = {one.path: [other.path for other in several if len(other.files) > len(one.files)] for one, _ in found}
+    alone = [(one, proposal) for one, proposal in found if not matches(one.newest.path, wider[one.path])]
+    kept, told = _without_crowds(alone, proposals_in)
     if single > _MOST_SINGLE:
         why = f"{counted(single - _MOST_SINGLE, 'file')} more that one commit wrote"
-        left_out.append(Proposal(id="", why=why, lacks=f"only the first {_MOST_SINGLE} of these are looked at"))
+        told.append(Proposal(id="", why=why, lacks=f"only the first {_MOST_SINGLE} of these are looked at"))
+    kept, sums = _without_sums(_in_shared_folders(kept))
+    ids = _ids([series for series, _ in kept], existing_ids)
+    named = (replace(proposal, id=name) for (_, proposal), name in zip(kept, ids, strict=True))
+    told = [*named, *sums, *told, *unknown[:MOST_BESIDE], *_refused(unread)]
+    return told or [*_refused({series.newest.path: _IN_NO_FORM for series, _ in strange if series.hinted})]
+
+
+def _without_sums(found: list[_Found]) -> tuple[list[_Found], list[Proposal]]:
+    """Return the proposals without recorded metrics of runs whose cases are proposed, and what is said of these.
+
+    sitegen computes them from the cases.
+    """
     # Of each the folders of the output, or of the glob of runs, and of what it is by its name.
-    names = [
+    described = [
         (
             {series.path.rpartition("/")[0], *(file.folder for part in (series, *series.parts) for file in part.files)},
             informative_part(splitext(basename(without_answerers(series.outputs)))[0]).partition(".")[0],
+            traits_of(proposal.entry.get("kind")).is_recorded,
         )
-        for series, _ in found
+        for series, proposal in found
     ]
-    recorded = [traits_of(one.entry.get("kind")).is_recorded for _, one in found]
-    of_cases = [name for name, is_recorded in zip(names, recorded, strict=True) if not is_recorded]
-    kept, sums = list[tuple[OutputSeries, Proposal]](), list[Proposal]()
-    for (series, one), (own_places, word), is_recorded in zip(found, names, recorded, strict=True):
+    kept, sums = list[_Found](), list[Proposal]()
+    for (series, proposal), (places, word, is_recorded) in zip(found, described, strict=True):
         # Two names that say of what are of two runs: ``baseline.json`` has cases, ``redteam.json`` other numbers.
-        may_sum = any(places & own_places and (not (own and word) or own == word) for places, own in of_cases)
-        if not is_recorded or not may_sum:
-            kept.append((series, one))
+        if not is_recorded or not any(
+            places & of_cases and (not (word and other) or word == other)
+            for of_cases, other, is_sum in described
+            if not is_sum
+        ):
+            kept.append((series, proposal))
         elif word:
-            sums.append(replace(one, lacks="its numbers may be of the cases that are found beside it"))
-    ids = _ids([series for series, _ in kept], existing_ids)
-    named = (replace(one, id=name) for (_, one), name in zip(kept, ids, strict=True))
-    told = [*named, *sums, *left_out, *unknown[:MOST_BESIDE], *_refused(unread)]
-    return told or [*_refused(formless)]
+            sums.append(replace(proposal, lacks="its numbers may be of the cases that are found beside it"))
+    return kept, sums
 
 
-def _in_shared_folders(found: list[tuple[OutputSeries, Proposal]]) -> list[tuple[OutputSeries, Proposal]]:
+def _in_shared_folders(found: list[_Found]) -> list[_Found]:
     """Return the proposals, of which none is in a folder inside that of another with files there: it would own them."""
     moved = []
     for series, proposal in found:
@@ -177,16 +189,25 @@ def _in_shared_folders(found: list[tuple[OutputSeries, Proposal]]) -> list[tuple
     return moved
 
 
-def _examined(
-    candidates: tuple[TrackedFile, ...], read: Reader, at: FilesAt
-) -> Iterator[tuple[OutputSeries, bytes | None, Recognition | None, str]]:
-    """Yield each series that may be outputs, and what ``_recognised`` says of it."""
+def _recognised_series(
+    candidates: tuple[TrackedFile, ...],
+    paths: frozenset[str],
+    read: Reader,
+    at: FilesAt,
+    not_recognised: dict[str, tuple[OutputSeries, bytes | None, str]],
+) -> Iterator[tuple[OutputSeries, bytes, Proposal]]:
+    """Yield each series that may be outputs, with the content by which it is recognised, and what it could be.
+
+    ``paths``: those of all files, also of others than candidates. ``not_recognised``: receives the other series that
+    may be outputs, by the path of the newest file, with what ``_recognised`` says of them.
+    """
     truth_finder, truths = TruthFinder(candidates, read), set[str]()
     remaining = deque(joined_series(output_series(candidates), read))
     while remaining:
         series = remaining.popleft()
+        path = series.newest.path
         # A deleted output was moved, and is proposed under its new name, or is no eval any more.
-        if series.deleted or series.newest.path in truths:
+        if series.deleted or path in truths:
             continue
         # An output was rewritten, or its path suggests results. Files named like expected values need both.
         if series.versions < OFTEN and not (series.hinted or series.is_named_as_truth):
@@ -200,7 +221,13 @@ def _examined(
         elif series.parts:  # the newest file is no output, but those of others may be
             remaining.extendleft(reversed(series.parts))
             content = None
-        yield series, content, recognition, reason
+        glob = numbers_alone(series.path, paths.difference(file.path for file in series.files))
+        series = replace(series, outputs=glob[len(series.path) - len(series.outputs) :])
+        if recognition and content:
+            not_recognised.pop(path, None)
+            yield series, content, _proposal(series, recognition, at)
+        else:
+            not_recognised[path] = series, content, reason
 
 
 def _proposal(series: OutputSeries, recognition: Recognition | None, at: FilesAt) -> Proposal:
@@ -261,9 +288,7 @@ def _refused(reasons: Mapping[str, str]) -> Iterator[Proposal]:
         yield Proposal(id=first, why=f"{first}{more}", lacks=f"it cannot be read: {reasons[first]}")
 
 
-def _without_crowds(
-    found: list[tuple[OutputSeries, Proposal]], proposals_in: Mapping[str, int]
-) -> tuple[list[tuple[OutputSeries, Proposal]], list[Proposal]]:
+def _without_crowds(found: list[_Found], proposals_in: Mapping[str, int]) -> tuple[list[_Found], list[Proposal]]:
     """Return the proposals without files of a crowded folder whose names say nothing, and what is said of such folders.
 
     ``proposals_in``: the number of files in each folder that an eval could have.
@@ -431,59 +456,43 @@ class Discovery(Frozen):
 @share_processes()
 def discover(repository: Repository, configured: Layout, history: FilesOfHistory) -> Discovery:
     """Search the files of a history. Reads only git, within bounds, and writes nothing."""
-    config, manifest = configured.site, configured.manifest
-    tracked, head = history.files, history.head
+    config, tracked, head = configured.site, history.files, history.head
     at = FilesAt(repository.place, head)
     unread: list[str] = []
     read = bounded(at.read, unread)
     search = Search(
         names=at.names, read=at.read, earlier=at.earlier, commits=at.commits, kind_of_cases=kind_of_case_file
     )
-    layout = Layout(*with_found_evals(config, manifest, search))
-    # Known are the evals that a manifest names, and the folders with expected values and outputs by convention.
-    places = (place for file in tracked for place in layout.places(file.path) if place.role != "stranger")
-    sides = {(place.eval_id, place.role == "ground_truth") for place in places}
-    existing_ids = {name for name, is_truth in sides if is_truth and (name, False) in sides}
-    existing_ids.update(entry.id for entry in layout.manifest.evals)
-    # Of runs that are read with all their folders, what is left, such as their sums, is no other eval.
-    of_runs = tuple(
-        f"{home_of(entry, config.evals_dir)}/{entry.outputs.partition('**/')[0]}"
-        for entry in layout.manifest.evals
-        if "*/**/" in entry.outputs
-    )
-    unassigned = [
-        file
-        for file in tracked
-        if basename(file.path) != NOTES_FILE
-        and not matches(file.path, of_runs)
-        and not any(place.eval_id in existing_ids for place in layout.places(file.path))
-    ]
+    existing_ids, unassigned = _unassigned(tracked, Layout(*with_found_evals(config, configured.manifest, search)))
     found = _proposals(unassigned, read, existing_ids, at)
     reason = f"a search reads at most {MOST_READ} files and {MOST_BYTES // 1_000_000} MB, and these were reached before"
     found += _refused(dict.fromkeys(filter(is_result_by_name, unread), reason))
     proposals = {proposal.id: proposal for proposal in found if not proposal.lacks}
     globs = instruction_globs([file for file in tracked if not file.refused], read, config.instructions)
-    is_site_needed = any(glob.glob not in config.instructions for glob in globs)
+
     # The entries are read back from their text, so that the trial uses exactly what a build will read.
     text = manifest_text([(proposal.id, proposal.entry, ()) for proposal in proposals.values()], "")
     entries = manifest_in_force(text.encode(), "manifest.yaml", config.evals_dir).value.evals
-    manifest = dataclasses.replace(manifest, evals=(*manifest.evals, *entries))
+    manifest = dataclasses.replace(configured.manifest, evals=(*configured.manifest.evals, *entries))
     # Without instructions, which decide no score, git lists only the commits of the evals.
     without_instructions = dataclasses.replace(config, instructions=())
-    layout, evals = Layout(*with_found_evals(without_instructions, manifest, search)), {}
+    evals: dict[str, EvalHistory] = {}
     with suppress(NothingToReportError):  # a shallow history is folded as far as it goes
+        layout = Layout(*with_found_evals(without_instructions, manifest, search))
         evals = {one.id: one for one in advance(repository, layout, head=head).evals}
-    judged = []
+
+    tried = []
     for name, proposal in proposals.items():
         lost = Proposal(id=name, lacks="no commit wrote such a file")
         trial = _with_newest_score(repository, evals[name]) if name in evals else lost
         # Without this, the instructions that init writes for agents of sitegen would make every output stale.
         instructions = _of_its_package(proposal.entry["dir"], [glob.glob for glob in globs], tracked)
         entry = {**proposal.entry, "instructions": instructions} if globs else proposal.entry
-        judged.append(replace(trial, why=proposal.why, entry=entry, doubt=proposal.doubt))
-    accepted = tuple(proposed for proposed in judged if not (proposed.lacks or proposed.doubt))
+        tried.append(replace(trial, why=proposal.why, entry=entry, doubt=proposal.doubt))
+    accepted = tuple(one for one in tried if not (one.lacks or one.doubt))
     about = f"The evals that sitegen init found in {counted(history.commits, 'commit')}, up to {head[:10]}. {_ABOUT}"
-    written = [(proposed.id, proposed.entry, (f"{proposed.why}.", f"{proposed.summary}.")) for proposed in accepted]
+    about = f"{about} {_ABOUT_INSTRUCTIONS}" if globs else about
+    written = [(one.id, one.entry, (f"{one.why}.", f"{one.summary}.")) for one in accepted]
     return Discovery(
         files=len(tracked),
         existing=tuple(
@@ -492,9 +501,28 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
             if name not in proposals
         ),
         proposed=accepted,
-        doubtful=tuple(proposed for proposed in judged if proposed.doubt and not proposed.lacks),
-        rejected=tuple(proposed for proposed in (*judged, *found) if proposed.lacks),
+        doubtful=tuple(one for one in tried if one.doubt and not one.lacks),
+        rejected=tuple(one for one in (*tried, *found) if one.lacks),
         instructions=globs,
-        manifest=manifest_text(written, f"{about} {_ABOUT_INSTRUCTIONS}" if globs else about) if accepted else None,
-        site=site_text(globs) if is_site_needed else None,
+        manifest=manifest_text(written, about) if accepted else None,
+        site=site_text(globs) if any(glob.glob not in config.instructions for glob in globs) else None,
     )
+
+
+def _unassigned(files: Sequence[TrackedFile], layout: Layout) -> tuple[set[str], list[TrackedFile]]:
+    """Return the ids of the evals that a layout has without a search, and the files that are of none of them.
+
+    These are the evals that a manifest names, and folders with expected values and outputs by convention.
+    """
+    places = (place for file in files for place in layout.places(file.path) if place.role != "stranger")
+    sides = {(place.eval_id, place.role == "ground_truth") for place in places}
+    known = {name for name, is_truth in sides if is_truth and (name, False) in sides}
+    known.update(entry.id for entry in layout.manifest.evals)
+    # Of runs that are read with all their folders, what is left, such as their sums, is no other eval.
+    of_runs = tuple(
+        f"{home_of(entry, layout.site.evals_dir)}/{entry.outputs.partition('**/')[0]}"
+        for entry in layout.manifest.evals
+        if "*/**/" in entry.outputs
+    )
+    others = [file for file in files if basename(file.path) != NOTES_FILE and not matches(file.path, of_runs)]
+    return known, [file for file in others if not any(at.eval_id in known for at in layout.places(file.path))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import permutations
 from typing import Any, Final, TypeAlias
@@ -286,8 +286,39 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     has_maximum = (shares := with_shares(rows)) is not rows
     table = replace(table, rows=tuple(shares))
     columns = _values_by_column(table)
-    in_order = (*table.columns, *(name for name in columns if "." in name))
-    by_name = {plain_key(name): name for name in reversed(in_order)}
+    by_name = {plain_key(name): name for name in reversed(columns)}
+    parts = _parts_of_case(table, columns, by_name)
+    stated = [name for name in table.columns if NAMED_VERDICT.search(name) and _states_verdicts(columns[name], 1)]
+    verdict, scores, highest = _verdict_and_scores(columns, by_name, stated)
+    if not ({"id", "input"} & parts.keys()) and any(plain_key(name.partition(".")[0]) in OBJECTS for name in scores):
+        parts["input"] = max(table.columns, key=lambda name: len(texts(columns[name])))
+
+    sides = [parts[part] for part in ("expected", "output") if part in parts]
+    expected, output = (plain_key(parts.get(part, "")) for part in ("expected", "output"))
+    are_usual = output in PARTS["output"] and bool(expected in PARTS["expected"] or verdict or scores)
+    is_classified = len(sides) > 1 and (
+        (expected in TRUE_LABELS and (output in PREDICTED_LABELS or output.endswith("label")))
+        or (not are_usual and _are_labels(*map(columns.__getitem__, sides)))
+    )
+    are_graded = verdict or (scores and (stated or has_maximum or _are_grades(scores, parts, columns, table)))
+    if not is_classified and not (are_graded and {"id", "input"} & parts.keys()):
+        return None  # a table of only ids and scores may be the result of a search
+    if is_classified:  # labels are compared: a verdict on few cases is of a step, a number of another name of the text
+        verdict = verdict if sum(map(is_no_score, columns.get(verdict, ()))) * 2 <= len(table.rows) else ""
+        scores = [name for name in scores if verdict or plain_key(name) in SCORES]
+    parts |= {"passed": verdict} if verdict else {}
+    parts |= _parts_of_scores(scores, verdict, columns)
+    settings: dict[str, Any] = {"columns": parts}
+    scale = _scale(highest)
+    if scale == 1 or not scores:
+        return settings
+    grades = [round(grade, 6) for name in scores for grade in _numbers_of_column(columns[name])]
+    low = int(sorted(grades)[:3] == [1, 1, 1] and all(map(float.is_integer, grades)))  # where no grade is 0
+    return {**settings, "range": [low, scale]}
+
+
+def _parts_of_case(table: FoundTable, columns: Mapping[str, list[Value]], by_name: Mapping[str, str]) -> dict[str, Any]:
+    """Return the column of each part of a case besides verdict and scores, by usual names or else by what it holds."""
     parts: dict[str, Any] = {**usual_parts(by_name, lambda part, name: _fits(part, columns[name]))}
     parts |= _parts_by_own_names(parts, columns)
     if not {"id", "input"} & parts.keys() and {"expected", "output"} & parts.keys():
@@ -297,58 +328,49 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         if plain_key(parts.get("variant", "")) in PARTS["model"]:
             parts.setdefault("model", parts["variant"])
         parts["variant"] = varied
+    return parts
+
+
+def _verdict_and_scores(
+    columns: dict[str, list[Value]], by_name: dict[str, str], stated: Sequence[str]
+) -> tuple[str, list[str], float]:
+    """Return (column with the verdict, columns with scores on one scale, the highest score); empty where there is none.
+
+    ``stated``: columns with verdicts that are called after what they judge.
+    """
     # A verdict may be in an object of the judge: ``judgment.verdict``.
     by_name = {plain_key(name.rpartition(".")[2]): name for name in reversed(columns)} | by_name
     named = [(by_name[name], 1 + (name in WEAK_VERDICTS)) for name in (*VERDICTS, *WEAK_VERDICTS) if name in by_name]
-    verdict = next((name for name, least in named if _states_verdicts(columns[name], least)), None)
+    verdict = next((name for name, least in named if _states_verdicts(columns[name], least)), "")
     scores, highest = _score_columns(columns, by_name, verdict)
     scores = scores or [
         name for name in columns if name.startswith(f"{CHECKS}.") and _states_verdicts(columns[name], 1)
     ]
-    stated = [name for name in table.columns if NAMED_VERDICT.search(name) and _states_verdicts(columns[name], 1)]
-    if not verdict and len(stated) == 1 and (highest > 1 or not scores):
-        verdict = stated[0]
-    elif not verdict and highest <= 1 and len(stated) > len(scores):
-        scores += stated
-    if not ({"id", "input"} & parts.keys()) and any(plain_key(name.partition(".")[0]) in OBJECTS for name in scores):
-        parts["input"] = max(table.columns, key=lambda name: len(texts(columns[name])))
+    if verdict:
+        return verdict, scores, highest
+    if len(stated) == 1 and (highest > 1 or not scores):
+        return stated[0], scores, highest
+    return "", [*scores, *stated] if highest <= 1 and len(stated) > len(scores) else scores, highest
+
+
+def _are_grades(
+    scores: Sequence[str], parts: Mapping[str, str], columns: Mapping[str, list[Value]], table: FoundTable
+) -> bool:
+    """Whether scores are of cases that somebody judged, and not of what a search found."""
+    if {"input", "expected", "output", "variant"} & parts.keys() or plain_key(table.key.rpartition(".")[2]) in _CASES:
+        return True
     # deepeval writes the way in which a metric judges behind its name: ``Correctness [GEval]``.
-    tells = {"input", "expected", "output", "variant"} & parts.keys()
+    if any(name.endswith("]") or WINS in name for name in scores):
+        return True
+    if any(plain_key(name).endswith(PARTS["reasoning"]) for name in table.columns):  # is explained
+        return True
     # No search gives two measures of what it found.
     ids, measures = parts.get("id", ""), [name for name in scores if not plain_key(name).endswith("score")]
-    is_explained = any(plain_key(name).endswith(PARTS["reasoning"]) for name in table.columns)
-    is_judged = (
-        bool(tells or stated or is_explained or has_maximum)
-        or plain_key(table.key.rpartition(".")[2]) in _CASES
-        or (is_made_id(ids) and not any(MODEL.search(str(cell)) for cell in columns[ids]) and len(measures) > 1)
-        or any(name.endswith("]") or WINS in name for name in scores)
-        or (bool(measures) and _is_of_cases(table))
-    )
-    sides = [parts[part] for part in ("expected", "output") if part in parts]
-    expected, output = (plain_key(parts.get(part, "")) for part in ("expected", "output"))
-    are_usual = output in PARTS["output"] and bool(expected in PARTS["expected"] or verdict or scores)
-    is_classified = len(sides) > 1 and (
-        (expected in TRUE_LABELS and (output in PREDICTED_LABELS or output.endswith("label")))
-        or (not are_usual and _are_labels(*map(columns.__getitem__, sides)))
-    )
-    if not ({"id", "input"} & parts.keys() or is_classified) or not (
-        verdict or is_classified or (scores and is_judged)
-    ):
-        return None  # a table of only ids and scores may be the result of a search
-    # Labels are compared: a verdict on few cases is of a step, and a number of another name describes the text.
-    is_stated = verdict and sum(map(is_no_score, columns[verdict])) * 2 <= len(table.rows)
-    verdict = verdict if is_stated or not is_classified else None
-    scores = [name for name in scores if verdict or not is_classified or plain_key(name) in SCORES]
-    parts |= {"passed": verdict} if verdict else {}
-    parts |= _parts_of_scores(scores, verdict, columns)
-    scale = _scale(highest)
-    settings: dict[str, Any] = {"columns": parts}
-    grades = [round(grade, 6) for name in scores for grade in _numbers_of_column(columns[name])]
-    low = int(sorted(grades)[:3] == [1, 1, 1] and all(map(float.is_integer, grades)))  # where no grade is 0
-    return settings if scale == 1 or not scores else {**settings, "range": [low, scale]}
+    are_of_ids = is_made_id(ids) and not any(MODEL.search(str(cell)) for cell in columns[ids])
+    return (are_of_ids and len(measures) > 1) or (bool(measures) and _is_of_cases(table))
 
 
-def _parts_of_scores(scores: list[str], verdict: str | None, columns: Mapping[str, list[Value]]) -> dict[str, Any]:
+def _parts_of_scores(scores: list[str], verdict: str, columns: Mapping[str, list[Value]]) -> dict[str, Any]:
     plain = {plain_key(name): name for name in scores}
     overall = next((name for name in columns if plain_key(name) in SCORES and _numbers_of_column(columns[name])), "")
     if {"precision", "recall", "f1"} <= plain.keys():
@@ -456,7 +478,7 @@ def _fits(part: str, values: list[Value]) -> bool:
 
 
 def _score_columns(
-    columns: dict[str, list[Value]], by_name: dict[str, str], verdict: str | None
+    columns: Mapping[str, list[Value]], by_name: Mapping[str, str], verdict: str
 ) -> tuple[list[str], float]:
     """Return (columns with scores on one scale, the highest score). Scores of judges precede overall scores."""
     of_judges = [
