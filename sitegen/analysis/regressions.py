@@ -68,7 +68,7 @@ def steps_of(series: Series) -> tuple[Step, ...]:
     Falls that are too new to distinguish from noise are among the steps. Only metrics that are stored for
     every point are examined.
     """
-    from sitegen.analysis.noise.metrics import variance_by_units  # takes time to import, and new points alone need it
+    from sitegen.analysis.noise.changes import variance_by_units  # takes time to import, and new points alone need it
     from sitegen.scoring.kinds import scorer
     from sitegen.stats.steps import levels
 

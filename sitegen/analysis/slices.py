@@ -58,7 +58,7 @@ class Slice(Frozen):
 
     def verdict_on(self, other: Slice, spec: MetricSpec) -> ChangeVerdict | None:
         """Judge another one against this one as the change from one output to another; None for recorded numbers."""
-        from sitegen.analysis.noise.metrics import metric_verdict  # takes time to import; few outputs have slices
+        from sitegen.analysis.noise.changes import metric_verdict  # takes time to import; few outputs have slices
 
         states = {cell.key: cell._replace(periods=(*cell.periods, ABSENT._replace(start=1))) for cell in self.cells()}
         for cell in other.cells():

@@ -15,8 +15,7 @@ from sitegen.analysis.deltas import Compared, mixtures, value_in_common
 from sitegen.analysis.edits import OutputEdits, changed_files, other_edit
 from sitegen.analysis.flips import flipped_cells
 from sitegen.analysis.gate import check_eval, gate_metric
-from sitegen.analysis.noise.changes import moved_cases
-from sitegen.analysis.noise.metrics import metric_verdict
+from sitegen.analysis.noise.changes import metric_verdict, moved_cases
 from sitegen.analysis.noise.repeats import noise_so_far
 from sitegen.analysis.noise.samples import is_counted, number_judged
 from sitegen.analysis.series import first_points_with_output, series_of

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sitegen.analysis.deltas import Compared
-from sitegen.analysis.noise.metrics import metric_verdict
+from sitegen.analysis.noise.changes import metric_verdict
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.config.findings import read_keys
 from sitegen.importers.columns import KEYS as TABLE_KEYS

@@ -26,7 +26,7 @@ SLOW = {
 }
 """Modules of Python that take long to import."""
 
-OF_NEW_OUTPUTS = {"sitegen.analysis.noise.metrics", "sitegen.stats.steps", "sitegen.stats.step_tests"}
+OF_NEW_OUTPUTS = {"sitegen.analysis.noise.changes", "sitegen.stats.steps", "sitegen.stats.step_tests"}
 """Modules for numbers that only new outputs change."""
 
 

@@ -7,8 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import Compared
-from sitegen.analysis.noise.changes import change_verdict
-from sitegen.analysis.noise.metrics import metric_verdict
+from sitegen.analysis.noise.changes import change_verdict, metric_verdict
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.model.changes import ChangeVerdict, Ends, FlipRate, Interval, Noise, Overlap
 from sitegen.model.metrics import Counts, Metric, MetricSpec
