@@ -214,23 +214,10 @@ def with_losses(series: Series, steps: tuple[Step, ...], results_of: ResultsOf) 
         fallen = [step for step in steps if step.status not in ("better", "blip")]
         if not any(abs(step.at - loss.at) <= 1 or step.until == loss.until for step in fallen):
             steps = (*(step for step in steps if step.at != loss.at), loss)  # a bad run is listed once
-    newest = at = len(points) - 1
-    while at > 0 and output_of(points, at - 1) == output_of(points, newest):
-        at -= 1
-    fall = _fall(series, at, newest)
-    if fall:
-        there = next((step for step in steps if step.at == fall.at and step.status in WORSE), None)
-        if there is None:
-            steps = (*steps, fall)
-        elif there.status == "new":
-            named = {metric.name for metric in there.metrics} - {fall.metrics[0].name}
-            others = [
-                metric
-                for metric in _measured(series, fall.before, fall.at)
-                if metric.name in named and metric.points < 0
-            ]
-            surer = replace(fall, metrics=(*fall.metrics, *others), regained=there.regained, noise=there.noise)
-            steps = tuple(surer if step is there else step for step in steps)
+    newest = len(points) - 1
+    others = (at for at in range(newest, 0, -1) if output_of(points, at - 1) != output_of(points, newest))
+    if fall := _fall(series, next(others, 0), newest):
+        steps = _with_fall(series, steps, fall)
     distance = _distance_from_best(series, best[newest], newest, since_best(series, best[newest], results_of))
     if distance and not any(_explains(step, distance) for step in steps):
         steps = (*steps, distance)
@@ -305,16 +292,23 @@ def _fall(series: Series, at: int, newest: int) -> Step | None:
     return step_between(points, [at - 1], range(at, at + 1), metrics=(moved,), status="fell", end=newest + 1)
 
 
-def _measured(series: Series, before: int, after: int) -> Iterator[MetricStep]:
-    """Yield the change of the metrics between two points, as that of the headline is measured: over common documents.
+def _with_fall(series: Series, steps: tuple[Step, ...], fall: Step) -> tuple[Step, ...]:
+    """Return the steps with the fall of the newest output, in place of a step there that is too new to be sure.
 
-    A step's own numbers are means of its levels, which do not fit beside the change of a single output.
+    Its metrics are measured as the headline is, over common documents: the numbers of the step are means of its levels,
+    which do not fit beside the change of a single output.
     """
-    changed = {metric.name: metric.change for metric in change(series, before, after).metrics}
-    for spec in series.specs:
-        value, moved = series.points[after].scorecard.metric(spec.name), changed.get(spec.name)
-        if value is not None and moved is not None:
-            yield metric_step(spec, value - moved, value)
+    there = next((step for step in steps if step.at == fall.at and step.status in WORSE), None)
+    if there is None or there.status != "new":
+        return steps if there else (*steps, fall)
+    changed = {metric.name: metric.change for metric in change(series, fall.before, fall.at).metrics}
+    named = {metric.name for metric in there.metrics} - {fall.metrics[0].name}
+    values = ((spec, series.points[fall.at].scorecard.metric(spec.name)) for spec in series.specs if spec.name in named)
+    moved = ((spec, value, changed.get(spec.name)) for spec, value in values)
+    others = [metric_step(spec, now - by, now) for spec, now, by in moved if now is not None and by is not None]
+    metrics = (*fall.metrics, *(metric for metric in others if metric.points < 0))
+    surer = replace(fall, metrics=metrics, regained=there.regained, noise=there.noise)
+    return tuple(surer if step is there else step for step in steps)
 
 
 def _distance_from_best(series: Series, best: int | None, newest: int, since: ChangeVerdict | None) -> Step | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -163,28 +163,15 @@ def _run_over(root: dict[str, Value] | list[Value]) -> str:
     return f"{RUN} over {line(str(cases), _LABEL)}" if isinstance(cases, str | int) and cases else RUN
 
 
+_Run: TypeAlias = tuple[Answerer, str, dict[str, RecordedNumber]]
+"""Who answered, the id of the run, and its numbers by name."""
+
+
 def _score(inputs: ScoringInputs) -> Result:
     """Score one output. Never raises on bad input: errors become a status and findings."""
     settings, remarks = read_recorded_settings(inputs.settings)
     findings = list(remarks)
-    judges: set[str] = set()
-    runs: list[tuple[Answerer, str, dict[str, RecordedNumber]]] = []
-    """Who answered, the id of the run, and its numbers by name."""
-    for who, file in ((who, file) for who, files in files_of_each(inputs.outputs, inputs.settings) for file in files):
-        try:
-            content = content_of(file, "the file is missing", "Commit it again.")
-            root, remarks = read_record(file.path, content)
-        except UnreadableError as error:
-            findings.append(error.finding("The file"))
-            continue
-        by_name: dict[str, RecordedNumber] = {}
-        for number in numbers_of_layout(root, settings.where):
-            by_name.setdefault(number.name, number)  # the key ``a.b`` has the same name as the key ``b`` below ``a``
-        runs.append((who, document_of("", *who) or _run_over(root), by_name))
-        findings += remarks
-        judges |= set(map(stated_judge, root if isinstance(root, list) else [root])) - {""}
-    if not inputs.outputs:
-        findings.append(Finding("error", "The file is missing", "Commit it again."))
+    runs, judges = _runs(inputs, settings, findings)
     numbers = {name: number for _, _, of_run in reversed(runs) for name, number in of_run.items()}
     if len(runs) > 1:  # a number of several models is their mean, and each model has its own
         means = {name: mean(of_run[name].value for _, _, of_run in runs if name in of_run) for name in numbers}
@@ -199,44 +186,64 @@ def _score(inputs: ScoringInputs) -> Result:
         message = "No number of the file is wanted" if numbers else "The file holds no number"
         fix = "Correct 'metrics' of the eval's settings." if settings.metrics else "Name the file that holds them."
         findings.append(Finding("warning", message, fix))
-    undefined = [number.name for number in followed if number.value is None and number is not missing]
+    undefined = [line(number.name, _LABEL) for number in followed if number.value is None and number is not missing]
     if undefined:
-        first = line(undefined[0], _LABEL)
-        message = f"{len(undefined)} of the numbers are NaN, infinite or beyond every range, first {first!r}"
+        message = f"{len(undefined)} of the numbers are NaN, infinite or beyond every range, first {undefined[0]!r}"
         findings.append(Finding("warning", message, "Let the run write numbers."))
     if left_out:
         message = f"The file holds {left_out + MOST:,} numbers, of which the first {MOST} are followed"
         findings.append(Finding("note", message, "Choose with 'metrics' of the eval's settings."))
+    specs = [settings.spec_of(number) for number in followed]
+    if len(runs) > 1:
+        specs = [replace(spec, explanation=f"The mean of several models. {spec.explanation}") for spec in specs]
     status: Status = "scored" if runs else "unreadable"
     metrics = tuple(Metric(number.name, number.value) for number in followed)
+    documents = [
+        DocumentScore(
+            id=name,
+            status=status,
+            counts=Counts(),
+            metrics=tuple(
+                Metric(one.name, of_run[one.name].value if one.name in of_run else None) for one in followed if who.axes
+            ),
+            axes=who.axes,
+        )
+        for who, name, of_run in runs or [(Answerer(), RUN, {})]
+    ]
     card = Scorecard(
         status=status,
         counts=Counts(),
         metrics=metrics or (Metric(NO_METRIC.name, None),),
-        documents=tuple(
-            DocumentScore(
-                id=name,
-                status=status,
-                counts=Counts(),
-                metrics=tuple(
-                    Metric(each.name, of_run[each.name].value if each.name in of_run else None) for each in followed
-                )
-                if who.axes
-                else (),
-                axes=who.axes,
-            )
-            for who, name, of_run in runs or [(Answerer(), RUN, {})]
-        ),
+        documents=tuple(documents),
         fields=(),
         findings=bounded_findings(findings),
-        specs=tuple(
-            replace(spec, explanation=f"The mean of several models. {spec.explanation}") if len(runs) > 1 else spec
-            for spec in map(settings.spec_of, followed)
-        ),
+        specs=tuple(specs),
         kind=SCORER.kind,
     )
     result = Result(card, ())
     return with_stated(result, RunUsage(judges=tuple(sorted(judges)))) if judges else result
+
+
+def _runs(inputs: ScoringInputs, settings: RecordedSettings, findings: list[Finding]) -> tuple[list[_Run], set[str]]:
+    """Return the runs in the files that can be read, and the judges that these name; add what is wrong to findings."""
+    runs, judges = list[_Run](), set[str]()
+    for who, files in files_of_each(inputs.outputs, inputs.settings):
+        for file in files:
+            try:
+                content = content_of(file, "the file is missing", "Commit it again.")
+                root, remarks = read_record(file.path, content)
+            except UnreadableError as error:
+                findings.append(error.finding("The file"))
+                continue
+            by_name: dict[str, RecordedNumber] = {}
+            for number in numbers_of_layout(root, settings.where):
+                by_name.setdefault(number.name, number)  # the key ``a.b`` has the name of the key ``b`` below ``a``
+            runs.append((who, document_of("", *who) or _run_over(root), by_name))
+            findings += remarks
+            judges |= set(map(stated_judge, root if isinstance(root, list) else [root])) - {""}
+    if not inputs.outputs:
+        findings.append(Finding("error", "The file is missing", "Commit it again."))
+    return runs, judges
 
 
 def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:

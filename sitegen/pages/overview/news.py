@@ -201,30 +201,15 @@ def _after(commit: Commit) -> Iterator[Phrase]:
 
 
 def _better(scored: Sequence[EvalStanding], files: Sequence[InstructionHistory]) -> Iterator[Phrase]:
-    gains = sorted(
-        ((_gain(standing.summary), standing) for standing in scored if _gain(standing.summary) > ROUNDING),
-        key=lambda pair: (not _is_sure(pair[1].summary), -pair[0], pair[1].summary.info.id),
-    )
-    if gains:
-        yield from _gained(*gains[0])
-        if len(gains) > 1:
-            sure = sum(_is_sure(standing.summary) for _, standing in gains[1:])
-            chance = "perhaps by chance" if not sure else f"{sure} by more than chance"
-            end = "too" if sure == len(gains) - 1 else f"too, {chance}"
-            yield Phrase(f", and {counted(len(gains) - 1, 'more eval')} gained {end}")
+    gained = [standing for standing in scored if _gain(standing.summary) > ROUNDING]
+    steps = [(step, one.summary) for one in scored for step in one.summary.steps if step.status == "better"]
+    if gained:
+        yield from _gained(gained)
     elif all(len(standing.summary.headlines) == 1 for standing in scored):
-        first = min(scored, key=lambda standing: (standing.newest.values[0] is None, standing.summary.info.id))
-        output, value = output_phrase(first.summary, first.newest), first.newest.values[0]
-        yield from said(eval_phrase(first.summary), " has its first output, ", output)
-        if value is not None:
-            yield from said(", with ", metric_phrase(first.spec), f" {metric_text(value, first.spec.unit)}")
-        if others := len(scored) - 1:
-            yield Phrase(f", and {counted(others, 'more eval')} {'has its' if others == 1 else 'have theirs'}")
+        yield from _first_outputs(scored)
     elif any(_flips(standing).fixed for standing in scored):
         yield from _by_chance(scored, files, "were fixed")
-    elif steps := [
-        (step, standing.summary) for standing in scored for step in standing.summary.steps if step.status == "better"
-    ]:
+    elif steps:
         step, summary = max(steps, key=lambda pair: (pair[0].commit.position, pair[0].metrics[0].points))
         metric = step.metrics[0]
         spec = next(spec for spec in summary.specs if spec.name == metric.name)
@@ -242,9 +227,23 @@ def _better(scored: Sequence[EvalStanding], files: Sequence[InstructionHistory])
     yield Phrase(".")
 
 
-def _gained(gain: float, standing: EvalStanding) -> Iterator[Phrase]:
+def _first_outputs(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
+    first = min(scored, key=lambda standing: (standing.newest.values[0] is None, standing.summary.info.id))
+    output, value = output_phrase(first.summary, first.newest), first.newest.values[0]
+    yield from said(eval_phrase(first.summary), " has its first output, ", output)
+    if value is not None:
+        yield from said(", with ", metric_phrase(first.spec), f" {metric_text(value, first.spec.unit)}")
+    if others := len(scored) - 1:
+        yield Phrase(f", and {counted(others, 'more eval')} {'has its' if others == 1 else 'have theirs'}")
+
+
+def _gained(evals: Sequence[EvalStanding]) -> Iterator[Phrase]:
+    """The surest gain, then the largest, and how many others there are."""
+    standing, *others = sorted(
+        evals, key=lambda one: (not _is_sure(one.summary), -_gain(one.summary), one.summary.info.id)
+    )
     summary, spec, newest = standing.summary, standing.spec, standing.newest
-    amount = metric_text(gain / 100 * (spec.high - spec.low), spec.unit)
+    amount = metric_text(_gain(summary) / 100 * (spec.high - spec.low), spec.unit)
     value = metric_text(newest.values[0] or 0.0, spec.unit)
     rose, before = f" {'rose' if spec.higher_is_better else 'fell'} by {amount} since ", summary.headlines[-2]
     yield from said(eval_phrase(summary), ": ", metric_phrase(spec), rose, output_phrase(summary, before))
@@ -256,6 +255,10 @@ def _gained(gain: float, standing: EvalStanding) -> Iterator[Phrase]:
         likely = verdict is not None and verdict.decision == "likely better"
         why = links.report(summary.info.id, newest.slug) + "#h-y" if verdict else ""
         yield from said(", which ", Phrase("is likely better" if likely else "may be chance", why))
+    if others:
+        sure = sum(_is_sure(one.summary) for one in others)
+        chance = f", {sure} by more than chance" if sure else ", perhaps by chance"
+        yield Phrase(f", and {counted(len(others), 'more eval')} gained too{chance * (sure < len(others))}")
 
 
 def _distance(standing: EvalStanding, verb: str = "is") -> Iterator[Phrase]:
