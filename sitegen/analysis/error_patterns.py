@@ -114,12 +114,9 @@ def _swapped(wrong: Sequence[Judgement], pairs: dict[int, tuple[str, str]]) -> s
     every = set(pairs.values())
     # As a rule none, and then no path has to be taken apart.
     mirrored = {index: pair for index, pair in pairs.items() if pair[0] != pair[1] and pair[::-1] in every}
-    places = {(wrong[index].document, _parent(wrong[index].path), *pair) for index, pair in mirrored.items()}
-    return {
-        index
-        for index, (expected, actual) in mirrored.items()
-        if (wrong[index].document, _parent(wrong[index].path), actual, expected) in places
-    }
+    objects = {index: (wrong[index].document, wrong[index].path.rpartition(".")[0]) for index in mirrored}
+    places = {(*objects[index], *pair) for index, pair in mirrored.items()}
+    return {index for index, pair in mirrored.items() if (*objects[index], *pair[::-1]) in places}
 
 
 def _displaced(
@@ -147,10 +144,6 @@ def _displaced(
             if all(expected.get((document, neighbour + below)) == pairs[index][1] for index, below in errors):
                 displaced.update([index for index, _ in errors])
     return displaced
-
-
-def _parent(path: str) -> str:
-    return path.rpartition(".")[0]
 
 
 def is_other_type(expected: str, actual: str) -> bool:

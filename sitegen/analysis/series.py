@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, repeat
+from itertools import accumulate, chain, repeat
 
 from msgspec.structs import replace
 
@@ -140,20 +140,14 @@ def points(
         for newest in (point.snapshot.under_rules_of(snapshots[-1]),)
     ]
     derived = (*known, *_derived(specs, scored, scorecard_of, cells, len(known)))
+    # Of each the point that has its output first, before it was scored again.
+    as_made: Iterable[Point] = accumulate(scored, lambda first, at: at if "outputs" in at.snapshot.cause else first)
     return tuple(
-        replace(point, now=_if_in_truth(made, now), change=change, interval=interval, noise=noise)
+        replace(point, now=_if_in_truth(made.scorecard, now), change=change, interval=interval, noise=noise)
         for point, made, now, (change, interval, noise) in zip(
-            scored, _as_made(scored), under_newest_rules, derived, strict=True
+            scored, as_made, under_newest_rules, derived, strict=True
         )
     )
-
-
-def _as_made(scored: Iterable[Point]) -> Iterator[Scorecard]:
-    """Yield for each point the scores of its output at the point that has it first, before it was scored again."""
-    made = None
-    for point in scored:
-        made = point.scorecard if made is None or "outputs" in point.snapshot.cause else made
-        yield made
 
 
 def _if_in_truth(then: Scorecard, now: Scorecard) -> Scorecard:

@@ -112,6 +112,9 @@ class TaskCache:
         return tuple(CachedRow(kind, key, content) for (kind, key), content in self._new.items())
 
 
+_DECODER: Final = cache(msgspec.msgpack.Decoder)
+
+
 def encode(value: object) -> bytes:
     """Encode a value as MessagePack, which unlike JSON has infinite numbers."""
     try:
@@ -124,14 +127,9 @@ def encode(value: object) -> bytes:
 def decode(content: bytes, kind: type[T]) -> T:
     """Decode a value that ``encode`` encoded. Raises ValueError if it is not of this type."""
     try:
-        return _decoder(cast("Hashable", kind)).decode(content)  # type: ignore[no-any-return]
+        return _DECODER(cast("Hashable", kind)).decode(content)  # type: ignore[no-any-return]
     except msgspec.DecodeError:
         return msgspec.convert(json.loads(content), kind)
-
-
-@cache
-def _decoder(kind: Any) -> Any:
-    return msgspec.msgpack.Decoder(kind)
 
 
 class Configuration(Frozen):

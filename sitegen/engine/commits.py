@@ -36,7 +36,7 @@ from sitegen.pages import links
 from sitegen.pages.commit import CommitEffect, CommitView, EvalMove, ListedCommit, commits_page, older_than_page
 from sitegen.pages.data.search import SHARD, SearchEntry, edit_entry, iteration_entry, shards
 from sitegen.pages.edit import FILES, draw_few
-from sitegen.pages.effects import Touched, sort_out
+from sitegen.pages.effects import sort_out
 from sitegen.pages.instruction import apart_since, thickens
 from sitegen.pages.instructions import edits_by_commit
 from sitegen.pages.other_pages import failed_page
@@ -202,7 +202,8 @@ def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
     apart = apart_since(timeline.instructions)
     earlier = (None, *(record.commit.sha for record in timeline.records[:-1]))
     for record, before in zip(reversed(timeline.new_records), reversed(earlier), strict=False):
-        own = edits_of.get(record.commit.position, ())
+        position = record.commit.position
+        own = edits_of.get(position, ())
         edits = [file_edit.edit for file_edit in own]
         moves = _moves_of_commit(record, summaries, histories, evals.commit_effects)
         changed = sort_out(record, layout, timeline.renamed, layouts)
@@ -210,25 +211,20 @@ def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
             record=record,
             moves=moves,
             changed=changed,
-            names=_names_of_evals(changed, summaries, record.commit.position),
+            names={  # of evals that had a page when the commit was the newest: later evals change nothing
+                item.eval_id: summary.info.name
+                for item in changed
+                if (summary := summaries.get(item.eval_id))
+                and (item.role == "ground_truth" or any(at.commit_position <= position for at in summary.headlines[:1]))
+            },
             earlier=before,
             thickened=tuple(edit.path for edit in edits if thickens(edit, apart)),
             edits=own,
         )
         if edits and not any(None in move.originals for move in moves):
-            COMMITS_WITHOUT_OUTPUT.keep(evals.build.memo, str(record.commit.position), view)
-            view = replace(view, around_edits=effects.effects_of(record.commit.position))
+            COMMITS_WITHOUT_OUTPUT.keep(evals.build.memo, str(position), view)
+            view = replace(view, around_edits=effects.effects_of(position))
         yield view
-
-
-def _names_of_evals(changed: Sequence[Touched], summaries: dict[str, EvalSummary], position: int) -> dict[str, str]:
-    """Return the names of touched evals that had a page when the commit was the newest: later evals change nothing."""
-    return {
-        item.eval_id: summary.info.name
-        for item in changed
-        if (summary := summaries.get(item.eval_id))
-        and (item.role == "ground_truth" or any(at.commit_position <= position for at in summary.headlines[:1]))
-    }
 
 
 def _moves_of_commit(

@@ -209,10 +209,9 @@ class SiteWriter:
         yield index_file(
             head.sha,
             timeline.project.revision,
-            tuple(summary.info.id for summary in summaries),
+            summaries,
             tuple(file.path for file in timeline.instructions),
             count_causes(self._causes).current,
-            {summary.info.id: summary.patterns for summary in summaries if summary.patterns},
         )
         yield from schema_files()
         yield summary_file(

@@ -132,15 +132,10 @@ class Writer:
         if self._list is not None:
             os.close(self._list)
 
-    def up_to_date_row(self, path: str, key: str) -> PageRow | None:
-        """Return the record of a file, if it is known that the folder has it, made from these inputs."""
-        row = self._present.get(path)
-        return row if row and row.key == key else None
-
     def is_fresh(self, path: str, key: str) -> bool:
         """Whether the folder has the file already, made from the same inputs, so that it need not be rendered."""
-        row = self.up_to_date_row(path, key)
-        if row is None:
+        row = self._present.get(path)
+        if row is None or row.key != key:
             return False
         # Recorded like a written file, because unrecorded files are deleted at the end of the build.
         self.rows.append(row)
@@ -148,7 +143,7 @@ class Writer:
 
     def are_fresh(self, path: str, key: str) -> bool:
         """``is_fresh`` for a page and all files that were made from the same inputs."""
-        if self.up_to_date_row(path, key) is None:
+        if not self.is_fresh(path, key):
             return False
         self.rows.extend(row for row in self._present.values() if row.key == key)
         return True
@@ -161,8 +156,7 @@ class Writer:
         """
         of_content = content_digest(content) if not key else ""
         key = key or of_content
-        if present := self.up_to_date_row(path, key):
-            self.rows.append(present)
+        if self.is_fresh(path, key):
             return
         of_content = of_content or content_digest(content)
         self.rows.append(PageRow(owner=self._owner, path=path, key=key, size=len(content), content=of_content))

@@ -50,7 +50,7 @@ def unproven(place: RepositoryPlace, head: str, pathspecs: tuple[str, ...]) -> I
     staged = dict(_staged(place, head, pathspecs))
     yield from staged.items()
     index, root = place.git_dir / "index", str(place.root)
-    written = _modified_at(os.stat(index)) if index.exists() else (0, 0)
+    written = _in_32_bits(os.stat(index).st_mtime_ns) if index.exists() else (0, 0)
     in_folder = _folder_test(root)
     for path, mode, oid, recorded in _index_entries(place, pathspecs):
         flags = recorded[-1] if recorded else 0
@@ -135,15 +135,11 @@ def _is_same(file: str, recorded: tuple[int, ...], written: tuple[int, ...]) -> 
     changed, modified, identity = recorded[:2], recorded[2:4], recorded[4:8]
     exact = slice(2 if modified[1] else 1)
     return (
-        modified[exact] == _modified_at(now)[exact]
+        modified[exact] == _in_32_bits(now.st_mtime_ns)[exact]
         and modified[exact] < written[exact]
         and changed[exact] == _in_32_bits(now.st_ctime_ns)[exact]
         and identity == tuple(number & _32_BITS for number in (now.st_ino, now.st_uid, now.st_gid, now.st_size))
     )
-
-
-def _modified_at(status: os.stat_result) -> tuple[int, ...]:
-    return _in_32_bits(status.st_mtime_ns)
 
 
 def _in_32_bits(nanoseconds: int) -> tuple[int, ...]:

@@ -203,11 +203,6 @@ class JudgedCase(Frozen):
             repeats=tuple([repeat.with_fields(grades) for repeat in self.repeats]),
         )
 
-    def counted_as(self, attribute: str) -> list[Counts]:
-        """Return what judges count under the name of an attribute, with the name of the judge before it or not."""
-        counted = ((opinion.name, field, cells) for opinion in self.opinions for field, cells in opinion.counts)
-        return [cells for judge, field, cells in counted if attribute in (field, f"{judge}: {field}")]
-
     @property
     def opinions(self) -> tuple[Opinion, ...]:
         """All opinions that may hold counts."""

@@ -189,16 +189,6 @@ class RecordedDocument(ResultsDocument):
     """Of all outputs of the eval, with the headline of its series first; null if this run wrote none of that name."""
 
 
-def recorded_document(result: Result, shared: Mapping[str, Any]) -> RecordedDocument:
-    """Make the document of one result. ``shared``: what the documents of all kinds have."""
-    card = result.scorecard
-    return RecordedDocument(
-        **shared,
-        schema=RecordedDocument.form,
-        numbers=tuple(NumberRow(spec.name, card.metric(spec.name), spec.higher_is_better) for spec in card.specs),
-    )
-
-
 def results_document(
     result: Result,
     *,
@@ -231,4 +221,7 @@ def results_document(
         return judged_document(result, shared, (nouns or nouns_of(card.kind, specs_of_results(result))).same)
     if card.kind == "highlights":
         return highlights_document(result, shared)
-    return (recorded_document if card.kind == "recorded" else fields_document)(result, shared)
+    if card.kind == "recorded":
+        numbers = (NumberRow(spec.name, card.metric(spec.name), spec.higher_is_better) for spec in card.specs)
+        return RecordedDocument(**shared, schema=RecordedDocument.form, numbers=tuple(numbers))
+    return fields_document(result, shared)

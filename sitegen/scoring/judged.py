@@ -426,9 +426,19 @@ def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion
     if wrong and len(answers) > 1:
         note = "; ".join(filter(None, (f"{len(wrong)} of {len(answers)} answers", note)))
     those = {id(case): case for case, *_ in answers}  # several judges may have one attribute
+    each_answer = chain.from_iterable(case.repeats or (case,) for case in those.values())
+    # What judges count of an attribute stands under its name, with the name of the judge before it or not.
     stated = tuple(
-        (each.confidence, not any(cells.fp + cells.fn for cells in each.counted_as(attribute)))
-        for each in chain.from_iterable(case.repeats or (case,) for case in those.values())
+        (
+            each.confidence,
+            not any(
+                cells.fp + cells.fn
+                for opinion in each.opinions
+                for field, cells in opinion.counts
+                if attribute in (field, f"{opinion.name}: {field}")
+            ),
+        )
+        for each in each_answer
         if each.confidence is not None and each.answers == 1
     )
     expected, actual = cut(case.expected, _ANSWER), cut(case.output, _ANSWER)

@@ -59,7 +59,8 @@ def read_schema(content: bytes | None) -> SchemaRules:
     except UnreadableError as error:
         return SchemaRules(findings=(replace(error.finding("The schema"), about="schema"),))
     if not isinstance(root, dict):
-        return SchemaRules(findings=(_schema_error("The schema is not an object", "Write a JSON Schema."),))
+        no_object = Finding("error", "The schema is not an object", "Write a JSON Schema.", about="schema")
+        return SchemaRules(findings=(no_object,))
     types: list[tuple[Pattern, FieldType]] = []
     tolerances: list[tuple[Pattern, Tolerance]] = []
     lists: set[str] = set()
@@ -78,10 +79,6 @@ def read_schema(content: bytes | None) -> SchemaRules:
     return SchemaRules(
         types=tuple(types), tolerances=tuple(tolerances), lists=frozenset(lists), findings=tuple(findings)
     )
-
-
-def _schema_error(message: str, fix: str) -> Finding:
-    return Finding(severity="error", message=message, fix=fix, about="schema")
 
 
 def _statements(schema: Any, root: Any, steps: tuple[PathStep, ...], refs: tuple[str, ...]) -> Iterator[_Statement]:
@@ -118,7 +115,7 @@ def _stated_tolerance(written: Any, steps: tuple[PathStep, ...]) -> Tolerance | 
     if valid and not misfits:
         return adapter_of(Tolerance).validate_python(valid)  # type: ignore[no-any-return]
     message = f"The {_TOLERANCE_KEY} of {path_text(steps)!r} is not a tolerance"
-    return _schema_error(message, 'Write {"percent": 1} or {"absolute": 0.5}, or both, from 0 up.')
+    return Finding("error", message, 'Write {"percent": 1} or {"absolute": 0.5}, or both, from 0 up.', about="schema")
 
 
 def _leaf_or_list(

@@ -54,9 +54,9 @@ def encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def xml_line(text: str, longest: int = LONGEST_LINE) -> str:
+def xml_line(text: str) -> str:
     """Return one visible line of characters that XML 1.0 can represent."""
-    return encodable(line(text, longest)).translate({0xFFFE: "\ufffd", 0xFFFF: "\ufffd"})
+    return encodable(line(text)).translate({0xFFFE: "\ufffd", 0xFFFF: "\ufffd"})
 
 
 def counted(count: int, noun: str) -> str:

@@ -225,9 +225,7 @@ def raw_files() -> list[RawFile]:
     out = [
         NO_JEKYLL,
         RawFile(SCAN.path, png(SCAN.width, SCAN.height, 200)),
-        exports.index_file(
-            "0" * 40, "main", tuple(one.info.id for one in every), tuple(file.path for file in files), 4
-        ),
+        exports.index_file("0" * 40, "main", summaries, tuple(file.path for file in files), 4),
         search.list_file(summaries, files, fields, len(log)),
         search.fields_file(sample.FIELDS),
         *search.shards(log),

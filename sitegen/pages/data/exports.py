@@ -9,8 +9,7 @@ within a form. The JSON Schemas of the files below ``data/`` are made from the t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, NotRequired, TypedDict
 
 from markupsafe import escape
@@ -172,23 +171,19 @@ class SeriesOverlap(TypedDict):
 
 
 def index_file(
-    head: str,
-    revision: str,
-    evals: tuple[str, ...],
-    instructions: tuple[str, ...],
-    problems: int,
-    patterns: Mapping[str, Sequence[PatternSummary]] = MappingProxyType({}),
+    head: str, revision: str, summaries: Sequence[EvalSummary], instructions: tuple[str, ...], problems: int
 ) -> RawFile:
-    """``data/index.json``: what the site holds. Ids and paths in the order given; ``patterns``: by the eval's id."""
+    """``data/index.json``: what the site holds. Evals and paths of instructions in the order given."""
+    evals = [summary.info.id for summary in summaries]
     body: IndexDocument = {
         "schema": "sitegen/index/1",
         "head": head,
         "revision": revision,
-        "evals": list(evals),
+        "evals": evals,
         "series": {eval_id: links.series_data(eval_id) for eval_id in evals},
         "instructions": list(instructions),
         "problems": problems,
-        "error_patterns": {eval_id: patterns_data(of_eval) for eval_id, of_eval in patterns.items()},
+        "error_patterns": {one.info.id: patterns_data(one.patterns) for one in summaries if one.patterns},
     }
     return RawFile(links.index_data(), to_json_bytes(body, indent=None))
 

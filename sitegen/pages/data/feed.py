@@ -21,7 +21,7 @@ from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import RawFile, SiteInfo
 from sitegen.pages import links
 from sitegen.pages.labels import CAUSES, exchanges, lost_words
-from sitegen.text.plain import line, xml_line
+from sitegen.text.plain import cut, line, xml_line
 from sitegen.text.values import first_names, metric_text
 
 ENTRIES: Final = 50  # entries of the feed
@@ -168,4 +168,4 @@ def _regained_entries(summary: EvalSummary) -> Iterator[FeedEntry]:
 
 
 def _xml_text(text: str) -> str:
-    return str(escape(xml_line(text, 1_000)))
+    return str(escape(xml_line(cut(text, 1_000))))

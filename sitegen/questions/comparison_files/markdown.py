@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final, TypeAlias
 
 from sitegen.analysis.variant_tests import SPECS, MetricTest, PairedFate, VariantComparison, VariantPair
-from sitegen.model.changes import ChangeVerdict, Interval
+from sitegen.model.changes import Interval
 from sitegen.model.frozen import grouped
 from sitegen.pages.labels import moved_by, verdict_word, verdict_words
 from sitegen.questions.comparison_files.changes import ResultChange
@@ -186,8 +186,7 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         roles = ("outputs", "ground_truth", "rules")
         shares = ", ".join(f"{signed(getattr(change.origin, role))} from {role.replace('_', ' ')}" for role in roles)
         yield from (f"Parts of the change of {change.metrics[0].label}, over the common documents: {shares}.", "")
-    if change.verdict:
-        yield from _verdict_lines(change, change.verdict)
+    yield from _verdict_lines(change)
     yield f"Right on both sides: {count(change.still_right)}."
     if change.unpaired:
         yield f"On one side only, because documents or ground truth differ: {count(change.unpaired)}."
@@ -253,10 +252,13 @@ def _word(change: ResultChange) -> str:
     return verdict_word(change.verdict, change.metrics[0].higher_is_better) if change.verdict else ""
 
 
-def _verdict_lines(change: ResultChange, verdict: ChangeVerdict) -> Iterator[str]:
-    """Yield the verdict, and the intervals of the headline before and after and of its change."""
+def _verdict_lines(change: ResultChange) -> Iterator[str]:
+    """Yield the verdict, if there is one, and the intervals of the headline before and after and of its change."""
+    verdict = change.verdict
+    if verdict is None:
+        return
     metric = change.metrics[0]
-    yield f"**{verdict_word(verdict, metric.higher_is_better).capitalize()}**: {prose(change.words)}."
+    yield f"**{_word(change).capitalize()}**: {prose(change.words)}."
     yield ""
     unit, n = verdict.unit, verdict.n
     moved = Interval(*verdict.interval, unit=unit, n=n, method="paired") if verdict.interval and unit else None

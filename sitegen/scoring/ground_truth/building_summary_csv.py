@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Container, Iterator
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
@@ -104,7 +106,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
                 paste.setdefault("csv_to_json", {})[field] = field_name(field)
             elif field in fields:
                 message, fix = "A field occurs twice; the first one counts", "Map the second one in a list."
-                findings.append(truth_warning(message, fix, number, repr(field)))
+                findings.append(replace(truth_warning(message, fix, number), value=repr(field)))
             else:
                 tree.put(mapping.csv_to_json[field], row[2] if len(row) > 2 else "", number, is_mapped=True)
             fields.add(field)

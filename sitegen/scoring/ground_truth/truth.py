@@ -62,9 +62,9 @@ class GroundTruth(Frozen):
         return set().union(*(document.root for document in self.documents))
 
 
-def truth_warning(message: str, fix: str, line: int | None = None, value: str = "") -> Finding:
+def truth_warning(message: str, fix: str, line: int | None = None) -> Finding:
     """Return a warning about the file of the ground truth."""
-    return Finding(severity="warning", message=message, fix=fix, line=line, about="ground_truth", value=value)
+    return Finding(severity="warning", message=message, fix=fix, line=line, about="ground_truth")
 
 
 def located(finding: Finding, lines: Mapping[str, int]) -> Finding:
