@@ -19,7 +19,8 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.answers import INPUT, AnsweredCase
 from sitegen.model.metrics import Metric
 from sitegen.model.outcomes import REDACTED, Judgement, Value
-from sitegen.model.scorecards import ANSWERERS, AlignmentPanel, NotePanel, Panel, Result, Scorecard
+from sitegen.model.problems import Finding
+from sitegen.model.scorecards import ANSWERERS, AlignmentPanel, NotePanel, Result, Scorecard
 from sitegen.scoring.paths import PathError, PathStep, parse_path, pattern
 from sitegen.text.values import short_digest
 
@@ -47,67 +48,55 @@ class Redaction:
 
     def applied(self, result: Result) -> Result:
         """Return the result without hidden values."""
-        kind = result.scorecard.kind
+        kind, card = result.scorecard.kind, result.scorecard
         names = _names_of_inputs(result.cases) if kind == "judged" else {}
         judgements = tuple(map(self._judgement, result.judgements))
-        if kind == "judged":  # every attribute of a case has the same answers, and a judge's reason may quote them
+        if kind == "highlights":
+            judgements = tuple(_numbered_names(result.judgements, judgements))
+        if card.specs:
+            card = self._without_hidden_numbers(card)
+        if kind == "judged":
+            # Every attribute of a case has the same answers, and a judge's reason may quote them.
             judgements = tuple(
                 replace(_without_values(each), note="", document=names.get(each.document, each.document))
                 for each in judgements
             )
-        if kind == "highlights":
-            judgements = tuple(_numbered_names(result.judgements, judgements))
-        card = self._without_hidden_numbers(result.scorecard) if result.scorecard.specs else result.scorecard
-        if kind == "judged":  # a tag may be any text of the file
             documents = (
                 replace(
                     each,
                     id=names.get(each.id, each.id),
                     case=names.get(each.case, each.case),
+                    # A tag may be any text of the file.
                     axes={name: each.axes[name] for name in ANSWERERS if name in each.axes},
                 )
                 for each in card.documents
             )
             card = replace(card, documents=tuple(documents))
-        findings = card.findings
-        if names:
-            quoted = {repr(name)[1:-1][:_BEGINNING] for name in names}
-            findings = tuple(
-                replace(
-                    finding,
-                    message="".join(
-                        REDACTED.literal if text[1:-1][:_BEGINNING] in quoted else text
-                        for text in re.split(_QUOTED, finding.message)
-                    ),
-                )
-                for finding in findings
-            )
-        panels: list[Panel] = []
-        for panel in result.panels:
-            if isinstance(panel, AlignmentPanel) and kind == "fields":
-                panels.append(replace(panel, rows=tuple(row._replace(label=REDACTED.literal) for row in panel.rows)))
-            elif isinstance(panel, NotePanel) or kind == "fields":
-                panels.append(panel)
-        if len(panels) < len(result.panels) or result.cases:
-            panels.append(NotePanel("Texts of this eval are redacted."))
+        panels = [panel for panel in result.panels if kind == "fields" or isinstance(panel, NotePanel)]
+        is_less = len(panels) < len(result.panels) or bool(result.cases)
+        for place, panel in enumerate(panels):
+            if isinstance(panel, AlignmentPanel):
+                rows = tuple(row._replace(label=REDACTED.literal) for row in panel.rows)
+                panels[place] = replace(panel, rows=rows)
         return replace(
             result,
-            scorecard=replace(
-                card,
-                findings=tuple(
-                    # A value without a path may be a hidden one.
-                    replace(finding, value=REDACTED.literal, paste="")
-                    if finding.value and (not finding.path or self.hides(finding.path))
-                    else finding
-                    for finding in findings
-                ),
-            ),
+            scorecard=replace(card, findings=tuple(self._finding(finding, names) for finding in card.findings)),
             judgements=judgements,
-            panels=tuple(panels),
+            panels=(*panels, *[NotePanel("Texts of this eval are redacted.")] * is_less),
             data=type(result.data)() if isinstance(result.data, dict | list) else None,
             cases=tuple(map(partial(_without_texts, names), result.cases)),
             prompts={},
         )
+
+    def _finding(self, finding: Finding, names: Iterable[str]) -> Finding:
+        """Hide these names of cases, which are their inputs, where a finding quotes them, and a hidden value."""
+        if quoted := {repr(name)[1:-1][:_BEGINNING] for name in names}:
+            texts = re.split(_QUOTED, finding.message)
+            said = "".join(REDACTED.literal if text[1:-1][:_BEGINNING] in quoted else text for text in texts)
+            finding = replace(finding, message=said)
+        # A value without a path may be a hidden one.
+        is_hidden = finding.value and (not finding.path or self.hides(finding.path))
+        return replace(finding, value=REDACTED.literal, paste="") if is_hidden else finding
 
     def _without_hidden_numbers(self, card: Scorecard) -> Scorecard:
         """Remove recorded numbers with hidden names: they are values of the project."""
