@@ -248,25 +248,8 @@ def _failures(cases: Iterable[JudgedCase]) -> Iterator[Finding]:
 
 def read(content: bytes) -> JudgedResults:
     """Read results of promptfoo. Raises UnreadableError."""
-    rest, listed = split_json(content, *ROWS)
-    value, odd = Parsed[Value]({}) if re.match(TWO_LINES, content) else read_json(rest)
-    root, findings = members(value), [*odd]
-    found_rows: Iterable[Parsed[Value]]
-    if not root or "promptIdx" in root:
-        findings, root = [], {}
-        prompts = _prompts_of(line for _, line in json_lines(content, [], _FIX))
-        found_rows = (Parsed(line) for _, line in json_lines(content, findings, _FIX))
-    else:
-        version, in_list = value_at(root, "results.version"), items(value_at(root, "results.results"))
-        if version not in VERSIONS or isinstance(version, bool):
-            stated = f"version {written(version)[:20]}" if version is not None else "no version"
-            why = f"it has {stated} of promptfoo's results, and only versions {VERSIONS[0]} to {VERSIONS[-1]} are known"
-            raise UnreadableError(why, "Write the results with a version of promptfoo that writes one of these.")
-        found_rows = map(read_json, map(bytes, listed)) if listed else map(Parsed, in_list)
-        prompts = dict(enumerate(list_of(members)(value_at(root, "results.prompts"))))
-        if not prompts or version < VERSIONS[1]:
-            found_rows = [*found_rows]
-            prompts = _prompts_of(row.value for row in found_rows)
+    findings: list[Finding] = []
+    root, prompts, found_rows = _parts(content, findings)
     columns = _columns(prompts)
     # A test that states no options has those of the run.
     options = members(value_at(root, "config.defaultTest.options"))
@@ -310,6 +293,33 @@ def read(content: bytes) -> JudgedResults:
     )
     texts = {name: written(prompts[place].get("raw")) for place, (name, _) in columns.items()}
     return JudgedResults(cases=tuple(cases), findings=tuple(findings), run=run, prompts=texts).with_confidences()
+
+
+def _parts(
+    content: bytes, findings: list[Finding]
+) -> tuple[dict[str, Value], dict[int | str, dict[str, Value]], Iterable[Parsed[Value]]]:
+    """Return what results say of the run, its prompts by their column, and the rows; add what is odd to ``findings``.
+
+    Raises UnreadableError.
+    """
+    rest, listed = split_json(content, *ROWS)
+    value, odd = Parsed[Value]({}) if re.match(TWO_LINES, content) else read_json(rest)
+    root = members(value)
+    if not root or "promptIdx" in root:  # JSON Lines
+        prompts = _prompts_of(line for _, line in json_lines(content, [], _FIX))
+        return {}, prompts, (Parsed(line) for _, line in json_lines(content, findings, _FIX))
+    findings += odd
+    version, in_list = value_at(root, "results.version"), items(value_at(root, "results.results"))
+    if version not in VERSIONS or isinstance(version, bool):
+        stated = f"version {written(version)[:20]}" if version is not None else "no version"
+        why = f"it has {stated} of promptfoo's results, and only versions {VERSIONS[0]} to {VERSIONS[-1]} are known"
+        raise UnreadableError(why, "Write the results with a version of promptfoo that writes one of these.")
+    rows: Iterable[Parsed[Value]] = map(read_json, map(bytes, listed)) if listed else map(Parsed, in_list)
+    prompts = dict(enumerate(list_of(members)(value_at(root, "results.prompts"))))
+    if not prompts or version < VERSIONS[1]:
+        rows = [*rows]
+        prompts = _prompts_of(row.value for row in rows)
+    return root, prompts, rows
 
 
 def _prompts_of(rows: Iterable[Value]) -> dict[int | str, dict[str, Value]]:
