@@ -185,14 +185,6 @@ class _EvalJob:
         self._cards.fill(mixtures_of_commits(self._snapshots, first_new))
         series = self._cards.series(self._info, self._edits, cells, self._derived)
         derived = [(point.change, point.interval, point.noise) for point in series.points]
-        steps: tuple[Step, ...] = ()
-        patterns: tuple[PatternSummary, ...] = ()
-        if self._known:
-            steps, patterns = self._known.summary.steps, self._known.summary.patterns
-        elif newest:
-            steps = with_losses(series, steps_of(series), self._cards.results)
-            with working_on(self._snapshots[-1]):
-                patterns = _patterns(series, newest)
         edit_windows = windows(series.points, self._edits.made_with)
         compared = changes(series, spans_of_commits(self._snapshots, first_new), self._cards.__getitem__)
         edits = {  # that new points are attributed to: the indices of both sides, by the position of the edit
@@ -215,7 +207,7 @@ class _EvalJob:
         inputs = None if known else self._cards.newest_inputs
         return EvalDone(
             record=EvalRecord(
-                summary=self._summary(series, decided, steps, suspects, patterns),
+                summary=self._summary(series, newest, decided, suspects),
                 attributes=tuple(sorted(series.cells.by_attribute)),
                 cases=self._cases(series),
                 problems=(
@@ -239,14 +231,20 @@ class _EvalJob:
         )
 
     def _summary(
-        self,
-        series: Series,
-        windows: tuple[Window, ...],
-        steps: tuple[Step, ...],
-        suspects: tuple[SuspectTruth, ...],
-        patterns: tuple[PatternSummary, ...],
+        self, series: Series, newest: Result | None, windows: tuple[Window, ...], suspects: tuple[SuspectTruth, ...]
     ) -> EvalSummary:
-        """Reduce a series to what pages of the whole site need: a few numbers for each point."""
+        """Reduce a series to what pages of the whole site need: a few numbers for each point.
+
+        ``newest``: the result of the last point, if the record of the last build does not show it.
+        """
+        steps: tuple[Step, ...] = ()
+        patterns: tuple[PatternSummary, ...] = ()
+        if self._known:
+            steps, patterns = self._known.summary.steps, self._known.summary.patterns
+        elif newest:
+            steps = with_losses(series, steps_of(series), self._cards.results)
+            with working_on(self._snapshots[-1]):
+                patterns = _patterns(series, newest)
         point = series.points[-1] if series.points else None
         then = [point.scorecard.metric(series.specs[0].name) for point in series.points]
         now = values_now(series.points, series.specs[0].name)

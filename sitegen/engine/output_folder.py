@@ -37,19 +37,14 @@ def read_file(folder: Path | str, path: str, *, at_most: int | None = None) -> b
     """Return the content of a file; None if there is no such regular file, or if it is over ``at_most`` bytes."""
     if not is_below(path) or not all(map(_is_folder, _parents(str(folder), path))):
         return None
-    return read_regular(f"{folder}/{path}", at_most=at_most)
+    return read_regular(f"{folder}/{path}", at_most)
 
 
-def read_regular(target: str, *, size: int | None = None, at_most: int | None = None) -> bytes | None:
-    """Return the content of a regular file.
-
-    None for anything else, if it does not have ``size`` bytes, or if it has more than ``at_most``.
-    """
+def read_regular(target: str, at_most: int | None) -> bytes | None:
+    """Return the content of a regular file; None for anything else, or if it has more than ``at_most`` bytes."""
     try:
         status = os.lstat(target)
-        if not stat.S_ISREG(status.st_mode) or size not in (None, status.st_size):
-            return None
-        if at_most is not None and status.st_size > at_most:
+        if not stat.S_ISREG(status.st_mode) or (at_most is not None and status.st_size > at_most):
             return None
         with open(os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
             return file.read()

@@ -177,7 +177,7 @@ class Writer:
             return
         parent = self._parent_of(path)
         target = f"{self._folder}/{path}"
-        if read_regular(target, size=len(content)) == content:
+        if read_regular(target, len(content)) == content:
             self._add_to_list([path], of_content)
             return
         if os.path.isdir(target) and not os.path.islink(target):
