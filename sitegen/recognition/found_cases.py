@@ -134,7 +134,7 @@ def candidates_below(search: Search, folder: str, inner: Collection[str]) -> Ite
                 yield f"{below}/*/{name}", f"{below}/{runs[-1]}/{name}"
 
 
-TEST_CASES: Final = "test_cases"
+_TEST_CASES: Final = "test_cases"
 """The folder of test cases: each file of it, and of the folders in it, that holds a list of cases is an eval."""
 _MOST_FOLDERS: Final = 100  # of test cases
 _MOST_FILES: Final = 200  # of test cases in a folder
@@ -155,8 +155,8 @@ def test_case_evals(search: Search) -> Iterator[EvalConfig]:
 
     They have the thresholds and settings of the evaluation that the project configures.
     """
-    names = search.names(TEST_CASES) if search.names("").get(TEST_CASES) else {}
-    folders = [TEST_CASES, *(join(TEST_CASES, name) for name in sorted(names) if names[name])][:_MOST_FOLDERS]
+    names = search.names(_TEST_CASES) if search.names("").get(_TEST_CASES) else {}
+    folders = [_TEST_CASES, *(join(_TEST_CASES, name) for name in sorted(names) if names[name])][:_MOST_FOLDERS]
     paths = [
         join(folder, name)
         for folder in folders

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from sitegen.analysis.causes import ProblemCause, causes_of
 from sitegen.model.problems import Problem
 from tests.gitrepo import GitRepo
 from tests.scoring.test_tables import tables
 from tests.sites import build_site, differences, differs_from_cold, problems_text, run
+from tests.unit.test_layouts import recorded_problems
 
 TRUTH = "id,total,name\na,1,x\nb,2,y\n"
 OUTPUT = '[{"id": "a", "total": 1, "name": "x"}, {"id": "b", "total": 2, "name": "y"}]'
@@ -30,13 +30,7 @@ for _row in ROWS:
 @pytest.fixture
 def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Commits these files beside an eval that is in order, then what is *later*, builds, and gives the problems."""
-    shown: list[Problem] = []
-
-    def recording(problems: tuple[Problem, ...]) -> tuple[ProblemCause, ...]:
-        shown[:] = [replace(problem, type="") for problem in problems if not problem.past]
-        return causes_of(problems)
-
-    monkeypatch.setattr("sitegen.engine.site.causes_of", recording)
+    shown = recorded_problems(monkeypatch)
 
     def build(
         files: dict[str, str | None], later: dict[str, str | None] | None = None, **options: object
@@ -47,7 +41,7 @@ def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             repo.commit(later)
         repo.checkout()
         build_site(repo.path, tmp_path / "site", jobs=1, **options)
-        return shown
+        return [replace(problem, type="") for problem in shown if not problem.past]
 
     return build
 

@@ -1,0 +1,206 @@
+"""Runs the sections of the documents of layouts: each is a project, and what a build without questions makes of it.
+
+The first lines of ``layouts.md`` explain the notation.
+"""
+
+import collections
+import functools
+import itertools
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from sitegen.analysis.causes import ProblemCause, causes_of
+from sitegen.api import History, history
+from sitegen.model.problems import Problem
+from sitegen.model.series import Point
+from tests.gitrepo import Content, GitRepo
+from tests.scoring.test_tables import tables
+from tests.sites import build_site, differs_from_cold, run, text_of
+
+DOCUMENTS = ("layouts.md",)
+BLOCK = re.compile(r"^```\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+MANIFEST = "evals/manifest.yaml"
+PROPOSED = re.compile("No manifest names the eval '(.+?)'")
+
+Row = dict[str, str]
+
+
+class Layout(NamedTuple):
+    commits: list[dict[str, Content]]
+    stepwise: bool
+    """Whether the site is built after each commit, and is in the end what a build from nothing makes."""
+    tables: list[list[Row]]
+
+
+def layouts(document: str) -> Iterator[Any]:
+    """A layout for each block of files of a section, and for each row of a table of words that stand in it."""
+    text = Path(__file__).with_name(document).read_text(encoding="utf-8")
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        title, _, body = section.partition("\n")
+        found = tables(BLOCK.sub("", body))
+        words = [row for table in found for row in table if next(iter(row)).isupper()]
+        stated = [table for table in found if not next(iter(table[0])).isupper()]
+        for meanings, block in itertools.product(words or [{}], BLOCK.findall(body)):
+            put = functools.partial(re.sub, r"\b[A-Z]+\b", functools.partial(meaning, meanings))
+            named = [[{put(name): put(cell) for name, cell in row.items()} for row in table] for table in stated]
+            commits = re.split(r"^---.*\n", put(block), flags=re.MULTILINE)
+            yield pytest.param(Layout([*map(files, commits)], "\n--- built\n" in block, named), id=title)
+
+
+def meaning(meanings: Row, word: re.Match[str]) -> str:
+    return meanings.get(word[0], word[0])
+
+
+def files(commit: str) -> dict[str, Content]:
+    found: dict[str, Content] = {}
+    for name, line, lines in re.findall(r"^(\S.*?):(?: (.*))?\n((?:  .*\n)*)", commit, re.MULTILINE):
+        written = line.split(" / ") if line else [each.removeprefix("  ") for each in lines.splitlines()]
+        for path, *content in numbered(name, *written):
+            text = "".join(f"{each}\n" for one in content for (each,) in numbered(one))
+            choices = (part.split(",") for part in re.split(r"[{}]", path))
+            found |= dict.fromkeys(map("".join, itertools.product(*choices)), None if line == "-" else text)
+    return found
+
+
+def numbered(*texts: str) -> list[list[str]]:
+    """The texts, once for each number of ``{1..9}`` in the first."""
+    bounds = re.search(r"\{(\d+)\.\.(\d+)\}", texts[0])
+    numbers = range(int(bounds[1]), int(bounds[2]) + 1) if bounds else [0]
+    return [[text.replace(bounds[0], str(n)) if bounds else text for text in texts] for n in numbers]
+
+
+def recorded_problems(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
+    """The problems of the site, once it is built in this process."""
+    shown: list[Problem] = []
+
+    def recording(problems: tuple[Problem, ...]) -> tuple[ProblemCause, ...]:
+        shown[:] = problems
+        return causes_of(problems)
+
+    monkeypatch.setattr("sitegen.engine.site.causes_of", recording)
+    return shown
+
+
+class Built(NamedTuple):
+    """A project and its site."""
+
+    repo: GitRepo
+    site: Path
+    problems: list[Problem]
+
+
+@pytest.mark.parametrize("layout", [each for document in DOCUMENTS for each in layouts(document)])
+def test_a_build_makes_of_a_layout_what_its_section_says(layout, tmp_path, monkeypatch):
+    built = Built(GitRepo(tmp_path / "repo"), tmp_path / "site", recorded_problems(monkeypatch))
+    for commit in layout.commits:
+        built.repo.commit(commit)
+        if layout.stepwise or commit is layout.commits[-1]:
+            build_site(built.repo.path, built.site, jobs=1, cache=tmp_path / "memo")
+    built.repo.checkout()
+    stated = {next(sort for sort in SAID if sort in table[0]): table for table in layout.tables}
+    for sort, table in stated.items():
+        assert said(built, sort, table) == lines(table)
+    assert not layout.stepwise or differs_from_cold(built.site, built.repo.path) == []
+    found = [each.message for each in built.problems if PROPOSED.match(each.message)]
+    if "problem" not in stated:
+        assert [each.message for each in built.problems if each.message not in found] == []
+    if found and "eval" in stated:
+        assert run("init", cwd=built.repo.path).returncode == 0
+        built.repo.commit({MANIFEST: (built.repo.path / MANIFEST).read_text(encoding="utf-8")})
+        assert said(built, "eval", stated["eval"]) == lines(stated["eval"]), "by the manifest that init writes"
+
+
+def lines(table: list[Row]) -> str:
+    return "\n".join(" | ".join(row.values()) for row in table)
+
+
+def said(built: Built, sort: str, table: list[Row]) -> str:
+    """What is found in place of the table; what fits a cell is as the cell states it."""
+    rows = list(SAID[sort](built, table))
+    wanted = [*table, *[dict.fromkeys(table[0], "")] * (len(rows) - len(table))]
+    return lines(
+        [
+            {name: cell if fits(row[name], cell) else str(row[name]) for name, cell in stated.items()}
+            for row, stated in zip(rows, wanted, strict=False)
+        ]
+    )
+
+
+def fits(value: Any, cell: str) -> bool:
+    """Whether it is what the cell states: nothing, a number with so many decimals, or a text with gaps."""
+    if value is None or cell == "":
+        return value in (None, "") and cell == ""
+    if isinstance(value, float | int):
+        decimals = len(cell.partition(".")[2])
+        return value == pytest.approx(float(Fraction(cell)), abs=5e-4 if decimals > 2 else 1e-9)
+    return fnmatchcase(str(value), re.sub(r"[*?[]", r"[\g<0>]", cell).replace("…", "*"))
+
+
+def points(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
+    """Each point; with the column ``points``, the newest of each eval, and how many it has."""
+    ids = list(dict.fromkeys(row["eval"] for row in table if row["eval"]))
+    assert sorted(ids) == sorted(path.stem for path in (built.site / "data/evals").glob("*.json"))
+    if not ids:
+        yield {"eval": ""}
+    for eval_id in ids:
+        found = history(built.repo.path, eval_id, cache=built.site.with_name("memo"))
+        shown = found.points[-1:] if "points" in table[0] else found.points
+        for number, point in enumerate(shown):
+            metrics = collections.defaultdict(lambda: None, point.scorecard.metrics)
+            yield metrics | of_point(found, point) | {"eval": "" if number else eval_id}
+
+
+def of_point(found: History, point: Point) -> dict[str, Any]:
+    card, change = point.scorecard, point.change
+    return {
+        "points": len(found.points),
+        "kind": card.kind,
+        "label": point.snapshot.label,
+        "cause": " ".join(point.snapshot.cause),
+        "status": card.status,
+        "headline": card.metrics[0].name,
+        "cases": " ".join(each.id for each in card.documents),
+        "fields": " ".join(each.attribute for each in card.fields),
+        "metrics": ", ".join(each.label for each in found.series.specs),
+        "change": change and change.headline.change,
+        "compared": change and f"{change.overlap.common} {change.overlap.verdict}",
+        "models": " ".join(card.usage.models) if card.usage else "",
+        "judges": " ".join(card.usage.judges) if card.usage else "",
+    }
+
+
+def problems_of(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
+    for each in built.problems:
+        if not PROPOSED.match(each.message):
+            yield {
+                "problem": each.message,
+                "severity": each.severity,
+                "what to do": each.fix,
+                "path": each.path,
+                "eval": each.eval_id,
+                "line": each.line,
+                "past": "yes" if each.past else "",
+            }
+
+
+def printed(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
+    for row in table:
+        done = run(*shlex.split(row["command"])[1:], cwd=built.repo.path)
+        yield {"command": row["command"], "ends with": done.returncode, "says": done.stdout + done.stderr}
+
+
+def shown(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
+    for row in table:
+        pages = sorted(built.site.glob(row["page"]))
+        yield {"page": row["page"], "shows": " ".join(map(text_of, pages))}
+
+
+SAID = {"problem": problems_of, "command": printed, "page": shown, "eval": points}
+"""What there is of each sort of tables, by a column that it has."""
