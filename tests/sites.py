@@ -161,7 +161,7 @@ def faults_of_structure(folder: Path) -> dict[str, list[str]]:
             *(f"the id {each} {count} times" for each, count in ids.items() if count > 1),
             *(f"no id {each}" for each in sorted(named - ids.keys())),
             *(f"inline {name}" for name, _ in given if name == "style" or name.startswith("on")),
-            *re.findall(r"<style|<script(?![^>]*\s(?:src=|type=.?application/json))", html),
+            *re.findall(r"<style|<script(?![^>]*\s(?:src=|type=.?application/json))|<tspan[^>]*><span", html),
             *([f"{levels.count(1)} first headings"] if levels.count(1) != 1 else []),
             *(f"h{lower} below h{upper}" for upper, lower in pairwise(levels) if lower > upper + 1),
         ]
