@@ -436,7 +436,7 @@ class Comparison {
   link(field, path) {
     const [link] = this.part("where");
     link.href = `fields/${this.sides[0].block.fields[field][1]}`;
-    $("code", link).textContent = short(path);
+    $("code", link).append(...short(path).split(MAY_WRAP).flatMap((part, k) => (k ? [element("wbr"), part] : part)));
     return link;
   }
 
@@ -569,7 +569,7 @@ class Comparison {
 }
 
 const tenths = value => String(+value.toFixed(1));
-
+const MAY_WRAP = /(?<=[./_])(?=[^./_]{4})|(?<=[^./_])(?=\[[^\]]{3})/; // as `path` in pages/html/formats.py
 const short = text => visible(text.length > 200 ? `${text.slice(0, 200)} …` : text);
 
 /** What cannot be seen, or turns the direction of writing, made visible: ‹U+202E›. */
