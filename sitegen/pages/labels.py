@@ -285,7 +285,7 @@ def on_these_cases(verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> st
     flips = verdict.fixed, verdict.broken
     if is_counted(spec.name) and verdict.p_value is not None and verdict.counted != flips != (0, 0):
         once = "all answers to a case" if verdict.unit == "cases" else "each list item"
-        moved += f" (counting {once} once, {fixed:,} and {broken:,})"
+        moved += f" ({once} counted once: {fixed:,} fixed, {broken:,} broken)"
     if verdict.p_value is not None and verdict.why != "a field was lost":
         moved += ", p < 0.001" if verdict.p_value < 0.001 else f", p {verdict.p_value:.3f}"
     doubts = doubts_of(verdict.doubts)

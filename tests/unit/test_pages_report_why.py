@@ -161,7 +161,7 @@ def test_a_verdict_says_what_decided_on_these_cases(why, said):
 
 def test_a_verdict_says_what_counts_of_the_items_of_lists():
     lists = replace(MOVED, fixed=40, counted=(4, 9), p_value=0.0004)
-    said = "40 values fixed, 9 broken (counting each list item once, 4 and 9), p < 0.001"
+    said = "40 values fixed, 9 broken (each list item counted once: 4 fixed, 9 broken), p < 0.001"
     assert on_these_cases(lists, F1, Nouns()) == on_these_cases(replace(lists, decision="worse"), F1, Nouns()) == said
     answers = replace(lists, unit="cases")
     assert on_these_cases(answers, F1, Nouns()) == said.replace("each list item", "all answers to a case")

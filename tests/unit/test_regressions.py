@@ -406,7 +406,7 @@ def test_the_line_of_a_champion_is_a_staircase():
 def test_a_site_without_steps_says_how_many_series_were_looked_through():
     page = regressions_page([summary("a", 0.5, 0.6)], (), {})
     html = renderer_of(sample.SITE).render(page).decode()
-    assert "No lasting change: 1 of 1 series" in html
+    assert "No lasting change in 1 of 1 series" in html
     assert "Nothing is worse by more than chance" in html
 
 

@@ -154,7 +154,7 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(project, tmp_pa
     text, trend = (text_of(tmp_path / "site" / f"evals/support/{page}.html") for page in ("0002", "index"))
     assert all("Score by variant and model" in page for page in (text, trend))
     assert "All variants" in text
-    assert "short · large has the best Score, as has long · large, and all that cost less are worse or" in text
+    assert "short · large has the best Score, as has long · large. It costs " in text
     assert "0.385 mini 0.900 large" in trend
     assert "variant and model: long · mini" in trend
     assert "Hidden by the average: Score of model mini is worse, ▼ down 0.100" in text
