@@ -429,49 +429,52 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     texts = [cell for row in rows if isinstance(cell := row.get(variant), str)]
     repeat = 1 < len(set(texts)) < len(texts)  # names of variants are several texts, at least one in several rows
     parts = usual_parts(by_name, lambda part, name: part != "variant" or (repeat and name == variant))
-    has_numbers = {name: any(_is_number(row.get(by_name[name])) for row in rows) for name in SCORES if name in by_name}
-    graded = (  # a verdict in an object: ``{"ok": true, "scoring": {"passed": false}}``
-        f"{name}.{key}"
-        for row in rows
-        for name, inner in row.items()
-        if isinstance(inner, dict) and _GRADING.fullmatch(plain_key(name))
-        for key, cell in inner.items()
-        if plain_key(key) in VERDICTS and is_verdict(cell)
-    )
-    words = (name for name, numeric in has_numbers.items() if not numeric)  # a grade may be a word as well
-    stating = (name for name in (*VERDICTS, *WEAK_VERDICTS, *words) if _states_verdicts(by_name.get(name), rows))
-    verdict = next((by_name[name] for name in stating), "")
-    verdict = verdict if plain_key(verdict) in VERDICTS else next(graded, verdict)
-    score = next((by_name[name] for name, numeric in has_numbers.items() if numeric), "")
+
+    overall = [by_name[name] for name in SCORES if name in by_name]
+    numeric = [name for name in overall if any(_is_number(row.get(name)) for row in rows)]
+    score = next(iter(numeric), "")
+    usual = [by_name[name] for name in (*VERDICTS, *WEAK_VERDICTS) if name in by_name]
+    usual += [name for name in overall if name not in numeric]  # a grade may be a word as well
+    verdict = next((name for name in usual if _states_verdicts(name, rows)), "")
+    if plain_key(verdict) not in VERDICTS:
+        graded = (  # a verdict in an object: ``{"ok": true, "scoring": {"passed": false}}``
+            f"{name}.{key}"
+            for row in rows
+            for name, inner in row.items()
+            if isinstance(inner, dict) and _GRADING.fullmatch(plain_key(name))
+            for key, cell in inner.items()
+            if plain_key(key) in VERDICTS and is_verdict(cell)
+        )
+        verdict = next(graded, verdict)
     above = dict.fromkeys(
         name.partition(".")[0] for row in rows for name in row if "." in name or isinstance(row[name], dict)
     )
-    scores = tuple((f"{name}.*", "") for plain in OBJECTS for name in above if plain_key(name) == plain)
+    scores = [f"{name}.*" for plain in OBJECTS for name in above if plain_key(name) == plain]
     if not scores and not _SPANS.isdisjoint(by_name):  # whose scores are lists: a trace may have several of a name
         lists = [name for name in by_name.values() if any(isinstance(row.get(name), list) for row in rows)]
-        scores = tuple((name, "") for name in lists if any(_is_number(lone_item(row.get(name))) for row in rows))
+        scores = [name for name in lists if any(_is_number(lone_item(row.get(name))) for row in rows)]
     if not (verdict or score or scores):
-        measures = (name for plain, name in by_name.items() if _STATED_MEASURE.fullmatch(plain))
-        scores = tuple((name, "") for name in measures if any(_is_number(row.get(name)) for row in rows))
+        measures = [name for plain, name in by_name.items() if _STATED_MEASURE.fullmatch(plain)]
+        scores = [name for name in measures if any(_is_number(row.get(name)) for row in rows)]
         compared = (name for plain, name in by_name.items() if plain.endswith(_COMPARED) and NAMED_VERDICT.search(name))
         verdict = next((name for name in compared if not scores and _states_verdicts(name, rows)), "")
-    sides = [plain_key(parts[part]) for part in ("expected", "output") if part in parts]
-    is_classified = len(sides) == 2 and sides[0] in TRUE_LABELS and sides[1] in PREDICTED_LABELS
+    expected, output = (plain_key(parts.get(side, "")) for side in ("expected", "output"))
+    is_classified = expected in TRUE_LABELS and output in PREDICTED_LABELS
     if not (verdict or score or scores or is_classified):
         return None
-    of_people = [name for name in by_name.values() if name not in (verdict, score) and _PERSON.fullmatch(name)]
-    of_people = [name for name in of_people if _states_verdicts(name, rows)]
-    person = of_people[0] if len(of_people) == 1 else ""  # of several people, nobody says whose verdict counts
-    stated = (("passed", verdict), ("score", score), ("human", person))
-    parts |= {part: column for part, column in stated if column}
-    return ColumnMap({part: (column,) for part, column in parts.items()}, scores=scores)
+    people = [name for name in by_name.values() if name not in (verdict, score) and _PERSON.fullmatch(name)]
+    people = [name for name in people if _states_verdicts(name, rows)]
+    person = people[0] if len(people) == 1 else ""  # of several people, nobody says whose verdict counts
+    stated = {"passed": verdict, "score": score, "human": person}
+    parts |= {part: column for part, column in stated.items() if column}
+    return ColumnMap({part: (column,) for part, column in parts.items()}, scores=tuple((name, "") for name in scores))
 
 
-def _states_verdicts(column: str | None, rows: Sequence[Mapping[str, Value]]) -> bool:
+def _states_verdicts(column: str, rows: Sequence[Mapping[str, Value]]) -> bool:
     """Whether most cells of a column that are not empty state a verdict; in a column with that name, any of them."""
-    cells = [row[column] for row in rows if column in row and not is_no_score(row[column])] if column else []
+    cells = [row[column] for row in rows if column in row and not is_no_score(row[column])]
     stated = sum(map(is_verdict, cells))
-    return stated * 2 > len(cells) or (plain_key(column or "") == _VERDICT and bool(cells))
+    return stated * 2 > len(cells) or (plain_key(column) == _VERDICT and bool(cells))
 
 
 EXPECTED: Final = tuple(name for name in PARTS["expected"] if name not in TRUE_LABELS)
