@@ -24,8 +24,8 @@ from sitegen.engine.evals import Evals
 from sitegen.engine.failures import attempt
 from sitegen.engine.instructions import touched_positions
 from sitegen.engine.memo import PageRow
-from sitegen.engine.timeline import Build, Timeline
-from sitegen.engine.worker_context import Renderer, WorkerContext
+from sitegen.engine.timeline import Build
+from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import Writer, WrittenFiles, digest_of_inputs
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
@@ -168,7 +168,15 @@ def write_commits(evals: Evals, effects: EffectIndex) -> tuple[CommitView | None
         if (past := COMMITS_WITHOUT_OUTPUT.get(build.memo, str(position)))
     )
     present = {row.path: row for row in site_files.present_files(OWNER)} if timeline.is_complete or again else {}
-    tasks = _commit_tasks(timeline, chain(_new_commits(evals, effects), again), present)
+    commits = chain(_new_commits(evals, effects), again)
+    tasks = (
+        CommitsTask(
+            context=timeline.context,
+            commits=batch,
+            pages=tuple(present[path] for view in batch if (path := links.commit(view.commit.sha)) in present),
+        )
+        for batch in iter(lambda: tuple(islice(commits, AT_ONCE)), ())
+    )
     commit_list = CommitList(build)
     for task, done in build.pool.map(write_commit_pages, tasks):
         site_files.record(OWNER, done.files, whole=timeline.is_complete)
@@ -179,16 +187,6 @@ def write_commits(evals: Evals, effects: EffectIndex) -> tuple[CommitView | None
     end = EndOfWalk(**asdict(timeline.end), listed=commit_list.finish())
     END_OF_WALK.keep(build.memo, "", end)
     return uncommitted, tuple(reversed(failures))
-
-
-def _commit_tasks(
-    timeline: Timeline, commits: Iterator[CommitView], present: Mapping[str, PageRow]
-) -> Iterator[CommitsTask]:
-    while batch := tuple(islice(commits, AT_ONCE)):
-        paths = (links.commit(view.commit.sha) for view in batch)
-        yield CommitsTask(
-            context=timeline.context, commits=batch, pages=tuple(present[path] for path in paths if path in present)
-        )
 
 
 def _new_commits(evals: Evals, effects: EffectIndex) -> Iterator[CommitView]:
@@ -272,9 +270,7 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
         path = links.commit(sha)
         key = digest_of_inputs("hundred commits", "commit", templates=task.context.templates, commit=view)
         fresh = sha != WORKTREE and writer.is_fresh(path, key)
-        result = attempt(
-            "the page of this commit", partial(_listed_page, renderer, task, view, fresh=fresh), commit=sha
-        )
+        result = attempt("the page of this commit", partial(_listed_page, task, view, fresh=fresh), commit=sha)
         if isinstance(result, Problem):
             failures.append(result)
             rows.append(ListedCommit(commit=replace(view.commit, body="")))
@@ -287,13 +283,11 @@ def write_commit_pages(task: CommitsTask) -> CommitsDone:
     return CommitsDone(files=writer.files, rows=tuple(rows), failures=tuple(failures))
 
 
-def _listed_page(
-    renderer: Renderer, task: CommitsTask, view: CommitView, *, fresh: bool
-) -> tuple[ListedCommit, bytes | None]:
+def _listed_page(task: CommitsTask, view: CommitView, *, fresh: bool) -> tuple[ListedCommit, bytes | None]:
     """Return a commit as the list has it, and the bytes of its page unless the output folder already has them."""
     if fresh:
         return view.listed, None
     rewritten = (edit for edit, _ in view.edits if edit.old and edit.new and edit.old.oid != edit.new.oid)
     edits = tuple(islice(rewritten, FILES))
     patches = draw_few(edits, task.context.open().patches(edits, task.context.instructions)) if edits else {}
-    return view.listed, renderer.render(replace(view, patches=patches).page)
+    return view.listed, task.context.renderer().render(replace(view, patches=patches).page)
