@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from itertools import chain
@@ -30,7 +30,7 @@ from sitegen.history.repository import Repository
 from sitegen.history.revisions import file_renames, walk
 from sitegen.history.rules_in_force import ManifestReader
 from sitegen.model.commits import WORKTREE, Commit, Revision
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory, RenamedEval
 from sitegen.scoring.kinds import installed_versions
@@ -142,18 +142,16 @@ def advance(
         raise NothingToReportError(f"{message} There is no instruction file either.", where=where, fix=fix)
     first_new = _first_new(fold, evals, instructions)
     before = fold.before if fold.before and first_new else {}
-    changed, started = dict[str, int](), defaultdict[str, list[tuple[str, str]]](list)
-    for name, history in evals.items():
-        for snapshot in history.snapshots:
-            started[snapshot.commit.sha].append((name, snapshot.slug))
-        if (was := before.get(name)) != history:
-            shown = was.snapshots if was else ()
-            pairs = enumerate(zip(shown, history.snapshots, strict=False))
-            changed[name] = next((at for at, (old, new) in pairs if old != new), len(shown))
+    changed: dict[str, int] = {}
+    for name in (name for name, history in evals.items() if before.get(name) != history):
+        shown = before[name].snapshots if name in before else ()
+        pairs = enumerate(zip(shown, evals[name].snapshots, strict=False))
+        changed[name] = next((at for at, (old, new) in pairs if old != new), len(shown))
+    started = grouped((at.commit.sha, (name, at.slug)) for name, history in evals.items() for at in history.snapshots)
     return FoldedHistory(
         first_new=first_new,
         changed=changed,
-        records=tuple(replace(record, snapshots=tuple(started[record.commit.sha])) for record in fold.records),
+        records=tuple(replace(record, snapshots=tuple(started.get(record.commit.sha, ()))) for record in fold.records),
         renamed=tuple(fold.renamed),
         evals=tuple(evals.values()),
         instructions=instructions,

@@ -136,23 +136,19 @@ def files_of_history(repository: Repository, head: str, before: FilesOfHistory |
 
     ``before``: what was met up to an earlier commit, after which the walk begins if that is on the same line.
     """
-    boundary = repository.shallow_boundary
+    boundary, since = repository.shallow_boundary, None
     commits: Iterable[str] = ()
-    known, before = before, None
-    if known is not None and known.boundary == boundary:
+    start = FilesOfHistory(head=head, commits=0, boundary=boundary, met=(), links=())
+    if before and before.boundary == boundary:
         with suppress(SitegenError):  # the earlier commit does not exist any more
-            commits = tuple(commits_up_to(repository.place, head, since=known.head))
-            is_continued = repository.resolve(f"{head}~{len(commits)}") == known.head
-            before = known if is_continued and known.commits + len(commits) <= _MOST_COMMITS else None
-    if before is None:
-        try:
+            commits = tuple(commits_up_to(repository.place, head, since=before.head))
+            is_continued = repository.resolve(f"{head}~{len(commits)}") == before.head
+            start = before if is_continued and before.commits + len(commits) <= _MOST_COMMITS else start
+    if start is not before:
+        with suppress(SitegenError):  # the history has fewer commits
             since = repository.resolve(f"{head}~{_MOST_COMMITS}")
-        except SitegenError:  # the history has fewer commits
-            since = None
         commits = commits_up_to(repository.place, head, since=since)
-    files = {file.path: file for file in before.met} if before else {}
-    links = set(before.links) if before else set[str]()
-    number = before.commits if before else 0
+    files, links, number = {file.path: file for file in start.met}, set(start.links), start.commits
     for revision in walk(repository.place, commits):
         links |= {path for path, _ in revision.irregular}
         number += 1
@@ -167,9 +163,12 @@ def files_of_history(repository: Repository, head: str, before: FilesOfHistory |
                 files[change.path] = replace(file, oid=change.new, versions=file.versions + 1, deleted=False)
             elif len(files) < MOST_FILES:
                 old = files.get(renames[change.path].path) if change.path in renames else None
-                earlier, versions = ((*old.earlier, old.path), old.versions) if old else ((), 1)
                 new_file = TrackedFile(
-                    path=change.path, oid=change.new, versions=versions, deleted=False, earlier=earlier
+                    path=change.path,
+                    oid=change.new,
+                    versions=old.versions if old else 1,
+                    deleted=False,
+                    earlier=(*old.earlier, old.path) if old else (),
                 )
                 is_text = new_file.name in _RULE_FILES or MAY_HOLD_PROMPTS.search(change.path)
                 refused = PDF if _IN_CODE.search(change.path) else _FORMATS.get(new_file.ending, "")
