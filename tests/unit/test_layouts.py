@@ -24,7 +24,7 @@ from tests.gitrepo import Content, GitRepo
 from tests.scoring.test_tables import tables
 from tests.sites import build_site, differs_from_cold, run, text_of
 
-DOCUMENTS = ("layouts.md",)
+DOCUMENTS = ("layouts.md", "layouts_of_folders.md")
 BLOCK = re.compile(r"^```\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 MANIFEST = "evals/manifest.yaml"
 PROPOSED = re.compile("No manifest names the eval '(.+?)'")
@@ -102,8 +102,8 @@ def test_a_build_makes_of_a_layout_what_its_section_says(layout, tmp_path, monke
     for commit in layout.commits:
         built.repo.commit(commit)
         if layout.stepwise or commit is layout.commits[-1]:
+            built.repo.checkout()
             build_site(built.repo.path, built.site, jobs=1, cache=tmp_path / "memo")
-    built.repo.checkout()
     stated = {next(sort for sort in SAID if sort in table[0]): table for table in layout.tables}
     for sort, table in stated.items():
         assert said(built, sort, table) == lines(table)
@@ -166,6 +166,7 @@ def of_point(found: History, point: Point) -> dict[str, Any]:
         "cause": " ".join(point.snapshot.cause),
         "status": card.status,
         "headline": card.metrics[0].name,
+        "scored": " ".join(each.id for each in card.documents if each.status == "scored"),
         "cases": " ".join(each.id for each in card.documents),
         "fields": " ".join(each.attribute for each in card.fields),
         "metrics": ", ".join(each.label for each in found.series.specs),
