@@ -126,16 +126,12 @@ def _worst_broken(check: GateEval) -> str:
     broken = [cell for cell in check.cells if cell.fate == "broken"]
     if not broken:
         return ""
-    fields = Counter(map(_field_of, broken))  # most first; of equally many, in the order of the cells
-    ranked = [[cell for cell in broken if _field_of(cell) == field] for field, _ in fields.most_common()]
+    by_field = grouped((_INDEX.sub("[]", cell.path), cell) for cell in broken)
+    ranked = sorted(by_field.values(), key=len, reverse=True)  # of equally many, in the order of the cells
     by_turns = (cell for turn in zip_longest(*ranked) for cell in turn if cell)
     words = "; ".join(_broken_words(cell, check.kind) for cell in islice(by_turns, WORST))
     more = check.broken - WORST
     return f"{count_of_broken(check)} broken: {words}{f'; and {count(more)} more' if more > 0 else ''}."
-
-
-def _field_of(cell: GateCell) -> str:
-    return _INDEX.sub("[]", cell.path)
 
 
 def _broken_words(cell: GateCell, kind: str) -> str:

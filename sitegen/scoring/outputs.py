@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterable, Iterator, Set
+from collections.abc import Iterator, Set
 from typing import Final
 
 from msgspec.structs import replace
@@ -93,7 +93,7 @@ class ReadOutput:
             (root,) = documents.values()
             if truth.key not in root and fields.isdisjoint(root):
                 by_name = (_by_name(value, truth.key) for value in _within_envelopes(root))
-                documents = next((found for found in by_name if _has_any(found, names)), documents)
+                documents = next((found for found in by_name if names.keys() & filter(None, found)), documents)
         if len(documents) > 1 and [*names] == [""] and not fields.isdisjoint(documents):
             return {"": dict(documents)}  # which the ground truth holds by name as well
         if truth.side:
@@ -112,7 +112,7 @@ class ReadOutput:
             is_record = (
                 len(names) == 1 and isinstance(value, dict) and 2 * len(fields & value.keys()) >= len(fields) > 0
             )
-            if path and (is_record or _has_any(_by_name(value, truth.key), names)):
+            if path and (is_record or names.keys() & filter(None, _by_name(value, truth.key))):
                 return path_text(path)
             if isinstance(value, dict) and len(path) < _DEEPEST:
                 below.extend(((*path, name), inner) for name, inner in value.items())
@@ -214,10 +214,6 @@ class ReadOutput:
 
     def _report(self, message: str, line: int | None, fix: str = "Correct the output.") -> None:
         self.findings.append(Finding(severity="error", message=message, fix=fix, line=line))
-
-
-def _has_any(documents: Container[str], names: Iterable[str]) -> bool:
-    return any(name and name in documents for name in names)
 
 
 def _by_name(holder: Value, key: str | None) -> dict[str, dict[str, Value]]:

@@ -63,9 +63,10 @@ class Followed(Frozen):
 
     def concerns(self, path: Path) -> bool:
         """Whether a change of this path can change the site."""
-        if any(path.is_relative_to(folder) for folder in self.passed_over):
-            return path.suffix != ".lock" and _is_below_any(path, self.git)
-        return _is_below_any(path, self.project)
+        is_of_git = any(path.is_relative_to(folder) for folder in self.passed_over)
+        roots = self.git if is_of_git else self.project
+        are_near = any(path.is_relative_to(root) or root.is_relative_to(path) for root in roots)
+        return are_near and not (is_of_git and path.suffix == ".lock")
 
 
 def followed(place: RepositoryPlace, cache: Path) -> Followed:
@@ -106,10 +107,6 @@ def _configured_places(place: RepositoryPlace) -> list[Path]:
     found = search_history(Repository(place), layout, searched, find_repository(root)[1])
     pathspecs = (found.applied(layout) if found else layout).pathspecs or ("",)
     return [root / name for name in (*SITE_FILES, *_FOUND_AT_TOP, OWN_TEMPLATES, ".gitignore", *pathspecs)]
-
-
-def _is_below_any(path: Path, roots: frozenset[Path]) -> bool:
-    return any(path.is_relative_to(root) or root.is_relative_to(path) for root in roots)
 
 
 class ChangeWatcher:

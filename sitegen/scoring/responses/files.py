@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from sitegen.data_files.reading import TWO_LINES, UnreadableError, csv_dicts, json_lines, read_json
 from sitegen.importers.case import JudgedCase, Opinion
 from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, states_a_result, usual_key
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.model.usage import LONGEST_MODEL_NAME, RunUsage, stated, stated_run
@@ -254,30 +254,7 @@ def read_answers(
         named = _VARIANT.fullmatch(base := posixpath.basename(file.path))
         stem = named[1] if named else base.partition(".")[0] if len(files) > 1 and not who.repeat else ""
         name = " ".join(who.axes.values()) or stem
-        reader = _ResponsesReader(name, findings, objects, called)
-        try:
-            content = content_of(file, "the output is missing", "Run the prompt again.")
-            if keys is not None:
-                reader.cases(read_case_file(file.path, content, keys))
-            elif file.path.lower().endswith(".jsonl"):
-                reader.lines(content)
-            else:
-                reader.document(content)
-            # The answers of several variants may be in one file.
-            names = sorted({response.answer.variant for response in reader.responses}) or [name]
-            read = [
-                VariantResponses(
-                    name=each,
-                    responses=tuple(response for response in reader.responses if response.answer.variant == each),
-                    unreadable="",
-                    beside=reader.beside if len(names) == 1 else None,
-                )
-                for each in names
-            ]
-        except UnreadableError as error:
-            findings.append(error.finding(f"The responses of {name[:80]!r}" if name else "The responses"))
-            read = [VariantResponses(name, (), error.message)]
-        for variant in read:
+        for variant in _ResponsesReader(name, findings, objects, called).variants(file, keys):
             if twin := variants.get(variant.name):
                 message = f"Two files hold responses of the variant {variant.name[:80]!r}; both count"
                 findings += [] if who.repeat else [Finding("warning", message, "Keep them in one file.")]
@@ -298,6 +275,26 @@ class _ResponsesReader:
         self.responses: list[Response] = []
         self.beside: RunUsage | None = None
         self._states_results = False
+
+    def variants(self, file: File, keys: CaseKeys | None) -> list[VariantResponses]:
+        """Return the responses in a file by their variants, of which one file may have several."""
+        try:
+            content = content_of(file, "the output is missing", "Run the prompt again.")
+            if keys is not None:
+                self.cases(read_case_file(file.path, content, keys))
+            elif file.path.lower().endswith(".jsonl"):
+                self.lines(content)
+            else:
+                self.document(content)
+        except UnreadableError as error:
+            self._findings.append(error.finding(f"The responses{self._of}"))
+            return [VariantResponses(self._variant, (), error.message)]
+        by_variant = grouped((response.answer.variant, response) for response in self.responses)
+        beside = self.beside if len(by_variant) < 2 else None
+        return [
+            VariantResponses(name=name, responses=tuple(by_variant.get(name, ())), unreadable="", beside=beside)
+            for name in sorted(by_variant) or [self._variant]
+        ]
 
     def lines(self, content: bytes) -> None:
         rows = list(json_lines(content, self._findings, _FIX, self._of))
