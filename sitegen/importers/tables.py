@@ -211,13 +211,12 @@ class _TableReader:
         if len(columns) > _MOST_COLUMNS:
             fix = "Leave out those that are not needed."
             raise UnreadableError(f"it has more than {_MOST_COLUMNS:,} columns", fix)
-        self._judge_errors = [name for name in columns if plain_key(name) in _JUDGE_ERRORS]
-        self._is_judged = [name for name in columns if plain_key(name) in _IS_JUDGED]
-        self._judge_columns = [name for name in columns if plain_key(name) in JUDGES]
-        self._conversations = [name for name in columns if plain_key(name) in _CONVERSATIONS]
+        self._judge_errors, self._is_judged, self._judge_columns, self._conversations = (
+            [name for name in columns if plain_key(name) in usual]
+            for usual in (_JUDGE_ERRORS, _IS_JUDGED, JUDGES, _CONVERSATIONS)
+        )
         self._map = column_map
-        asks_for_every = any(pattern == EVERY for pattern, _ in column_map.scores)
-        asked = columns if asks_for_every else ()
+        asked = columns if any(pattern == EVERY for pattern, _ in column_map.scores) else ()
         grades = ((name, {grade_of(row.get(name), {}, (-1e300, 1e300)) for row in rows}) for name in asked)
         # Columns of numbers and truth values, some cells of which may be empty.
         numeric = [
@@ -240,11 +239,15 @@ class _TableReader:
                 "Name a column for score, scores or passed, or for both expected and output.",
             )
         self._off_scale: Counter[str] = Counter()
-        last_step = plain_key(next(iter(parts.get("latency", ())), "").rpartition(".")[2])
-        times = sorted(time for row in rows if (time := amount_of(self.value(row, "latency"))) is not None)
+        self._per_second = self._unit_of_latency()
+
+    def _unit_of_latency(self) -> float:
+        """Return how many units of the column of latencies are a second, by its name."""
+        last_step = plain_key(next(iter(self._parts.get("latency", ())), "").rpartition(".")[2])
+        times = sorted(time for row in self._rows if (time := amount_of(self.value(row, "latency"))) is not None)
         # Without a unit, whole numbers most of which are not below 1,000 are milliseconds: ``{"duration": 5403}``.
         is_whole = times[len(times) // 2 :][:1] >= [1000] and all(map(float.is_integer, times))
-        self._per_second = 1000.0 if is_whole and f"{last_step}ms" in LATENCIES else LATENCIES.get(last_step, 1.0)
+        return 1000.0 if is_whole and f"{last_step}ms" in LATENCIES else LATENCIES.get(last_step, 1.0)
 
     def _names_with_members(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns, and the members of the objects in those of which a pattern asks for any member."""

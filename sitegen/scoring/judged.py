@@ -137,10 +137,10 @@ def _score(inputs: ScoringInputs) -> Result:
         run = dirname(file.path).removesuffix("/.internal")
         prompts |= {who.variant or name: cut(text, LONGEST_TEXT) for name, text in results.prompts.items() if text}
         is_alone = len(results.cases) == 1  # in its file, whose path names it
+        above = part.removesuffix(".graded").split("/") if has_parts or is_alone else ()
+        within = "/".join(name for name in above if name and not _RUN.fullmatch(name))
         for case in results.cases:
             if any(who):
-                above = part.removesuffix(".graded").split("/") if has_parts or is_alone else ()
-                within = "/".join(name for name in above if name and not _RUN.fullmatch(name))
                 id = (within or case.id or "1") if is_alone else "/".join(filter(None, (within, case.id)))
                 variant, model = who.variant or case.variant, who.model or case.provider
                 named = replace(case.counted, id=id, variant=variant, provider=model)

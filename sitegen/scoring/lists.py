@@ -77,6 +77,19 @@ class _Pairing:
             pairs += [(i, j, round(similarity(expected_keys[i], actual_keys[j]), 9), "agreement") for i, j in agreeing]
         return sorted(pairs)
 
+    def findings(self, document: str, given: int) -> Iterator[Finding]:
+        """Yield what is not sure of the pairs of a list in a document that has so many given items in all."""
+        path = self._node.place.path
+        if self.exceeded:
+            where = f" of {document[:80]!r}" if document else ""
+            sizes = f"{len(self._node.items):,} expected and {given:,} given items"
+            message = f"The list {path[:80]!r}{where} has {sizes}: {self.exceeded}"
+            fix = "Match them by an id that both sides have (match_fields), or use algorithm: position."
+            yield Finding("warning", message, fix)
+        elif self.too_many:
+            message = f"In {path} more items are missing and extra than are paired by the values they agree in"
+            yield Finding("note", message, "Name the fields that tell its items apart in match_fields.")
+
     def _keys(self) -> tuple[list[ItemKey], bool]:
         """Return the keys of all expected and actual items, and whether these are keys, not only their first fields."""
         node, rules = self._node, self._rules
@@ -185,16 +198,6 @@ def paired_items(node: ItemList, actual: list[ListItem], document: str, rules: F
     pairs += [(i, j, None, "position") for i, j in by_index.items() if j is not None]
     pairs.sort(key=itemgetter(0))
     partners = {place: partner for place, partner, _, _ in pairs}
-    findings: tuple[Finding, ...] = ()
-    if pairing.exceeded:
-        where = f" of {document[:80]!r}" if document else ""
-        sizes = f"{len(node.items):,} expected and {len(actual):,} given items"
-        message = f"The list {path[:80]!r}{where} has {sizes}: {pairing.exceeded}"
-        fix = "Match them by an id that both sides have (match_fields), or use algorithm: position."
-        findings = (Finding("warning", message, fix),)
-    elif pairing.too_many:
-        message = f"In {path} more items are missing and extra than are paired by the values they agree in"
-        findings = (Finding("note", message, "Name the fields that tell its items apart in match_fields."),)
     paired = set(partners.values())
     places = [place for place in range(len(actual)) if place not in paired]
     unmatched = [actual[place] for place in places]
@@ -223,7 +226,7 @@ def paired_items(node: ItemList, actual: list[ListItem], document: str, rules: F
         panel=AlignmentPanel(
             document=document, path=path, algorithm=pairing.algorithm, threshold=node.rule.threshold, rows=tuple(rows)
         ),
-        findings=findings,
+        findings=tuple(pairing.findings(document, len(actual))),
     )
     if not pairing.compared and pairing.algorithm != "agreement":  # only the keys decided
         node.paired = described
