@@ -19,8 +19,7 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
 from sitegen.text.plain import natural_order
 
-_LARGEST: Final = 20_000_000
-"""The size of the largest file of cases that is read, in bytes."""
+_LARGEST: Final = 20_000_000  # the size of the largest file of cases that is read, in bytes
 
 OTHER_KINDS: Final = frozenset(
     {*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)} - {*files_of("judged").outputs}
@@ -28,10 +27,8 @@ OTHER_KINDS: Final = frozenset(
 """Names of files that make their folder an eval of another kind than ``judged`` and ``recorded``."""
 
 _NO_KIND: Final = "none"
-_MOST_OUTPUTS: Final = 20
-"""The most outputs that can decide the kind of an eval."""
-_MOST_FITTING: Final = 100
-"""The most names in a folder that a part of a glob matches."""
+_MOST_OUTPUTS: Final = 20  # the most outputs that can decide the kind of an eval
+_MOST_FITTING: Final = 100  # the most names in a folder that a part of a glob matches
 _MOST_FOLDERS: Final = 100  # folders that are walked
 _DEEPEST: Final = 3  # levels below the root
 _SKIPPED: Final = frozenset({"node_modules", "public", "dist", "build"})

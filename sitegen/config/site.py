@@ -36,8 +36,7 @@ from sitegen.text.plain import is_web_address
 
 Read = Callable[[str], bytes | None]
 
-_BASELINE: Final = re.compile(r"\w[\w.-]*")
-"""The name of a baseline, as ``compare EVAL@NAME`` takes it."""
+_BASELINE: Final = re.compile(r"\w[\w.-]*")  # the name of a baseline, as ``compare EVAL@NAME`` takes it
 
 _DEEPEST: Final = 12  # steps of a key whose line is looked up: tool.sitegen.gate.evals.ID.slices.VALUE.metrics.NAME
 

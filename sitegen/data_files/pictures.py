@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-_LARGEST_SIDE: Final = 20_000
-"""Longest side of a picture that a page shows, in pixels."""
+_LARGEST_SIDE: Final = 20_000  # longest side of a picture that a page shows, in pixels
 
-_NOT_SIZES: Final = (0xC4, 0xC8, 0xCC)
-"""Markers of JPEG between C0 and CF that do not begin a frame."""
+_NOT_SIZES: Final = (0xC4, 0xC8, 0xCC)  # markers of JPEG between C0 and CF that do not begin a frame
 
 
 def raster_picture(content: bytes) -> tuple[str, int, int] | None:

@@ -237,8 +237,7 @@ def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") 
             yield number, parsed.value
 
 
-_LONGEST_TEXT: Final = 10_000
-"""The most characters of a text with half of a surrogate pair."""
+_LONGEST_TEXT: Final = 10_000  # the most characters of a text with half of a surrogate pair
 
 
 def _without_surrogates(value: Value) -> Value:
@@ -258,8 +257,7 @@ def _escaped(text: str) -> str:
 
 csv.field_size_limit(2**31 - 1)  # a file has its own bound, and an answer may be long
 _LONGEST_HEADER: Final = 1_000_000  # characters
-_MAX_CELLS: Final = 1_000_000
-"""Largest number of cells of a CSV file. Scoring this many values takes about 700 MB."""
+_MAX_CELLS: Final = 1_000_000  # Largest number of cells of a CSV file. Scoring this many values takes about 700 MB.
 
 
 def csv_dicts(content: bytes, most: int = _MAX_CELLS) -> Iterator[dict[str, str]]:

@@ -37,8 +37,7 @@ from sitegen.model.problems import Finding, Parsed
 
 _MAX_NODES: Final = 2_000_000
 """Largest number of keys and values of a file; an alias counts as all values that it stands for."""
-_MAX_CONFIGURING_NODES: Final = 200_000
-"""Largest number of keys and values of a configuration."""
+_MAX_CONFIGURING_NODES: Final = 200_000  # largest number of keys and values of a configuration
 _MAX_DUPLICATES: Final = 20  # findings
 _INTEGER: Final = r"-?(0|[1-9][0-9]*)"
 _FRACTION: Final = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"

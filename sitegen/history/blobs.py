@@ -38,8 +38,7 @@ _ENTRY: Final = rb"([0-7]+) ([^\0]+)\0(.{%d})"
 TREE_MODE: Final = "40000"
 LARGEST_TREE: Final = 20_000_000
 """The size of the largest folder whose names are read, in bytes."""
-_DEEPEST: Final = 6
-"""The most levels of folders in a folder of documents."""
+_DEEPEST: Final = 6  # the most levels of folders in a folder of documents
 _CHANGED: Final = "changed in the work tree while it was read"
 MISSING: Final = "missing from this clone (a partial or damaged one)"
 

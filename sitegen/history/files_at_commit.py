@@ -18,8 +18,7 @@ from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR
 from sitegen.text.globs import compiled, literal_prefix
 
-_LARGEST_SEARCH: Final = 1_000
-"""The most folders in which a file that matches a glob is searched."""
+_LARGEST_SEARCH: Final = 1_000  # the most folders in which a file that matches a glob is searched
 _LISTED: Final = (TREE_MODE, *REGULAR)
 
 

@@ -17,8 +17,7 @@ from sitegen.model.recorded import Recorded
 from sitegen.model.timeline import Blob, Edit, EditStatus, InstructionHistory
 from sitegen.text.sections import VERSION_LINES, split_lines, stated_version
 
-_LONGEST_HEAD: Final = 20_000
-"""Number of bytes at the start of a file that are searched for its version."""
+_LONGEST_HEAD: Final = 20_000  # number of bytes at the start of a file that are searched for its version
 _VERSION_IN_NAME: Final = r"(?:^|[-_./ ])[vV]([0-9]+(?:[.-][0-9]+)*)$"
 MOST_ADDED: Final = 5_000
 """The most instruction files that are followed since the commit that added them together."""

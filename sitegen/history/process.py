@@ -19,10 +19,8 @@ from typing import IO, Any, Final, Self
 from sitegen.errors import RepositoryError
 from sitegen.history.repository_place import RepositoryPlace, git_command, git_environment, wait_for_git
 
-_BUFFER: Final = 65_536
-"""Bytes that are read at once: as many as a pipe of Linux holds."""
-_MESSAGE_BYTES: Final = 4_000
-"""Number of bytes at the end of git's stderr that are kept."""
+_BUFFER: Final = 65_536  # bytes that are read at once: as many as a pipe of Linux holds
+_MESSAGE_BYTES: Final = 4_000  # number of bytes at the end of git's stderr that are kept
 
 
 class Process:

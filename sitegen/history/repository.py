@@ -29,8 +29,7 @@ from sitegen.text.plain import web_address
 LARGEST_BLOB: Final = 20_000_000
 """The size in bytes above which a file is not read, unless the configuration raises it."""
 
-_MOST_VERSIONS: Final = 20
-"""The most commits of a file of which the contents are asked for."""
+_MOST_VERSIONS: Final = 20  # the most commits of a file of which the contents are asked for
 _OF_POINTER: Final = re.compile(rb"(?m)^[-+ ]" + re.escape(LFS))
 """Matches a patch of a pointer, or of a text that quotes one."""
 

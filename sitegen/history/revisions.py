@@ -131,8 +131,7 @@ def iso(raw: str) -> str:
         return datetime.fromtimestamp(0, UTC).isoformat()
 
 
-_SIMILAR: Final = 0.5
-"""The least similarity of contents for a rename; git's default."""
+_SIMILAR: Final = 0.5  # the least similarity of contents for a rename; git's default
 
 
 def file_renames(changes: Iterable[ChangedPath], read: Callable[[str], bytes | None]) -> dict[str, ChangedPath]:

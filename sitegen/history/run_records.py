@@ -20,8 +20,7 @@ from sitegen.model.timeline import Blob, Snapshot
 from sitegen.scoring.run_statements import appended_runs, recorded_in
 from sitegen.text.plain import moment_of
 
-_METRICS: Final = 50
-"""The most recorded metrics of a snapshot."""
+_METRICS: Final = 50  # the most recorded metrics of a snapshot
 _COMMIT_ID: Final = r"[0-9a-f]{7,64}"
 
 

@@ -37,8 +37,7 @@ from sitegen.scoring.kinds import installed_versions
 
 VERSION: Final = 22
 """Increased whenever the same history would fold to another result, or another answer be read in a content."""
-_MOST_ALIASES: Final = 20
-"""The most earlier places of an eval that are looked for; for each, history is read once more."""
+_MOST_ALIASES: Final = 20  # the most earlier places of an eval that are looked for; for each, history is read once more
 _UNSHALLOW: Final = "Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0."
 
 

@@ -32,8 +32,7 @@ recorded state is used, and the contents of all files are compared."""
 
 _ASSUMED: Final = 0x8000 | 0x4000_0000
 """Flags: the user declared that the file is unchanged, or not on disk (a sparse checkout)."""
-_ONLY_INTENDED: Final = 0x2000_0000
-"""Flag: ``git add --intent-to-add``. The entry has no content yet."""
+_ONLY_INTENDED: Final = 0x2000_0000  # Flag: ``git add --intent-to-add``. The entry has no content yet.
 _SUBMODULE: Final = "160000"
 _32_BITS: Final = 0xFFFF_FFFF  # the index has that much of a number
 
@@ -147,8 +146,7 @@ def _in_32_bits(nanoseconds: int) -> tuple[int, ...]:
     return nanoseconds // 10**9 & _32_BITS, nanoseconds % 10**9
 
 
-_NO_COMMIT: Final = "0" * 40
-"""In place of the id of the last commit if there is none."""
+_NO_COMMIT: Final = "0" * 40  # in place of the id of the last commit if there is none
 _LARGEST_HASHED: Final = 1_000_000_000
 """The size in bytes of the largest file that is hashed; far above any practical ``max_blob_bytes``."""
 

@@ -35,8 +35,7 @@ class Importer(NamedTuple):
     """Whether its scores are fields only if they are right or wrong in the whole series (``with_fields``)."""
 
 
-_HEAD: Final = 4096
-"""Number of bytes at the beginning of a file by which it is recognised."""
+_HEAD: Final = 4096  # number of bytes at the beginning of a file by which it is recognised
 _NAMES: Final = ("expected", "expected_output", "ground_truth", "reference", "target", "label", "answer")
 _EXPECTED: Final = "|".join(f"datasource_item.{name}" for name in _NAMES)
 """Usual columns of the expected text in the data of an eval, whose names its author chose."""

@@ -84,10 +84,8 @@ ASSERTED: Final = {True: Counts(tp=1), False: Counts(fp=1, fn=1, wrong_value=1)}
 """An assertion is one value that is right or wrong: F1, precision and recall are the share of passed assertions."""
 
 
-_TAG: Final = 60
-"""The most characters of a tag; a longer text is no word for a group of cases."""
-_TEXT: Final = 4_000
-"""The most characters of any other text that a file states about a case."""
+_TAG: Final = 60  # the most characters of a tag; a longer text is no word for a group of cases
+_TEXT: Final = 4_000  # the most characters of any other text that a file states about a case
 MOST_NUMBERS: Final = 10
 """The most values of a tag if all of them are numbers: more of them measure the answers."""
 

@@ -20,12 +20,10 @@ from sitegen.model.problems import Finding
 
 MOST_BYTES: Final = 20_000_000
 """The most bytes of one unpacked file."""
-_MOST_BYTES_TOGETHER: Final = 200_000_000
-"""The most bytes of all unpacked files together."""
+_MOST_BYTES_TOGETHER: Final = 200_000_000  # the most bytes of all unpacked files together
 MOST_FILES: Final = 50_000  # in one log
 
-_ZSTANDARD_METHOD: Final = 93
-"""The compression method Zstandard, which Python's zipfile supports since 3.14."""
+_ZSTANDARD_METHOD: Final = 93  # the compression method Zstandard, which Python's zipfile supports since 3.14
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")
 _FAULTS: Final = (
     *(BadZipFile, EOFError, MemoryError, NotImplementedError, OSError, RuntimeError, ValueError),
@@ -37,8 +35,7 @@ _FAULTS: Final = (
 _DAMAGED: Final = "it is not a zip archive, or is damaged"
 
 
-_TOO_LARGE: Final = Unusable("", "too large")
-"""Stands for a file of an archive that exceeds a bound."""
+_TOO_LARGE: Final = Unusable("", "too large")  # stands for a file of an archive that exceeds a bound
 
 
 class JsonArchive:

@@ -67,16 +67,14 @@ WORDS: Final = {
 """Correct, incorrect, partial, no answer, and truth values, with the numbers that Inspect's metrics give them."""
 
 
-_MODEL_GRADED: Final = frozenset({"model_graded_qa", "model_graded_fact"})
-"""Scorers of Inspect that ask a model."""
+_MODEL_GRADED: Final = frozenset({"model_graded_qa", "model_graded_fact"})  # scorers of Inspect that ask a model
 _MECHANICAL: Final = frozenset(
     {"answer", "choice", "exact", "f1", "includes", "match", "math", "pattern", "perplexity", "target_perplexity"}
 )
 """Scorers of Inspect that ask no model."""
 _MODEL: Final = ("model", "grader", "grader_model", "judge", "judge_model")
 """Options that name the model, in Inspect's scorers and by convention in others."""
-_ROLE: Final = "grader"
-"""The model role of Inspect's scorers, unless they state another."""
+_ROLE: Final = "grader"  # the model role of Inspect's scorers, unless they state another
 
 
 class _Epoch(ToolObject):

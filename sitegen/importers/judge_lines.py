@@ -62,8 +62,7 @@ _ATTRIBUTES: Final = ("attribute", "field", "path", "name")
 _OWN_KEYS: Final = frozenset(
     {"score", "evaluator_results", "named_scores", "execution_status", "details", "hits", "misses"}
 )
-_TRIED: Final = 1_000
-"""Lines after which a file without any case is rejected: it is probably one large JSON value."""
+_TRIED: Final = 1_000  # lines after which a file without any case is rejected: it is probably one large JSON value
 
 _FIX: Final = "Correct the judge's results."
 _MOST: Final = 10**9  # from this number on, a count is not believed

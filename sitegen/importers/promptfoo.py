@@ -61,8 +61,7 @@ _MODEL_GRADED: Final = frozenset(
 )
 """Assertions that a model judges."""
 _SILENT: Final = ("Assertion passed", "All assertions passed")  # they say no more than the verdict
-_HUMAN: Final = "human"
-"""The type of assertion that promptfoo adds when a person rates an answer."""
+_HUMAN: Final = "human"  # the type of assertion that promptfoo adds when a person rates an answer
 
 _FILE = re.compile(r"(?:([^:{}\n]+): )?(?:file://)?([^\s:{}]+\.[A-Za-z0-9]+(?::[A-Za-z_][A-Za-z0-9_]*)?): ")
 """Begins the label of a prompt from a file: the label that the configuration gives it, if any, and the file."""
@@ -72,8 +71,7 @@ _ID: Final = 120  # characters
 _SHORT: Final = 60
 """Characters of a variable that probably names the test. Longer ones are probably the text that the test is about."""
 _FIX, _AGAIN = "Let promptfoo write the results again.", "Let promptfoo judge the answers again."
-_ERROR: Final = 2
-"""``failureReason`` if the provider or an assertion failed to answer."""
+_ERROR: Final = 2  # ``failureReason`` if the provider or an assertion failed to answer
 
 
 def _name_of_model(provider: Value) -> str:

@@ -32,21 +32,16 @@ from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import spelled_number
 
-_LONGEST_NAME: Final = 200
-"""Characters of a name. Numbers with longer names are left out."""
-_NAMES: Final = ("name", "metric", "task", "id", "label")
-"""Keys that name an item of a list, the best first."""
+_LONGEST_NAME: Final = 200  # Characters of a name. Numbers with longer names are left out.
+_NAMES: Final = ("name", "metric", "task", "id", "label")  # keys that name an item of a list, the best first
 _NAMING: Final = re.compile(r"(?i)(?:^|[_\-. ])(?:agent|case|id|method|model|name|provider|skill|test)$|(?:Id|Name)$")
 """Matches other keys that usually name a row."""
-_NUMBERED: Final = re.compile(r"(?:^|[_\-. ])id$|Id$")
-"""Matches keys whose whole numbers name a row."""
+_NUMBERED: Final = re.compile(r"(?:^|[_\-. ])id$|Id$")  # matches keys whose whole numbers name a row
 _TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _RUN: Final = re.compile(r"run|iteration|round", re.IGNORECASE)
-_OF_RUNS: Final = ("runs", "history", "iterations")
-"""Keys of lists with a row for each run."""
+_OF_RUNS: Final = ("runs", "history", "iterations")  # keys of lists with a row for each run
 _LONGEST_TEXT: Final = 80  # characters of a cell that names a row or is a number
-_MOST_MODELS: Final = 100
-"""The most lines that are read to see whether each is of another model."""
+_MOST_MODELS: Final = 100  # the most lines that are read to see whether each is of another model
 _MOST_TEXTS: Final = 6  # columns of which two together may name the rows
 
 
@@ -166,8 +161,7 @@ _SCRIPT: Final = re.compile(r"\s*(?:window\.)?[A-Za-z_$][\w$.]*\s*=\s*(?=[{\[])"
 """The assignment before the data of a ``data.js``."""
 _NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?")
 
-_LENGTH: Final = "sample_len"
-"""The number of documents of a task, which lm-eval writes among the task's metrics."""
+_LENGTH: Final = "sample_len"  # the number of documents of a task, which lm-eval writes among the task's metrics
 _BIGGER: Final = frozenset(("benchmarkjs", "pytest", "custombiggerisbetter"))
 """Tools of github-action-benchmark whose results are rates. Those of all others are times or sizes."""
 
@@ -343,8 +337,7 @@ _MEANS: Final = _words_of("average avg mean rate ratio share")
 _OF_ALL: Final = _MEANS | _words_of("aggregate aggregated all macro overall summary total totals")
 _LIMITS: Final = _words_of("cache limit max maximum min minimum reranked retrieved")
 """Words for what is allowed or extreme, and for what says nothing of answers: ``max_error_rate``, ``cache_hit``."""
-_SET: Final = _words_of("dropout frame learning sample sampling")
-"""Words for rates that somebody sets before a run."""
+_SET: Final = _words_of("dropout frame learning sample sampling")  # words for rates that somebody sets before a run
 _SHARES: Final = _words_of("percent percentage pct rate")
 _PERCENT: Final = _HIGHER | _SHARES
 _HEADLINES: Final = (

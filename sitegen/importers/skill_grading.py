@@ -25,8 +25,7 @@ GRADING: Final = re.compile(r"(?:(?:(.+)[-_])?grading(?:[-_](.+))?|.+\.graded)\.
 """Matches the name of a grading: in one folder with others, it has the eval or the configuration too."""
 OUTPUTS: Final = "outputs"  # the folder of what a run wrote, which may hold its grading
 BESIDE: Final = ("timing.json", "feedback.json")
-_PERSON: Final = "a person"
-"""The name of the judge whose opinions are in ``feedback.json``."""
+_PERSON: Final = "a person"  # the name of the judge whose opinions are in ``feedback.json``
 
 
 class _Grading(ToolObject):

@@ -67,8 +67,7 @@ from sitegen.model.usage import JUDGES, LATENCIES, Call, Usage, amount_of, spell
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import cut
 
-_JUDGE: Final = "judge_model"
-"""The column of the model that graded all rows, which the file names beside them."""
+_JUDGE: Final = "judge_model"  # the column of the model that graded all rows, which the file names beside them
 _MOST_COLUMNS: Final = 1_000  # of a table that is read
 _MOST_CELLS: Final = 4_000_000
 """The most cells of a CSV file of results: few of them are values that are compared one by one."""
@@ -184,8 +183,7 @@ def _listed(value: Value, list_at: Sequence[str]) -> Sequence[Value]:
     return (names and in_columns) or nearest_cases(value) or longest or next(filter(None, map(named_rows, named)), [])
 
 
-_EXACT_MATCH: Final = "exact match"
-"""The name of sitegen's own judge of tables without scores (rule 29)."""
+_EXACT_MATCH: Final = "exact match"  # the name of sitegen's own judge of tables without scores (rule 29)
 _REASONS: Final = ("reason", "reasoning", "explanation", "rationale", "comment", "evidence", "details")
 """Members of an object in a column of scores that explain it, in order of precedence."""
 _JUDGE_ERRORS: Final = ("judgeerror", "gradererror", "gradingerror", "evaluatorerror", "evaluationerror")
@@ -194,10 +192,8 @@ _IS_JUDGED: Final = ("judged", "isjudged", "wasjudged")
 """Names of columns that say whether a judge saw the answer, in lower case without separators."""
 _CONVERSATIONS: Final = ("messages", "transcript", "trajectory", "conversation")
 """Usual names of the column with the messages and calls of tools of an agent."""
-_FAILED: Final = "evaluator_failures"
-"""The column in which pydantic-evals lists the evaluators that failed."""
-_MOST_KEYS: Final = 200
-"""The most keys of the objects in columns, of which each is a column for all rows."""
+_FAILED: Final = "evaluator_failures"  # the column in which pydantic-evals lists the evaluators that failed
+_MOST_KEYS: Final = 200  # the most keys of the objects in columns, of which each is a column for all rows
 _NAME: Final = 120  # characters
 _LISTED: Final = 30  # columns in a message
 

@@ -64,11 +64,9 @@ WEAK_VERDICTS: Final = ("success", "status", "outcome", "classification", "ok")
 SCORES: Final = ("score", "overallscore", "totalscore", "finalscore", "weightedscore", "rating", "grade")
 MAXIMA: Final = ("max", "maxscore", "maxpoints", "scoremax", "maximum", "outof", "pointspossible", "maxpossible")
 """Names of the highest score that is possible in a row."""
-_VERDICT: Final = "verdict"
-"""The name that has no other meaning, so that a word which is not known is a verdict too."""
+_VERDICT: Final = "verdict"  # the name that has no other meaning, so that a word which is not known is a verdict too
 _PASSED: Final = re.compile("pass(?:ed)?|fail(?:ed)?", re.IGNORECASE)
-_ANY: Final = (-1e300, 1e300)
-"""The range of a number on an unknown scale."""
+_ANY: Final = (-1e300, 1e300)  # the range of a number on an unknown scale
 OBJECTS: Final = (
     *("scores", "assertions", "grades", "verdicts", "checks", "evaluations", "judgescores", "judgescore"),
     *("assertionresults", "checkresults", "evaluationresults", "metricsdata"),
@@ -89,8 +87,7 @@ _NAMES: Final = (
 _MOST_CHECKS: Final = 200  # checks of a case
 LEAST_VARIANTS: Final = 2  # of which each answers every case
 MOST_LABELS: Final = 12  # of a classification
-_ONE_NUMBER: Final = re.compile(r"\[[-+0-9.eE]{1,40}\]")
-"""Matches a cell of CSV with a list of one number."""
+_ONE_NUMBER: Final = re.compile(r"\[[-+0-9.eE]{1,40}\]")  # matches a cell of CSV with a list of one number
 _SPANS: Final = frozenset(("rootspanid", "spanid", "traceid", "observationcount"))
 """Names of columns by which a row is a trace, whose id is another one at each run and whose name is that of all."""
 _GRADING: Final = re.compile(
@@ -489,16 +486,13 @@ _QUESTION: Final = (
     *("tags", "topic", "type", "split", "metadata", "notes", "comment"),
 )
 """Names of what a row states about a question besides what is expected."""
-_AMBIGUOUS: Final = frozenset(("target", "reference"))
-"""Names of an expected side that are as often those of a field."""
+_AMBIGUOUS: Final = frozenset(("target", "reference"))  # names of an expected side that are as often those of a field
 _PARTIAL_LISTS: Final = frozenset(
     ("errors", "discrepancies", "mismatches", "failures", "differences", "diffs", "missed", "wrong", "regressions")
 )
 """Keys of lists in which a report repeats only some of its cases."""
-_MAX_DEPTH: Final = 3
-"""Number of levels below the root that are searched for a list of cases."""
-_OWN_SCHEMA: Final = "sitegen/"
-"""The beginning of ``schema`` in files that sitegen itself writes about an output."""
+_MAX_DEPTH: Final = 3  # number of levels below the root that are searched for a list of cases
+_OWN_SCHEMA: Final = "sitegen/"  # the beginning of ``schema`` in files that sitegen itself writes about an output
 
 
 def nearest_cases(root: Value, is_case: Callable[[dict[str, Value]], object] | None = None) -> Sequence[Value]:

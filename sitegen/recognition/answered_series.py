@@ -40,14 +40,12 @@ MOST_BESIDE: Final = 6
 """The most proposed evals in one folder or below one glob. If there are more, each is probably a case or a model."""
 _MOST_MODELS: Final = 60
 """The most files in a folder of which some name no model that is known, and which are those of models nevertheless."""
-_MOST_COMPARED: Final = 100
-"""The most files that are read to see which have the same cases or task."""
+_MOST_COMPARED: Final = 100  # the most files that are read to see which have the same cases or task
 _TIME: Final = re.compile(
     r"20[0-9]{2}[-_]?[01][0-9][-_]?[0-3][0-9][-_T ]?[0-2][0-9][-_:.]?[0-5][0-9][-_:.]?[0-9]{2,9}Z?"
 )
 """Matches a date with a time of the day."""
-_LAST_WORD: Final = r"[^-_. ]+$"
-"""Matches what is left of a word at the end of what several names have in common."""
+_LAST_WORD: Final = r"[^-_. ]+$"  # matches what is left of a word at the end of what several names have in common
 _CONFIGURED: Final = re.compile(r"config(?:uration)?|settings|param(?:eter)?s|options|model|retriever|strategy", re.I)
 _VARIANT: Final = re.compile(r"(?i)(?:^|[-_. ])(?:baseline|(?:zero|few)[-_]?shot|cot|with(?:out)?)(?:[-_. ]|$)")
 """Matches names of variants of a prompt or a pipeline, beside which other names are those of variants too."""
@@ -55,8 +53,7 @@ _SIZE: Final = re.compile(
     r"(?:n|num|total)?[-_]?(?:cases|documents|examples|items|n|queries|questions|samples|size|tests|total)", re.I
 )
 """Matches names of what a run says of its configuration, and of numbers of cases."""
-_READ: Final = 3
-"""Number of files that are read to see whether each is one case, or states the same task."""
+_READ: Final = 3  # number of files that are read to see whether each is one case, or states the same task
 
 
 def joined_series(several: Iterable[OutputSeries], read: Reader) -> list[OutputSeries]:

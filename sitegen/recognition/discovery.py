@@ -71,10 +71,8 @@ from sitegen.text.globs import compiled, matches, without_answerers
 from sitegen.text.plain import counted
 from sitegen.text.values import metric_text
 
-_MOST: Final = 40
-"""The most evals that are proposed."""
-_MOST_SINGLE: Final = 10
-"""The most proposed evals with a single output, whose history shows nothing yet."""
+_MOST: Final = 40  # the most evals that are proposed
+_MOST_SINGLE: Final = 10  # the most proposed evals with a single output, whose history shows nothing yet
 _NOT_IN_AN_ID = re.compile(r"[^\w.-]+")
 _BEFORE_A_NUMBER: Final = r"(?i)[-_. ]+(?:v|r|run|round|iter(?:ation)?|exp)[-_ ]?\*$"
 """Matches the end of the name of runs before their numbers: ``gpt-4o_v*``."""
@@ -346,14 +344,10 @@ def _names(series: OutputSeries) -> tuple[str, ...]:
 
 _OF_NO_KNOWN_FORM: Final = "list cases as rows with an id and a verdict or a score, points with their max in all rows"
 _IN_NO_FORM: Final = f"its form is not known. To have it read, {_OF_NO_KNOWN_FORM}"
-_MOST_BROKEN: Final = 3
-"""The most newest outputs that may be impossible to score if one before them is not."""
-_LEAST_ANSWERED: Final = 0.25
-"""The least share of expected values for which a structured output must have some value."""
-_LEAST_CORRECT: Final = 0.1
-"""The least share of these values that must be correct."""
-_LEAST_ROUGE: Final = 0.15
-"""The least ROUGE-1 of responses of which none is exactly as expected."""
+_MOST_BROKEN: Final = 3  # the most newest outputs that may be impossible to score if one before them is not
+_LEAST_ANSWERED: Final = 0.25  # the least share of expected values for which a structured output must have some value
+_LEAST_CORRECT: Final = 0.1  # the least share of these values that must be correct
+_LEAST_ROUGE: Final = 0.15  # the least ROUGE-1 of responses of which none is exactly as expected
 
 
 def _with_newest_score(repository: Repository, history: EvalHistory) -> Proposal:

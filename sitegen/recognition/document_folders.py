@@ -33,14 +33,12 @@ from sitegen.text.globs import literal_prefix
 from sitegen.text.plain import natural_order
 from sitegen.text.values import id_text
 
-_LEAST: Final = 2
-"""The least number of documents that two folders have in common."""
+_LEAST: Final = 2  # the least number of documents that two folders have in common
 _LEAST_SHARE: Final = 0.5
 """The least share of files of outputs that are named like expected documents, and of the expected fields in them."""
 _MOST_FILES: Final = 12
 """The most files that are read to see whether they hold expected documents by name, those nearest to the root."""
-_READ: Final = 3
-"""Number of pairs of files whose fields are compared."""
+_READ: Final = 3  # number of pairs of files whose fields are compared
 
 _SIDE: Final = re.compile(
     r"(?i)(.+)[._-](?:(expected|gold(?:en)?|truth|gt)|actual|extracted|got|out(?:put)?|pred(?:icted|iction)?|response|result)"

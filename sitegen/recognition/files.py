@@ -24,10 +24,8 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.project import MARKER
 
-_MOST_COMMITS: Final = 20_000
-"""Number of newest commits that are walked. Files that none of them wrote are ignored."""
-_MOST_RENAMED: Final = 1_000
-"""The most changes of a commit in which renamed files are looked for."""
+_MOST_COMMITS: Final = 20_000  # Number of newest commits that are walked. Files that none of them wrote are ignored.
+_MOST_RENAMED: Final = 1_000  # the most changes of a commit in which renamed files are looked for
 MOST_FILES: Final = 50_000
 """The most files that are listed; further files are ignored."""
 RESULTS: Final = DATA.union(filter(None, (importer.ending for importer in IMPORTERS)))

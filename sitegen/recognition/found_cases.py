@@ -23,8 +23,7 @@ from sitegen.recognition.output_series import informative_part, names_a_run, num
 from sitegen.text.globs import without_answerers
 from sitegen.text.plain import natural_order
 
-_MOST_READ: Final = 100
-"""The most files whose content is examined."""
+_MOST_READ: Final = 100  # the most files whose content is examined
 _ENDINGS: Final = (".json", ".jsonl", ".csv")
 _NOT_CASES: Final = frozenset({*GROUND_TRUTHS, "eval-results.json", "aggregate.json"})
 _CONVENTIONAL: Final = frozenset((*GROUND_TRUTHS, *(name for files in SCORED_FILES for name in files.overwritten)))

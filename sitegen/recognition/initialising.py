@@ -60,8 +60,7 @@ _ELSEWHERE: Final = (("publish-site.sh", "publish-site.sh"),)
 
 _SKELETONS: Final = files("sitegen") / "recognition" / "skeletons"
 THEME: Final = "theme.css"
-_COPIED: Final = frozenset({".html", ".css", ".js", ".svg"})
-"""Suffixes of templates and assets that can be copied."""
+_COPIED: Final = frozenset({".html", ".css", ".js", ".svg"})  # suffixes of templates and assets that can be copied
 
 
 def skeleton_files() -> dict[str, bytes]:
@@ -224,8 +223,7 @@ def requirement() -> str | None:
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
-_COMMENT: Final = 110
-"""The length of a comment's lines, in characters."""
+_COMMENT: Final = 110  # the length of a comment's lines, in characters
 
 
 class Proposal(Frozen):

@@ -69,14 +69,12 @@ _HOLDS_A_PROMPT = re.compile(
 )
 """Matches a text of several lines, or a long one, under a name or key such as ``JUDGE_PROMPT`` or ``system``.
 The parts of names are bounded: a word of megabytes, such as encoded data, would take hours."""
-_MOST_CODE: Final = 100
-"""The most files of code and data in which prompts are looked for."""
+_MOST_CODE: Final = 100  # the most files of code and data in which prompts are looked for
 _CERTAIN: Final = 2  # how certain it is that a text instructs: 0, 1 or this
 _LEAST_CHARACTERS: Final = 600  # of a text that instructs
 _LARGEST: Final = 200_000  # characters
 _MOST_READ: Final = 150  # files
-_WORDS_PER_IMPERATIVE: Final = 150
-"""The most words per imperative in a text that instructs."""
+_WORDS_PER_IMPERATIVE: Final = 150  # the most words per imperative in a text that instructs
 
 
 class InstructionGlob(Frozen):

@@ -290,16 +290,13 @@ def informative_part(name: str) -> str:
     return rest if rest.casefold() not in _UNINFORMATIVE and any(map(str.isalpha, rest)) else ""
 
 
-_LEAST_AGREEMENT: Final = 0.5
-"""The least share of expected fields that an output must have."""
-_BY_NAME: Final = 0.5
-"""Added to the agreement of a file whose name suggests expected values."""
+_LEAST_AGREEMENT: Final = 0.5  # the least share of expected fields that an output must have
+_BY_NAME: Final = 0.5  # added to the agreement of a file whose name suggests expected values
 _NO_TRUTH = re.compile(
     r"output|extract|predict|result|respon|actual|generat|report|checkpoint|metric|example", re.IGNORECASE
 )
 """Words in the path of a file that does not hold expected values, unless another word says that it does."""
-_TRUTHS_TRIED: Final = 12
-"""Number of the nearest files that are tried as the expected values of an output."""
+_TRUTHS_TRIED: Final = 12  # number of the nearest files that are tried as the expected values of an output
 _IDS: Final = (*IDS, "doc", "number")
 _NAMES_OF_IDS: Final = ("id", "file", "filename", "document")
 """Ends of names of fields that tell documents apart, and hardly the items of a list in one of them."""

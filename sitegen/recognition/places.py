@@ -42,8 +42,7 @@ PROMPTFOO_CONFIGURATIONS: Final = ("promptfooconfig.yaml", "promptfooconfig.yml"
 PROMPTFOO_RESULTS: Final = ("output.json", "results.json")
 _RESULTS: Final = ("results", "result", "outputs", "output", "runs", "evals")
 """Folders in which the results of a tool may lie, below that of its configuration."""
-_MOST_READ: Final = 20
-"""The most files that are read beside a configuration of a tool."""
+_MOST_READ: Final = 20  # the most files that are read beside a configuration of a tool
 _GITHUB_PROMPT: Final = r"(.+)\.prompt\.ya?ml"
 
 _MOST_PROMPTS: Final = 200  # prompts of a configuration
@@ -149,8 +148,7 @@ def inspect_evals(search: Search) -> Iterator[EvalConfig]:
             yield EvalConfig(id=eval_id, kind="judged", dir=home, outputs=f"*_{task}_*.{ending}")
 
 
-_AGENTV_RESULTS: Final = ".agentv/results"
-"""The folder that AgentV writes its runs into."""
+_AGENTV_RESULTS: Final = ".agentv/results"  # the folder that AgentV writes its runs into
 _RUN_INDEXES: Final = ("*/.internal/index.jsonl", "*/index.jsonl", "runs/*/index.jsonl")
 """Paths of the index of a run, newest layout first."""
 _BASELINE: Final = ".baseline.jsonl"

@@ -55,14 +55,12 @@ from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.text.keys import plain_key
 from sitegen.text.plain import counted
 
-_MOST_NUMBERS: Final = 200
-"""The most numbers in a file with the metrics of a run."""
+_MOST_NUMBERS: Final = 200  # the most numbers in a file with the metrics of a run
 _MOST_ALIKE: Final = 20
 """The most numbers like the headline in a file with more numbers than that. If there are more, each is of one case."""
 _HIGHEST: Final = 100
 """The highest value of a metric that is a share, a percentage or a grade; a count or a time may be higher."""
-_LARGEST_SUMS: Final = 3_000_000
-"""The size of the largest file that is read as the metrics of a run, in bytes."""
+_LARGEST_SUMS: Final = 3_000_000  # the size of the largest file that is read as the metrics of a run, in bytes
 
 
 Recognition: TypeAlias = tuple[dict[str, Any], str]

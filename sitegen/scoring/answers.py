@@ -16,8 +16,7 @@ LONGEST_TEXT: Final = 4_000  # characters of a text
 _BOUNDS: Final = (LONGEST_TEXT, 1_000, 250, 60)
 """Characters after which every text of an output is cut: the first of these with which all fit into ``_TOGETHER``."""
 _TOGETHER: Final = 40_000_000  # characters of all texts of one output
-_TURNS: Final = 100
-"""The most entries of a transcript: the first and the last half of more."""
+_TURNS: Final = 100  # the most entries of a transcript: the first and the last half of more
 _JUDGES: Final = 20  # judges of an answer
 _DETAILS: Final = 1_000  # characters
 

@@ -29,8 +29,7 @@ from sitegen.scoring.paths import DOCUMENT, PathStep, ValuePlace, parse_path, pa
 from sitegen.scoring.values import is_number
 from sitegen.text.keys import plain_key
 
-_LONGEST_QUOTE: Final = 2_000
-"""The greatest length of a quote, in characters; the rest is cut."""
+_LONGEST_QUOTE: Final = 2_000  # the greatest length of a quote, in characters; the rest is cut
 _MOST_VALUES: Final = 50_000
 """The most objects of a document that are examined, which bounds the time for a hostile output."""
 _PAGES: Final = ("page", "page_number")

@@ -34,8 +34,7 @@ _MOST_REMEMBERED: Final = 20_000
 """The most judgements of an output that are remembered for the next: untrusted outputs may have any number."""
 
 
-_UNNAMED: Final = "1"
-"""The case of a document without a name, which several answer."""
+_UNNAMED: Final = "1"  # the case of a document without a name, which several answer
 OutputOfEach: TypeAlias = Sequence[tuple[Answerer, ReadOutput]]
 """What each one who answered gave: one output, unless the paths of its files name several."""
 

@@ -52,12 +52,10 @@ MAX_MARKS: Final = 2_000
 MAX_SEARCHED: Final = 100_000
 """The most characters of a paragraph that are searched. Without both bounds an output could make the search slow."""
 
-_TRIES: Final = 50
-"""The most occurrences inside other words that are skipped."""
+_TRIES: Final = 50  # the most occurrences inside other words that are skipped
 
 _LISTED: Final = 20  # names in a finding
-_LONGEST: Final = 80
-"""The most characters of a text in the path of its judgement."""
+_LONGEST: Final = 80  # the most characters of a text in the path of its judgement
 _OUTCOMES: Final[dict[str, Outcome]] = {"correct": "correct", "missed": "omission", "wrong": "hallucination"}
 
 

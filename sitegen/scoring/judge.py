@@ -214,10 +214,8 @@ class Judge:
 
 _SHORTEST: Final = 4
 """The least length of a value that is searched. Shorter values, such as ``12`` or ``yes``, occur anywhere by chance."""
-_FEWEST: Final = 3
-"""The least number of misplaced values that suggests a wrong mapping."""
-_NAMED: Final = 5
-"""Number of examples in a finding."""
+_FEWEST: Final = 3  # the least number of misplaced values that suggests a wrong mapping
+_NAMED: Final = 5  # number of examples in a finding
 _MOST_VALUES: Final = 50_000
 """The most values of a document that are examined, which bounds the time for a hostile output."""
 

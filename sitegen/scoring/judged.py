@@ -103,8 +103,7 @@ _ITERATION: Final = re.compile(r"iteration[-_].+")
 _RUN: Final = re.compile(r"(?:run|repeat|attempt|trial)[-_]?[0-9]+")
 _INDEX, _ANY = re.compile(re.escape(INDEX)), re.compile(".*")
 _NOTE: Final = 200  # characters
-_ANSWER: Final = 500
-"""The most characters of the note of a judgement, and of the answers in it."""
+_ANSWER: Final = 500  # the most characters of the note of a judgement, and of the answers in it
 
 
 def _score(inputs: ScoringInputs) -> Result:

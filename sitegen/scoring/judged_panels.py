@@ -16,11 +16,9 @@ from sitegen.model.scorecards import Kappa, NotePanel, Panel, PanelColumn, Table
 from sitegen.stats.intervals import ROUNDING, around, mean_of
 from sitegen.text.plain import cut
 
-_ROWS: Final = 200
-"""The most rows of a table."""
+_ROWS: Final = 200  # the most rows of a table
 
-_CLASSES: Final = 30
-"""The most classes of a confusion matrix."""
+_CLASSES: Final = 30  # the most classes of a confusion matrix
 _LABEL: Final = 40  # characters
 _PAIRS: Final = (
     ("Case", "text"),

@@ -21,8 +21,7 @@ _Fields: TypeAlias = dict[tuple[PathStep, ...], bool]
 
 _MOST_FIELDS: Final = 20_000
 """The number of field paths above which nothing is reported, since an untrusted output may have any number."""
-_MOST_OFFERED: Final = 1_000
-"""The number of field paths up to which the nearest path is suggested."""
+_MOST_OFFERED: Final = 1_000  # the number of field paths up to which the nearest path is suggested
 _MAX_CHARACTERS: Final = 120  # of a name in a message
 
 

@@ -22,13 +22,11 @@ from sitegen.scoring.paths import PathError, follow, parse_path, path_text
 from sitegen.scoring.scorer import File, content_of
 from sitegen.scoring.values import plain_number
 
-_MOST_ENVELOPES: Final = 2
-"""The most envelopes around a document or a list of them."""
+_MOST_ENVELOPES: Final = 2  # the most envelopes around a document or a list of them
 _ENVELOPES: Final = (*ENVELOPES, "fields", "extracted", "extraction", "extracted_data", "extracted_fields")
 """Keys around what was given. An expected value may stand below the last five as well: its path has their name."""
 _DEEPEST: Final = 6  # levels
-_MOST_VALUES: Final = 10_000
-"""The most levels and values that are searched for documents at another place."""
+_MOST_VALUES: Final = 10_000  # the most levels and values that are searched for documents at another place
 _ASCII: Final = bytes(range(128))
 
 

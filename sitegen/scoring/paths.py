@@ -164,8 +164,7 @@ def _step_fits(stated: PathStep, step: PathStep) -> bool:
 KEYS: Final = (("description",), ("name",), ("id",))
 """The fields by which items are matched and named if no match fields are configured."""
 
-_MAX_NAME_PART: Final = 80
-"""The most characters of each value in a name."""
+_MAX_NAME_PART: Final = 80  # the most characters of each value in a name
 
 
 class ValuePlace(NamedTuple):

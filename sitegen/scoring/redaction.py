@@ -26,8 +26,7 @@ from sitegen.text.values import short_digest
 
 _INDEX: Final = r"\[[0-9]+\]|(?<=\.)[0-9]+(?=\.|\Z)"
 _QUOTED: Final = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-_BEGINNING: Final = 40
-"""The characters of an input by which it is found in a name, which may be cut."""
+_BEGINNING: Final = 40  # the characters of an input by which it is found in a name, which may be cut
 _MAX_CACHED: Final = 20_000
 """The most paths whose answer is cached: the paths of an output are untrusted and may be any number."""
 

@@ -26,10 +26,8 @@ _RUN_KEYS: Final = ("run_id", "run")
 _NAMES_OF_RUNS: Final = (*_RUN_KEYS, *_TIMES, "date", "time", "sha", "commit", "git_commit")
 """Keys of a line by which one run differs from another."""
 _WHEN: Final = b'"timestamp"'
-_FIRST: Final = 100
-"""Number of lines that are read from the beginning of a file of a judge."""
-_LINES: Final = 20
-"""Number of lines that are read from the end of a file to which runs append."""
+_FIRST: Final = 100  # number of lines that are read from the beginning of a file of a judge
+_LINES: Final = 20  # number of lines that are read from the end of a file to which runs append
 _ORIGIN_BYTES: Final = tuple(f'"{key}"'.encode() for key in ORIGIN_KEYS)
 _TIME_BYTES: Final = tuple(f'"{key}"'.encode() for key in _TIMES)
 

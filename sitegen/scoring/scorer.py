@@ -14,8 +14,7 @@ from sitegen.model.timeline import Blob, Snapshot
 
 Embedder: TypeAlias = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Turns each text into a vector. All vectors have the same length, and the same text always has the same vector."""
-_MAX_FINDINGS: Final = 100
-"""The most findings of a result."""
+_MAX_FINDINGS: Final = 100  # the most findings of a result
 NO_METRIC: Final = MetricSpec("nothing", "Nothing recorded", "No file of this eval holds a number.", recorded=True)
 """The metric of a file without numbers, because a scorecard needs at least one metric."""
 SMALLER_FILE: Final = "Write a smaller file, or raise max_blob_bytes under [limits] in sitegen.toml."

@@ -19,10 +19,8 @@ from sitegen.model.scorecards import Result
 from sitegen.model.series import Correction, SuspectTruth
 from sitegen.scoring.scorer import File, ScoringInputs
 
-_TRIED: Final = 20
-"""The greatest number of candidates that are tried for a label."""
-_LONGEST_LINE: Final = 2_000
-"""Characters of the longest line that pages suggest."""
+_TRIED: Final = 20  # the greatest number of candidates that are tried for a label
+_LONGEST_LINE: Final = 2_000  # characters of the longest line that pages suggest
 _CSV_CELL: Final = r'(?:^|(?<={0}))("(?:[^"]|"")*"|[^"{0}]*)(?={0}|$)'
 """A cell of a line, as it is written, for one of these separators."""
 _SEPARATORS: Final = ",;\t"

@@ -9,12 +9,10 @@ from functools import cache, lru_cache
 from types import UnionType
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
-_CLOSE: Final = 0.7
-"""The least similarity (of difflib) at which a known name is suggested for an unknown one."""
+_CLOSE: Final = 0.7  # the least similarity (of difflib) at which a known name is suggested for an unknown one
 _SHORT: Final = 4
 """The greatest length of words that, if they differ in one letter, are more often two words than a misspelling."""
-_MIDDLE: Final = 6
-"""The same for words that differ in two letters."""
+_MIDDLE: Final = 6  # the same for words that differ in two letters
 _hints: Final[Callable[[Any], dict[str, Any]]] = cache(get_type_hints)  # of few classes, for many wrong keys
 
 

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-_PREFIX: Final = "t-"
-"""The prefix of every id, so that no text can use the id of a part of the page."""
+_PREFIX: Final = "t-"  # the prefix of every id, so that no text can use the id of a part of the page
 _ALIGN: Final = {"text-align:right": "al-r", "text-align:center": "al-c", "text-align:left": "al-l"}
 _NOT_ANCHOR = re.compile(r"[^\w\- ]")
 
@@ -84,11 +83,9 @@ def parse(text: str, *, anchored: bool) -> list[Token]:
 Gone: TypeAlias = Mapping[int, Sequence[str]]
 """Removed lines by the index (from 0) of the line that followed them."""
 
-_CODE: Final = frozenset({"fence", "code_block"})
-"""Types of blocks of code: they mark and strike their own lines."""
+_CODE: Final = frozenset({"fence", "code_block"})  # Types of blocks of code: they mark and strike their own lines
 
-_STRUCK: Final = "struck"
-"""Type of sitegen's own tokens, whose content is written unchanged."""
+_STRUCK: Final = "struck"  # Type of sitegen's own tokens, whose content is written unchanged
 
 _MARKED: Final = frozenset({"paragraph_open", "list_item_open", "heading_open", "tr_open", "hr"})
 _BLOCKS: Final = _CODE | _MARKED

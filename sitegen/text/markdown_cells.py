@@ -12,8 +12,7 @@ from sitegen.text.values import MINUS, NO_CHANGE, metric_text
 NIL: Final = "—"
 """The text for an undefined value."""
 
-_LONGEST_NAME: Final = 200
-"""The greatest length of a name, in characters."""
+_LONGEST_NAME: Final = 200  # the greatest length of a name, in characters
 
 ROUNDING: Final = 1e-9
 """Changes below this are rounding errors of sums."""

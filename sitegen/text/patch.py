@@ -351,8 +351,7 @@ LEAST: Final = 0.45
 MOST_PAIRS: Final = 2_500
 """The greatest product of removed and added lines that are compared; above it a passage counts as rewritten."""
 
-_COMPARED: Final = 500
-"""The most characters of a line that are compared."""
+_COMPARED: Final = 500  # the most characters of a line that are compared
 
 
 def pair(removed: Sequence[str], added: Sequence[str]) -> list[tuple[int | None, int | None, bool]]:

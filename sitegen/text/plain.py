@@ -121,8 +121,7 @@ def web_address(url: str) -> str | None:
 
 DATE: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_DAYS: Final = 4_096
-"""Number of times whose day is remembered."""
+_DAYS: Final = 4_096  # number of times whose day is remembered
 
 
 @lru_cache(maxsize=_DAYS)

@@ -37,8 +37,7 @@ _WORD: Final = r"[A-Za-z0-9]"
 _HEX: Final = r"[0-9a-f]"
 _URL: Final = r"[\w-]"
 _UUID: Final = rf"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
-_OVER: Final = r"(?![A-Za-z0-9])"
-"""The end of a token."""
+_OVER: Final = r"(?![A-Za-z0-9])"  # the end of a token
 _MIXED: Final = r"(?=[\w-]*\d)(?=[\w-]*[A-Z])[\w-]"
 """Characters that include a digit and a capital letter, for heads that words with hyphens could follow."""
 
@@ -232,13 +231,11 @@ _FORMS: Final = (*_MODELS, *_TRACING, *_CLOUDS, *_CODE, *_TALK, *_TRADE, *_EVERY
 _INLINE: Final = re.compile(r"</?(?:a|abbr|b|code|del|em|i|ins|kbd|mark|s|small|span|strong|sub|sup|u|wbr)\b[^<>]*>")
 """Tags that do not divide words; all others do."""
 _TAG: Final = re.compile(r"<[^<>]*>")
-_BEFORE: Final = 300
-"""The most characters before a head that may belong to the secret."""
+_BEFORE: Final = 300  # the most characters before a head that may belong to the secret
 _ESCAPE: Final = re.compile(r"(?:\\[nrtbf]|\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2})\Z")
 """An escape sequence: a word can begin after it, although it ends with a letter or a digit."""
 _LINE_END: Final = re.compile(r"(?:\\[nr]|\s)+")
-_DISTINCT: Final = 3
-"""The least number of different characters in a secret; ``xxxxxxxx`` is a placeholder."""
+_DISTINCT: Final = 3  # the least number of different characters in a secret; ``xxxxxxxx`` is a placeholder
 
 
 Secret: TypeAlias = tuple[int, str]

@@ -111,8 +111,7 @@ SMALL: Final = 0.0005
 """Numbers below this would be written as zero with three digits."""
 
 LARGE: Final = 100.0  # from this number on, fewer digits are written
-_VAST: Final = 1e12
-"""The number from which one digit after the point, or only the first digits, are enough."""
+_VAST: Final = 1e12  # the number from which one digit after the point, or only the first digits, are enough
 
 
 def metric_text(value: float, unit: str = "") -> str:

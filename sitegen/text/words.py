@@ -20,8 +20,7 @@ start and end count as equal."""
 MOST_PAIRS: Final = 3_000
 """The greatest number of pairs of equal tokens that are matched, because difflib takes time for each pair."""
 
-_ISLAND: Final = 4
-"""The most characters of equal text that may be merged into the surrounding changes."""
+_ISLAND: Final = 4  # the most characters of equal text that may be merged into the surrounding changes
 
 _TOKEN = re.compile(r"[^\W_]+(?:[_.\-/'’][^\W_]+)*|\s+|.", re.DOTALL)
 _SHORT_TOKENS = 3  # tokens of a side
@@ -162,8 +161,7 @@ def _append(spans: list[WordSpan], text: str, changed: bool) -> None:
             spans.append(WordSpan(piece, is_changed))
 
 
-_AROUND: Final = 60
-"""The number of characters that are shown on each side of a quote, cut between words."""
+_AROUND: Final = 60  # the number of characters that are shown on each side of a quote, cut between words
 
 
 class QuotedPassage(NamedTuple):

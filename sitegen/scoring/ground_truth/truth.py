@@ -153,10 +153,8 @@ def mapped_path(label: str, mapping: FieldMapping) -> str | None:
     return mapping.csv_to_json.get(label) or (label if is_plain_path(label) else None)
 
 
-_NAMED: Final = 40
-"""Number of columns that a finding names."""
-_LONGEST_NAME: Final = 200
-"""Characters of the longest name of a column that a finding maps."""
+_NAMED: Final = 40  # number of columns that a finding names
+_LONGEST_NAME: Final = 200  # characters of the longest name of a column that a finding maps
 COLUMNS: Final = "Map them in csv_to_json"
 """How columns are mapped."""
 

@@ -42,8 +42,7 @@ Vector: TypeAlias = Sequence[float]
 """The embedding of a text."""
 
 _UNCATEGORISED: Final = "(no category)"
-_ACCEPTED: Final = "accepted"
-"""The key of further accepted answers of a case."""
+_ACCEPTED: Final = "accepted"  # the key of further accepted answers of a case
 
 
 class TestCase(Frozen):

@@ -71,10 +71,8 @@ def _recorded_embedding(value: Value) -> list[float] | None:
     return numbers if all(map(isfinite, numbers)) else None
 
 
-_PATH: Final = "answer"
-"""The field path of an answer to a case without a category."""
-_GRADE: Final = "quality"
-"""The judge of the quality of an answer; 0 to 1 for the grades 1 to 5."""
+_PATH: Final = "answer"  # the field path of an answer to a case without a category
+_GRADE: Final = "quality"  # the judge of the quality of an answer; 0 to 1 for the grades 1 to 5
 _TEXTS: Final = "give test cases an expected text."
 
 METRICS: Final = (
