@@ -153,6 +153,10 @@ class Price(ConfigTable):
     output: float
 
 
+_MOST_AT_ONCE: Final = 100
+"""The most concurrent calls; the API would reject further ones, which would have to be repeated."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Llm(ConfigTable):
     """How ``respond`` and ``judge`` call a model. A build never calls one."""
@@ -172,6 +176,15 @@ class Llm(ConfigTable):
     """Seconds for one attempt."""
     prices: dict[str, Price] = field(default_factory=dict)
     """Prices by the model's name here or in the API. Without a price, no cost is recorded."""
+
+    def misfits(self) -> Iterator[tuple[str, str]]:
+        """Yield each key whose value no API accepts, and what to do."""
+        least = {"max_tokens": 1, "concurrency": 1, "max_retries": 0, "timeout": 0.001}
+        yield from (
+            (name, f"Give {bound} or more.") for name, bound in least.items() if not getattr(self, name) >= bound
+        )
+        if self.concurrency > _MOST_AT_ONCE:
+            yield "concurrency", f"Give {_MOST_AT_ONCE} or less."
 
 
 @dataclass(frozen=True, kw_only=True)

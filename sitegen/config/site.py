@@ -169,6 +169,8 @@ def _wrong_values(site: SiteConfig) -> Iterator[tuple[Location, str, str]]:
         elif revision.startswith("-") or not revision.isprintable() or not revision:
             message = f"{key_path(('baselines', name))} is {describe(revision)}, which cannot be a revision."
             yield ("baselines", name), message, "Write a tag, a branch or the id of a commit."
+    for key, fix in site.llm.misfits():
+        yield ("llm", key), f"llm.{key} is {describe(getattr(site.llm, key))}.", fix
     # A slash at the start of a glob is the project's root.
     paths: list[tuple[Location, str, str]] = [(("evals_dir",), site.evals_dir, site.evals_dir)]
     paths += [(("mapping", at), path, path) for at, path in enumerate(site.mapping)]

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from anthropic import APIError
 
 KEY: Final = "ANTHROPIC_API_KEY"
-_MOST_AT_ONCE: Final = 100
-"""The most concurrent calls; the API would reject further ones, which would have to be repeated."""
-
 _LONGEST_ERROR: Final = 300  # characters
 _HOPELESS: Final = (401, 403, 404)
 """Statuses for a wrong key, a missing permission or an unknown model: every other call would fail likewise."""
@@ -46,12 +43,8 @@ class CallSettings(Llm):
 
     def check(self) -> None:
         """Raise ConfigurationError for settings that no API accepts, or that would send the key unencrypted."""
-        least = {"max_tokens": 1, "concurrency": 1, "max_retries": 0, "timeout": 0.001}
-        for name, bound in least.items():
-            if not getattr(self, name) >= bound:
-                raise ConfigurationError(f"llm.{name} is {getattr(self, name)}.", fix=f"Give {bound} or more.")
-        if self.concurrency > _MOST_AT_ONCE:
-            raise ConfigurationError(f"llm.concurrency is {self.concurrency}.", fix=f"Give {_MOST_AT_ONCE} or less.")
+        for name, fix in self.misfits():
+            raise ConfigurationError(f"llm.{name} is {getattr(self, name)}.", fix=fix)
         if not self.model.strip():
             raise ConfigurationError("llm.model is empty.", fix="Name a model.")
         if self.base_url is not None:
