@@ -15,7 +15,7 @@ from typing import Any, Final
 from sitegen.config.models import ConfigTable, EvalConfig
 from sitegen.data_files.reading import Location, UnreadableError, parse_json
 from sitegen.errors import ConfigurationError
-from sitegen.model.outcomes import Value
+from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed, Problem
 from sitegen.text.keys import key_path, keys_at, nearest
 
@@ -150,6 +150,8 @@ def describe(value: Any) -> str:
     """Describe a value in a message, by its type and its beginning."""
     names = {dict: "a mapping", list: "a list", str: "text", bool: "a truth value", int: "a number", float: "a number"}
     value = float(value) if isinstance(value, Decimal) else value
+    if isinstance(value, Unusable):
+        return f"{value.reason} ({value.literal[:60]})"
     kind = "empty" if value is None else names.get(type(value), type(value).__name__)
     if value is None or isinstance(value, dict | list):
         return kind

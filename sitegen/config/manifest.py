@@ -47,9 +47,8 @@ def read_manifest(content: bytes, evals_dir: str) -> Parsed[Manifest | None]:
 
     A wrong value is an error; one that is only shown, or an unknown key, is a warning.
     """
-    repeated: dict[Location, int] = {}
     try:
-        root, lines = read_configuring_yaml(content, repeated)
+        root, lines, repeated = read_configuring_yaml(content)
     except UnreadableError as error:
         return Parsed(None, (unreadable("The manifest", error),))
     if root is None:
@@ -272,7 +271,7 @@ def project_evaluation(search: Search) -> Parsed[EvaluationConfig | None]:
     if content is None:
         return Parsed(None)
     try:
-        root, lines = read_configuring_yaml(content)
+        root, lines, _ = read_configuring_yaml(content)
     except UnreadableError as error:
         return Parsed(None, (unreadable("The configuration", error),))
     if not isinstance(root, dict | None):
@@ -320,7 +319,7 @@ def read_named(eval_id: str, content: bytes, path: str) -> Parsed[EvalConfig | E
     Raises ConfigurationError if the file cannot be read, or if no key is known.
     """
     try:
-        root, lines = read_configuring_yaml(content)
+        root, lines, _ = read_configuring_yaml(content)
     except UnreadableError as error:
         raise error_of(unreadable("The file", error).in_file(path)) from None
     keys = [str(key) for key in root] if isinstance(root, dict) else []

@@ -31,7 +31,7 @@ def read_notes(content: bytes) -> Parsed[Notes]:
     if not content.strip():
         return Parsed(())  # as a rule: YAML takes time to import
     try:
-        root, lines = read_configuring_yaml(content)
+        root, lines, _ = read_configuring_yaml(content)
     except UnreadableError as error:
         return Parsed((), (unreadable("The file of notes", error),))
     if not isinstance(root, list | None):

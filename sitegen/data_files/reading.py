@@ -7,6 +7,7 @@ import csv
 import decimal
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
@@ -34,6 +35,10 @@ MAX_CONFIGURING_BYTES: Final = 1_000_000
 
 DUPLICATE_KEY: Final = "A key occurs twice in one object; the last one counts"
 """The message of the readers of JSON and YAML; the key itself is the value of the finding."""
+
+UNUSABLE: Final = "A value is {}, which nothing can be compared with"
+"""The message about a number that nothing can be compared with."""
+FINITE: Final = "Write a finite number, or null."
 
 MAX_DIGITS: Final = 400
 """The greatest length of a number's literal, and of its part before or after the decimal point, that is read."""
@@ -143,8 +148,8 @@ def constant(literal: str) -> Unusable:
 def read_json(content: bytes) -> Parsed[Value]:
     """Parse one JSON value. Raises UnreadableError, never anything else.
 
-    A byte order mark is accepted. Of duplicate keys the last wins, and each is reported. NaN, Infinity, numbers beyond
-    every range and texts with lone surrogates become ``Unusable`` in their place.
+    A byte order mark is accepted. Of duplicate keys the last wins. NaN, Infinity, numbers beyond
+    every range and texts with lone surrogates become ``Unusable`` in their place; each is reported with its line.
     """
     return parse_json(text_of(content))
 
@@ -172,13 +177,12 @@ def parse_json(text: str, line: int = 1) -> Parsed[Value]:
     """Parse a text whose first line is ``line`` of its file. Raises UnreadableError."""
     if not text.strip():
         raise UnreadableError("it is empty", "Write a JSON object.", line)
-    duplicates: list[str] = []
+    odd: list[Value] = []
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(items)
         if len(members) != len(items):
-            counts = Counter(key for key, _ in items)
-            duplicates.extend(key for key, number in counts.items() if number > 1 and key not in duplicates)
+            odd.append(members)
         return members
 
     try:
@@ -196,16 +200,61 @@ def parse_json(text: str, line: int = 1) -> Parsed[Value]:
         raise too_deep(line) from None
     if text.count("{") + text.count("[") > MAX_DEPTH:
         check_depth(value)
-    halves = False
     if "\\" in text and ("\\ud" in text or "\\uD" in text):  # two longer searches take a tenth of the parsing
         usable = _without_surrogates(value)
-        halves, value = usable != value, usable
-        duplicates = [_escaped(key) for key in duplicates]
-    findings = tuple(Finding("warning", DUPLICATE_KEY, "Remove one.", value=repr(key[:80])) for key in duplicates[:20])
-    if halves:
-        fix = "Write its characters whole: a text was probably cut in the middle of one."
-        findings += (Finding("warning", f"A text has {HALF}, which is no character", fix),)
-    return Parsed(value, findings)
+        odd += [usable] * (usable != value)
+        value = usable
+    is_odd: object = odd or "NaN" in text or "Infinity" in text or _EXPONENT.search(text)
+    half = MAX_DIGITS // 2  # a longer number has so many digits from a multiple of it on
+    is_odd = is_odd or any(text[at : at + half].isdigit() for at in range(0, len(text), half))
+    return Parsed(value, tuple(oddities(text, line)) if is_odd else ())
+
+
+_EXPONENT: Final = re.compile(r"[eE][-+]?\d{3}")  # is found in every literal whose exponent is beyond ``MAX_DIGITS``
+_TOKEN: Final = re.compile(
+    r'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|([{}])|-?(?:\d++(?:\.\d++)?+(?:[eE][-+]?\d++)?+|Infinity)|NaN'
+)
+"""A text, with the colon after a key; a brace; or a number."""
+MAX_ODDITIES: Final = 20
+"""The most findings about single keys and values of one file."""
+
+
+def oddities(text: str, line: int = 1) -> list[Finding]:
+    """Return a finding for each key, text and number of valid JSON that does not count as it is written.
+
+    ``line``: that of the beginning. The search takes as long as parsing.
+    """
+    findings: list[Finding] = []
+    at, keys = 0, list[set[str]]()
+    for token in _TOKEN.finditer(text):
+        spelled, is_key, brace = token.groups()
+        found: tuple[str, str, str] | None = None
+        if brace == "{":
+            keys.append(set())
+        elif brace:
+            keys.pop()
+        elif spelled is None:
+            literal = token[0]
+            read = constant if literal[-1] in "yN" else integer if literal[1:].isdigit() else fraction
+            if isinstance(number := read(literal), Unusable):
+                found = UNUSABLE.format(number.reason), FINITE, number.literal
+        else:
+            name = json.loads(f'"{spelled}"') if "\\" in spelled else spelled
+            if (shown := _escaped(name)) != name:
+                fix = "Write its characters whole: a text was probably cut in the middle of one."
+                found = f"A text has {HALF}, which is no character", fix, ""
+            if is_key and shown in keys[-1]:
+                found = DUPLICATE_KEY, "Remove one.", repr(shown[:80])
+            if is_key:
+                keys[-1].add(shown)
+        if found:
+            at, line = token.start(), line + text.count("\n", at, token.start())
+            finding = Finding("warning", found[0], found[1], line=line, value=found[2])
+            if finding not in findings[-1:]:
+                findings.append(finding)
+            if len(findings) >= MAX_ODDITIES:
+                break
+    return findings
 
 
 def each_line(content: bytes) -> Iterator[tuple[int, Parsed[Value] | UnreadableError]]:
@@ -233,7 +282,7 @@ def json_lines(content: bytes, findings: list[Finding], fix: str, of: str = "") 
         if isinstance(parsed, UnreadableError):
             findings.append(replace(parsed.finding(f"Line {number}{of}"), fix=fix, line=number))
         else:
-            findings += (replace(finding, line=number) for finding in parsed.findings)
+            findings += parsed.findings
             yield number, parsed.value
 
 

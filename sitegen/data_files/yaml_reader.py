@@ -17,10 +17,13 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from sitegen.data_files.reading import (
     DUPLICATE_KEY,
+    FINITE,
     LINES,
     MAX_CONFIGURING_BYTES,
     MAX_DEPTH,
     MAX_DIGITS,
+    MAX_ODDITIES,
+    UNUSABLE,
     Location,
     UnreadableError,
     check_depth,
@@ -32,13 +35,12 @@ from sitegen.data_files.reading import (
     text_of,
     too_deep,
 )
-from sitegen.model.outcomes import Value
+from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed
 
 _MAX_NODES: Final = 2_000_000
 """Largest number of keys and values of a file; an alias counts as all values that it stands for."""
 _MAX_CONFIGURING_NODES: Final = 200_000  # largest number of keys and values of a configuration
-_MAX_DUPLICATES: Final = 20  # findings
 _INTEGER: Final = r"-?(0|[1-9][0-9]*)"
 _FRACTION: Final = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?"
 _CONSTANTS: Final = {"null": None, "~": None, "": None, "true": True, "false": False}
@@ -49,7 +51,6 @@ _BEYOND_NESTING: Final = "exceeded maximum nesting depth"
 """The message of libyaml 0.2.6 about more than a thousand levels; earlier versions have no such bound."""
 _QUOTED: Final = ("'", '"', "|", ">")
 _TEXT: Final = "tag:yaml.org,2002:str"
-_LEVELS_WITH_LINES: Final = 5  # levels
 _T = TypeVar("_T")
 
 KeyLines: TypeAlias = dict[Location, int]
@@ -62,9 +63,13 @@ def read_yaml(content: bytes) -> tuple[tuple[Value, ...], KeyLines, tuple[Findin
     Returns the documents, the lines of the keys of the first one, and the findings.
     """
     text = text_of(content)
-    builder = _ValueBuilder(text)
+    builder = _ValueBuilder(text, _MAX_NODES)
     values = _unreadable_if_invalid(lambda: tuple(builder.documents()))
-    return values, builder.lines, tuple(builder.findings)
+    twice = (
+        Finding("warning", DUPLICATE_KEY, "Remove one.", line=line, value=repr(str(path[-1])[:80]))
+        for path, line in builder.repeated[:MAX_ODDITIES]
+    )
+    return values, builder.lines, (*twice, *builder.findings)
 
 
 def read_data(ending: str, content: bytes) -> Parsed[Value]:
@@ -87,24 +92,23 @@ def read_data(ending: str, content: bytes) -> Parsed[Value]:
     return read_json(content)
 
 
-def read_configuring_yaml(content: bytes, repeated: KeyLines | None = None) -> tuple[Any, KeyLines]:
-    """Return the one document as PyYAML's safe loader reads it, and the lines of its keys, five levels deep.
+def read_configuring_yaml(content: bytes) -> tuple[Any, KeyLines, KeyLines]:
+    """Return the one document as PyYAML's safe loader reads it, the lines of its keys, and those of repeated keys.
 
-    Of a key that stands twice in one mapping the last value counts. ``repeated`` receives such keys with the lines of
-    their last places. Raises UnreadableError, never anything else.
+    Of a key that stands twice in one mapping the last value counts. Raises UnreadableError, never anything else.
     """
     if len(content) > MAX_CONFIGURING_BYTES:
         raise UnreadableError(f"it has {len(content):,} bytes", f"Keep it under {MAX_CONFIGURING_BYTES:,} bytes.")
 
-    def load() -> tuple[Any, KeyLines]:
-        for _ in _bounded_events(content, _MAX_CONFIGURING_NODES):
+    def load() -> tuple[Any, KeyLines, KeyLines]:
+        builder = _ValueBuilder(content, _MAX_CONFIGURING_NODES)
+        for _ in builder.documents():
             pass  # the loader builds everything at once, so the bounds have to be checked before
         loader = _configuring_loader()(content)
         try:
             node = loader.get_single_node()
-            if node is None:
-                return None, {}
-            return loader.construct_document(node), _lines_of_keys(node, {} if repeated is None else repeated)
+            root = None if node is None else loader.construct_document(node)
+            return root, builder.lines, dict(builder.repeated)
         finally:
             loader.dispose()
 
@@ -205,14 +209,16 @@ def _bounded_events(source: bytes | str, max_nodes: int) -> Iterator[Any]:
 class _ValueBuilder:
     """Builds values of JSON's types from events."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, source: str | bytes, max_nodes: int) -> None:
         import yaml
 
         self._yaml: Any = yaml
-        self._events = _bounded_events(text, _MAX_NODES)
+        self._events = _bounded_events(source, max_nodes)
         self._anchors: dict[str, Value] = {}
         self._in_first = True
         self.lines: KeyLines = {}
+        self.repeated: list[tuple[Location, int]] = []
+        """Keys that stand twice in one mapping, with the lines of their last places."""
         self.findings: list[Finding] = []
 
     def documents(self) -> Iterator[Value]:
@@ -231,6 +237,9 @@ class _ValueBuilder:
             value = self._items(path)
         else:
             value = _plain_value(event)
+            if isinstance(value, Unusable) and len(self.findings) < MAX_ODDITIES:
+                message, line = UNUSABLE.format(value.reason), event.start_mark.line + 1
+                self.findings.append(Finding("warning", message, FINITE, line=line, value=value.literal))
         if event.anchor is not None:
             self._anchors[event.anchor] = value
         return value
@@ -258,15 +267,11 @@ class _ValueBuilder:
                 for mapping in value if isinstance(value, list) else [value]:
                     merged |= mapping if isinstance(mapping, dict) else {}
                 continue
-            if key in members and len(self.findings) < _MAX_DUPLICATES:
-                line = event.start_mark.line + 1
-                self.findings.append(
-                    Finding(
-                        severity="warning", message=DUPLICATE_KEY, fix="Remove one.", line=line, value=repr(key[:80])
-                    )
-                )
+            line = event.start_mark.line + 1
+            if key in members:
+                self.repeated.append((below, line))
             if self._in_first:
-                self.lines[below] = event.start_mark.line + 1
+                self.lines[below] = line
             members[key] = value
         return {**merged, **members}
 
@@ -283,22 +288,6 @@ def _plain_value(event: Any) -> Value:
     if re.fullmatch(_INTEGER, text):
         return integer(text)
     return fraction(text) if re.fullmatch(_FRACTION, text) else text
-
-
-def _lines_of_keys(node: Any, repeated: KeyLines, path: Location = ()) -> KeyLines:
-    """Return the line of each key and item; for a duplicate key, the line of the first."""
-    lines: KeyLines = {}
-    if node.id == "sequence" and len(path) < _LEVELS_WITH_LINES:
-        for index, value in enumerate(node.value):
-            lines |= {(*path, index): value.start_mark.line + 1, **_lines_of_keys(value, repeated, (*path, index))}
-    if node.id == "mapping" and len(path) < _LEVELS_WITH_LINES:
-        for key, value in node.value:
-            if key.id == "scalar":
-                below = (*path, key.value)
-                repeated |= {below: key.start_mark.line + 1} if below in lines else {}
-                for place, line in {below: key.start_mark.line + 1, **_lines_of_keys(value, repeated, below)}.items():
-                    lines.setdefault(place, line)
-    return lines
 
 
 _MAX_PARTS: Final = 10

@@ -7,6 +7,7 @@ of its evals and of their results.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from posixpath import relpath, splitext
 from typing import Final
 
@@ -196,6 +197,14 @@ class MissingFiles(Frozen):
                 path=f"{place}/{without[0]}",
                 eval_id=entry.id,
             )
+        numbers = {iteration_number(name) or 0 for name in iterations}
+        gone = sorted((iteration_number(label) or 0, label) for label in scored)
+        if deleted := [label for number, label in gone if number > max(numbers, default=inf)]:
+            message = f"{first_names(deleted)} of {entry.id!r} {'was' if len(deleted) == 1 else 'were'} deleted, "
+            message += "and what is left counts as the newest output."
+            path = f"{place}/{deleted[-1]}"
+            fix = f"Nothing has to be done if that was meant; git log -1 -- {path} names the commit that did it."
+            yield Problem("note", message, fix, path=path, eval_id=entry.id)
 
     def _holds(self, folder: str, names: Sequence[str], variants: str) -> bool:
         """Whether a folder has a file with one of these names, or that of a variant."""

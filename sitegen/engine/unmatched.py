@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Final
 
 from msgspec.structs import replace
@@ -22,6 +22,7 @@ from sitegen.history.process import share_processes
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
+from sitegen.scoring.mapping import lines_of
 from sitegen.scoring.mapping_use import UnusedEntry
 from sitegen.scoring.redaction import fits_any
 from sitegen.scoring.usage import all_specs
@@ -178,7 +179,10 @@ def _unused_entries(evals: Evals) -> Iterator[Problem]:
             continue
         unused_elsewhere = [{(entry.key, entry.text) for entry in entries or ()} for entries in rest]
         unused = [entry for entry in first if all((entry.key, entry.text) in entries for entries in unused_elsewhere)]
-        yield from _unused(unused, path, next(iter(unused_by)) if len(unused_by) == 1 else None)
+        problems = [*_unused(unused, path, next(iter(unused_by)) if len(unused_by) == 1 else None)]
+        named = ((entry.key, entry.text) for entry in unused[:_MOST_ENTRIES])
+        lines = lines_of(evals.build.timeline.files.read(path) or b"", named) if problems else ()
+        yield from (replace(problem, line=line) for problem, line in zip_longest(problems, lines))
     for eval_id, use in uses:
         yield from _unused(use.of_settings, evals.build.timeline.layout.manifest_path, eval_id)
 

@@ -18,7 +18,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.reading import TWO_LINES, UnreadableError, json_lines, read_json, split_json
+from sitegen.data_files.reading import TWO_LINES, UnreadableError, json_lines, oddities, read_json, split_json, text_of
 from sitegen.importers.case import ASSERTED, Grader, JudgedCase, JudgedResults, Opinion, grader_name, texts_of
 from sitegen.importers.tool_values import (
     ToolObject,
@@ -257,7 +257,7 @@ def read(content: bytes) -> JudgedResults:
     rows: list[tuple[tuple[int, int], JudgedCase, bool]] = []
     try:
         for found, odd in found_rows:
-            findings += [each for each in odd if each not in findings]
+            findings += () if findings else odd
             if not isinstance(found, dict):
                 continue
             row = _Row(found)
@@ -268,6 +268,8 @@ def read(content: bytes) -> JudgedResults:
     except UnreadableError:
         read_json(content)  # raises an error with the line in the file
         raise
+    if root and findings:  # whose lines are those of parts
+        findings = oddities(text_of(content))
     # promptfoo writes rows as answers arrive, which is a different order in every run.
     rows.reverse()
     rows.sort(key=itemgetter(0), reverse=True)

@@ -175,10 +175,10 @@ def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Val
     root: Value = None
     findings: tuple[Finding, ...] = ()
     if suffix in LINES:
-        lines = [line for line in text_of(content).splitlines() if line.strip()]
-        root, findings = parse_json(lines[-1]) if lines else Parsed(None)
+        lines = text_of(content).rstrip().split("\n")
+        root, findings = parse_json(lines[-1], len(lines))
         if isinstance(root, dict) and "model" in root and len(lines) <= _MOST_MODELS:
-            rows = [parse_json(each).value for each in lines]
+            rows = [parse_json(each).value for each in lines if each.strip()]
             says_when = any(_RUN.match(key) or _TIME.match(str(member)) for key, member in root.items())
             root = rows if _naming_keys(rows) == ("model",) and not says_when else root
     elif suffix == "csv":
@@ -192,7 +192,8 @@ def read_record(path: str, content: bytes) -> Parsed[dict[str, Value] | list[Val
     elif suffix == "js":
         text = text_of(content)
         start = _SCRIPT.match(text)
-        root, findings = parse_json(text[start.end() if start else 0 :].rstrip().rstrip(";"))
+        begin = start.end() if start else 0
+        root, findings = parse_json(text[begin:].rstrip().rstrip(";"), text.count("\n", 0, begin) + 1)
     else:
         root, findings = read_data(suffix, content)
     if not isinstance(root, dict | list):

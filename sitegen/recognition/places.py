@@ -102,7 +102,7 @@ def _stem_of(outputs: str) -> str:
 def _stated_prompts(content: bytes) -> str:
     """Return the prompts of a configuration, as JSON."""
     try:
-        root, _ = read_configuring_yaml(content)
+        root, *_ = read_configuring_yaml(content)
     except UnreadableError:
         return "[]"
     stated: Any = root.get("prompts") if isinstance(root, dict) else None

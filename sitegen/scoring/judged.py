@@ -12,7 +12,7 @@ from posixpath import basename, dirname, normpath, splitext
 from typing import Final
 
 from sitegen.config.models import files_of
-from sitegen.data_files.reading import UnreadableError, read_json
+from sitegen.data_files.reading import FINITE, UnreadableError, read_json
 from sitegen.importers import ANSWER, INDEX, read_results
 from sitegen.importers.case import BASELINES, BETWEEN, JudgedCase, Opinion, with_documents
 from sitegen.importers.columns import read_settings
@@ -151,7 +151,8 @@ def _score(inputs: ScoringInputs) -> Result:
             if named.output_at and not named.output:  # among the outputs are no files of another run
                 named = replace(named, output=text(beside.get(normpath(f"{run}/{named.output_at}"))))
             cases.append(named)
-        findings += [replace(finding, file=named_file) for finding in results.findings]
+        # A score that is no number is reported with its case; tools write such numbers elsewhere too.
+        findings += [replace(each, file=named_file) for each in results.findings if each.fix != FINITE]
         del file, content, results  # which take much memory if a file has hundreds of thousands of answers
     remark = Finding("warning", "Feedback names no run that has a grading", "Name it by the folders of its grading.")
     findings += [replace(remark, value=said[:_NOTE], file=path) for said, path in sorted(unread.items())]
@@ -176,7 +177,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=70,
+    version=71,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",

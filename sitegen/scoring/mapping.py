@@ -1,5 +1,7 @@
 """The types of a field mapping, and its reading: errors are reported, and the rest is used."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final, Literal, TypeAlias
@@ -8,8 +10,8 @@ from msgspec.structs import replace
 
 from sitegen.config.findings import ANSWERED_IN, OWN_METRICS, adapter_of, finding_of, settings_finding, valid_part
 from sitegen.config.models import ConfigTable, GroundTruthFormat
-from sitegen.data_files.reading import Location, UnreadableError, read_json
-from sitegen.data_files.yaml_reader import read_yaml
+from sitegen.data_files.reading import FINITE, Location, UnreadableError, read_json
+from sitegen.data_files.yaml_reader import KeyLines, read_yaml
 from sitegen.model.metrics import Convention
 from sitegen.model.problems import Finding, Parsed
 from sitegen.text.keys import key_path, keys_at, nearest
@@ -170,6 +172,19 @@ def read_mapping(content: bytes | None, settings: str, kept: Parsed[Mapping] | N
     return _known[key]
 
 
+def lines_of(content: bytes, entries: Iterable[tuple[str, str]]) -> Iterator[int | None]:
+    """Yield the line of each entry of a mapping file, else that of the key that it is below; None without that."""
+    lines: KeyLines = {}
+    with suppress(UnreadableError):
+        _, lines, _ = read_yaml(content)
+    by_key, rows = {".".join(map(str, at)): line for at, line in lines.items()}, content.split(b"\n")
+    for key, text in entries:
+        start = by_key.get(key) or by_key.get(_OTHER_NAME_OF_IGNORE if key == "ignore" else "", 0)
+        below = (number for number, row in enumerate(rows[start - 1 :], start) if text.encode(errors="replace") in row)
+        named = by_key.get(f"{key}.{text}") or by_key.get(f"{key}.{text.partition(': ')[0]}")
+        yield (named or next(below, start)) if start else None
+
+
 def _read(content: bytes | None, settings: str) -> Parsed[Mapping]:
     findings: list[Finding] = []
     written: Any = None
@@ -178,7 +193,7 @@ def _read(content: bytes | None, settings: str) -> Parsed[Mapping]:
         if content is not None:
             values, lines, odd = read_yaml(content)
             written = next(iter(values), None)
-            findings += (replace(finding, about="mapping") for finding in odd)
+            findings += (replace(finding, about="mapping") for finding in odd if finding.fix != FINITE)  # a misfit
     except UnreadableError as error:
         message = f"The mapping cannot be read: {error.message}"
         findings.append(Finding("error", message, error.fix, line=error.line, about="mapping"))

@@ -153,7 +153,8 @@ class ReadOutput:
             # A single document belongs to the single expected one, whatever its name.
             self._add(stem or ("" if self._is_lone else _named(value, 1, self._key)[0]), value)
         else:
-            raise UnreadableError("its root is not an object", "Write one JSON object.")
+            what = "it is null" if value is None else "its root is not an object"
+            raise UnreadableError(what, "Write one JSON object.", 1)
 
     def _rows(self, suffix: str, content: bytes) -> Iterator[tuple[Value, int | None]]:
         """Yield the documents of a file that has one in each row, with their lines if these are known."""

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from msgspec.structs import replace
 
 from sitegen.config.findings import read_keys, settings_finding
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import FINITE, UnreadableError
 from sitegen.importers.case import document_of
 from sitegen.importers.recorded_layouts import (
     RecordedNumber,
@@ -172,6 +172,8 @@ def _score(inputs: ScoringInputs) -> Result:
     settings, remarks = read_recorded_settings(inputs.settings)
     findings = list(remarks)
     runs, judges = _runs(inputs, settings, findings)
+    no_number = next((each.line for each in findings if each.fix == FINITE), None)  # of any number, followed or not
+    findings = [each for each in findings if each.fix != FINITE]
     numbers = {name: number for _, _, of_run in reversed(runs) for name, number in of_run.items()}
     if len(runs) > 1:  # a number of several models is their mean, and each model has its own
         means = {name: mean(of_run[name].value for _, _, of_run in runs if name in of_run) for name in numbers}
@@ -189,7 +191,7 @@ def _score(inputs: ScoringInputs) -> Result:
     undefined = [line(number.name, _LABEL) for number in followed if number.value is None and number is not missing]
     if undefined:
         message = f"{len(undefined)} of the numbers are NaN, infinite or beyond every range, first {undefined[0]!r}"
-        findings.append(Finding("warning", message, "Let the run write numbers."))
+        findings.append(Finding("warning", message, "Let the run write numbers.", line=no_number))
     if left_out:
         message = f"The file holds {left_out + MOST:,} numbers, of which the first {MOST} are followed"
         findings.append(Finding("note", message, "Choose with 'metrics' of the eval's settings."))
@@ -255,7 +257,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="recorded",
-    version=18,
+    version=19,
     metrics=(),
     nouns=Nouns(
         attribute="number",

@@ -9,10 +9,11 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar
 
+from sitegen.config.findings import settings_finding
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Finding, Parsed
-from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, read_mapping
+from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, lines_of, read_mapping
 from sitegen.scoring.paths import ANY, KEYS, PathError, PathStep, Pattern, ValuePlace, parse_path, path_text, pattern
 from sitegen.scoring.schema_types import SchemaRules, read_schema
 from sitegen.scoring.scorer import ScoringInputs
@@ -96,7 +97,8 @@ class FieldRules:
             false_words=frozenset({"false", "0", *map(normalise, mapping.false_values)}) - true_words,
         )
         self.empty = self.words.empty
-        self.findings: list[Finding] = []
+        self.misfits: list[tuple[str, str, str, str]] = []
+        """What is wrong with an entry of the mapping, what to do, the key that it is below, and the entry."""
         self._types = _PatternTable(
             self._compiled(("field_types", text, kind) for kind, texts in mapping.field_types.items() for text in texts)
         )
@@ -225,7 +227,7 @@ class FieldRules:
             try:
                 compiled.append((pattern(text), value))
             except PathError as error:
-                self._add_finding(f"In {key!r}: {error}", "Write a path such as 'walls[*].area'.")
+                self.misfits.append((f"In {key!r}: {error}", "Write a path such as 'walls[*].area'.", key, text))
         return compiled
 
     def _check(self) -> None:
@@ -233,18 +235,16 @@ class FieldRules:
         mapping = self.mapping
         for name in mapping.tolerance_categories:
             if name not in mapping.tolerances:
-                fix = f"Add {name!r} below 'tolerances'."
-                self._add_finding(f"The tolerance category {name!r} has no tolerance", fix)
+                fix, what = f"Add {name!r} below 'tolerances'.", f"The tolerance category {name!r} has no tolerance"
+                self.misfits.append((what, fix, "tolerance_categories", name))
         for path, pairing in mapping.lists.items():
             if pairing.threshold is not None and not 0 <= pairing.threshold <= 1:
-                self._add_finding(f"The threshold of {path!r} lies outside 0..1", "Give a share such as 0.8.")
+                what = f"The threshold of {path!r} lies outside 0..1"
+                self.misfits.append((what, "Give a share such as 0.8.", f"lists.{path}", "threshold"))
             for keys in (pairing.match_fields or (), pairing.score_fields or ()):
                 if len(_keys(keys)) < len(keys):
-                    fix = "Write a key such as 'price'."
-                    self._add_finding(f"The list {path!r} names a key that cannot be read", fix)
-
-    def _add_finding(self, message: str, fix: str) -> None:
-        self.findings.append(Finding(severity="error", message=message, fix=fix, about="mapping"))
+                    what = f"The list {path!r} names a key that cannot be read"
+                    self.misfits.append((what, "Write a key such as 'price'.", "lists", path))
 
 
 def _merged(settings: Any, layers: Sequence[Any]) -> Any:
@@ -278,4 +278,9 @@ def compile_rules(mapping: bytes | None, settings: str, schema: bytes | None = N
     read, findings = read_mapping(mapping, settings)
     read_types = read_schema(schema)
     rules = FieldRules(read, read_types)
-    return Parsed(rules, (*findings, *read_types.findings, *rules.findings))
+    lines = lines_of(mapping or b"", (misfit[2:] for misfit in rules.misfits)) if rules.misfits else ()
+    of_rules = (
+        Finding("error", what, fix, line=line, about="mapping") if line else settings_finding(what, fix, key)
+        for (what, fix, key, _), line in zip(rules.misfits, lines, strict=True)
+    )
+    return Parsed(rules, (*findings, *read_types.findings, *of_rules))

@@ -59,7 +59,7 @@ def test_what_fits_nothing_is_the_problem_of_the_table(problems, rows):
     wanted = [tuple(row[name] for name in STATED) for row in rows if row["severity"]]
     found = [
         (each.severity, each.message, each.fix, each.path or "", each.eval_id or "", str(each.line or ""))
-        for each in problems(json.loads(rows[0]["files"]))
+        for each in problems(*json.loads(f"[{rows[0]['files']}]"))
     ]
     assert len(found) == len(wanted)
     for each, stated in zip(found, wanted, strict=True):
