@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final, TypeVar
 
 from msgspec.structs import replace
@@ -78,7 +79,7 @@ def attempt(
 
 
 def _place(error: Exception) -> str:
-    """Return the innermost function of sitegen in the traceback.
+    """Return the innermost function of sitegen, or line of a template, in the traceback.
 
     Nothing else of an exception is the same in every build: messages can hold addresses and hidden values, and the
     depth of a recursion depends on its caller.
@@ -86,8 +87,10 @@ def _place(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return ""
     place = ""
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        module = str(frame.f_globals.get("__name__"))
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        module = str(frame.f_globals.get("__name__"))  # of a template: its file
         if module.partition(".")[0] == _PACKAGE:
             place = f" in {module}.{frame.f_code.co_qualname}"
+        elif module.endswith(".html"):
+            place = f" in line {line} of {'/'.join(Path(module).parts[-2:])}"
     return place

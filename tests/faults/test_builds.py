@@ -13,17 +13,13 @@ import pytest
 from sitegen.engine.built_site import Site
 from sitegen.errors import Notice
 from tests.gitrepo import GitRepo
-from tests.names import MAPPING, TRUTH, output
+from tests.names import TRUTH, names_project, output
 from tests.sites import build_site, clone_bare, content, differences, differs_from_cold, run, start
 
 
 @pytest.fixture
 def small(tmp_path: Path) -> GitRepo:
-    repo = GitRepo(tmp_path / "project")
-    repo.commit({"CLAUDE.md": "# Rules\n\nRead well.\n", "evals/field_mapping.yaml": MAPPING})
-    repo.commit({"evals/names/ground_truth.csv": TRUTH, "evals/names/extracted.json": output(3)})
-    repo.commit({"CLAUDE.md": "# Rules\n\nRead well, twice.\n", "evals/names/extracted.json": output(1)})
-    return repo
+    return names_project(tmp_path / "project", 3, 1)
 
 
 class Shorter(NamedTuple):

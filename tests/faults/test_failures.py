@@ -6,12 +6,14 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import pytest
 
 from sitegen.commands.build import command
-from sitegen.engine.failures import FIX
+from sitegen.engine.failures import FIX, attempt
 from sitegen.errors import ConfigurationError, MissingObjectsError
 from sitegen.history.repository_place import SAFE
+from sitegen.model.problems import Problem
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from tests.gitrepo import LFS_POINTER, GitRepo
@@ -145,7 +147,7 @@ def test_a_commit_or_a_page_that_fails_is_a_problem_and_everything_else_is_built
     out, fine = tmp_path / "public", tmp_path / "fine"
     with monkeypatch.context() as patched:
         commit = "sitegen.engine.commits._listed_page"
-        failing(patched, commit, RecursionError(), lambda _, __, view, **___: view.commit.sha == sha)
+        failing(patched, commit, RecursionError(), lambda _, view, **__: view.commit.sha == sha)
         failing(patched, "sitegen.engine.site.regressions_page", TypeError())
         failing(patched, "sitegen.engine.site.summary_file", AssertionError())
         assert build_site(project.path, out, jobs=1).failed == 3
@@ -158,6 +160,15 @@ def test_a_commit_or_a_page_that_fails_is_a_problem_and_everything_else_is_built
     build_site(project.path, out, jobs=1)
     build_site(project.path, fine, jobs=1)
     assert differences(out, fine) == []
+
+
+def test_a_template_that_fails_is_named_with_its_line(tmp_path):
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/note.html").write_text("one\n{{ missing.name }}")
+    template = jinja2.Environment(loader=jinja2.FileSystemLoader(tmp_path)).get_template("pages/note.html")
+    problem = attempt("the page note.html", template.render)
+    assert isinstance(problem, Problem)
+    assert problem.message.endswith("UndefinedError in line 2 of pages/note.html.")
 
 
 @pytest.mark.parametrize("error", [ConfigurationError("no"), MemoryError(), KeyboardInterrupt(), OSError(28, "full")])

@@ -13,18 +13,14 @@ from sitegen.engine.pool import pool_for
 from sitegen.errors import Notice, OutputFolderError, SitegenError, WorkerError
 from sitegen.history.cache_folder import cache_folder
 from tests.gitrepo import GitRepo
-from tests.names import MAPPING, TRUTH, output
+from tests.names import names_project, output
 from tests.sites import build_site, content, differences, differs_from_cold, run
 
 
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitRepo:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-    repo = GitRepo(tmp_path / "project")
-    repo.commit({"CLAUDE.md": "# Rules\n", "evals/field_mapping.yaml": MAPPING})
-    repo.commit({"evals/names/ground_truth.csv": TRUTH, "evals/names/extracted.json": output(3)})
-    repo.checkout()
-    return repo
+    return names_project(tmp_path / "project", 3)
 
 
 def test_a_memo_of_this_user_is_used_again(small):
@@ -210,10 +206,7 @@ def test_a_time_that_sqlite_cannot_store_is_a_time_like_any_other(small, tmp_pat
 
 def test_folders_whose_names_are_not_utf_8_have_projects_sites_and_memos(tmp_path):
     odd = tmp_path / os.fsdecode(b"\xff")
-    repo = GitRepo(odd / "project")
-    repo.commit({"CLAUDE.md": "# Rules\n", "evals/field_mapping.yaml": MAPPING})
-    repo.commit({"evals/names/ground_truth.csv": TRUTH, "evals/names/extracted.json": output(3)})
-    repo.checkout()
+    repo = names_project(odd / "project", 3)
     for command in (
         ["build"],
         ["build"],

@@ -39,6 +39,15 @@ def test_the_expected_site_is_small_and_tells_of_everything(built):
     assert [each for each in told if each not in words and each.lower() not in words.lower()] == []
 
 
+def test_every_page_is_found_by_search_but_commits_edits_and_trees_which_pages_that_are_found_link_to(built):
+    names = {name.removesuffix(".html") for name in built if name.endswith(".html") and name != "404.html"}
+    names -= {name for name in names if re.search(r"/[0-9a-f]{12}$|-tree$", name)}
+    searched = b"".join(built[name] for name in built if name.startswith("search/")).decode()
+    found = {text.partition("#")[0].removesuffix(".html") for text in re.findall(r'"([^"]*)"', searched)}
+    (navigation,) = re.findall(r"<nav.*?</nav>", built["index.html"].decode(), re.DOTALL)
+    assert {name for name in names if not {name, Path(name).name} & found and f"{name}.html" not in navigation} == set()
+
+
 def test_a_failure_shows_the_lines_that_differ():
     shown = difference(b"<p>one</p><p>two</p>", b"<p>one</p><p>three</p>")
     assert shown.splitlines()[-2:] == ["-<p>two</p>", "+<p>three</p>"]

@@ -17,7 +17,7 @@ from sitegen.commands.build import command
 from sitegen.errors import file_system_error
 from sitegen.project import Options
 from tests.gitrepo import GitRepo
-from tests.names import MAPPING, TRUTH, output
+from tests.names import names_project, output
 from tests.refusals import refusals
 from tests.sites import content, problems_text, run
 
@@ -29,12 +29,7 @@ STAGES = (
 
 @pytest.fixture
 def project(tmp_path: Path) -> GitRepo:
-    repo = GitRepo(tmp_path / "project")
-    repo.commit({"CLAUDE.md": "# Rules\n\nRead well.\n", "evals/field_mapping.yaml": MAPPING})
-    repo.commit({"evals/names/ground_truth.csv": TRUTH, "evals/names/extracted.json": output(3)})
-    repo.commit({"CLAUDE.md": "# Rules\n\nRead well, twice.\n", "evals/names/extracted.json": output(1)})
-    repo.checkout()
-    return repo
+    return names_project(tmp_path / "project", 3, 1)
 
 
 def series(out: Path, eval_id: str = "names") -> list[dict[str, Any]]:

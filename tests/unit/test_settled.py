@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.gitrepo import GitRepo
-from tests.names import MAPPING, TRUTH, output
+from tests.names import TRUTH, names_project, output
 from tests.sites import build_site, differences
 
 DATA = "data/evals/names.json"
@@ -13,12 +13,7 @@ DATA = "data/evals/names.json"
 
 @pytest.fixture
 def project(tmp_path: Path) -> GitRepo:
-    repo = GitRepo(tmp_path / "project")
-    repo.commit({"CLAUDE.md": "# Rules\n\nRead well.\n", "evals/field_mapping.yaml": MAPPING})
-    repo.commit({"evals/names/ground_truth.csv": TRUTH, "evals/names/extracted.json": output(9)})
-    for total in (8, 7, 1):
-        repo.commit({"evals/names/extracted.json": output(total)})
-    return repo
+    return names_project(tmp_path / "project", 9, 8, 7, 1)
 
 
 def built(project: GitRepo, tmp_path: Path) -> list[str]:
