@@ -13,13 +13,11 @@ from msgspec.structs import replace
 
 from sitegen.api import history
 from sitegen.config.manifest import manifest_in_force
-from sitegen.config.models import Manifest, SiteConfig
 from sitegen.errors import POINTER
-from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
 from sitegen.questions.work_tree import WorktreeProject
-from sitegen.recognition.discovery import Discovery, discover
+from sitegen.recognition.discovery import Discovery
 from sitegen.recognition.files import files_of_history
 from sitegen.recognition.initialising import manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob
@@ -29,6 +27,7 @@ from sitegen.serve.watch import followed
 from tests.gitrepo import LFS_POINTER, GitRepo, Link
 from tests.scoring.test_tables import tables
 from tests.sites import build_site, content, problems_text, run
+from tests.unit.test_layouts import look as _look
 
 ORDERS = {"number": "A-1", "total": 12.5, "buyer": {"name": "Ann", "city": "Bern"}}
 COLUMNS = tables(Path(__file__).with_name("found_columns.md").read_text(encoding="utf-8"))[0]
@@ -64,12 +63,6 @@ def _quiz(*answers: str) -> str:
 def _products(*colours: str, **more: float) -> str:
     rows = [{"sku": f"p-{n}", "colour": colour, "size": 3 + n, **more} for n, colour in enumerate(colours, 1)]
     return json.dumps({"model": "m", "items": rows})
-
-
-def _deepeval(*grades: float) -> list[dict[str, object]]:
-    return [
-        {"test_name": f"t{n}", "Correctness [GEval]": grade, "Tool Correctness": 1.0} for n, grade in enumerate(grades)
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -121,12 +114,6 @@ def project(tmp_path_factory) -> GitRepo:
 @pytest.fixture(scope="module")
 def found(project) -> Discovery:
     return _look(project)
-
-
-def _look(repo: GitRepo, manifest: Manifest | None = None) -> Discovery:
-    repository = Repository.open(repo.path)
-    history = files_of_history(repository, repository.resolve("HEAD"))
-    return discover(repository, Layout(SiteConfig(), manifest or Manifest()), history)
 
 
 def test_outputs_are_found_with_the_expected_values_that_share_their_fields_and_runs_of_a_test_runner(found):
@@ -276,56 +263,6 @@ def test_a_folder_of_cases_is_not_an_eval_each(repo):
     assert "8 files in cache/results" in {each.why for each in _look(repo).rejected}
 
 
-def _places(repo: GitRepo) -> dict[str, dict[str, str]]:
-    evals = yaml.safe_load(_look(repo).manifest or "{evals: {}}")["evals"]
-    keys = ("dir", "outputs", "ground_truth")
-    return {name: {key: entry[key] for key in keys if key in entry} for name, entry in evals.items()}
-
-
-def test_an_output_and_its_expected_values_may_have_one_name_in_two_folders(repo):
-    repo.commit({"leases/truth/leases.json": json.dumps(ORDERS)})
-    repo.commits([{"leases/output/leases.json": json.dumps({**ORDERS, "total": total})} for total in (1, 2, 12.5)])
-    place = {"dir": "leases/output", "outputs": "leases.json", "ground_truth": "../truth/leases.json"}
-    assert _places(repo) == {"leases": place}
-
-
-def test_runs_with_the_fields_and_ids_of_a_file_that_stayed_need_no_name_that_is_known(repo):
-    lines = "".join(f"{json.dumps(row)}\n" for row in GOLD)
-    repo.commit({"daten/Prüfung Süd/Soll Werte.jsonl": lines, "daten/Angebote/soll.yaml": yaml.safe_dump(GOLD)})
-    repo.commits(
-        [
-            {
-                f"daten/Prüfung Süd/Lauf {n}/Ist Werte.jsonl": lines.replace("red", "grün" if n < 3 else "red"),
-                f"daten/Angebote/läufe/2026-03-0{n}/stand.yaml": yaml.safe_dump(GOLD[: 1 + n // 2]),
-            }
-            for n in range(1, 5)
-        ]
-    )
-    assert {name: [*place.values()] for name, place in _places(repo).items()} == {
-        "Prüfung-Süd": ["daten/Prüfung Süd", "Lauf */Ist Werte.jsonl", "Soll Werte.jsonl"],
-        "Angebote": ["daten/Angebote/läufe", "*/stand.yaml", "../soll.yaml"],
-    }
-
-
-def test_a_folder_that_only_says_that_it_has_iterations_names_no_eval(repo):
-    repo.commits([{f"support/iterations/iteration_{n}/judged.json": _board(True, False)} for n in (1, 2)])
-    assert list(_places(repo)) == ["support"]
-
-
-def test_an_output_that_was_deleted_or_moved_is_no_eval(repo):
-    def lines(score: float) -> str:
-        return "".join(json.dumps({"test_id": f"t{number}", "score": score}) + "\n" for number in range(4))
-
-    for score in (0.5, 0.6, 0.7):
-        repo.commit({"ev/old.results.jsonl": lines(score)})
-    repo.commit({"ev/old.results.jsonl": None, "ev/suite.baseline.jsonl": lines(0.7)})
-    repo.commit({"ev/suite.baseline.jsonl": lines(0.8)})
-    look = _look(repo)
-    assert not any("old.results" in each.why for each in look.proposed)
-    (moved,) = (*look.existing, *look.proposed)
-    assert moved.points == 4
-
-
 def test_a_site_that_is_committed_has_no_evals(found, project, repo):
     repo.git("pull", "--quiet", str(project.path), "HEAD")
     build_site(repo.path, repo.path / "book")
@@ -336,63 +273,13 @@ def test_a_site_that_is_committed_has_no_evals(found, project, repo):
     assert [entry.id for entry in _look(repo).proposed] == [entry.id for entry in found.proposed]
 
 
-ALONE = {
-    "a number of a summary": (
-        {"benchmarks/latest.json": json.dumps({"overall_pass_rate": rate})} for rate in (0.5, 0.6)
-    ),
-    "a leaderboard": (
-        {"board/results/l.json": f'[{{"model": "m-1", "average": {low}}}, {{"model": "m-2", "average": 50}}]'}
-        for low in (43, 44)
-    ),
-    "rows in YAML": (
-        {"evals/t/scores.yaml": f"- {{name: a, output: x, score: 1}}\n- {{name: b, output: y, score: {last}}}\n"}
-        for last in (0, 1)
-    ),
-    "predictions in the folder of labels": (
-        {"Gold/preds.csv": f"text,label,pred\nhi,spam,{label}\nyo,ham,spam\nhey,ham,ham\noh,ham,ham\n"}
-        for label in ("spam", "ham")
-    ),
-    "scores without a case": (
-        {"evals/t/results.csv": f"case,output,score\n1,a,0.8\n2,b,{end}\n"} for end in ("1", "nan")
-    ),
-    "metrics of deepeval by test": (
-        {"eval/output/scores.json": json.dumps({"total_tests": 2, "metrics_df": _deepeval(first, 0.25)})}
-        for first in (0.5, 0.75)
-    ),
-    "limits beside a result": (
-        {
-            "evals/latest.json": json.dumps({"f1": f1}),
-            "evals/regression/baseline.json": '{"macro_f1_min": 0.5, "max_error_rate": 0.3}',
-            "report/latest.json": json.dumps({"f1": f1}),
-            "configs/eval.yaml": "baseline_recall: 0.6\nmax_drop: 0.1\n",
-            "benchmark/metrics/task.yaml": "score:\n  accuracy: 3\n",
-        }
-        for f1 in (0.5, 0.75)
-    ),
-    "scores in an object beside texts alone": (
-        {"eval/results.jsonl": "".join(f'{{"heard": "{n}", "scores": {{"clear": {n}}}}}\n' for n in (last, 4, 5))}
-        for last in (2, 3)
-    ),
-}
-"""Files of two commits of a project without a manifest, each with one eval and two outputs."""
-
-
-@pytest.mark.parametrize("name", ALONE)
-def test_a_build_without_a_manifest_shows_what_init_would_write_and_says_why(name, tmp_path):
-    repo, site, memo = GitRepo(tmp_path / "repo"), tmp_path / "site", tmp_path / "memo"
-    for files in ALONE[name]:
-        repo.commit(files)
-        built = build_site(repo.path, site, cache=memo)
-    assert (built.evals, built.iterations) == (1, 2)
-    build_site(repo.path, tmp_path / "cold")
-    assert content(site) == content(tmp_path / "cold")
-    (proposed,) = _look(repo).proposed
-    assert proposed.points == 2
+def test_the_work_tree_and_the_watch_of_files_have_what_a_build_finds(repo, tmp_path):
+    for rate in (0.5, 0.6):
+        repo.commit({"benchmarks/latest.json": json.dumps({"overall_pass_rate": rate})})
+    build_site(repo.path, tmp_path / "site", cache=tmp_path / "memo")
     repo.checkout()
-    assert WorktreeProject.open(repo.path).eval_ids == (proposed.id,)
-    assert followed(find_repository(repo.path)[0], memo).concerns(repo.path / next(iter(files)))
-    told = re.sub(r"<[^>]+>", "", unescape((site / "problems.html").read_text()))
-    assert f"No manifest names the eval {proposed.id!r}. {proposed.why}." in told
+    assert WorktreeProject.open(repo.path).eval_ids == ("benchmarks",)
+    assert followed(find_repository(repo.path)[0], tmp_path / "memo").concerns(repo.path / "benchmarks/latest.json")
 
 
 def test_a_manifest_that_init_wrote_makes_the_same_numbers_as_the_build_before_and_no_note(repo, tmp_path):
@@ -474,40 +361,10 @@ def test_a_time_a_count_a_setting_or_a_range_is_no_headline(numbers, headline, r
     assert [entry["settings"]["headline"] for entry in evals] == ([headline] if headline else [])
 
 
-@pytest.mark.parametrize(
-    ("row", "is_run"),
-    [
-        ({"run_id": "a", "note": "long " * 20, "accuracy": 0.5}, True),
-        ({"reply_id": "a", "note": "long " * 9, "text": "long " * 9, "accuracy": 0.5}, False),
-        ({"reply_id": "a", "note": "short", "accuracy": 0.5}, True),
-    ],
-)
-def test_the_last_of_many_cases_is_no_run(row, is_run, repo):
-    lines = [
-        json.dumps({name: f"{cell}{n}" if name.endswith("_id") else cell for name, cell in row.items()}) for n in (1, 2)
-    ]
-    repo.commit({"evals/replay.jsonl": "\n".join(lines)})
-    assert [one.entry["kind"] for one in _look(repo).proposed] == ["recorded" if is_run else "judged"]
-
-
 @pytest.mark.parametrize(("path", "name"), NAMES)
 def test_an_eval_has_the_name_that_tells_it_from_others(path, name, repo):
     repo.commits([{path.replace(r"\u0308", "\u0308"): json.dumps({"accuracy": share})} for share in (0.5, 0.6)])
     assert [found.id for found in _look(repo).proposed] == [name]
-
-
-def test_evals_that_would_share_a_name_are_all_named_longer(repo):
-    paths = {
-        "evals/results/results.json": "evals",
-        "evals/results/baseline.json": "baseline",
-        "speed/results/north-4.json": "speed-north-4",
-        "speed/results/south-5.json": "speed-south-5",
-        "results/summary.json": "summary",
-    }
-    for accuracy in (0.5, 0.6):
-        repo.commit({path: json.dumps({"accuracy": accuracy, "path": path}) for path in paths})
-    found = {one.entry["dir"] + "/" + one.entry["outputs"]: one.id for one in _look(repo).proposed}
-    assert found == paths
 
 
 def test_a_summary_hides_no_eval_beside_it_and_neither_does_a_tool_or_a_ground_truth_alone(repo, tmp_path):
@@ -557,177 +414,10 @@ def test_an_eval_of_a_package_has_the_instructions_of_the_package(repo):
     }
 
 
-@pytest.mark.parametrize("renamed", ["evals/results/second.json", "checks/accuracy.json"])
-def test_a_renamed_file_is_one_eval(renamed, tmp_path):
-    repo, first = GitRepo(tmp_path / "repo"), "evals/results/first.json"
-    repo.commits([{first: json.dumps({"accuracy": accuracy})} for accuracy in (0.5, 0.6)])
-    repo.commit({first: None, renamed: json.dumps({"accuracy": 0.6})})
-    repo.commit({renamed: json.dumps({"accuracy": 0.7})})
-    (found,) = _look(repo).proposed
-    assert (found.entry["aliases"], found.points) == ([first], 3)
-    build_site(repo.path, tmp_path / "site")
-    series = json.loads((tmp_path / f"site/data/evals/{found.id}.json").read_text())
-    assert [point["then"]["metrics"]["accuracy"] for point in series["points"]] == [0.5, 0.6, 0.7]
-
-
 def _rows(ending: str, *rows: dict[str, object]) -> str:
     if ending == "csv":
         return "\n".join([",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]) + "\n"
     return "".join(f"{json.dumps(row)}\n" for row in rows)
-
-
-JOINED = {
-    "answers and a data set": (
-        {"dataset.jsonl": _rows("jsonl", *({"id": n, "input": f"q{n}", "correct_answer": f"a{n}"} for n in range(4)))},
-        [
-            {f"runs/2026-01-0{day}_m.jsonl": _rows("jsonl", *({"id": n, "model_answer": f"a{n}"} for n in ids))}
-            for day, ids in ((1, (9, 1, 2, 3)), (2, range(4)))
-        ],
-        {"kind": "responses", "dir": "runs", "outputs": "20*.jsonl", "ground_truth": "../dataset.jsonl"},
-        ["", "Accuracy 1.000 over 4 expected answers"],
-    ),
-    "answers of models under an id of another name": (
-        {"data/mails.json": json.dumps([{"id": f"m{n}", "body": f"q{n}", "gold_label": f"a{n}"} for n in range(4)])},
-        [
-            {
-                f"results/{name}/x.json": json.dumps([{"mail_id": f"m{n}", "label": f"a{n % most}"} for n in range(4)])
-                for name, most in (("gpt-5", least), ("claude-x", 4))
-            }
-            for least in (2, 4)
-        ],
-        {"kind": "responses", "dir": "results", "outputs": "{model}/x.json", "ground_truth": "../data/mails.json"},
-        ["Accuracy 0.750 over 8 expected answers", "Accuracy 1.000 over 8 expected answers"],
-    ),
-    "one document with a list, by each model": (
-        {"data/truth/order.json": json.dumps({**ORDERS, "lines": [{"colour": "red"}, {"colour": "blue"}]})},
-        [
-            {
-                f"data/output/{name}_read.json": json.dumps(
-                    {**ORDERS, "total": total, "lines": [{"colour": "red"}] * 2}
-                )
-                for name, total in (("gpt-4o", 12.5), ("claude-3", 1))
-            }
-        ],
-        {"dir": "data/output", "outputs": "{model}_read.json", "ground_truth": "../truth/order.json"},
-        ["F1 0.750 over 2 documents"],
-    ),
-    "predictions and labels": (
-        {"data/labels.csv": _rows("csv", *({"id": n, "label": label} for n, label in enumerate("abab")))},
-        [
-            {
-                f"predictions/{model}_v{run}.csv": _rows("csv", *({"id": n, "label": row[n]} for n in order))
-                for model, order in (("gpt", range(4)), ("llama", (3, 2, 1, 0)))[:run]
-            }
-            for run, row in ((1, "bbab"), (2, "abab"))
-        ],
-        {"dir": "predictions", "outputs": "{model}_v*.csv", "ground_truth": "../data/labels.csv"},
-        ["", "F1 1.000 over 8 documents"],
-    ),
-    **{
-        f"documents with files of their own on both sides: {truths}": (
-            {f"{truths}/c{n}.json": json.dumps({"vendor": f"v{n}", "total": n}) for n in (1, 2, 3)},
-            [
-                {f"{at}/c{n}.json": json.dumps({"vendor": f"v{n}", "total": n + (n == wrong)}) for n in (1, 2, 3, 4)}
-                for wrong in (0, 2)
-            ],
-            {},
-            ["F1 1.000 over 3 documents", "F1 0.833 over 3 documents"],
-        )
-        for truths, at in (
-            *(("golden", "outputs"), ("evals/inv/expected", "evals/inv/actual")),
-            ("evals/inv/ground_truth", "evals/inv/results/iteration-001"),
-        )
-    },
-    **{
-        f"documents with a {place} each and their truth by name in one file": (
-            {"data/ground_truth.json": json.dumps({f"b{n}": {"vendor": f"v{n}", "total": n} for n in range(3)})},
-            [
-                {
-                    f"results/raw/{model}/b{n}{rest}.json": json.dumps({"vendor": f"v{n}", "total": n - (n > most)})
-                    for n in range(3)
-                    for model in ("gemini", "openai")
-                }
-                for most in (1, 2)
-            ],
-            {"dir": ".", "outputs": "results/raw/{model}/", "ground_truth": "data/ground_truth.json"},
-            ["F1 0.833 over 6 documents", "F1 1.000 over 6 documents"],
-        )
-        for place, rest in {"file": "", "folder": "/read"}.items()
-    },
-    **{
-        f"a usual truth, and an unusual output: {at}": (
-            {"evals/inv/ground_truth.json": json.dumps([{"id": n, "total": n} for n in range(3)])},
-            [{f"evals/inv/{at}": json.dumps([{"id": n, "total": n} for n in ids])} for ids in (range(2), range(3))],
-            {"dir": "evals/inv", "outputs": at, "ground_truth": "ground_truth.json"},
-            ["F1 0.800 over 3 documents", "F1 1.000 over 3 documents"],
-        )
-        for at in ("output.json", "results/gpt-4o/extracted.json")
-    },
-    "rows beside truths of other documents": (
-        {f"truth/{name}.json": _products(*"abc", rate=at / 9) for at, name in enumerate("xyz")},
-        [{"results/y_read.json": _products(*colours, rate=1 / 9)} for colours in ("ab", "abc")],
-        {"dir": "results", "outputs": "y_read.json", "ground_truth": "../truth/y.json"},
-        ["F1 0.800 over 3 documents", "F1 1.000 over 3 documents"],
-    ),
-    "answers that are objects": (
-        {
-            "dataset.jsonl": "".join(
-                f'{{"id": {n}, "input": "?", "expected": {{"a": {n}, "b": {n}}}}}\n' for n in range(6)
-            )
-        },
-        [
-            {f"runs/2026-01-0{day}.jsonl": _rows("jsonl", *({"id": n, "output": {"a": 0, "b": n}} for n in range(6)))}
-            for day in (1, 2)
-        ],
-        {"dir": "runs", "outputs": "20*.jsonl"},
-        ["", "F1 0.583 over 6 documents"],
-    ),
-    "documents by name in one file on each side": (
-        {"eval/truth.json": json.dumps({name: {"vat": 1, "total": 2} for name in "abc"})},
-        [
-            {"eval/results.json": json.dumps({"data": {n: {"vat": 1, "total": 2} for n in ids}})}
-            for ids in ("ab", "abc")
-        ],
-        {"dir": "eval", "outputs": "results.json", "ground_truth": "truth.json"},
-        ["F1 0.800 over 3 documents", "F1 1.000 over 3 documents"],
-    ),
-    "predictions and labels of a set": (
-        {"Gold/set1/x.json": json.dumps([{"id": n, "text": f"t{n}", "label": n % 2} for n in range(4)])},
-        [
-            {"predictions/set1/x.json": json.dumps([{"id": n, "text": f"t{n}", "pred": n % most} for n in range(4)])}
-            for most in (1, 2)
-        ],
-        {"kind": "responses", "dir": "predictions/set1", "outputs": "x.json", "ground_truth": "../../Gold/set1/x.json"},
-        ["Accuracy 0.500 over 4 expected answers", "Accuracy 1.000 over 4 expected answers"],
-    ),
-    **{
-        f"two columns a field{row or ', alone'}": (
-            {},
-            [
-                {
-                    "eval/results.csv": f"image,vendor_pred,vendor_true,vendor_ok,total_pred,total_true,total_ok{row}"
-                    f"\na.png,Oak,OAK Ltd,True,12.5,12.5,True{row and ',True'}\n"
-                    f"b.png,{vendor},Ash,{vendor == 'Ash'},9,9,True{row and ',False'}\n"
-                }
-                for vendor in ("Elm", "Ash")
-            ],
-            {"kind": "judged", "dir": "eval", "outputs": "results.csv"},
-            ["Score 0.750 over 2 cases", "Score 1.000 over 2 cases"],
-        )
-        for row in ("", ",all_ok")
-    },
-}
-"""Truth, outputs by commit -> the entry, and the newest score after each commit, once there is a series of them."""
-
-
-@pytest.mark.parametrize("name", JOINED)
-def test_two_tables_are_joined_by_their_ids(name, repo, tmp_path):
-    truth, outputs, entry, scores = JOINED[name]
-    for files, score in zip(outputs, scores, strict=True):
-        repo.commit({**files, **truth, "CLAUDE.md": "Read."})
-        found = [({key: one.entry[key] for key in entry}, one.newest) for one in _look(repo).proposed]
-        assert not score or found == [(entry, score)]
-    assert build_site(repo.path, tmp_path / "site").iterations == len(outputs)
 
 
 @pytest.mark.parametrize(("_case", "stated", "newest"), SCORES, ids=[case for case, *_ in SCORES])
@@ -740,41 +430,6 @@ def test_what_a_file_states_of_its_cases_is_the_score(_case, stated, newest, rep
     specs = {spec.label: spec.name for spec in specs_of("judged", [point.scorecard])}
     assert point.scorecard.metric(specs[label]) == pytest.approx(float(value))
     assert len(point.scorecard.documents) == int(cases)
-
-
-def test_numbers_beside_cases_are_an_eval_of_their_own_if_both_names_say_of_what(tmp_path):
-    cases = [{"id": f"c{n}", "input": f"?{n}", "passed": n > 0} for n in range(4)]
-    for number, (of_cases, of_numbers, is_found) in enumerate(
-        [
-            ("baseline.json", "redteam.json", True),
-            ("results.json", "redteam.json", False),
-            ("baseline.json", "summary.json", False),
-            ("baseline-results.json", "baseline-metrics.json", False),
-        ]
-    ):
-        repo = GitRepo(tmp_path / f"repo{number}")
-        numbers = json.dumps({"attack_success_rate": 0.4})
-        repo.commit({f"evals/{of_cases}": json.dumps(cases), f"evals/{of_numbers}": numbers})
-        kinds = sorted(one.entry["kind"] for one in _look(repo).proposed)
-        assert kinds == (["judged", "recorded"] if is_found else ["judged"])
-
-
-def test_limits_and_demands_of_a_gate_and_answers_without_a_verdict_are_no_eval(repo):
-    demand = {"mustPass": True, "requiredChecks": ["a"], "expected": {"states_exact_number": False}}
-    demands = {"scenarios": [{"id": f"s{n}", **demand} for n in range(3)]}
-    gate = json.dumps({"gates": {"overall": 0.7}})
-    parsed = json.dumps([{"email_id": f"E{n}", "label": "cancel", "parse_ok": True} for n in range(3)])
-    repo.commit({"evals/gate.json": gate, "evals/baseline.json": json.dumps(demands), "evals/parsed.json": parsed})
-    repo.commits([{"data/truth/a.json": json.dumps([{"id": n, "f1": n / 9} for n in range(4, m)])} for m in (6, 7, 8)])
-    assert _look(repo).proposed == ()
-
-
-def test_of_many_files_that_one_commit_wrote_those_nearest_to_the_root_are_looked_at_and_the_others_told(repo):
-    names = [f"a{letter}/results" for letter in "abcdefghijkl"] + ["results"]
-    repo.commit({f"evals/{name}.json": json.dumps({"accuracy": 0.5}) for name in names})
-    look = _look(repo)
-    assert look.proposed[0].why.startswith("evals/results.json, ")
-    assert [one.why for one in look.rejected] == ["3 files more that one commit wrote"]
 
 
 @pytest.mark.parametrize("truth", ["expected", "data"])
@@ -795,46 +450,6 @@ def test_documents_of_a_package_have_the_truth_of_their_package_and_those_beyond
     ]
 
 
-def test_a_model_beside_a_variant_tells_cases_apart(repo):
-    cells = [(n, kind, model) for n in range(3) for kind in ("none", "mcp", "all") for model in ("large", "small")]
-    rows = ({"task": f"t{n}", "regime": kind, "model": model, "passed": model == "large"} for n, kind, model in cells)
-    repo.commit({"evals/journal-results.jsonl": _rows("jsonl", *rows)})
-    (found,) = _look(repo).proposed
-    columns = found.entry["settings"]["columns"]
-    assert (columns["variant"], columns["model"], found.newest) == ("regime", "model", "Passed 0.500 over 18 cases")
-
-
-def test_a_copy_of_the_newest_run_is_no_eval_beside_the_runs(repo):
-    for day in (1, 2, 3):
-        run = json.dumps({"accuracy": day / 10})
-        repo.commit({f"evals/results/2026-01-0{day}.json": run, "evals/results/latest.json": run})
-    assert [(one.entry["outputs"], one.points) for one in _look(repo).proposed] == [("20*.json", 3)]
-    repo.commit({"evals/results/latest.json": json.dumps({"accuracy": 0.9})})
-    assert len(_look(repo).proposed) == 2
-    repo.commit({"kept/results/best.json": json.dumps({"accuracy": 0.2})})
-    assert len(_look(repo).proposed) == 2, "a copy of any run, wherever it is"
-    for share in (0.7, 0.8):
-        files = ("nightly/results/baseline.json", "nightly/results/latest.json")
-        repo.commit(dict.fromkeys(files, json.dumps({"accuracy": share})))
-    assert len(_look(repo).proposed) == 3, "a copy of a file of another name"
-    own = {"desk/results/own.json": json.dumps({"accuracy": 0.25})}
-    copies = dict.fromkeys(("desk/results/own.json", "desk/results/own copy.json"), own["desk/results/own.json"])
-    repo.commit({**copies, "desk/results/own.csv": "accuracy\n0.25\n"})
-    repo.commit({f"web/{name}": text for name, text in own.items()})
-    assert len(_look(repo).proposed) == 4, "a copy of a folder, and the same numbers in another form"
-    repo.commit({"desk/results/own.json": None, "desk/results/own.csv": None})
-    assert [one.entry["dir"] for one in _look(repo).proposed].count("web/desk/results") == 1, "moved"
-
-
-def test_the_latest_run_is_no_ground_truth_of_the_runs(repo):
-    for day in range(1, 7):
-        rows = [{"id": f"q{n}", "found": [f"p{n}", f"p{n + day}"], "rank": n + 1} for n in range(3)]
-        run = {"k": 5, "mrr": day / 10, "seed": day, "rows": rows}
-        repo.commit({f"evals/runs/2026-01-0{day}.json": json.dumps(run)})
-    repo.commit({"evals/latest.json": json.dumps({"k": 5, "mrr": 0.6, "seed": 6, "rows": rows, "delta": 0})})
-    assert {one.entry["kind"] for one in _look(repo).proposed} == {"recorded"}
-
-
 def test_models_whose_files_would_be_read_too_often_are_told_with_the_line_to_write(repo):
     repo.commit({f"results/gpt-{number}.json": json.dumps(CASES) for number in range(141)})
     assert len(_look(repo).proposed) == 1
@@ -842,28 +457,6 @@ def test_models_whose_files_would_be_read_too_often_are_told_with_the_line_to_wr
     repo.commit({"results/gpt-0.json": json.dumps(CASES[:1]), **large})
     doubts = {one.entry["outputs"] in one.line and one.doubt.partition("up to")[2] for one in _look(repo).doubtful}
     assert doubts == {" 20,022 in all", " 2,500 in all"}
-
-
-def test_sums_beside_cases_take_no_place_from_other_evals(repo):
-    rows = {letter: [{"task": f"{letter}{n}", "passed": n > 0} for n in range(4)] for letter in "abcdefgh"}
-    files = {f"evals/results/run{letter}/journal.jsonl": _rows("jsonl", *rows[letter]) for letter in rows}
-    sums = {path.replace("journal.jsonl", "summary.json"): json.dumps({"pass_rate": 0.75}) for path in files}
-    repo.commit({**files, **sums})
-    assert (len((look := _look(repo)).proposed), look.rejected) == (8, ())
-
-
-def test_a_report_that_is_not_known_is_said_to_be_not_known(repo):
-    checks = [{"t": "a", "state": "green"}, {"t": "b", "state": "red"}]
-    cases = {"evals": [{"id": 1, "prompt": "Add.", "expected_output": "3", "assertions": ["It adds."]}]}
-    files = {"results": {"suites": [{"checks": checks}]}, "notes": {"a": 1}, "evals": cases, "f1": {"f1_scores": [1]}}
-    files |= {"outcomes/systems": [{"id": n, "ours": n, "theirs": 1 - n} for n in (0, 1)], "f1_scores": {"scores": [1]}}
-    files["arms"] = {"results": [{"case_id": n, "arms": {"a": {"found": n}, "b": {"found": 1}}} for n in range(2)]}
-    files["test_cases/parse"] = [{"id": n, "expected_tax": n == 0, "expected_tip": n > 0} for n in (0, 1)]
-    repo.commit({f"evals/{name}.json": json.dumps(value) for name, value in files.items()})
-    told = {
-        one.why.removesuffix(", written by 1 commit: results in no form that is known") for one in _look(repo).rejected
-    }
-    assert told == {f"evals/{name}.json" for name in ("results", "outcomes/systems", "f1_scores", "arms")}
 
 
 GRADED = json.dumps({"results": [{"id": f"c{n}", "output": "x", "passed": n < 4, "score": 0.5} for n in range(6)]})
@@ -897,19 +490,6 @@ def test_documents_with_both_sides_in_one_folder_are_named_with_what_to_do(repo,
     assert "Move what is expected to expected/NAME.json" in told[beside]
 
 
-def test_a_lone_run_has_the_name_of_its_eval_and_other_numbers_beside_it_are_told(repo):
-    run = "evals/desk/results/desk-2026-01-02"
-    repo.commit({f"{run}/results.json": GRADED, f"{run}/block.json": '{"f1": 0.5}', "evals/.env.eval": "x"})
-    (proposed,), (told,) = _look(repo).proposed, _look(repo).rejected
-    assert (proposed.id, told.why.partition(",")[0]) == ("desk", f"{run}/block.json")
-    assert told.lacks == "its numbers may be of the cases that are found beside it"
-
-
-def test_what_many_runs_have_alike_is_named_once(repo):
-    repo.commit({"CLAUDE.md": "# Rules\n"} | {f"runs/{run}/raw.json": "{}\n{}" for run in "abc"})
-    assert [one.why for one in _look(repo).rejected] == ["runs/a/raw.json, and the same in 2 other folders"]
-
-
 def test_links_in_places_of_results_are_named_until_they_are_gone(repo, tmp_path):
     links = dict.fromkeys(("evals/qa/run.json", "evals/qa/old.json"), Link("../../real.json"))
     repo.commit({**links, "CLAUDE.md": "# Rules\n"})
@@ -919,39 +499,6 @@ def test_links_in_places_of_results_are_named_until_they_are_gone(repo, tmp_path
     assert told.lacks.startswith("it cannot be read: it is a symbolic link")
     build_site(repo.path, tmp_path / "site")
     assert "it cannot be read: it is a symbolic link" in unescape((tmp_path / "site/problems.html").read_text())
-
-
-@pytest.mark.parametrize("broken", [GRADED[:50], "42", ""])
-def test_an_eval_whose_newest_output_is_broken_is_found_by_the_output_before(repo, tmp_path, broken):
-    repo.commit({"CLAUDE.md": "# Rules\n", "evals/metrics.json": '{"accuracy": 0.5}'})
-    repo.commit({"evals/metrics.json": broken})
-    (found,) = _look(repo).proposed
-    newest = "accuracy 0.500 over 1 run at iteration-001"
-    assert (found.points, found.newest.partition("; since then: ")[0]) == (2, newest)
-    build_site(repo.path, tmp_path / "site")
-    problems = unescape((tmp_path / "site/problems.html").read_text())
-    assert "The file cannot be read: " in problems
-
-
-@pytest.mark.parametrize("text", ["Accuracy matters.\n", "Sections: 0.5\n", "| step | how |\n|---|---|\n| F1 | 4 |\n"])
-def test_a_text_without_the_share_of_a_metric_is_no_result(repo, text):
-    repo.commit({"evals/qa/notes.md": text})
-    assert _look(repo).rejected == ()
-
-
-@pytest.mark.parametrize(
-    ("rows", "found", "told"),
-    [
-        (["q1,3,4", "q2,300,400"], ["Score 0.750 over 2 cases"], 0),
-        (["q1,3,4", "q2,300,"], [], 1),
-        (["q1,3,4", "q2,500,400"], [], 1),
-    ],
-)
-@pytest.mark.parametrize("head", ["id,score,max_score", "id,points,max_points"])
-def test_points_are_shares_of_the_maximum_that_each_row_states(repo, head, rows, found, told):
-    repo.commit({"results/run_1.csv": "\n".join([head, *rows]) + "\n"})
-    looked = _look(repo)
-    assert ([one.newest for one in looked.proposed], len(looked.rejected)) == (found, told)
 
 
 CASES = [{"id": "q1", "passed": True}, {"id": "q2", "passed": False}]

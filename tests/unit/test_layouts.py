@@ -6,6 +6,7 @@ The first lines of ``layouts.md`` explain the notation.
 import collections
 import functools
 import itertools
+import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
@@ -15,24 +16,32 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import yaml
 
 from sitegen.analysis.causes import ProblemCause, causes_of
 from sitegen.api import History, history
+from sitegen.config.models import Manifest, SiteConfig
+from sitegen.history.layout import Layout
+from sitegen.history.repository import Repository
 from sitegen.model.problems import Problem
 from sitegen.model.series import Point
+from sitegen.recognition.discovery import Discovery, discover
+from sitegen.recognition.files import files_of_history
+from sitegen.recognition.initialising import Proposal
 from tests.gitrepo import Content, GitRepo
 from tests.scoring.test_tables import tables
 from tests.sites import build_site, differs_from_cold, run, text_of
 
-DOCUMENTS = ("layouts.md", "layouts_of_folders.md")
+DOCUMENTS = ("layouts.md", "layouts_found.md", "layouts_of_folders.md", "layouts_of_two_sides.md")
 BLOCK = re.compile(r"^```\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 MANIFEST = "evals/manifest.yaml"
+FILE = re.compile(r"^(\S.*?):(?: (.*))?\n((?:  .*\n)*)", re.MULTILINE)
 PROPOSED = re.compile("No manifest names the eval '(.+?)'")
 
 Row = dict[str, str]
 
 
-class Layout(NamedTuple):
+class Described(NamedTuple):
     commits: list[dict[str, Content]]
     stepwise: bool
     """Whether the site is built after each commit, and is in the end what a build from nothing makes."""
@@ -47,11 +56,14 @@ def layouts(document: str) -> Iterator[Any]:
         found = tables(BLOCK.sub("", body))
         words = [row for table in found for row in table if next(iter(row)).isupper()]
         stated = [table for table in found if not next(iter(table[0])).isupper()]
-        for meanings, block in itertools.product(words or [{}], BLOCK.findall(body)):
+        blocks = BLOCK.findall(body)
+        assert blocks, title
+        assert stated, title
+        for meanings, block in itertools.product(words or [{}], blocks):
             put = functools.partial(re.sub, r"\b[A-Z]+\b", functools.partial(meaning, meanings))
             named = [[{put(name): put(cell) for name, cell in row.items()} for row in table] for table in stated]
             commits = re.split(r"^---.*\n", put(block), flags=re.MULTILINE)
-            yield pytest.param(Layout([*map(files, commits)], "\n--- built\n" in block, named), id=title)
+            yield pytest.param(Described([*map(files, commits)], "\n--- built\n" in block, named), id=title)
 
 
 def meaning(meanings: Row, word: re.Match[str]) -> str:
@@ -60,7 +72,8 @@ def meaning(meanings: Row, word: re.Match[str]) -> str:
 
 def files(commit: str) -> dict[str, Content]:
     found: dict[str, Content] = {}
-    for name, line, lines in re.findall(r"^(\S.*?):(?: (.*))?\n((?:  .*\n)*)", commit, re.MULTILINE):
+    assert not FILE.sub("", commit), "every line belongs to a file"
+    for name, line, lines in FILE.findall(commit):
         written = line.split(" / ") if line else [each.removeprefix("  ") for each in lines.splitlines()]
         for path, *content in numbered(name, *written):
             text = "".join(f"{each}\n" for one in content for (each,) in numbered(one))
@@ -94,21 +107,28 @@ class Built(NamedTuple):
     repo: GitRepo
     site: Path
     problems: list[Problem]
+    proposed: dict[str, dict[str, Proposal]]
+    """What a search proposed at each commit that was built, by the id of the eval."""
 
 
 @pytest.mark.parametrize("layout", [each for document in DOCUMENTS for each in layouts(document)])
 def test_a_build_makes_of_a_layout_what_its_section_says(layout, tmp_path, monkeypatch):
-    built = Built(GitRepo(tmp_path / "repo"), tmp_path / "site", recorded_problems(monkeypatch))
+    problems = recorded_problems(monkeypatch)
+    built = Built(repo=GitRepo(tmp_path / "repo"), site=tmp_path / "site", problems=problems, proposed={})
     for commit in layout.commits:
-        built.repo.commit(commit)
+        sha = built.repo.commit(commit)
         if layout.stepwise or commit is layout.commits[-1]:
             built.repo.checkout()
             build_site(built.repo.path, built.site, jobs=1, cache=tmp_path / "memo")
+            if MANIFEST not in itertools.chain.from_iterable(layout.commits):
+                built.proposed[sha] = {each.id: each for each in look(built.repo).proposed}
     stated = {next(sort for sort in SAID if sort in table[0]): table for table in layout.tables}
     for sort, table in stated.items():
         assert said(built, sort, table) == lines(table)
     assert not layout.stepwise or differs_from_cold(built.site, built.repo.path) == []
+    proposed = [{}, *built.proposed.values()][-1].values()
     found = [each.message for each in built.problems if PROPOSED.match(each.message)]
+    assert found == [f"No manifest names the eval {each.id!r}. {each.why}." for each in proposed]
     if "problem" not in stated:
         assert [each.message for each in built.problems if each.message not in found] == []
     if found and "eval" in stated:
@@ -143,18 +163,39 @@ def fits(value: Any, cell: str) -> bool:
     return fnmatchcase(str(value), re.sub(r"[*?[]", r"[\g<0>]", cell).replace("…", "*"))
 
 
+def ids_of(built: Built) -> list[str]:
+    index = json.loads((built.site / "data/index.json").read_text(encoding="utf-8"))
+    return sorted(index["evals"])
+
+
+def look(repo: GitRepo, manifest: Manifest | None = None) -> Discovery:
+    """What a search finds at the newest commit."""
+    repository = Repository.open(repo.path)
+    history = files_of_history(repository, repository.resolve("HEAD"))
+    return discover(repository, Layout(SiteConfig(), manifest or Manifest()), history)
+
+
+def as_yaml(entry: Mapping[str, Any]) -> str:
+    """An entry of a manifest on one line, without its instructions."""
+    named = {key: value for key, value in entry.items() if key != "instructions"}
+    return yaml.safe_dump(named, default_flow_style=True, sort_keys=False, allow_unicode=True, width=1000).strip()
+
+
 def points(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
     """Each point; with the column ``points``, the newest of each eval, and how many it has."""
     ids = list(dict.fromkeys(row["eval"] for row in table if row["eval"]))
-    assert sorted(ids) == sorted(path.stem for path in (built.site / "data/evals").glob("*.json"))
+    assert sorted(ids) == ids_of(built)
     if not ids:
         yield {"eval": ""}
+    newest = [{}, *built.proposed.values()][-1]
     for eval_id in ids:
         found = history(built.repo.path, eval_id, cache=built.site.with_name("memo"))
         shown = found.points[-1:] if "points" in table[0] else found.points
         for number, point in enumerate(shown):
             metrics = collections.defaultdict(lambda: None, point.scorecard.metrics)
-            yield metrics | of_point(found, point) | {"eval": "" if number else eval_id}
+            at = newest if point is found.points[-1] else built.proposed.get(point.snapshot.commit.sha, {})
+            stated = {"entry": as_yaml(at[eval_id].entry), "newest": at[eval_id].newest} if eval_id in at else {}
+            yield metrics | of_point(found, point) | stated | {"eval": "" if number else eval_id}
 
 
 def of_point(found: History, point: Point) -> dict[str, Any]:
