@@ -195,7 +195,7 @@ def _after_edit(step: Step) -> Iterator[Phrase]:
 
 def _after(commit: Commit) -> Iterator[Phrase]:
     page = "" if commit.sha == WORKTREE else links.commit(commit.sha)
-    edit = Phrase(f"“{subject_of(commit, 50)}”", page, commit.subject)
+    edit = Phrase(f"“{subject_of(commit, 100)}”", page, commit.subject)
     author = Phrase(commit.author, "", commit.author)
     return said(" after ", edit, " (", author, f", {day(commit.committed_at)})")
 
