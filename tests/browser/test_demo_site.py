@@ -112,7 +112,7 @@ def test_axe_finds_nothing_on_any_kind_of_page(kinds, open_in_one_tab, kind):
     assert {screen: violations for screen, violations in found.items() if violations} == {}
 
 
-def test_a_short_report_says_what_is_left_out_and_leads_on(repo, open_in_one_tab):
+def test_a_short_report_says_what_is_left_out_and_leads_on_to_the_card_of_the_only_eval(repo, open_in_one_tab):
     repo.commit({"CLAUDE.md": "# Rules\n", "evals/a/ground_truth.json": '{"name": "Ann", "town": "Rome"}'})
     for name in ("An", "Ann"):
         repo.commit({"evals/a/extracted.json": f'{{"name": "{name}", "town": "Rom"}}'}, message=f"Read {name}")
@@ -129,8 +129,9 @@ def test_a_short_report_says_what_is_left_out_and_leads_on(repo, open_in_one_tab
     addresses = page.locator("a").evaluate_all("links => links.map(link => decodeURI(link.href))")
     files = [Path(address.removeprefix("file://").partition("#")[0]) for address in addresses]
     assert [file for file in files if not file.is_file()] == []
-    assert misfits(page).sideways == []
-    assert violations_axe_finds(page) == []
+    assert (misfits(page).sideways, violations_axe_finds(page)) == ([], [])
+    only = open_in_one_tab(str(repo.path / "public/index.html"), viewport=LARGE).page.locator(".evals td.c-edit")
+    assert only.bounding_box()["width"] > 200
 
 
 class Opened(NamedTuple):
@@ -256,7 +257,7 @@ def test_a_long_subject_is_whole_and_no_column_is_cut(visit):
     page.locator(subjects).evaluate_all("all => all.forEach(one => one.textContent = 'fix: instructions '.repeat(8))")
     cut = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.firstElementChild.className)"
     assert page.locator(".tw").evaluate_all(cut) == []
-    assert page.locator(".evals .c-edit").evaluate_all("all => all.every(one => one.scrollWidth <= one.clientWidth)")
+    assert page.locator(".evals td.c-edit").evaluate_all("all => all.every(one => one.scrollWidth <= one.clientWidth)")
     name = visit(TREND, viewport=LARGE).locator(".names li").first
     name.locator("bdi").evaluate("one => one.textContent = 'area_of_the_floor_of_an_addition'")
     assert name.evaluate("one => one.scrollWidth <= one.clientWidth")
