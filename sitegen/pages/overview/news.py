@@ -221,7 +221,7 @@ def _better(scored: Sequence[EvalStanding], files: Sequence[InstructionHistory])
         yield Phrase("No newest output gained anything")
     best = sum(standing.behind == 0 for standing in scored)
     if best and any(len(standing.summary.headlines) > 1 for standing in scored):
-        all_of = f"All {best} evals are" if best > 1 else "The eval is"
+        all_of = "The eval is" if best == 1 else "Both evals are" if best == 2 else f"All {best} evals are"
         words = all_of if best == len(scored) else f"{best} of {len(scored)} evals {'is' if best == 1 else 'are'}"
         yield from said(". ", Phrase(f"{words} at {'its' if best == 1 else 'their'} best", _BEST))
     yield Phrase(".")
