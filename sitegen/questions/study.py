@@ -52,7 +52,8 @@ class Study(Frozen):
         """Return the history of an eval. Raises ConfigurationError if there is no such eval."""
         if eval_id not in self.evals:
             what = f"There is no eval {eval_id!r}." if eval_id else "An eval has to be named."
-            raise ConfigurationError(what, fix=f"The evals of this project: {', '.join(self.evals) or 'none'}.")
+            fix = f"The evals of this project: {', '.join(self.evals) or 'none; to look for some: sitegen init'}."
+            raise ConfigurationError(what, fix=fix)
         return self.evals[eval_id]
 
     def results(self, history: EvalHistory, snapshots: Sequence[Snapshot]) -> tuple[Result, ...]:

@@ -280,7 +280,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         ids = self.eval_ids
         if eval_id not in ids:
             what = f"There is no eval {eval_id!r}." if eval_id else "An eval has to be named."
-            fix = f"The evals of this project: {', '.join(ids) or 'none'}."
+            fix = f"The evals of this project: {', '.join(ids) or 'none; to look for some: sitegen init'}."
             if eval_id in self.histories:
                 what, place = f"The eval {eval_id!r} was deleted.", quote(f"{self.config.evals_dir}/{eval_id}")
                 fix = f"sitegen history {quote(eval_id)} lists its outputs, git log -1 -- {place} says who did it."

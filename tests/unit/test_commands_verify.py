@@ -276,6 +276,7 @@ def test_what_cannot_be_scored_is_refused_with_what_to_do(repo, arguments, print
     repo.commit({"evals/other/ground_truth.json": None, "evals/blank/ground_truth.json": "{}"})
     repo.checkout()
     repo.git("clone", "-q", "--bare", ".", "bare.git")
+    GitRepo(repo.path / "empty").commit({"CLAUDE.md": "# Rules\n"})
     done = run(*arguments.split(), cwd=repo.path)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", printed.replace("{}", str(repo.path)))
 
