@@ -39,6 +39,7 @@ ADDRESSES = {
     "case": r"evals/[^/]+/cases/[^/]+\.html",
     "compare": r"evals/[^/]+/compare\.html",
     "whole result": r"evals/[^/]+/\d{4,}(?:-[0-9a-f]{12})?\.json",
+    "table of answers": r"evals/[^/]+/\d{4,}(?:-[0-9a-f]{12})?-cases\.csv",
     "instructions": r"instructions/index\.html",
     "instruction": r"instructions/[^/]+/index\.html",
     "edit": r"instructions/[^/]+/[0-9a-f]{12}\.html",

@@ -338,7 +338,7 @@ class _EvalPages:
         self._write_pictures(pictures or ())
         for path in beside:
             self._writer.is_fresh(path, key)
-        parts = (links.report_cases(self._info.id, slug, number) for number in count(1))
+        parts = (f"{links.report_cases(self._info.id, slug)}{number}.js" for number in count(1))
         next(path for path in parts if not self._writer.is_fresh(path, key))
         return True
 

@@ -62,9 +62,9 @@ def _fixed(address: str) -> Callable[[], str]:
     return lambda: address
 
 
-def _of_eval(pattern: str) -> Callable[[str], str]:
-    """``pattern``: with ``{}`` in the place of the slug of the eval's id."""
-    return lambda eval_id: pattern.format(slug(eval_id))
+def _of_name(pattern: str) -> Callable[[str], str]:
+    """``pattern``: with ``{}`` in the place of the slug of the name."""
+    return lambda name: pattern.format(slug(name))
 
 
 def _of_report(ending: str) -> Callable[[str, str], str]:
@@ -85,22 +85,29 @@ feed = _fixed("feed.xml")  # changes of evals, as Atom
 not_found = _fixed("404.html")  # the page that a server shows for any address without one
 
 # These take the id of an eval.
-eval_trend = _of_eval("evals/{}/index.html")  # the trend page of an eval
-variants = _of_eval("evals/{}/variants.html")  # the variants of an eval side by side
-notes = _of_eval("evals/{}/notes.html")  # what people said about the cases of an eval
-compare = _of_eval("evals/{}/compare.html")  # any two points of an eval, side by side
-series_data = _of_eval("data/evals/{}.json")  # the points of an eval as JSON
-series_csv = _of_eval("data/evals/{}.csv")  # the points of an eval as a table
-badge = _of_eval("badges/{}.svg")  # an eval's headline as a picture
-badge_data = _of_eval("badges/{}.json")  # the same for services that draw badges
-trend_rows = _of_eval("evals/{}/index.js")  # the older iterations, which the trend page loads on request
+eval_trend = _of_name("evals/{}/index.html")  # the trend page of an eval
+variants = _of_name("evals/{}/variants.html")  # the variants of an eval side by side
+notes = _of_name("evals/{}/notes.html")  # what people said about the cases of an eval
+compare = _of_name("evals/{}/compare.html")  # any two points of an eval, side by side
+series_data = _of_name("data/evals/{}.json")  # the points of an eval as JSON
+series_csv = _of_name("data/evals/{}.csv")  # the points of an eval as a table
+badge = _of_name("badges/{}.svg")  # an eval's headline as a picture
+badge_data = _of_name("badges/{}.json")  # the same for services that draw badges
+trend_rows = _of_name("evals/{}/index.js")  # the older iterations, which the trend page loads on request
+search_values = _of_name("search/values-{}.js")  # the values of an eval, which search loads
+
+# These take the name of a field or a case: its page, relative to the folder of the eval, where the reports are.
+field_in_eval = _of_name("fields/{}.html")
+case_in_eval = _of_name("cases/{}.html")
 
 # These take the id of an eval and the slug of a snapshot.
 report = _of_report(".html")  # the report of the snapshot
 report_data = _of_report(".json")  # the whole result beside the report
 report_rows = _of_report(".js")  # the discrepancies that a report loads when they are searched for or requested
 report_tree = _of_report("-tree.html")  # ground truth and output side by side
-REPORT_FILES: Final = (report, report_data, report_rows, report_tree)
+report_grid = _of_report("-cases.csv")  # the answers of all cases as a table
+report_cases = _of_report("-cases-")  # begins files with the cases that a report loads on request; they are numbered
+REPORT_FILES: Final = (report, report_data, report_rows, report_tree, report_grid)
 """All files of one report, the page first."""
 
 
@@ -109,34 +116,14 @@ def field(eval_id: str, attribute: str) -> str:
     return f"evals/{slug(eval_id)}/{field_in_eval(attribute)}"
 
 
-def search_values(eval_id: str) -> str:
-    """The values of an eval, which search loads."""
-    return f"search/values-{slug(eval_id)}.js"
-
-
-def report_cases(eval_id: str, snapshot_slug: str, number: int) -> str:
-    """Some of the cases that a report loads when they are searched for or requested."""
-    return f"evals/{slug(eval_id)}/{snapshot_slug}-cases-{number}.js"
-
-
 def compare_piece(eval_id: str, number: int) -> str:
     """The cells of some points, which the compare page loads."""
     return f"evals/{slug(eval_id)}/compare-{number}.js"
 
 
-def field_in_eval(attribute: str) -> str:
-    """The same address relative to the folder of the eval, where its reports are."""
-    return f"fields/{slug(attribute)}.html"
-
-
 def case(eval_id: str, name: str) -> str:
     """The history of one case of an eval, by its id."""
     return f"evals/{slug(eval_id)}/{case_in_eval(name)}"
-
-
-def case_in_eval(name: str) -> str:
-    """The same address relative to the folder of the eval, where its reports are."""
-    return f"cases/{slug(name)}.html"
 
 
 def in_eval(path: str) -> str:

@@ -23,23 +23,10 @@ def _output(run: int) -> str:
     for number in range(CASES):
         for model in ("small", "large", "medium"):
             failed = run == 2 and number % 5 == 0 if model == "small" else number % 10 == 0
-            answer = (
-                f"{'small' if model == 'small' else 'large'} knows no {number} {SECRET}"
-                if failed
-                else f"It is {number}."
-            )
-            row = {
-                "id": f"case-{number:03}",
-                "model": model,
-                "passed": not failed,
-                "output": answer,
-                "topic": f"t{number % 4}",
-            }
-            rows.append(
-                json.dumps(
-                    row | {"input": f"Which is {number}?\nSay it.", "expected": str(number), "source": f"List {number}"}
-                )
-            )
+            wrong = f"{'small' if model == 'small' else 'large'} knows no {number} {SECRET}"
+            row = {"id": f"case-{number:03}", "model": model, "passed": not failed, "topic": f"t{number % 4}"}
+            row |= {"input": f"Which is {number}?\nSay it.", "expected": str(number), "source": f"List {number}"}
+            rows.append(json.dumps(row | {"output": wrong if failed else f"It is {number}."}))
     return "\n".join(rows)
 
 
@@ -77,7 +64,7 @@ def test_a_filter_loads_what_it_looks_for_and_stays_in_the_address(visit):
     card = page.locator("section", has=page.locator("#h-ca"))
     card.get_by_role("button", name="Only failing").click()
     expect(card.locator("[data-count]")).to_contain_text(f"20 shown, 46 matching of {CASES}")
-    card.get_by_role("button", name="large").click()
+    card.get_by_role("button", name="large", exact=True).click()
     expect(card.locator("[data-count]")).to_contain_text(f"20 shown, 23 matching of {CASES}")
     assert {int(name[5:]) % 10 for name in _names(page)} == {0}
     assert page.locator(".an:visible").count() == 20
@@ -85,14 +72,33 @@ def test_a_filter_loads_what_it_looks_for_and_stays_in_the_address(visit):
     assert page.locator(".an:visible").count() == 20
     card.get_by_label("Filter cases").fill("which 229")
     card.get_by_role("button", name="Only failing").click()
-    card.get_by_role("button", name="large").click()
+    card.get_by_role("button", name="large", exact=True).click()
     expect(page.locator(".cases > li:visible > .case")).to_have_text(["case-229"])
+
+
+def test_the_head_of_a_column_sorts_all_cases_by_its_score_and_the_address_keeps_the_order(visit):
+    page = visit(REPORT)
+    head = page.get_by_role("columnheader", name="small")
+    for way, remainders in (("ascending", {0}), ("descending", {1, 2, 3, 4})):
+        head.get_by_role("button", name="Sort by small").press("Enter")
+        page.reload()
+        expect(head).to_have_attribute("aria-sort", way)
+        expect(page.locator(".cases > li")).to_have_count(CASES)
+        assert {int(name[5:]) % 5 for name in _names(page)} == remainders
+
+
+def test_an_answer_has_an_address_that_shows_it_wherever_it_is(visit):
+    answer = visit(f"{REPORT}#c230.1").locator(":target", has_text="It is 229.")
+    expect(answer).to_be_in_viewport()
+    page = visit(f"{REPORT}#c1.1", java_script_enabled=False)
+    expect(page.locator(":target .who b")).to_have_text("large")
+    page.locator("#c1\\.2").get_by_role("link", name="medium").click()
+    expect(page.locator(":target .who b")).to_have_text("medium")
 
 
 def test_an_address_may_ask_for_what_changed(visit):
     page = visit(f"{REPORT}#changed=1")
-    names = _names(page)
-    assert {int(name[5:]) % 10 for name in names} == {0, 5}
+    assert {int(name[5:]) % 10 for name in _names(page)} == {0, 5}
     page.locator(".an details").first.click()
     expect(page.locator(".an details .out").first).to_have_text("It is 0.")
 
@@ -102,7 +108,7 @@ def test_only_different_looks_at_the_columns_that_are_shown(visit):
     card = page.locator("section", has=page.locator("#h-ca"))
     expect(card.locator("[data-count]")).to_have_text(f"0 matching of {CASES}")
     expect(card.locator("[data-flag=f] .n")).to_have_text("23")
-    card.get_by_role("button", name="small").click()
+    card.get_by_role("button", name="small", exact=True).click()
     expect(card.locator("[data-count]")).to_contain_text(f"20 shown, 46 matching of {CASES}")
     assert page.locator(".an:visible").count() == 60
     expect(card.locator("[data-flag=f] .n")).to_have_text("46")

@@ -25,19 +25,12 @@ HOSTILE = "</script><script>alert(1)</script>\u202e<b>"
 
 def cases(*rows: tuple[Any, ...]) -> tuple[AnsweredCase, ...]:
     """Cases of rows: the case, the model, the answer and whether it passed."""
-    judged = [
-        JudgedCase(
-            id=case,
-            opinion=Opinion("", None),
-            judges=(),
-            output=output,
-            passed=passed,
-            call=Call(model=model),
-            expected="x",
-        )
+    stated: dict[str, Any] = {"opinion": Opinion("", None), "judges": (), "expected": "x"}
+    judged = (
+        JudgedCase(id=case, call=Call(model=model), output=output, passed=passed, **stated)
         for case, model, output, passed in rows
-    ]
-    return answered_cases(with_documents(judged))
+    )
+    return answered_cases(with_documents([*judged]))
 
 
 def grid(now: tuple[AnsweredCase, ...], before: tuple[AnsweredCase, ...] = ()) -> CaseGrid:
@@ -74,8 +67,12 @@ def test_every_case_has_a_cell_for_each_model_and_repeats_share_one() -> None:
     found = re.findall(r"<(?:p class=who|details><summary)>(given [^<]+)</", html)
     assert found == ["given 2 of 3 times, passed", "given 1 of 3 times, failed"]
     assert shown.address_of("flaky") == "#flaky=1"
-    flaky = ["<li data-f data-y>", '<div class="an a0" data-f data-y>']
+    flaky = ["<li data-f data-y>", '<div class="an a0" id=c1.0 data-s=0.667 data-f data-y>']
     assert re.findall(r"<(?:li|div)[^>]* data-y[^>]*>", html) == flaky
+    assert next(shown.files()).content.decode().splitlines() == [
+        "case,repeat,expected,a answer,a passed,a score,b answer,b passed,b score",
+        *("p,1,x,red,1.0,,,,", "p,2,x,Red,1.0,,,,", "p,3,x,blue,0.0,,,,", "q,1,x,,,,red,1.0,"),
+    ]
     passed = JudgeWords(name="passed", score=1.0, reasons="", details="")
     ways = [replace(own, transcript=(Turn("message", "user", own.output),), judges=(passed,)) for own in now[0].answers]
     whole = replace(grid((replace(now[0], answers=tuple(ways)),)), longest=LONG).drawn[0]
@@ -97,7 +94,8 @@ def test_an_answer_that_is_none_fails_and_can_be_asked_for() -> None:
     late = replace(late, answers=(replace(late.answers[0], passed=None, output="", error="timeout"),))
     shown = grid((wrong, late, right))
     assert [(name, number) for _, name, _, number in shown.flags] == [("failing", 2), ("errors", 1)]
-    cell = '<div class="an a0" data-f data-e><p class=who><b>a</b> <span class="pill bad">no result</span>'
+    named = "<p class=who><a href=#c2.0><b>a</b></a>"
+    cell = f'<div class="an a0" id=c2.0 data-f data-e>{named} <span class="pill bad">no result</span>'
     assert any(cell in row for row in shown.drawn)
 
 
@@ -114,8 +112,8 @@ def test_columns_have_the_scores_that_differ_and_cases_are_chosen_by_what_failed
 
 
 def test_answers_are_marked_against_what_is_expected_or_the_first_that_passed() -> None:
-    answers = cases(("p", "a", "a red door", False), ("p", "b", "a door", True), ("p", "c", "a big door", True))
-    (case,) = answers
+    said = (("a", "a red door", False), ("b", "a door", True), ("c", "a big door", True))
+    (case,) = answers = cases(*(("p", *of) for of in said))
     for expected, marked_words in (("a big door", ["red"]), ("", ["red", "big"])):
         shown = "".join(grid((replace(case, expected=expected),)).drawn)
         assert re.findall(r"<mark>(.*?)</mark>", shown) == marked_words
@@ -128,13 +126,7 @@ def test_answers_are_marked_against_what_is_expected_or_the_first_that_passed() 
 
 @pytest.mark.parametrize(
     ("passed", "said"),
-    [
-        ([True], "passed"),
-        ([False], "failed"),
-        ([True, False, True], "passed 2 of 3 times"),
-        ([None], ""),
-        ([0.4], "40% passed"),
-    ],
+    [([True], "passed"), ([False], "failed"), ([1, 0, 1], "passed 2 of 3 times"), ([None], ""), ([0.4], "40% passed")],
 )
 def test_the_verdict_on_answers_is_a_word_or_a_count(passed: list[Any], said: str) -> None:
     (case,) = cases(*(("p", "a", "x", each) for each in passed))
@@ -158,9 +150,9 @@ def test_what_all_answers_to_a_case_share_was_asked_and_what_all_cases_share_is_
 def test_cases_that_the_page_does_not_hold_are_in_files_beside_it() -> None:
     now = cases(*((f"c{number}", "a", HOSTILE, True) for number in range(DRAWN + PART + 1)))
     shown = grid(now)
-    files = list(shown.files())
-    assert [file.path for file in files] == ["evals/qa/0002-cases-1.js", "evals/qa/0002-cases-2.js"]
-    assert (shown.part_name, shown.parts, shown.loadable) == ("0002-cases-", 2, PART + 1)
+    *files, table = shown.files()
+    assert [file.path for file in (*files, table)] == [f"evals/qa/0002-cases{of}" for of in ("-1.js", "-2.js", ".csv")]
+    assert (shown.parts, shown.loadable) == (2, PART + 1)
     bodies = [json.loads(re.fullmatch(rb".*?\.push\((.*)\);\n", file.content, re.DOTALL)[1]) for file in files]  # type: ignore[index]
     names = re.findall(r"<b>(c\d+)</b>", "".join(shown.drawn) + "".join(bodies))
     assert names == [case.id for case in now]

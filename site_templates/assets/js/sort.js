@@ -1,5 +1,5 @@
-/* Tables whose headers sort: `data-sort` names the table in the address. A third press restores the order of the page.
-   What is undefined stands last either way. */
+/* Tables whose headers sort, and answers case by case: `data-sort` names them in the address. A third press restores the order of
+   the page. What is undefined stands last either way. Each answer has its score, `data-s`. */
 let collator; // made for the first table that is sorted: it loads the tables of the locale
 const inOrder = (one, other) => (collator ??= new Intl.Collator("en", { numeric: true })).compare(one, other);
 const MONTH_OF = Object.fromEntries("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ").map((name, index) => [name, index + 1]));
@@ -10,13 +10,13 @@ class SortedTable {
     this.table = table;
     this.key = `by-${table.dataset.sort}`;
     this.rows = this.rowsWithBodies();
-    this.heads = $$("thead tr:first-child th", table);
+    this.heads = $$("thead tr:first-child th, [role=columnheader]", table);
     this.names = this.heads.map((head, column) => columnOf(head) ?? `${column + 1}`);
     this.heads.forEach((head, column) => {
-      const button = element("button");
+      const isCell = head.matches("th"), button = element("button", isCell ? "" : "btn", isCell ? null : "Sort");
       button.type = "button";
-      button.append(...head.childNodes);
-      head.append(button);
+      if (isCell) head.append((button.append(...head.childNodes), button));
+      else $(".who", head).append((button.ariaLabel = `Sort by ${$("b", head)?.textContent ?? "score"}`, button));
       button.addEventListener("click", () => this.press(column));
     });
     this.restore();
@@ -30,11 +30,12 @@ class SortedTable {
   }
 
   rowsWithBodies() {
-    return $$("tbody tr:not(.item)", this.table).map(row => [row, bodyOf(row)]);
+    return $$("tbody tr:not(.item), .cases > li", this.table).map(row => [row, bodyOf(row)]);
   }
 
   /** The text of a cell as something to compare; null if it is undefined. */
   value(cell, numeric) {
+    if (cell.matches(".an")) return cell.dataset.s ? +cell.dataset.s : null;
     const time = $("time", cell), data = $("data", cell), text = cell.textContent.trim();
     if (time) return time.dateTime;
     if (data) return +data.value;
@@ -51,11 +52,12 @@ class SortedTable {
   values(column) {
     const numeric = this.heads[column].classList.contains("num");
     this.table.closest("[data-table]")?.filtered?.name();
-    return this.rows.map(([row]) => (row.cells[column] ? this.value(row.cells[column], numeric) : null));
+    const cells = this.rows.map(([row]) => (row.cells ? row.cells[column] : $(`.a${column}`, row)));
+    return cells.map(cell => (cell ? this.value(cell, numeric) : null));
   }
 
   press(column) {
-    const first = this.values(column).some(value => typeof value === "number") ? "down" : "up";
+    const first = this.table.rows && this.values(column).some(value => typeof value === "number") ? "down" : "up";
     const second = first === "up" ? "down" : "up";
     const way = this.column !== column ? first : this.way === first ? second : "";
     keepInHash({ [this.key]: way && `${this.names[column]}-${way}` });
@@ -88,4 +90,4 @@ class SortedTable {
   }
 }
 
-for (const table of $$("table[data-sort]")) new SortedTable(table);
+for (const table of $$("[data-sort]")) new SortedTable(table);

@@ -94,9 +94,9 @@ class FilteredTable {
       setPressed(button, this.chosen.includes(button.dataset.column));
       if (isPressed(button)) button.closest("details")?.setAttribute("open", "");
     }
-    const row = rowInHash(), named = row || decodeURIComponent(location.hash.slice(1));
-    const target = row ? $(`#${row}`, this.box) : this.rows.find(({ id }) => id && id === named);
-    if (row && !target) this.load();
+    const row = rowInHash(), named = document.getElementById(row || decodeURIComponent(location.hash.slice(1)));
+    const target = named && (row ? $(`#${row}`, this.box) : this.rows.find(each => each.contains(named)));
+    if (!named && (row || this.seeks())) this.load();
     if (target) {
       const fold = $(".item details", bodyOf(target));
       if (fold) fold.open = true;
@@ -105,10 +105,14 @@ class FilteredTable {
       requestAnimationFrame(() => {
         if (target === reached()) return; // more rows were loaded
         if (row) reach(target);
-        target.scrollIntoView({ block: row ? "center" : "start" });
+        else if (!named.matches(":target")) location.replace(location.href); // it was not there when the page was loaded
+        (row ? target : named).scrollIntoView({ block: row ? "center" : "start" });
       });
     }
   }
+
+  /** Whether the address names a case or an answer that is not on the page yet. */
+  seeks() { return this.box.dataset.parts && /^#c\d/.test(location.hash) && !document.getElementById(decodeURIComponent(location.hash.slice(1))); }
 
   remember() {
     keepInHash({
@@ -128,16 +132,17 @@ class FilteredTable {
 
   async add() {
     this.loading = true;
-    const ahead = Math.min(AT_ONCE, (this.box.hasAttribute("data-filtered") && this.box.dataset.parts - this.parts.length) || 1);
+    const seeking = this.seeks(), hastens = seeking || this.box.matches("[data-filtered],[data-sorted]");
+    const ahead = Math.min(AT_ONCE, (hastens && this.box.dataset.parts - this.parts.length) || 1);
     for (const name of this.parts.splice(0, ahead)) await loadScript(name);
     const [rows, repeated] = [this.box.dataset.parts ? (self.CASES ?? []).splice(0).join("") : self.ROWS?.pop() ?? ""].flat();
     const list = $(".cases", this.box), table = list ? null : $("table", this.box), byPlace = (a, b) => a.id.slice(1) - b.id.slice(1);
     let added = 0;
+    (table ?? this.box).dispatchEvent(new Event("unsort"));
     for (const bodies of rows.match(/[^]{1,8000}[^]*?(?=<tbody|$)/g) ?? []) { // in a task each, so that the page answers meanwhile
       const made = rowsOf(bodies.replace(/<(\d+)>/g, (_, place) => repeated[place]));
       added += made.length;
       for (const row of list ? made : []) { setState(row, "cut"); list.append(row); } // what is shown before it is filtered would be laid out
-      table?.dispatchEvent(new Event("unsort"));
       for (const body of table ? made : []) {
         const drawn = document.getElementById(body.id), rows = $$("tr:not(.item)", body);
         for (const row of rows) setState(row, "cut");
@@ -157,11 +162,9 @@ class FilteredTable {
     }
     this.rows = this.rowsNow();
     if (added) $("[data-rest]", this.box)?.remove();
-    if (added && table) {
-      table.dispatchEvent(new Event("rows"));
-      await nextTask();
-      this.restore();
-    }
+    if (added) (table ?? this.box).dispatchEvent(new Event("rows"));
+    if (added && table) await nextTask();
+    if (added && (table || seeking)) this.restore();
     this.show();
   }
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from msgspec.structs import asdict
@@ -49,8 +49,15 @@ def series_files(series: Series, patterns: Sequence[PatternSummary] | None = Non
     }
     return (
         RawFile(links.series_data(series.info.id), to_json_bytes(head, indent=None)),
-        RawFile(links.series_csv(series.info.id), _table(series, points)),
+        csv_file(links.series_csv(series.info.id), _table(series, points)),
     )
+
+
+def csv_file(path: str, rows: Iterable[Sequence[Any]]) -> RawFile:
+    """A table, the heads of its columns first, in which no cell runs as a formula."""
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="\n").writerows(map(spreadsheet_safe, row) for row in rows)
+    return RawFile(path, out.getvalue().encode("utf-8", "backslashreplace"))
 
 
 def _exported_point(series: Series, index: int) -> dict[str, Any]:
@@ -127,13 +134,13 @@ def _exported_delta(delta: Change, series: Series) -> dict[str, Any]:
     }
 
 
-def _table(series: Series, points: Iterable[dict[str, Any]]) -> bytes:
+def _table(series: Series, points: Iterable[dict[str, Any]]) -> Iterator[Sequence[str]]:
     """A line for each point. Evals of a kind have the same columns, but for usage columns if an output states usage."""
     states_usage = any(point.scorecard.usage for point in series.points)
     further = [spec.name for spec in series.specs if spec.name not in _RATIOS]
-    head = ["iteration", *_TEXTS, "cause", "status", *_NUMBERS, *ERROR_TYPES, *map(spreadsheet_safe, further)]
+    head = ["iteration", *_TEXTS, "cause", "status", *_NUMBERS, *ERROR_TYPES, *further]
     head += ["delta", "report", *_WHY, *("models", "judges") * states_usage]
-    rows: list[Sequence[str]] = [head]
+    yield head
     for point in points:
         then, delta = point["then"], point["delta"] or {}
         shared, parts = delta.get("comparable") or {}, delta.get("parts") or {}
@@ -156,10 +163,5 @@ def _table(series: Series, points: Iterable[dict[str, Any]]) -> bytes:
             *(point["interval"] or (None, None)),
             point["same_as"],
         ]
-        if states_usage:
-            usage = point.get("usage", {})
-            row += (", ".join(usage.get(name, ())) for name in ("models", "judges"))
-        rows.append([spreadsheet_safe(cell) for cell in row])
-    out = io.StringIO(newline="")
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue().encode("utf-8", "backslashreplace")
+        of_usage = ("models", "judges") * states_usage
+        yield [*row, *(", ".join(point.get("usage", {}).get(name, ())) for name in of_usage)]

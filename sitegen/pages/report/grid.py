@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import accumulate, chain, groupby, islice
+from itertools import accumulate, chain, groupby, islice, zip_longest
 from math import sqrt
 from operator import itemgetter
 from typing import Final
@@ -23,6 +23,7 @@ from sitegen.model.scorecards import ANSWERERS
 from sitegen.model.site import RawFile
 from sitegen.pages import links
 from sitegen.pages.data.search import script_file
+from sitegen.pages.data.series import csv_file
 from sitegen.pages.html.cells import escape
 from sitegen.pages.html.formats import bounded, printable
 from sitegen.pages.instructions import FileEdit
@@ -123,11 +124,14 @@ class CaseGrid(Frozen, dict=True, gc=True):
         return grouped((answer.document, answer) for case in self.earlier for answer in case.answers)
 
     @cached_property
-    def sorted(self) -> list[tuple[AnsweredCase, dict[str, str]]]:
-        """The cases with their marks: first what newly fails, then what fails, what changed and what differs."""
-        marked = [(case, dict.fromkeys(chain(*_marks(case, self.before).values()), "")) for case in self.cases]
-        marked.sort(key=lambda row: [mark not in row[1] for mark in "nfcd"])
-        return marked
+    def sorted(self) -> list[tuple[str, AnsweredCase, dict[str, str]]]:
+        """The cases, each with the beginning of the ids of its answers, its number in the file, and its marks.
+
+        First what newly fails, then what fails, what changed and what differs.
+        """
+        marks = (dict.fromkeys(chain(*_marks(case, self.before).values()), "") for case in self.cases)
+        rows = [(f"c{number}", *row) for number, row in enumerate(zip(self.cases, marks, strict=True), 1)]
+        return sorted(rows, key=lambda row: [mark not in row[2] for mark in "nfcd"])
 
     @property
     def flags(self) -> list[tuple[str, str, str, int]]:
@@ -135,7 +139,7 @@ class CaseGrid(Frozen, dict=True, gc=True):
 
         One that would leave none is left out, and one that would leave all unless a column can be chosen beside it.
         """
-        counts = ((*flag, sum(flag[0] in marks for _, marks in self.sorted)) for flag in _FLAGS)
+        counts = ((*flag, sum(flag[0] in marks for *_, marks in self.sorted)) for flag in _FLAGS)
         most = len(self.cases) - (len(self.columns) < 2)
         return [flag for flag in counts if 0 < flag[-1] <= most]
 
@@ -155,17 +159,24 @@ class CaseGrid(Frozen, dict=True, gc=True):
         """Number of files with these."""
         return -(-self.loadable // PART)
 
-    @property
-    def part_name(self) -> str:
-        """The address of these files relative to the page, without number and ending."""
-        return links.file_name(links.report_cases(*self.place, 0)).removesuffix("0.js") if self.place else ""
-
     def files(self) -> Iterator[RawFile]:
-        """Yield the files with the rows that are not on the page."""
-        start = len(self.drawn)
+        """Yield the files with the rows that are not on the page, and the table of all answers."""
+        start, place = len(self.drawn), self.place or ("", "")
         for number in range(self.parts):
-            rows, place = islice(self._rows(start + number * PART), PART), self.place or ("", "")
-            yield script_file(links.report_cases(*place, number + 1), "CASES", "".join(rows))
+            rows = islice(self._rows(start + number * PART), PART)
+            yield script_file(f"{links.report_cases(*place)}{number + 1}.js", "CASES", "".join(rows))
+        if self.place:
+            yield csv_file(links.report_grid(*place), self._table())
+
+    def _table(self) -> Iterator[list[str | float | None]]:
+        """Yield a row for each case and repeat, as the page has cases in order: what was asked, then each column."""
+        names = [f"{name} {part}".strip() for name in self.columns.values() for part in ("answer", "passed", "score")]
+        yield ["case", "repeat", *(parts := self.asked_parts), "expected", *names]
+        for _, case, _ in self.sorted:
+            answered = grouped(((answer.variant, answer.model), answer) for answer in case.answers)
+            for repeat, row in enumerate(zip_longest(*(answered.get(column, ()) for column in self.columns)), 1):
+                told = ((of.output or of.error, of.passed, of.score) if of else (None,) * 3 for of in row)
+                yield [case.id, repeat, *map(case.asked.get, parts), case.expected, *chain.from_iterable(told)]
 
     @property
     def has_texts(self) -> bool:
@@ -237,19 +248,20 @@ class CaseGrid(Frozen, dict=True, gc=True):
         return f"#columns={','.join(columns)}" if 0 < len(columns) < len(self.columns) else ""
 
     def _rows(self, start: int) -> Iterator[str]:
-        for case, marks in islice(self.sorted, start, None):
+        for row, case, marks in islice(self.sorted, start, None):
             tags = "\n".join(self._tags_of(case))
             group = f' data-g="{escape(tags)}"' if tags else ""
             name = f"<b>{bounded(case.id, 200)}</b>"
             if case.id in self.with_page:
                 name = f'<a href="{links.case_in_eval(case.id)}">{name}</a>'
-            head = f"<p class=case>{name}</p><details class=only-s><summary aria-label=Answers></summary></details>"
-            yield f"<li{_data(marks)}{group}>{head}{self.asked(case)}{self.cells(case)}\n"
+            head = f"<p class=case>{name}</p><details><summary aria-label=Answers></summary></details>"
+            yield f"<li{_data(marks)}{group}>{head}{self.asked(case)}{self.cells(case, row)}\n"
 
-    def cells(self, case: AnsweredCase) -> Markup:
+    def cells(self, case: AnsweredCase, row: str = "") -> Markup:
         """Write the answers of each column with the words marked that are not expected.
 
-        If nothing is expected, those are marked that the first answer that did not fail lacks.
+        If nothing is expected, those are marked that the first answer that did not fail lacks. ``row``: the id with
+        which those of answers begin; empty if they have none.
         """
         answered = grouped(((answer.variant, answer.model), answer) for answer in case.answers)
         of_column = {column: list[CaseAnswer]() for column in self.columns} | answered
@@ -257,17 +269,22 @@ class CaseGrid(Frozen, dict=True, gc=True):
         reference = case.expected or (stated[0].output if stated else "")
         marks, cells = _marks(case, self.before), []
         for place, (column, answers) in enumerate(of_column.items()):
-            named = f"an a{place}{' beyond' if self.place and place >= SHOWN else ''}"
+            named = f'"an a{place}{" beyond" if self.place and place >= SHOWN else ""}"'
+            who = f"<b>{bounded(self.columns[column], 80)}</b>" if self.columns.get(column) else ""
+            if row:
+                named, who = f"{named} id={row}.{place}", f"<a href=#{row}.{place}>{who or 'Answer'}</a>"
             if not answers:
-                cells.append(f'<div class="{named}">{_who(self.columns[column])}<i>no answer</i></div>')
+                cells.append(f"<div class={named}>{_who(who)}<i>no answer</i></div>")
                 continue
             own, earlier = marks[answers[0].document], self.before.get(answers[0].document, ())
             was = ""
             if "c" in own and self.longest == _TEXT:  # words that the answer now does not have are marked
                 label = ": ".join(filter(None, (f"Before, in {bounded(self.earlier_label, 60)}", verdict(earlier))))
                 was = f"<details><summary>{label}</summary>{self._output(earlier[0], answers[0].output)}</details>"
-            shown = "".join(self._distinct(self.columns.get(column, ""), answers, reference))
-            cells.append(f'<div class="{named}"{_data(own)}>{shown}{was}</div>')
+            score = mean(answer.passed if answer.score is None else answer.score for answer in answers)
+            named += f" data-s={score:.3g}" if row and self.heads and score is not None else ""
+            shown = "".join(self._distinct(who, answers, reference))
+            cells.append(f"<div class={named}{_data(own)}>{shown}{was}</div>")
         return Markup(f"<div class=ans>{''.join(cells)}</div>")
 
     def asked(self, case: AnsweredCase) -> Markup:
@@ -283,11 +300,11 @@ class CaseGrid(Frozen, dict=True, gc=True):
         )
         return Markup(f"<div class=asked>{shown}</div>" if shown else "")
 
-    def _distinct(self, name: str, answers: Sequence[CaseAnswer], reference: str) -> Iterator[str]:
+    def _distinct(self, who: str, answers: Sequence[CaseAnswer], reference: str) -> Iterator[str]:
         """Write the different answers of one column, each with how many repeats gave it; the first is open."""
         same = grouped(((_plain(answer.output), answer.has_failed), answer) for answer in answers)
         is_short = self.longest == _TEXT
-        yield _who(name, answers)
+        yield _who(who, answers)
         for place, group in enumerate(list(same.values())[: _DISTINCT if is_short else None]):
             if len(same) > 1:
                 said = ", ".join(filter(None, (f"given {len(group)} of {len(answers)} times", verdict(group))))
@@ -333,11 +350,8 @@ class CaseGrid(Frozen, dict=True, gc=True):
         ]
         if silent := ", ".join(name for judge, name in named if not judge.reasons and judge.name != VERDICT_FIELD):
             said.append(f"<p class=said>{silent}")
-        details = [
-            f"<p class=said>{name} <code>{bounded(judge.details, self.longest)}</code>"
-            for judge, name in named
-            if judge.details
-        ]
+        told = ((bounded(judge.name, 80), bounded(judge.details, self.longest)) for judge in judges if judge.details)
+        details = [f"<p class=said>{name} <code>{text}</code>" for name, text in told]
         folded = f"<details><summary>Details of the judges</summary>{''.join(details)}</details>" if details else ""
         return "".join(said) + folded
 
@@ -390,15 +404,11 @@ def _data(marks: Mapping[str, str]) -> str:
     return "".join(f" data-{mark}={value}" if value else f" data-{mark}" for mark, value in values)
 
 
-def _who(name: str, answers: Sequence[CaseAnswer] = ()) -> str:
+def _who(who: str, answers: Sequence[CaseAnswer] = ()) -> str:
     said, took = verdict(answers), ", ".join(usage_of(answers))
     passed = [answer.has_failed for answer in answers if answer.error or answer.passed is not None]
     tone = "" if not passed else " bad" if any(passed) else " good"
-    parts = (
-        f"<b>{bounded(name, 80)}</b>" if name else "",
-        f'<span class="pill{tone}">{said}</span>' if said else "",
-        f"<i>{took}</i>" if took else "",
-    )
+    parts = (who, f'<span class="pill{tone}">{said}</span>' if said else "", f"<i>{took}</i>" if took else "")
     return f"<p class=who>{' '.join(filter(None, parts))}</p>" if any(parts) else ""
 
 
