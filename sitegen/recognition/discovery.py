@@ -462,26 +462,26 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
     reason = f"a search reads at most {MOST_READ} files and {MOST_BYTES // 1_000_000} MB, and these were reached before"
     found += _refused(dict.fromkeys(filter(is_result_by_name, unread), reason))
     proposals = {proposal.id: proposal for proposal in found if not proposal.lacks}
-    globs = instruction_globs([file for file in tracked if not file.refused], read, config.instructions)
 
     # The entries are read back from their text, so that the trial uses exactly what a build will read.
     text = manifest_text([(proposal.id, proposal.entry, ()) for proposal in proposals.values()], "")
     entries = manifest_in_force(text.encode(), "manifest.yaml", config.evals_dir).value.evals
     manifest = dataclasses.replace(configured.manifest, evals=(*configured.manifest.evals, *entries))
     # Without instructions, which decide no score, git lists only the commits of the evals.
-    without_instructions = dataclasses.replace(config, instructions=())
+    layout = Layout(*with_found_evals(dataclasses.replace(config, instructions=()), manifest, search))
     evals: dict[str, EvalHistory] = {}
+    named = (*config.instructions, *layout.site.instructions)
+    globs = instruction_globs([file for file in tracked if not file.refused], read, named)
     with suppress(NothingToReportError):  # a shallow history is folded as far as it goes
-        layout = Layout(*with_found_evals(without_instructions, manifest, search))
         evals = {one.id: one for one in advance(repository, layout, head=head).evals}
 
-    tried = []
+    tried, own = [], {entry.id: entry.instructions for entry in layout.manifest.evals}
     for name, proposal in proposals.items():
         lost = Proposal(id=name, lacks="no commit wrote such a file")
         trial = _with_newest_score(repository, evals[name]) if name in evals else lost
         # Without this, the instructions that init writes for agents of sitegen would make every output stale.
-        instructions = _of_its_package(proposal.entry["dir"], [glob.glob for glob in globs], tracked)
-        entry = {**proposal.entry, "instructions": instructions} if globs else proposal.entry
+        instructions = own.get(name) or _of_its_package(proposal.entry["dir"], [each.glob for each in globs], tracked)
+        entry = {**proposal.entry, "instructions": [*instructions]} if instructions else proposal.entry
         tried.append(replace(trial, why=proposal.why, entry=entry, doubt=proposal.doubt))
     accepted = tuple(one for one in tried if not (one.lacks or one.doubt))
     about = f"The evals that sitegen init found in {counted(history.commits, 'commit')}, up to {head[:10]}. {_ABOUT}"

@@ -105,7 +105,7 @@ def instruction_globs(
 
     def in_order() -> Iterator[tuple[str, str, bool]]:
         """Yield (glob, meaning, whether it counts if all of its files look like documentation)."""
-        yield from ((glob, "as by default", True) for glob in configured)
+        yield from ((glob, "as by default, or as results name them", True) for glob in configured)
         yield from ((glob, meaning, False) for glob, meaning in _PLACES)
         yield from ((glob, meaning, True) for glob, meaning in _globs_by_content(remaining, read))
 

@@ -21,7 +21,7 @@ from sitegen.config.findings import folder_path, home_of
 from sitegen.config.manifest import canonical, project_evaluation, stated_llm
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig, files_of
 from sitegen.config.searched_files import OTHER_KINDS, Search
-from sitegen.data_files.reading import UnreadableError
+from sitegen.data_files.reading import UnreadableError, split_json
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.importers import ANSWER, INDEX, importer_of
 from sitegen.importers.recorded_layouts import headline_place, is_measure, numbers_of_layout, read_record
@@ -57,11 +57,7 @@ def promptfoo_evals(search: Search) -> Iterator[EvalConfig]:
         configuration = next((name for name in PROMPTFOO_CONFIGURATIONS if names.get(name) is False), None)
         if configuration is None or folder in search.homes:
             continue
-        path = join(folder, configuration)
-        # A configuration that cannot be read names no prompts.
-        stated = json.loads(search.answer("prompts of promptfoo", path, _stated_prompts) or "[]")
-        globs = (_prompt_glob(text, folder) for text in stated)
-        instructions = tuple(dict.fromkeys(glob for glob in globs if glob))
+        instructions = _prompt_globs(search, join(folder, configuration), folder)
         usual = [name for name in PROMPTFOO_RESULTS if names.get(name) is False][:1]
         found = usual or _results_beside(search, folder, "promptfoo")
         home = basename(folder) or "promptfoo"
@@ -99,27 +95,48 @@ def _stem_of(outputs: str) -> str:
     return basename(without_answerers(outputs)).removesuffix(".json").replace("*", "").strip("-_. ") or "results"
 
 
+def _with_prompts(search: Search, entry: EvalConfig) -> EvalConfig:
+    """Return an entry that names no instructions with those that the newest of its results of promptfoo names.
+
+    Their paths begin at the folder that promptfoo ran in: the nearest one above the file with any of them.
+    """
+    if entry.instructions or not entry.outputs.endswith(".json"):
+        return entry
+    outputs = folder_path(without_answerers(entry.outputs))
+    newest = next(search.newest_first(home_of(entry, search.evals_dir), outputs), "")
+    folder = newest if newest and search.answer("format of results", newest, _format_of) == "promptfoo" else ""
+    while folder:
+        folder = dirname(folder)
+        globs = _prompt_globs(search, newest, folder)
+        if any(next(search.newest_first("", glob), "") for glob in globs):
+            return dataclasses.replace(entry, instructions=globs)
+    return entry
+
+
+def _prompt_globs(search: Search, path: str, folder: str) -> tuple[str, ...]:
+    """Return globs of the prompts that a configuration or a file of results names, if their paths begin at a folder."""
+    globs: dict[str, None] = {}
+    for text in json.loads(search.answer("prompts of promptfoo", path, _stated_prompts) or "[]"):
+        prompt = re.sub(_FUNCTION, r"\1", text.removeprefix("file://"))
+        is_file = text.startswith("file://") or (" " not in prompt and re.fullmatch(_PROMPT_FILE, prompt))
+        if is_file and not re.search(r"[\n{]|://|^[/\\]", prompt):  # else it is the prompt itself
+            globs[folder_path(join(folder, prompt))] = None
+    return tuple(glob for glob in globs if glob and not glob.startswith(".."))
+
+
 def _stated_prompts(content: bytes) -> str:
-    """Return the prompts of a configuration, as JSON."""
+    """Return the prompts of a configuration, also of that which results state, as JSON; none if it cannot be read."""
+    from sitegen.importers.promptfoo import ROWS  # few projects have its results
+
     try:
-        root, *_ = read_configuring_yaml(content)
+        is_result = _format_of(content) == "promptfoo"
+        root = value_of("json", split_json(content, *ROWS)[0]) if is_result else read_configuring_yaml(content)[0]
     except UnreadableError:
         return "[]"
-    stated: Any = root.get("prompts") if isinstance(root, dict) else None
+    stated: Any = members(members(root).get("config", root)).get("prompts")
     prompts = (stated if isinstance(stated, list) else [stated])[:_MOST_PROMPTS]
     texts = (prompt.get("id", prompt.get("raw")) if isinstance(prompt, dict) else prompt for prompt in prompts)
     return json.dumps([text.strip() for text in texts if isinstance(text, str)])
-
-
-def _prompt_glob(text: str, folder: str) -> str | None:
-    is_file = text.startswith("file://")
-    path = re.sub(_FUNCTION, r"\1", text.removeprefix("file://"))
-    if "\n" in path or "{" in path or "://" in path or path.startswith(("/", "\\")):
-        return None
-    if not is_file and (" " in path or not re.fullmatch(_PROMPT_FILE, path)):
-        return None  # the prompt itself
-    glob = folder_path(join(folder, path))
-    return None if not glob or glob.startswith("..") else glob
 
 
 INSPECT_LOGS: Final = "logs"
@@ -251,9 +268,7 @@ def judged_evals(search: Search) -> Iterator[EvalConfig]:
         if folder in search.homes:
             continue
         names, entry = search.names(folder), EvalConfig(id=eval_id)
-        is_judged = OTHER_KINDS.isdisjoint(names) and any(
-            names.get(name) is False for name in files_of("judged").outputs
-        )
+        is_judged = OTHER_KINDS.isdisjoint(names) and False in map(names.get, files_of("judged").outputs)
         judged = dataclasses.replace(entry, kind="judged") if is_judged else judged_by_responses(search, entry)
         if judged.kind:
             yield judged
@@ -412,11 +427,7 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, search: Search) -> 
                 entry = dataclasses.replace(entry, id=eval_id, dir=home or ".")
             found_evals[entry.id] = entry
             homes[entry.id] = home
-    if not found_evals:
-        return config, manifest
-    globs = (glob for entry in found_evals.values() for glob in entry.instructions)
+    evals = tuple(_with_prompts(search, entry) for entry in (*stated, *found_evals.values()))
+    globs = (glob for entry in evals if entry not in stated for glob in entry.instructions)
     instructions = tuple(dict.fromkeys((*config.instructions, *globs)))
-    return (
-        dataclasses.replace(config, instructions=instructions),
-        dataclasses.replace(manifest, evals=(*stated, *found_evals.values())),
-    )
+    return dataclasses.replace(config, instructions=instructions), dataclasses.replace(manifest, evals=evals)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,15 @@ def test_results_of_gh_models_are_driven_by_the_prompt_file_beside_them() -> Non
 def test_a_prompt_outside_the_project_or_none_at_all_is_no_instruction(prompts: str) -> None:
     files = {"promptfooconfig.yaml": f"prompts: {prompts}\n", "output.json": "{}"}
     assert found(files) == ((), (entry("promptfoo", dir=".", outputs="output.json"),))
+
+
+def test_prompts_that_results_name_are_instructions_of_their_eval() -> None:
+    prompts = ["file://texts/a.txt", {"id": "file://texts/b.md", "label": "B"}, "Say {{it}}", "file:///c.txt"]
+    results = json.dumps({"evalId": "x", "results": {"results": [{}]}, "config": {"prompts": prompts}})
+    named = ("llm/texts/a.txt", "llm/texts/b.md")
+    files = {"llm/texts/a.txt": "Say it", "llm/qa/june/run-1.json": "{}", "llm/qa/june/run-2.json": results}
+    stated = EvalConfig(id="qa", kind="judged", dir="llm/qa", outputs="june/run-*.json")
+    assert found(files, Manifest(evals=(stated,))) == (named, (replace(stated, instructions=named),))
 
 
 def test_lists_of_test_cases_are_evals_whose_responses_lie_beside_them() -> None:
