@@ -35,7 +35,7 @@ PARTS: Final[dict[str, tuple[str, ...]]] = {
     "input": ("input", "inputs", "question", "query", "prompt", "userinput", "instruction", "text", "sentence"),
     "variant": (
         *("variant", "providerid", "provider", "promptid", "experiment", "experimentname", "arm", "condition", "agent"),
-        *("target", "system", "promptversion", "appversion"),
+        *("target", "system", "promptversion", "appversion", "promptname", "prompt"),
     ),
     "model": ("model", "modelid", "modelname"),
     "expected": (
@@ -424,7 +424,10 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
         by_name.setdefault(plain_key(name), name)
     variant = next(filter(None, map(by_name.get, PARTS["variant"])), "")
     texts = [cell for row in rows if isinstance(cell := row.get(variant), str)]
-    repeat = 1 < len(set(texts)) < len(texts)  # names of variants are several texts, at least one in several rows
+    asked = next((by_name[name] for name in PARTS["input"] if name in by_name), "")
+    # Names of variants are several texts, at least one in several rows. The text of a prompt may have the input in it.
+    most = len({str(row.get(asked)) for row in rows}) if plain_key(variant) == "prompt" else len(texts)
+    repeat = 1 < len(set(texts)) < most
     parts = usual_parts(by_name, lambda part, name: part != "variant" or (repeat and name == variant))
 
     overall = [by_name[name] for name in SCORES if name in by_name]

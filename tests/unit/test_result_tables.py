@@ -481,3 +481,12 @@ def test_objects_with_more_keys_than_a_table_may_have_columns_are_refused() -> N
     row = {"id": "a", "scores": {f"judge {number}": 1 for number in range(201)}}
     message, _ = refused("r.json", f"[{lines(row)}]")
     assert message == "the objects in its columns have more than 200 keys"
+
+
+def test_a_prompt_beside_an_input_names_the_variant_unless_it_has_the_input_in_it() -> None:
+    rows: list[dict[str, Any]] = [
+        {"input": asked, "prompt": of, "passed": True} for asked in "abc" for of in ("1", "2")
+    ]
+    filled = [{**row, "prompt": f"{row['prompt']} {row['input']}"} for row in rows] * 2
+    assert {case.variant for case in read("x.jsonl", lines(*rows)).cases} == {"1", "2"}
+    assert {case.variant for case in read("x.jsonl", lines(*filled)).cases} == {""}
