@@ -25,6 +25,8 @@ from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
 from sitegen.model.problems import Problem
 from sitegen.model.series import Point
+from sitegen.questions.verify import verify
+from sitegen.questions.work_tree import WorktreeProject
 from sitegen.recognition.discovery import Discovery, discover
 from sitegen.recognition.files import files_of_history
 from sitegen.recognition.initialising import Proposal
@@ -32,7 +34,7 @@ from tests.gitrepo import Content, GitRepo
 from tests.scoring.test_tables import tables
 from tests.sites import build_site, differs_from_cold, run, text_of
 
-DOCUMENTS = ("layouts.md", "layouts_found.md", "layouts_of_folders.md", "layouts_of_two_sides.md")
+DOCUMENTS = [f"layouts{end}.md" for end in ("", "_found", "_of_folders", "_of_tables", "_of_two_sides")]
 BLOCK = re.compile(r"^```\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 MANIFEST = "evals/manifest.yaml"
 FILE = re.compile(r"^(\S.*?):(?: (.*))?\n((?:  .*\n)*)", re.MULTILINE)
@@ -160,7 +162,7 @@ def fits(value: Any, cell: str) -> bool:
     if isinstance(value, float | int):
         decimals = len(cell.partition(".")[2])
         return value == pytest.approx(float(Fraction(cell)), abs=5e-4 if decimals > 2 else 1e-9)
-    return fnmatchcase(str(value), re.sub(r"[*?[]", r"[\g<0>]", cell).replace("…", "*"))
+    return fnmatchcase(str(value).replace("\n", " / "), re.sub(r"[*?[]", r"[\g<0>]", cell).replace("…", "*"))
 
 
 def ids_of(built: Built) -> list[str]:
@@ -206,6 +208,8 @@ def of_point(found: History, point: Point) -> dict[str, Any]:
         "label": point.snapshot.label,
         "cause": " ".join(point.snapshot.cause),
         "status": card.status,
+        "time": point.snapshot.recorded_at,
+        "grades": " ".join(point.snapshot.grades),
         "headline": card.metrics[0].name,
         "scored": " ".join(each.id for each in card.documents if each.status == "scored"),
         "cases": " ".join(each.id for each in card.documents),
@@ -232,6 +236,30 @@ def problems_of(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
             }
 
 
+def answers_of(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
+    """Each answer of the newest output of the only eval, with its case and the scores of its judges."""
+    (eval_id,) = ids_of(built)
+    for case in verify(WorktreeProject.open(built.repo.path), eval_id).result.cases:
+        for answer in case.answers:
+            named = {**case.asked, **{judge.name: judge.score for judge in answer.judges}}
+            yield collections.defaultdict(lambda: None, named) | {
+                "case": case.id,
+                "document": answer.document,
+                "input": case.question,
+                "expected": case.expected,
+                "output": answer.output,
+                "passed": answer.passed,
+                "score": answer.score,
+                "error": answer.error,
+                "model": answer.model,
+                "tokens in": answer.usage.tokens_in,
+                "tokens out": answer.usage.tokens_out,
+                "cost": answer.usage.cost,
+                "latency": answer.usage.latency,
+                "said": " ".join(judge.reasons for judge in answer.judges if judge.reasons),
+            }
+
+
 def printed(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
     for row in table:
         done = run(*shlex.split(row["command"])[1:], cwd=built.repo.path)
@@ -244,5 +272,5 @@ def shown(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
         yield {"page": row["page"], "shows": " ".join(map(text_of, pages))}
 
 
-SAID = {"problem": problems_of, "command": printed, "page": shown, "eval": points}
+SAID = {"problem": problems_of, "command": printed, "page": shown, "case": answers_of, "eval": points}
 """What there is of each sort of tables, by a column that it has."""

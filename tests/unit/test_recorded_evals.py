@@ -219,41 +219,6 @@ def test_the_terminal_has_the_headline_of_the_site_whichever_number_a_file_state
     assert of_choice.splitlines()[1].split() == ["recall", "0.500"]
 
 
-def test_a_newest_run_without_the_main_number_is_a_problem_that_names_the_number_to_take(repo, tmp_path):
-    entry = "evals:\n  sums:\n    kind: recorded\n    outputs: results/run-*.json\n"
-    repo.commit({"evals/manifest.yaml": entry})
-    repo.commit({"evals/sums/results/run-1.json": '{"accuracy": 0.5, "range": {"start": 1}}'})
-    for number, accuracy in ((2, 0.2), (3, 30)):
-        overall = {"overall": {"accuracy": accuracy}, "range": {"start": number}}
-        repo.commit({f"evals/sums/results/run-{number}.json": json.dumps(overall)})
-    build_site(repo.path, tmp_path / "site")
-    assert (
-        "The newest run has no number 'accuracy', the headline since an earlier run, and 2 of 3 runs have"
-        " 'overall.accuracy'" in problems_text(tmp_path / "site")
-    )
-    assert "headline: overall.accuracy" in problems_text(tmp_path / "site")
-    repo.commit({"evals/manifest.yaml": f"{entry}    settings: {{headline: overall.accuracy}}\n"})
-    build_site(repo.path, tmp_path / "site")
-    assert "The newest run has no number" not in problems_text(tmp_path / "site")
-    assert "Some runs seem to write 'overall.accuracy' as a share, and others" in problems_text(tmp_path / "site")
-
-
-def written(folder: Path, *versions: str, path: str) -> GitRepo:
-    repo = GitRepo(folder / "written")
-    repo.commits([{path: version} for version in versions])
-    return repo
-
-
-def test_a_table_of_runs_is_read_as_its_newest_and_runs_that_one_commit_appends_are_problems(tmp_path):
-    rows = [f"{number},m,0.{rate}\n" for number, rate in enumerate((5, 9, 4, 6, 7))]
-    tables = ("run,model,pass_rate\n" + "".join(rows[:number]) for number in (1, 4, 5))
-    repo = written(tmp_path, *tables, path="evals/results.csv")
-    found = history(repo.path, "evals", cache=tmp_path / "memo").points
-    assert [point.scorecard.metric("pass_rate") for point in found] == [0.5, 0.6, 0.7]
-    build_site(repo.path, tmp_path / "site")
-    assert problems_text(tmp_path / "site").count("2 runs of this commit are left out") == 1
-
-
 def test_a_number_of_several_models_is_their_mean_and_changes_by_the_models_that_both_runs_have(repo, tmp_path):
     repo.commit(
         {f"results/{model}.json": f'{{"accuracy": 0.{rate}}}' for model, rate in (("gpt-4o", 4), ("llama-3", 6))}
@@ -283,12 +248,3 @@ def test_a_number_of_several_models_is_their_mean_and_changes_by_the_models_that
     repo.checkout()
     build_site(repo.path, tmp_path / "site")
     assert [path for path in (tmp_path / "site").rglob("*.*") if b"0.771" in path.read_bytes()] == []
-
-
-@pytest.mark.parametrize("states", ['{{"range": {{"start": 1, "end": {}}}, ', '{{"config": {{"split": "s{}"}}, '])
-def test_numbers_of_runs_over_other_cases_are_not_compared(tmp_path, states):
-    runs = [states.format(end) + f'"accuracy": 0.{rate}}}' for end, rate in ((5, 8), (5, 7), (9, 2), (9, 3))]
-    repo = written(tmp_path, *runs, path="evals/results/latest.json")
-    found = history(repo.path, "evals", cache=tmp_path / "memo").points
-    changes = [point.change and point.change.metrics[0].change for point in found]
-    assert [change and round(change, 3) for change in changes] == [None, -0.1, None, 0.1]
