@@ -272,14 +272,11 @@ def _with_searched_evals(
     layout: Layout, repository: Repository, searched: Search, head: str, memo: CacheStore
 ) -> tuple[Layout, tuple[Problem, ...]]:
     """Add the evals that a search of a history without names of evals finds, and say what else may be one."""
-    kept = CONFIGURATION.get(memo, "search")
-    before = kept.search if kept else None
+    before = (CONFIGURATION.get(memo, "search") or Configuration()).search
     part = "the search for evals that no manifest names"
     found = attempt(part, lambda: search_history(repository, layout, searched, head, before), commit=head)
-    if isinstance(found, Problem):
-        return layout, (found,)
-    if found is None:
-        return layout, ()
+    if found is None or isinstance(found, Problem):
+        return layout, (found,) if found else ()
     if found != before:
         CONFIGURATION.keep(memo, "search", Configuration(search=found))
     return found.applied(layout), found.notes

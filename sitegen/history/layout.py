@@ -201,20 +201,16 @@ class Layout:
         self._shared = self.watched.shared | {mapping for mapping in self._mappings if "{dir}" not in mapping}
         explicit = {normal(entry.outputs) for entry in manifest.evals if is_path(entry.outputs)}
         self._overwritten = _OVERWRITTEN | explicit
-        recorded = (entry for entry in manifest.evals if traits_of(entry.kind).is_recorded)
         self._recorded = {  # paths relative to the eval's folder
-            entry.id: frozenset(
-                (normal(entry.outputs),) if is_path(entry.outputs) else files_of(str(entry.kind)).overwritten
-            )
-            for entry in recorded
+            entry.id: {normal(entry.outputs)} if is_path(entry.outputs) else {*files_of(str(entry.kind)).overwritten}
+            for entry in manifest.evals
+            if traits_of(entry.kind).is_recorded
         }
         self._earlier = {path: entry for entry in manifest.evals for path in entry.earlier_outputs}
         self._beside = {entry.id: _folders_of_outputs(entry) for entry in manifest.evals}
         self._runs = {entry.id: globbed for entry in manifest.evals if (globbed := runs_of(entry)) is not None}
-        homes = (
-            (home_of(self._entries[eval_id], self._evals_dir), runs.inside) for eval_id, runs in self._runs.items()
-        )
-        inside = [join(home, glob) for home, glob in homes if glob]
+        homes = {entry.id: home_of(entry, self._evals_dir) for entry in manifest.evals}
+        inside = (join(homes[eval_id], runs.inside) for eval_id, runs in self._runs.items() if runs.inside)
         self._inside_runs = compiled(tuple(inside))
         self._truths = frozenset({*GROUND_TRUTHS, *self.watched.ground_truths})
 

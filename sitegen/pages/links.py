@@ -53,11 +53,6 @@ def slug(name: str) -> str:
     return f"{readable}-{digest}" if readable else digest
 
 
-def short_sha(sha: str) -> str:
-    """An object id as addresses and data files write it."""
-    return sha[:_SHA_DIGITS]
-
-
 def _fixed(address: str) -> Callable[[], str]:
     return lambda: address
 
@@ -143,12 +138,12 @@ def instruction(path: str) -> str:
 
 def edit(path: str, sha: str) -> str:
     """One edit of one instruction file; ``path``: the last path of the file."""
-    return f"instructions/{_path_slug(path)}/{short_sha(sha)}.html"
+    return f"instructions/{_path_slug(path)}/{sha[:_SHA_DIGITS]}.html"
 
 
 def commit(sha: str) -> str:
     """One commit."""
-    return f"commits/{short_sha(sha)}.html"
+    return f"commits/{sha[:_SHA_DIGITS]}.html"
 
 
 def older_commits(number: int) -> str:

@@ -151,14 +151,7 @@ class _HighlightsScoring:
         texts = []
         for paragraph in self._annotated:
             actual = self._actual.get(paragraph.id)
-            expected, given = paragraph.highlights or {}, (actual.highlights or {}) if actual else {}
-            highlights: list[Highlight] = []
-            for category in filter(self._settings.has_category, {**expected, **given}):
-                texts_expected, texts_given = expected.get(category, {}), given.get(category, {})
-                highlights += [
-                    ("correct" if text in texts_given else "missed", category, text) for text in texts_expected
-                ]
-                highlights += [("wrong", category, text) for text in texts_given if text not in texts_expected]
+            highlights = list(self._compared(paragraph))
             of_paragraph = [
                 Judgement(
                     document=paragraph.id,
@@ -201,6 +194,16 @@ class _HighlightsScoring:
         usage = run_usage([chunk.call for chunk in self._chunks], self._beside)
         notes = map(NotePanel, self._notes())
         return Result(with_usage(scorecard, usage), tuple(judgements), panels=(*notes, spans), data=data)
+
+    def _compared(self, paragraph: Paragraph) -> Iterator[Highlight]:
+        """Yield the highlights of an annotated paragraph by category: the expected ones, then others that are given."""
+        actual = self._actual.get(paragraph.id)
+        expected, given = paragraph.highlights or {}, (actual.highlights or {}) if actual else {}
+        for category in filter(self._settings.has_category, {**expected, **given}):
+            texts_expected, texts_given = expected.get(category, {}), given.get(category, {})
+            for text in texts_expected:
+                yield "correct" if text in texts_given else "missed", category, text
+            yield from (("wrong", category, text) for text in texts_given if text not in texts_expected)
 
     def _report_comparison(self) -> None:
         if self._repeated:

@@ -414,6 +414,15 @@ def _mixed_judges_note(cases: Iterable[JudgedCase]) -> NotePanel | None:
     )
 
 
+def _confidences(attribute: str, cases: Iterable[JudgedCase]) -> Iterator[tuple[float, bool]]:
+    """Yield how sure the model was of each single answer, and whether no judge found an attribute of it wrong."""
+    for each in chain.from_iterable(case.repeats or (case,) for case in cases):
+        if each.confidence is not None and each.answers == 1:
+            counted = ((opinion.name, field, cells) for opinion in each.opinions for field, cells in opinion.counts)
+            own = (cells for judge, field, cells in counted if attribute in (field, f"{judge}: {field}"))
+            yield each.confidence, not any(cells.fp + cells.fn for cells in own)
+
+
 def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion, Counts]]) -> Iterator[Judgement]:
     """Yield the judgements of an attribute of a case, with the answer in the file, else the number of values.
 
@@ -426,21 +435,7 @@ def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion
     if wrong and len(answers) > 1:
         note = "; ".join(filter(None, (f"{len(wrong)} of {len(answers)} answers", note)))
     those = {id(case): case for case, *_ in answers}  # several judges may have one attribute
-    each_answer = chain.from_iterable(case.repeats or (case,) for case in those.values())
-    # What judges count of an attribute stands under its name, with the name of the judge before it or not.
-    stated = tuple(
-        (
-            each.confidence,
-            not any(
-                cells.fp + cells.fn
-                for opinion in each.opinions
-                for field, cells in opinion.counts
-                if attribute in (field, f"{opinion.name}: {field}")
-            ),
-        )
-        for each in each_answer
-        if each.confidence is not None and each.answers == 1
-    )
+    stated = tuple(_confidences(attribute, those.values()))
     expected, actual = cut(case.expected, _ANSWER), cut(case.output, _ANSWER)
     sides: list[tuple[Outcome, str | None, str | None]] = []
     if counts.wrong_value:
