@@ -84,14 +84,11 @@ def without_lost_contents(context: WorkerContext, history: EvalHistory) -> tuple
     def marked(blob: Blob | None) -> Blob | None:
         return blob._replace(oid=lost[blob.oid] + blob.oid) if blob and blob.oid in lost else blob
 
-    def all_marked(blobs: Sequence[Blob]) -> tuple[Blob, ...]:
-        return tuple(blob for blob in map(marked, blobs) if blob)
-
     snapshots = tuple(
         replace(
             snapshot,
-            outputs=all_marked(snapshot.outputs),
-            runs=all_marked(snapshot.runs),
+            outputs=tuple(filter(None, map(marked, snapshot.outputs))),
+            runs=tuple(filter(None, map(marked, snapshot.runs))),
             ground_truth=marked(snapshot.ground_truth),
             mapping=marked(snapshot.mapping),
             schema=marked(snapshot.schema),

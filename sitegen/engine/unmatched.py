@@ -52,6 +52,7 @@ def unmatched(evals: Evals) -> tuple[Problem, ...]:
         *timeline.remarks,
         *_instructions(timeline, folders),
         *_unknown_metrics(evals, summaries),
+        *_unreachable_floors(evals, summaries),
         *(
             Problem(
                 "error",
@@ -127,7 +128,7 @@ def _names_instructions(timeline: Timeline, glob: str) -> bool:
 
 
 def _unknown_metrics(evals: Evals, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
-    """Report targets and gate limits that never fail: for unknown metrics or evals, or beyond all values."""
+    """Report targets and limits of the gate for unknown metrics, evals or slices."""
     timeline, manifest = evals.build.timeline, evals.build.timeline.layout.manifest_path
     for entry in timeline.manifest.evals:
         if summary := summaries.get(entry.id):
@@ -150,16 +151,22 @@ def _unknown_metrics(evals: Evals, summaries: Mapping[str, EvalSummary]) -> Iter
         slices = {key for name, values in named for key in (name, ",".join(values))}
         known: dict[str, Collection[str]] = {"eval": summaries, "metric": metrics}
         yield from idle_limits(gate, known | ({"slice": slices} if all(cards) else {}))
+
+
+def _unreachable_floors(evals: Evals, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
+    """Report targets and floors of the gate beyond all values, which never fail: they are missed at the base too."""
+    timeline, manifest = evals.build.timeline, evals.build.timeline.layout.manifest_path
     for eval_id, summary in summaries.items():
         specs = all_specs(summary.specs)
         by_name = {"": specs[0], **{name: spec for spec in specs for name in spec.names}}
         floors = [(manifest, f"thresholds.{name}", name, floor) for name, floor in summary.info.thresholds.items()]
-        of_gate = ((key, metric, limit.floor) for key, of, metric, limit in gate.limits if of in ("", eval_id))
+        limits = timeline.config.gate.limits
+        of_gate = ((key, metric, limit.floor) for key, of, metric, limit in limits if of in ("", eval_id))
         floors += ((SITE_FILES[0], f"{key}.floor", name, floor) for key, name, floor in of_gate if floor is not None)
         for path, key, name, floor in floors:
             spec = by_name.get(name, specs[0])
             best, beyond = (spec.high, "above") if spec.higher_is_better else (spec.low, "below")
-            if name in by_name and not spec.reaches(best, floor):  # missed at the base too, it would never fail
+            if name in by_name and not spec.reaches(best, floor):
                 message = f"The floor of {spec.name!r} for {eval_id!r} is {floor:g}, and no value is {beyond} {best:g}."
                 fix = f"Write one that is not {beyond} {best:g}."
                 yield Problem.of_type("unmatched_limit", message, fix, path, eval_id, key)

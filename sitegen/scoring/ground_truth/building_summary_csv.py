@@ -78,6 +78,7 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
     fields: set[str] = set()
     findings = []
     section: CsvSection | None = None
+    mapped: tuple[str, ArrayMapping] | None = None  # where the items of the section go
     for number, row in enumerate(rows, 1):
         cells = [cell.strip() for cell in row]
         if not any(cells) or cells[0]:
@@ -85,19 +86,19 @@ def read_rows(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
             continue
         header = _section_header(row)
         if header is not None:
-            section = header
-            if _section_key(section.name) in lists:
-                items.setdefault(lists[_section_key(section.name)][0], [])
+            section, mapped = header, lists.get(_section_key(header.name))
+            if mapped:
+                items.setdefault(mapped[0], [])
             else:
                 unmapped_values[section.name] += 0
                 columns = {column: field_name(column) for column in section.columns.values() if column != "Layers:"}
                 entry = {"csv_section": section.name, "fields": columns}
                 paste.setdefault("array_mappings", {}).setdefault(field_name(section.name), entry)
         elif section is not None:
-            if _section_key(section.name) not in lists:
+            if mapped is None:
                 unmapped_values[section.name] += sum(map(bool, cells))
             elif any(cells[: section.column + 2]) or sum(map(bool, cells)) != 1:  # else it continues the row above
-                path, array = lists[_section_key(section.name)]
+                path, array = mapped
                 lines[f"{path}[{len(items[path])}]"] = number
                 items[path].append(section.item(row, array, unmapped_values))
         elif field := cells[1]:
