@@ -104,11 +104,6 @@ def _documents(points: Iterable[Point]) -> list[frozenset[str]]:
     return [names for names in each if names]
 
 
-def _differ(points: Sequence[Point]) -> bool:
-    """Whether not all of the points have the same documents."""
-    return len(set(_documents(points))) > 1
-
-
 class _StepSearch(Frozen):
     """The search for the steps of one metric; *of* are the indices of points that can be compared with each other."""
 
@@ -226,11 +221,8 @@ class _StepSearch(Frozen):
             run = replace(level, start=at, end=end, size=len(values), mean=mean(values))
             bad = replace(self._step(of, replace(level, end=last + 1), run, found.noise, "blip"), until=until)
             is_far = blip.far and abs(run.mean - level.mean) > OUTLYING * found.noise
-            if (
-                is_far
-                and bad.measured.points < 0
-                and not _differ([self.points[index] for index in (last, *range(at, end))])
-            ):
+            different = {*_documents(self.points[index] for index in (last, *range(at, end)))}
+            if is_far and bad.measured.points < 0 and len(different) < 2:
                 yield bad
 
     def _step(self, of: Iterable[int], before: Level, after: Level, noise: float, told: Told) -> _MetricLevels:
@@ -245,7 +237,7 @@ class _StepSearch(Frozen):
         Other documents are easier or harder, so a number over them says nothing about the outputs.
         """
         within = [index for index in of if step.before.start <= index < step.after.end]
-        if not _differ([self.points[index] for index in within]):
+        if len({*_documents(self.points[index] for index in within)}) < 2:
             return step
         near = [*step.old[-NEAR:], *[index for index in within if index >= step.after.start][:NEAR]]
         names = _documents([self.points[index] for index in near])

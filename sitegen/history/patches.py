@@ -219,11 +219,8 @@ def plain_patch(old: bytes, new: bytes) -> bytes:
     """Return the patch between two contents, of which git may lack one, without git's header."""
     import difflib
 
-    before, after = (_with_ends(content) for content in (old, new))
+    before, after = ([line + b"\n" for line in content.split(b"\n")] for content in (old, new))
+    for lines in (before, after):
+        last = lines.pop()
+        lines += [last + b"\\ No newline at end of file\n"] * (last != b"\n")
     return b"".join(difflib.diff_bytes(difflib.unified_diff, before, after, b"a", b"b"))
-
-
-def _with_ends(content: bytes) -> list[bytes]:
-    lines = [line + b"\n" for line in content.split(b"\n")]
-    last = lines.pop()
-    return lines if last == b"\n" else [*lines, last + b"\\ No newline at end of file\n"]
