@@ -90,6 +90,7 @@ def test_the_head_of_a_column_sorts_all_cases_by_its_score_and_the_address_keeps
 def test_an_answer_has_an_address_that_shows_it_wherever_it_is(visit):
     answer = visit(f"{REPORT}#c230.1").locator(":target", has_text="It is 229.")
     expect(answer).to_be_in_viewport()
+    expect(answer.page.locator(".cases > li").first).to_contain_text("case-229")
     page = visit(f"{REPORT}#c1.1", java_script_enabled=False)
     expect(page.locator(":target .who b")).to_have_text("large")
     page.locator("#c1\\.2").get_by_role("link", name="medium").click()

@@ -16,7 +16,7 @@ class SortedTable {
       const isCell = head.matches("th"), button = element("button", isCell ? "" : "btn", isCell ? null : "Sort");
       button.type = "button";
       if (isCell) head.append((button.append(...head.childNodes), button));
-      else $(".who", head).append((button.ariaLabel = `Sort by ${$("b", head)?.textContent ?? "score"}`, button));
+      else $(".who > span", head).after((button.ariaLabel = `Sort by ${$("b", head)?.textContent ?? "score"}`, button));
       button.addEventListener("click", () => this.press(column));
     });
     this.restore();
@@ -77,6 +77,7 @@ class SortedTable {
       else head.removeAttribute("aria-sort");
     });
     this.table.toggleAttribute("data-sorted", !!way);
+    if (this.table.closest("[data-table]")?.filtered?.loading) return; // until all rows are there
     if (way) {
       const values = this.values(column), sign = way === "up" ? 1 : -1;
       const compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : inOrder(a, b));

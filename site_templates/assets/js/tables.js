@@ -97,6 +97,10 @@ class FilteredTable {
     const row = rowInHash(), named = document.getElementById(row || decodeURIComponent(location.hash.slice(1)));
     const target = named && (row ? $(`#${row}`, this.box) : this.rows.find(each => each.contains(named)));
     if (!named && (row || this.seeks())) this.load();
+    if (!row && this.box.dataset.parts && this.rows.indexOf(target) >= this.limit) { // or thousands before it would be laid out
+      target.parentNode.prepend(target);
+      this.rows = this.rowsNow();
+    }
     if (target) {
       const fold = $(".item details", bodyOf(target));
       if (fold) fold.open = true;
@@ -131,14 +135,14 @@ class FilteredTable {
   }
 
   async add() {
+    const goesOn = this.loading, seeking = this.seeks(), hastens = seeking || this.box.matches("[data-filtered],[data-sorted]");
     this.loading = true;
-    const seeking = this.seeks(), hastens = seeking || this.box.matches("[data-filtered],[data-sorted]");
     const ahead = Math.min(AT_ONCE, (hastens && this.box.dataset.parts - this.parts.length) || 1);
     for (const name of this.parts.splice(0, ahead)) await loadScript(name);
     const [rows, repeated] = [this.box.dataset.parts ? (self.CASES ?? []).splice(0).join("") : self.ROWS?.pop() ?? ""].flat();
     const list = $(".cases", this.box), table = list ? null : $("table", this.box), byPlace = (a, b) => a.id.slice(1) - b.id.slice(1);
     let added = 0;
-    (table ?? this.box).dispatchEvent(new Event("unsort"));
+    if (!goesOn) (table ?? this.box).dispatchEvent(new Event("unsort"));
     for (const bodies of rows.match(/[^]{1,8000}[^]*?(?=<tbody|$)/g) ?? []) { // in a task each, so that the page answers meanwhile
       const made = rowsOf(bodies.replace(/<(\d+)>/g, (_, place) => repeated[place]));
       added += made.length;
@@ -154,6 +158,7 @@ class FilteredTable {
     }
     if (!added) this.lost = this.loadable;
     this.loadable = this.parts.length && added ? this.loadable - added : 0;
+    if (this.loadable && (this.seeks() || this.box.hasAttribute("data-sorted"))) return this.add(); // an order is that of all rows
     this.loading = false;
     let last = table && $("thead", table);
     for (const body of table ? $$("tbody", table).sort(byPlace) : []) { // moves no other, or the chosen row would leave the screen
@@ -198,7 +203,7 @@ class FilteredTable {
     const flagged = (row, flag) => (columns.length ? new Set(marks(row, flag)).size > (flag.dataset.flag === "d") : flag.dataset.flag in row.dataset);
     if ((filtered && this.parts.length === 1) || this.limit > Math.max(this.first, this.rows.length)) this.load();
     if (words.length) this.name();
-    for (const row of this.columns.length ? this.rows : []) {
+    for (const row of this.chosen.length || this.hadChosen ? this.rows : []) {
       for (const cell of $$(".an, .asked > [class]", row)) {
         const beside = this.chosen.filter(column => isAsked(column) !== cell.matches(".an"));
         const place = beside.findIndex(column => cell.classList.contains(`a${column}`));
@@ -207,6 +212,7 @@ class FilteredTable {
         cell.style.order = Math.max(place, 0);
       }
     }
+    this.hadChosen = this.chosen.length > 0;
     this.box.toggleAttribute("data-filtered", !!(filtered || this.chosen.length));
     if (filtered) for (const fold of $$("details.stepset", this.box)) fold.open = true;
     if (filtered || this.chosen.length) this.link ??= this.addLink();
