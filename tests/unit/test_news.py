@@ -189,6 +189,8 @@ def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_
     of_a = "in Eval a from iteration-001 to iteration-002"
     told = (f"{begin} broke {of_a}{end}.", False, work)
     assert (worse.text, worse.good, to_do.text) == told
+    verdicts = replace(broken, specs=(replace(broken.specs[0], equals=("precision", "recall")), *broken.specs[1:]))
+    assert sentences(verdicts)[0].text == f"{begin} broke {of_a}, which may be chance."
     after_edit = replace(broken, windows=(Window(0, 0, 1, verdict=verdict("cannot tell"), flips=flips),))
     assert Phrase("newest edit of its instructions", "instructions/index.html") in sentences(after_edit)[0].phrases
     at, both = sample.commit(1), replace(flips, fixed=flips.broken)

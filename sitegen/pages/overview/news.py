@@ -138,7 +138,8 @@ def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistor
         yield from said(" with the ", Phrase("newest edit of its instructions", links.instructions()))
     others = sum(bool(other) for other, _ in flips) - 1
     too = f"; others {fate} in {counted(others, 'more eval')} too" * bool(others)
-    yield from said(", in ", name, f" ({most:,}) and other fields" * (most < number), f", which may be chance{too}")
+    where = () if summary.specs[0].equals else (", in ", name, f" ({most:,}) and other fields" * (most < number))
+    yield from said(*where, f", which may be chance{too}")
 
 
 _BEST: Final = links.regressions() + "#h-best"
