@@ -62,7 +62,8 @@ def folders_of_documents(
     by_folder = {folder: [*own] for folder, own in groupby(present, key=_truth_or_folder)}
     truths = {truth: expected for truth, expected in _truths(by_folder, read) if len(expected) >= _LEAST}
     by_name = {truth: expected for truth, expected in truths.items() if is_truth_by_name(truth)}
-    given = [file for file in present if file.path not in truths and file.name not in records_of("fields")]
+    records = {*records_of("fields")}.difference(file.name for own in by_name.values() for file in own.values())
+    given = [file for file in present if file.path not in truths and file.name not in records]
     # Any two folders may have files of the same names: if none is named as the truth, the other is as an answer.
     answers = [file for file in given if is_result_by_name(f"{file.folder}/") or MODEL.search(file.folder)]
     unnamed = {truth: expected for truth, expected in truths.items() if truth not in by_name}

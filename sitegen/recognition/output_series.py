@@ -174,12 +174,16 @@ def is_result_by_name(path: str) -> bool:
 
 
 def data_files(files: Iterable[TrackedFile], endings: Collection[str] = RESULTS) -> tuple[TrackedFile, ...]:
-    """Return the files that may hold outputs, expected values or results."""
+    """Return the files that may hold outputs, expected values or results.
+
+    A document is called like settings if a file beside expected documents is, as ``golden/config.json``.
+    """
+    files = [file for file in files if file.ending in endings]
+    documents = {file.name for file in files if is_truth_by_name(file.folder)}
     return tuple(
         file
         for file in files
-        if file.ending in endings
-        and not _NO_RESULTS.search(file.path)
+        if not _NO_RESULTS.search(file.path.replace(f"/{file.name}", "/_") if file.name in documents else file.path)
         and not _GLOB_SIGNS.search(file.path)
         and (not _TESTS.search(file.path) or _EVALS_OF_TESTS.search(file.path))
     )
