@@ -192,6 +192,10 @@ _PARTS: Final = {
 """Ends of the types of parts of a message that are no text, or keys of parts that hold such a one alone."""
 
 
+TRANSCRIPT: Final = re.compile(r"(?:conversation|messages|trajectory|transcript)\.json")
+"""Matches the name of a file with the transcript of the case that the file beside it judges."""
+
+
 def transcript(*conversations: Value) -> tuple[Turn, ...]:
     """Return the messages of conversations in their order, each followed by the calls of tools in it.
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from sitegen.history.globs import run_glob
 from sitegen.importers.recorded_layouts import is_measure, numbers_of_layout
+from sitegen.importers.tool_values import TRANSCRIPT
 from sitegen.importers.usual_names import PARTS, case_rows, usual_columns
 from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
@@ -53,6 +54,7 @@ _SIZE: Final = re.compile(
     r"(?:n|num|total)?[-_]?(?:cases|documents|examples|items|n|queries|questions|samples|size|tests|total)", re.I
 )
 """Matches names of what a run says of its configuration, and of numbers of cases."""
+_TEXTS: Final = frozenset(("input", "output", "reasoning"))  # parts of a case that a table of numbers does not have
 _READ: Final = 3  # number of files that are read to see whether each is one case, or states the same task
 
 
@@ -109,6 +111,15 @@ def _by_folder(parent: str, folders: Mapping[str, Mapping[str, OutputSeries]], r
     every = [series for rests in folders.values() for series in rests.values()]
     are_of_cases = len(shared) >= _LEAST and (are_models or is_result_by_name(basename(parent)))
     firsts = [min(rests.items())[1] for rests in folders.values()][:_READ]
+    alone = {rest for rest in shared if not TRANSCRIPT.fullmatch(rest)}
+    are_named = are_models or any(map(_VARIANT.search, folders))
+    if len(alone) == 1 and not are_named and is_result_by_name(basename(parent)):
+        scores = [one for rests in folders.values() for rest, one in rests.items() if rest in alone]
+        tried = [_parts_of_case(one.newest, read) or {} for one in scores]
+        tells = len(shared) > 1 or all("passed" in parts and _TEXTS & parts.keys() for parts in tried)
+        if tells and len(tried) >= _LEAST and all(tried):
+            yield _joined(f"{parent}/", every)  # a folder is a case
+            return
     are_same = all(2 * sum(rest in shared for rest in rests) >= len(rests) for rests in folders.values())
     are_of_cases &= are_same and all(not one.is_glob for one in firsts)
     if are_of_cases and all(_parts_of_case(one.newest, read) is not None for one in firsts):
@@ -151,7 +162,7 @@ def _in_folders_of_cases(present: Mapping[str, OutputSeries], read: Reader) -> I
         some = (*files[:MOST_BESIDE], *files[MOST_BESIDE:][-1:]) if is_whole else ()
         tried = {file.path: _parts_of_case(file, read) for file in some}
         stated = [parts for parts in tried.values() if parts is not None]
-        are_judged = all("passed" in parts and {"input", "output", "reasoning"} & parts.keys() for parts in stated)
+        are_judged = all("passed" in parts and _TEXTS & parts.keys() for parts in stated)
         if are_judged and len(stated) >= max(_READ, len(tried) / 2):
             yield _joined(place, [one for one in several if tried.get(one.newest.path, {}) is not None])
 

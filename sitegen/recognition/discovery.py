@@ -256,7 +256,9 @@ def _recognised(series: OutputSeries, truths: TruthFinder, at: FilesAt) -> tuple
     file = series.newest
     content = truths.read(file.path)
     if series.is_of_cases:
-        cases = counted(len({each.name for each in series.files}), "case")
+        folders = {each.folder for each in series.files}
+        are_folders = len(folders) > 1 and not any(sign in series.outputs for sign in "*{")
+        cases = counted(len(folders if are_folders else {each.name for each in series.files}), "case")
         return content, ({"kind": "judged"}, f"{cases} with a verdict or a score, each in a file"), ""
     recognition = recognise(series, content, truths) if content else None
     # With the labels of a model it may be an output as well.

@@ -17,7 +17,7 @@ from sitegen.importers import ANSWER, INDEX, read_results
 from sitegen.importers.case import BASELINES, BETWEEN, JudgedCase, Opinion, with_documents
 from sitegen.importers.columns import read_settings
 from sitegen.importers.skill_grading import BESIDE, GRADING, OUTPUTS, said_in, with_files_beside
-from sitegen.importers.tool_values import text
+from sitegen.importers.tool_values import TRANSCRIPT, members, text, transcript
 from sitegen.model.answers import Turn
 from sitegen.model.frozen import grouped, replace
 from sitegen.model.metrics import LIFT, OF_TRANSCRIPTS, Counts, Metric, MetricSpec, Nouns
@@ -101,7 +101,7 @@ _OPTIONAL: Final = tuple(spec.name for spec in METRICS if spec.is_optional and s
 _CONFIGURATION: Final = re.compile(r"(?:.+[-_])?(?:with|without|no|old|new)[-_]?skills?", re.IGNORECASE)
 _ITERATION: Final = re.compile(r"iteration[-_].+")
 _RUN: Final = re.compile(r"(?:run|repeat|attempt|trial)[-_]?[0-9]+")
-_INDEX, _ANY = re.compile(re.escape(INDEX)), re.compile(".*")
+_INDEX, _ANY = re.compile(re.escape(INDEX)), re.compile(rf"(?!{TRANSCRIPT.pattern}$).*")
 _NOTE: Final = 200  # characters
 _ANSWER: Final = 500  # the most characters of the note of a judgement, and of the answers in it
 
@@ -117,9 +117,10 @@ def _score(inputs: ScoringInputs) -> Result:
     has_parts = len({answer_in(file.path, answered_in)[1] for file in inputs.outputs}) > 1
     names = {basename(file.path) for file in inputs.outputs}
     results_in = GRADING if any(map(GRADING.fullmatch, names)) else _INDEX if names == {INDEX, ANSWER} else _ANY
-    outputs = [file for file in inputs.outputs if results_in.fullmatch(basename(file.path))]
+    outputs = [file for file in inputs.outputs if results_in.fullmatch(basename(file.path))] or [*inputs.outputs]
     beside = {file.path: _value_of(file, findings) for file in inputs.outputs if file not in outputs}
     unread = {said: path for path in beside if basename(path) == BESIDE[1] for _, said in said_in(beside[path])}
+    told = {dirname(path): value for path, value in beside.items() if TRANSCRIPT.fullmatch(basename(path))}
     cases: list[JudgedCase] = []
     prompts: dict[str, str] = {}
     del inputs  # so that each file goes when it is read
@@ -143,13 +144,15 @@ def _score(inputs: ScoringInputs) -> Result:
                 id = (within or case.id or "1") if is_alone else "/".join(filter(None, (within, case.id)))
                 variant, model = who.variant or case.variant, who.model or case.provider
                 named = replace(case.counted, id=id, variant=variant, provider=model)
-            elif case.id:
+            elif case.id and not (is_alone and is_named and case.id == "row 1"):
                 named = case.counted
             else:
                 named = replace(case.counted, id=place[0], variant=BETWEEN.join(place[1:]))
                 named = with_files_beside(named, file.path, beside, unread)
             if named.output_at and not named.output:  # among the outputs are no files of another run
                 named = replace(named, output=text(beside.get(normpath(f"{run}/{named.output_at}"))))
+            if is_alone and not named.transcript and (messages := told.get(dirname(file.path))):
+                named = replace(named, transcript=transcript(members(messages).get("messages", messages)))
             cases.append(named)
         # A score that is no number is reported with its case; tools write such numbers elsewhere too.
         findings += [replace(each, file=named_file) for each in results.findings if each.fix != FINITE]
