@@ -10,8 +10,9 @@ history is therefore read with these entries, and no later stage depends on how 
 from __future__ import annotations
 
 import dataclasses
+import re
 from hashlib import blake2b
-from posixpath import split
+from posixpath import join, split
 from typing import Final
 
 from msgspec.structs import replace
@@ -76,7 +77,9 @@ def search_history(
     has_evals = bool(search.stated or search.holds_evals_by_convention)
     usual = (split(glob.partition("*")[0].rstrip("/")) for glob in config.instructions)
     names_some = config.instructions != SiteConfig().instructions or any(name in search.names(at) for at, name in usual)
-    if head is None or (has_evals and names_some):
+    evals = (join(above, "evals") for above in search.folders if has_evals and search.names(above).get("evals"))
+    is_whole = has_evals and (bool(search.stated) or not any(folder != search.evals_dir for folder in evals))
+    if head is None or (is_whole and names_some):
         return None
     history = files_of_history(repository, head, before.history if before else None)
     rules = (code_of_recognition(), has_evals, config, configured.manifest, history.boundary)
@@ -84,14 +87,20 @@ def search_history(
     if before and before.decided_by == decided_by and before.history.files == history.files and before.is_whole:
         return replace(before, history=history)
     searched = Searched(history=history, decided_by=decided_by)
-    if has_evals:
+    if is_whole:
         from sitegen.recognition.instruction_files import instruction_globs
 
         globs = instruction_globs(history.files, bounded(search.read, []), config.instructions)
         return replace(searched, instructions=tuple(glob.glob for glob in globs))
     from sitegen.recognition.discovery import discover  # a project with evals does not need it
+    from sitegen.recognition.initialising import manifest_text
 
     discovery = discover(repository, configured, history)
+    if has_evals:  # beside those in the folder of evals, what teams have in folders of their own that are called so
+        own = rf"(?!{re.escape(search.evals_dir)}/).*\bevals/"
+        found = [one for one in discovery.proposed if re.match(own, f"{one.entry['dir']}/{one.entry['outputs']}")]
+        text = manifest_text([(one.id, one.entry, ()) for one in found], "")
+        discovery = replace(discovery, proposed=(*found,), doubtful=(), rejected=(), manifest=text)
     keep = "Run sitegen init to write it into a manifest, and correct there what was guessed wrong."
     name = f"{IF_IT_IS}name its files in {path}."
     notes = [(f"No manifest names the eval {one.id!r}. {one.why}.", keep) for one in discovery.proposed]
