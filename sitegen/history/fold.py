@@ -51,7 +51,7 @@ from sitegen.history.layout import (
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, folder_renames, walk
 from sitegen.history.rules_in_force import ManifestReader, RulesInForce
-from sitegen.history.run_records import report_runs_left_out, with_origin
+from sitegen.history.run_records import earlier_runs, with_origin
 from sitegen.model.commits import ChangedPath, Commit, Revision
 from sitegen.model.problems import Problem
 from sitegen.model.timeline import Cause, CommitRecord, EvalHistory, RenamedEval, Snapshot, last_id
@@ -343,24 +343,25 @@ def _continue_renamed_iterations(
 
 def _fold_overwritten(state: EvalState) -> None:
     """Fold one commit into the series of versions. The same content at another path is not a new version."""
-    draft = state.draft("", state.version_outputs())
+    files = state.version_outputs()
+    draft = state.draft("", files)
     outputs = draft.outputs
     if not all(map(state.belongs, outputs)):
         outputs = state.output  # the version belongs to another eval, and this eval is unchanged
     series, settings = state.overwritten, state.inputs.settings
     number = len(series.units)
-    touched = []
+    drafts: dict[str, Snapshot] = {}
     if not outputs and number:
         series.mark_present(str(number), False)
     elif outputs and not (
         same_files(state.output, outputs) and answerers_of(state.output, settings) == answerers_of(outputs, settings)
     ):
-        number += 1
-        series.units[str(number)] = SeriesIteration(number, f"{number:04d}")
         # The versions that waited for a ground truth are overwritten now.
         series.waiting.clear()
-        touched = [str(number)]
-        report_runs_left_out(state, outputs)
+        for run in (*((earlier,) for earlier in earlier_runs(state, files)), files):
+            number += 1
+            series.units[str(number)] = SeriesIteration(number, f"{number:04d}")
+            drafts[str(number)] = replace(state.draft("", run), label=f"iteration-{number:03d}")
     state.output = outputs
     entry = state.entry
     is_folder = any(is_in_output(entry, blob.path.removeprefix(f"{state.active}/")) for blob in outputs[:1])
@@ -368,7 +369,7 @@ def _fold_overwritten(state: EvalState) -> None:
     folder = folder or (outputs[0].path.rpartition("/")[0] if outputs else "")
     recorded = state.record_beside(outputs, folder, in_own_folder=is_folder)
     draft = replace(draft, label=f"iteration-{number:03d}", recorded=recorded)
-    _start_snapshots(state, series, touched, {str(number): draft})
+    _start_snapshots(state, series, [*drafts], {**drafts, str(number): draft})
 
 
 def _new_unit(state: EvalState, name: str) -> SeriesIteration:

@@ -5,45 +5,64 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from itertools import chain, islice
+from functools import partial
+from io import BytesIO
+from itertools import accumulate, chain, islice
 from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import installed_for
+from sitegen.history.blobs import blob_id
 from sitegen.history.eval_state import EvalState
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.recorded import Recorded, read_recorded
 from sitegen.model.timeline import Blob, Snapshot
-from sitegen.scoring.run_statements import appended_runs, recorded_in
+from sitegen.scoring.run_statements import recorded_in, runs_in_file
 from sitegen.text.plain import moment_of
 
+_MOST_RUNS: Final = 50  # the most runs that one commit adds to a file and that are points of the series
+_MOST_BYTES: Final = 50_000_000  # the most bytes of the contents up to the ends of these runs, which are held in memory
 _METRICS: Final = 50  # the most recorded metrics of a snapshot
 _COMMIT_ID: Final = r"[0-9a-f]{7,64}"
 
 
-def report_runs_left_out(state: EvalState, outputs: tuple[Blob, ...]) -> None:
-    """Report the runs that the commit appends to a file in addition to the last one."""
-    earlier = state.output
-    if not traits_of(state.kind).is_recorded or len(outputs) != 1 or len(earlier) > 1:
-        return
-    (path, oid), before = outputs[0], earlier[0].oid if earlier else ""
+def earlier_runs(state: EvalState, outputs: tuple[Blob, ...]) -> list[Blob]:
+    """Return the output as it was at the end of each run that the commit adds to a file, except the newest.
 
-    def count(content: bytes) -> str | None:
-        then = state.repository.read_blob(before).content if before else b""
-        return None if then is None else str(appended_runs(path, then, content))
-
-    runs = int(state.repository.answer(f"runs since {before} in {path}", oid, count) or 0)
-    if runs > 1:
-        left_out = "1 run of this commit is" if runs == 2 else f"{runs - 1:,} runs of this commit are"
-        message = (
-            f"{left_out} left out: it adds {runs:,} rows with runs, and only the newest run of the file is a point "
-            "of the series."
-        )
+    These contents are added to the overlay of the repository, up to a number and a size. The other runs are reported.
+    """
+    if len(outputs) != 1 or len(state.output) > 1:
+        return []
+    (path, oid), repository, settings = outputs[0], state.repository, state.inputs.settings
+    question = f"lengths of runs of {state.kind} in {path} {settings}"
+    lengths = partial(runs_in_file, state.kind, path, settings)
+    found = [
+        repository.answer(question, blob.oid, lambda content: json.dumps(lengths(content)))
+        for blob in (outputs[0], *state.output)
+    ]
+    if None in found:  # this clone may lack the content before
+        return []
+    now, *then = (json.loads(runs or "{}") for runs in found)
+    before = then[0] if then else {}
+    if then and now and not before:  # the run of a file with one has no column that tells it from others
+        text = repository.read_blob(state.output[0].oid).content or b""
+        before = {name: 0 for name in now if re.search(rb"(?<![\w-])%s(?![\w-])" % re.escape(name.encode()), text)}
+    new = [length for name, length in [*now.items()][:-1] if name not in before][::-1]
+    sums = zip(new, accumulate(new), strict=True)
+    fitting = [length for length, total in sums if length and total <= _MOST_BYTES][: _MOST_RUNS - 1]
+    if left := len(new) - len(fitting):
+        left_out = "1 run of this commit is" if left == 1 else f"{left:,} runs of this commit are"
+        message = f"{left_out} left out: it adds {len(new) + 1:,} runs, of which only the newest are points."
         fix = "Commit the file after each run, or write each run to a file of its own."
         state.report(Problem("note", message, fix, path=path))
+    content = (repository.read_blob(oid).content if fitting else None) or b""
+    parts = [content[:length] for length in reversed(fitting)]
+    added = {blob_id(BytesIO(part), len(part), len(oid)): part for part in parts}
+    repository.overlay.update(added)
+    return [Blob(path, part_id) for part_id in added]
 
 
 def with_origin(state: EvalState, snapshot: Snapshot, draft: Snapshot) -> Snapshot:

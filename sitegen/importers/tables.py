@@ -54,6 +54,8 @@ from sitegen.importers.usual_names import (
     is_verdict,
     named_rows,
     nearest_cases,
+    newest_run,
+    run_column,
     stated_confidence,
     usual_columns,
     with_shares,
@@ -143,7 +145,11 @@ def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Pars
         raise UnreadableError("it has no rows", fix)
     if len(rows) > MOST_ROWS:
         raise UnreadableError(f"it has more than {MOST_ROWS:,} rows", "Split it into several evals.")
-    cases = case_rows(map(members, rows))
+    key = run_column(rows)
+    is_no_run = described is not None and any(key in names for names in described.parts.values())
+    newest, remarks = newest_run(rows, "" if is_no_run else key)
+    findings += remarks
+    cases = case_rows(members(rows[index]) for index in newest)
     has_range = described is not None and (described.low, described.high) != (0, 1)
     return Parsed(cases if has_range else with_shares(cases), tuple(findings))
 

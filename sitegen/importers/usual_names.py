@@ -16,9 +16,12 @@ from sitegen.importers.case import VERDICTS, WORDS, grade_of, is_no_score
 from sitegen.importers.columns import ColumnMap
 from sitegen.importers.preferences import preference_in
 from sitegen.importers.tool_values import as_float, lone_item, members, name_of
+from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
+from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import LATENCIES, TOKENS_IN, TOKENS_OUT, spelled_number
 from sitegen.text.keys import plain_key
+from sitegen.text.values import id_text
 
 TRUE_LABELS: Final = ("ytrue", "truelabel", "goldlabel")
 PREDICTED_LABELS: Final = ("ypred", "predictedlabel", "predlabel")
@@ -377,8 +380,51 @@ NAMED_VERDICT = re.compile(
 not ``mustPass``, ``parse_ok`` or ``execution_status``."""
 _COMPARED: Final = ("correct", "match")
 """Ends of those of them that compare an answer with what is expected: ``category_match``."""
+_OF_A_DATE: Final = re.compile(r"(?i)20[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9]|(?=[a-f-]*[0-9])[0-9a-f-]{6,}$")
+_TIMES: Final = ("rundate", "runat", "startedat", "createdat", "timestamp", "date")
+_RUN_COLUMNS: Final[dict[str, re.Pattern[str]]] = {
+    **dict.fromkeys(("runid", "evalrunid"), re.compile(rf"{_OF_A_DATE.pattern}|[0-9]$")),
+    **dict.fromkeys(("run", "runname", "evalrun", "experiment", "experimentname", "experimentid"), _OF_A_DATE),
+    **dict.fromkeys(_TIMES, re.compile(".")),
+}
+"""Plain names of columns that may name the run of a row -> what its names look like: a date, an id or a number."""
 _COUNTS: Final = frozenset({"total", "failed", "fail", "count"})
 """Names of numbers of cases: what has them is a group of cases."""
+
+
+def run_column(lines: Sequence[Value]) -> str:
+    """Return the column that names the run of each line of cases; empty unless the lines are those of several runs.
+
+    More than half of the cases of each run are in the largest. Other names in such a column are those of variants or
+    of repeats.
+    """
+    rows = [line for line in lines if isinstance(line, dict)]
+    columns = {plain_key(name): name for row in rows[:1] for name in reversed(row)}
+    of_cases = [name for row in rows[:1] for name in row if plain_key(name) in (*PARTS["id"], *PARTS["input"])]
+    for plain, looks_like_a_run in _RUN_COLUMNS.items():
+        runs = [id_text(row.get(columns[plain])) for row in rows] if plain in columns else []
+        if 1 < len({*runs}) < len(runs) and all(map(looks_like_a_run.search, {*runs})):
+            for name in of_cases:
+                pairs = zip(runs, (str(row.get(name)) for row in rows), strict=True)
+                of_runs = [{*cases} for cases in grouped(pairs).values()]
+                largest = max(of_runs, key=len)
+                if len(largest) > 1 and all(2 * len(cases & largest) > len(cases) for cases in of_runs):
+                    return columns[plain]
+    return ""
+
+
+def newest_run(lines: Sequence[Value], key: str) -> Parsed[tuple[int, ...]]:
+    """Return the indices of the lines of the run that the last line names under a key; all lines without a key.
+
+    Lines that are no objects belong to every run.
+    """
+    runs = {index: id_text(line.get(key)) for index, line in enumerate(lines) if key and isinstance(line, dict)}
+    newest = next(reversed(runs.values()), "")
+    of_newest = tuple(index for index in range(len(lines)) if runs.get(index, newest) == newest)
+    left_out = len(lines) - len(of_newest)
+    message = f"{left_out} lines are of earlier runs and do not count; the newest run is {newest[:80]!r}"
+    fix = "Nothing has to be done: each commit of the file is an iteration, and so is each run of JSON Lines and CSV."
+    return Parsed(of_newest, (Finding("note", message, fix),) if left_out else ())
 
 
 def named_rows(value: Value) -> list[Value]:
@@ -423,12 +469,17 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     for name in dict.fromkeys(chain.from_iterable(rows)):
         by_name.setdefault(plain_key(name), name)
     variant = next(filter(None, map(by_name.get, PARTS["variant"])), "")
+    # What is called a run and has no number is a variant.
+    runs = (by_name[name] for name in _RUN_COLUMNS if name in by_name and name not in _TIMES)
+    named = (name for name in runs if not any(re.search("[0-9]$", str(row.get(name))) for row in rows))
+    variant = variant or next(named, "")
     texts = [cell for row in rows if isinstance(cell := row.get(variant), str)]
     asked = next((by_name[name] for name in PARTS["input"] if name in by_name), "")
     # Names of variants are several texts, at least one in several rows. The text of a prompt may have the input in it.
     most = len({str(row.get(asked)) for row in rows}) if plain_key(variant) == "prompt" else len(texts)
     repeat = 1 < len(set(texts)) < most
     parts = usual_parts(by_name, lambda part, name: part != "variant" or (repeat and name == variant))
+    parts |= {"variant": variant} if repeat and variant not in parts.values() else {}
 
     overall = [by_name[name] for name in SCORES if name in by_name]
     numeric = [name for name in overall if any(_is_number(row.get(name)) for row in rows)]

@@ -19,7 +19,7 @@ from sitegen.history.revisions import commits_up_to, file_renames, walk
 from sitegen.importers import IMPORTERS
 from sitegen.importers.recorded_layouts import headline_place
 from sitegen.importers.tool_values import as_float
-from sitegen.importers.usual_names import named_rows
+from sitegen.importers.usual_names import named_rows, newest_run, run_column
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.project import MARKER
@@ -288,6 +288,7 @@ def table_of(value: Value) -> FoundTable | None:
         values = values if isinstance(values, list) else named_rows(values)
         rows = [row for row in values if isinstance(row, dict) and row]
         if rows and len(rows) * 10 >= len(values) * 9:
+            rows = [rows[index] for index in newest_run(rows, run_column(rows)).value]
             tables.append(FoundTable(key, tuple(rows[:ROWS]), len(rows)))
     return max(tables, key=lambda table: table.size, default=None)
 

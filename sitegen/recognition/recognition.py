@@ -43,6 +43,7 @@ from sitegen.importers.usual_names import (
     WEAK_VERDICTS,
     case_rows,
     is_verdict,
+    run_column,
     usual_parts,
     with_labels_of,
     with_shares,
@@ -199,7 +200,9 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
     graded = [*columns.get("scores", ()), *(columns[part] for part in ("score", "passed") if part in columns)]
     list_key = {"list": table.key} if table.key else {}
     by = ", ".join(dict.fromkeys(graded)) or f"comparing {columns['output']} with {columns['expected']}"
-    why = f"a table of {counted(table.size, 'row')}, graded by {by}"
+    run = run_column(value if isinstance(value, list) else [])
+    of_runs = f"; {run} names runs, each an iteration" if run else ""
+    why = f"a table of {counted(table.size, 'row')}, graded by {by}{of_runs}"
     return {"kind": "judged", "settings": {**list_key, **settings}}, why
 
 

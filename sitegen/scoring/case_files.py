@@ -28,6 +28,8 @@ from sitegen.importers.usual_names import (
     OUTPUT,
     PARTS,
     nearest_cases,
+    newest_run,
+    run_column,
     states_a_result,
     usual_key,
     with_sides,
@@ -38,7 +40,7 @@ from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import RunUsage, stated, stated_run
 from sitegen.scoring.mapping import CaseKeys, read_mapping
 from sitegen.scoring.paths import PathError, follow, parse_path
-from sitegen.scoring.run_statements import newest_run, recorded_in
+from sitegen.scoring.run_statements import recorded_in
 from sitegen.scoring.values import plain_number
 from sitegen.text.values import id_text, text_of_value
 
@@ -185,7 +187,7 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
     members: list[tuple[Value, int | None]] = []
     if suffix in LINES:
         members = [(value, number) for number, value in json_lines(content, findings, "Run the cases again.")]
-        newest, remarks = newest_run([member for member, _ in members])
+        newest, remarks = newest_run(values := [member for member, _ in members], run_column(values))
         findings += remarks
         members = [members[index] for index in newest]
     elif suffix == "csv":

@@ -180,7 +180,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=71,
+    version=72,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",

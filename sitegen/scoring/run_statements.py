@@ -7,24 +7,25 @@ object beside the document's values, such as ``metadata``, that also identifies 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
+from itertools import accumulate
+from operator import itemgetter
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from sitegen.data_files.reading import LINES, UnreadableError, ending, split_json
+from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, ending, split_json
 from sitegen.importers.recorded_layouts import read_record, runs_in
-from sitegen.model.outcomes import Value
-from sitegen.model.problems import Finding, Parsed
+from sitegen.model.metrics import traits_of
 from sitegen.model.recorded import ORIGIN_KEYS, Recorded, origin_in
 from sitegen.model.usage import BESIDE
 from sitegen.text.values import id_text
 
 _TIMES: Final = ("timestamp", "started_at", "created_at", "run_at")
-_RUN_KEYS: Final = ("run_id", "run")
-_NAMES_OF_RUNS: Final = (*_RUN_KEYS, *_TIMES, "date", "time", "sha", "commit", "git_commit")
+_NAMES_OF_RUNS: Final = ("run_id", "run", *_TIMES, "date", "time", "sha", "commit", "git_commit")
 """Keys of a line by which one run differs from another."""
+_STEPS: Final = frozenset(("step", "epoch", "global_step"))  # keys of a line that is a part of a run
 _WHEN: Final = b'"timestamp"'
 _FIRST: Final = 100  # number of lines that are read from the beginning of a file of a judge
 _LINES: Final = 20  # number of lines that are read from the end of a file to which runs append
@@ -115,50 +116,39 @@ def _parsed_json(text: bytes) -> Any:
         return None
 
 
-def appended_runs(path: str, before: bytes, content: bytes) -> int:
-    """Count the runs that a version of a file of recorded numbers adds to the version before. Never raises.
+def runs_in_file(kind: str, path: str, settings: str, content: bytes) -> dict[str, int]:
+    """Return how long a file of rows is at the end of each run that it holds, in this order; no length of other files.
 
-    A line that states neither a time, a commit nor a run is not counted: it may be a step.
+    Keys name the runs. Empty if the file does not tell runs. A line of recorded numbers that states a step, or neither
+    a time, a commit nor a run, is no run. Never raises.
     """
-    if ending(path) not in LINES:
-        with suppress(UnreadableError):
-            roots = (read_record(path, each).value if each else [] for each in (before, content))
-            earlier, now = ({*map(str, runs_in(root))} for root in roots)
-            return len(now - earlier)
-        return 0
-    if before and content.startswith(before):
-        before, content = b"", content[len(before) :]
-    return len({*_runs_of_lines(content)} - {*_runs_of_lines(before)})
+    is_recorded, is_judged, rows = traits_of(kind).is_recorded, kind == "judged", list[dict[str, Any]]()
+    holds_cases = is_judged or traits_of(kind).answers_cases or '"ground_truth_format":"cases"' in settings
+    with suppress(UnreadableError):
+        if is_recorded and ending(path) not in LINES:
+            return {str(run): 0 for run in runs_in(read_record(path, content).value)}
+        rows += csv_dicts(content) if is_judged and ending(path) == "csv" else ()
+    if not rows and not (ending(path) in LINES and (is_recorded or holds_cases)):
+        return {}
+    from sitegen.importers import ANY_LINES, importer_of
+    from sitegen.importers.columns import read_settings
+    from sitegen.importers.judge_lines import is_of_a_judge
+    from sitegen.importers.usual_names import run_column
 
-
-def _runs_of_lines(content: bytes) -> list[str]:
-    runs = []
-    for line in filter(bytes.strip, content.split(b"\n")):
-        run = _parsed_json(line)
-        named = [run[key] for key in _NAMES_OF_RUNS if key in run] if isinstance(run, dict) else []
-        if not named:
-            return []
-        runs.append(str(named))
-    return runs
-
-
-def newest_run(lines: Sequence[Value], source: str = "") -> Parsed[tuple[int, ...]]:
-    """Return the indices of the lines of the run that the last line names, if every line names its run; else all lines.
-
-    If each of several lines names a different run, these are ids of calls, and all lines count. Lines that are no
-    objects belong to every run. ``source``: the origin of the lines in the message.
-    """
-    all_lines = tuple(range(len(lines)))
-    objects = [(index, line) for index, line in enumerate(lines) if isinstance(line, dict)]
-    for key in _RUN_KEYS:
-        runs = {index: id_text(line.get(key)) for index, line in objects}
-        names = set(runs.values())
-        if len(names) < 2 or not all(names) or len(names) == len(runs):
-            continue
-        newest = runs[objects[-1][0]]
-        left_out = sum(name != newest for name in runs.values())
-        message = f"{left_out} lines{source} are of earlier runs and do not count; the newest run is {newest[:80]!r}"
-        fix = "Nothing has to be done: each commit of the file is an iteration of its own."
-        of_newest = tuple(index for index in all_lines if runs.get(index, newest) == newest)
-        return Parsed(of_newest, (Finding("note", message, fix),))
-    return Parsed(all_lines)
+    lines = content.splitlines(keepends=True)
+    ends = [end for line, end in zip(lines, accumulate(map(len, lines)), strict=True) if line.strip()][bool(rows) :]
+    rows = rows or [row for row in map(_parsed_json, lines) if isinstance(row, dict)]
+    if len(rows) != len(ends):  # a row is several lines, or a line is none
+        return {}
+    if is_recorded:
+        named = [[row[key] for key in _NAMES_OF_RUNS if key in row] for row in rows]
+        names = [*map(str, named)] if all(named) and not any(map(_STEPS.intersection, rows)) else []
+    else:
+        described = read_settings(settings).value if is_judged else None
+        is_table = ending(path) == "csv" or not (is_judged and is_of_a_judge(content))
+        is_table &= importer_of(path, content) is ANY_LINES or not is_judged
+        key = run_column(rows)
+        is_no_run = any(key in names for names in described.parts.values()) if described else not is_table
+        key = "" if is_no_run else key
+        names = [id_text(row.get(key)) for row in rows if key]
+    return dict(sorted(dict(zip(names, ends, strict=False)).items(), key=itemgetter(1)))

@@ -68,7 +68,10 @@ def points(history: EvalHistory) -> list[tuple[int, str, str, tuple[str, ...]]]:
 
 def changes(commit: str) -> dict[str, Content]:
     """The files that a commit of the table of histories sets or deletes."""
-    return dict(file_named(name, text.strip("'")) for name, text in re.findall(r"(\S+?)=('[^']*'|\S+)", commit))
+    return dict(
+        file_named(name, text.strip("'").replace("¶", "\n"))
+        for name, text in re.findall(r"(\S+?)=('[^']*'|\S+)", commit)
+    )
 
 
 def file_named(word: str, text: str) -> tuple[str, Content]:

@@ -175,14 +175,14 @@ def appended(*rates: float) -> str:
     return "\n".join(map(json.dumps, rows)) + "\n"
 
 
-def test_appended_runs_are_not_counted_while_the_clone_lacks_the_content_before(tmp_path):
-    versions = [appended(0.5), appended(0.5, 0.9, 0.4, 0.6)]
+def test_appended_runs_are_points_up_to_a_bound_and_not_while_the_clone_lacks_the_content_before(tmp_path):
+    versions = [appended(0.5), appended(*[0.5, 0.9] * 27)]
     repo = project(tmp_path, "evals/regress/metrics.jsonl", versions, **REGRESS)
     oid = repo.git("rev-parse", "HEAD~1:evals/regress/metrics.jsonl")
     content = repo.path / ".git/objects" / oid[:2] / oid[2:]
     content.rename(tmp_path / "content")
-    build_site(repo.path, tmp_path / "before", cache=tmp_path / "cache")
-    assert "left out" not in problems_text(tmp_path / "before")
+    assert build_site(repo.path, tmp_path / "before", cache=tmp_path / "cache").iterations == 2
     (tmp_path / "content").rename(content)
-    build_site(repo.path, tmp_path / "after", cache=tmp_path / "cache")
-    assert "2 runs of this commit are left out" in problems_text(tmp_path / "after")
+    assert build_site(repo.path, tmp_path / "after", cache=tmp_path / "cache").iterations == 51
+    assert "3 runs of this commit are left out: it adds 53 runs" in problems_text(tmp_path / "after")
+    assert [rate for (rate,) in numbers(repo, "regress", "pass_rate")][-3:] == [0.9, 0.5, 0.9]

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from sitegen.data_files.reading import TWO_LINES, UnreadableError, csv_dicts, json_lines, read_json
 from sitegen.importers.case import JudgedCase, Opinion
-from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, states_a_result, usual_key
+from sitegen.importers.usual_names import ANSWER, INPUTS, PARTS, newest_run, run_column, states_a_result, usual_key
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed, Severity
@@ -33,7 +33,6 @@ from sitegen.model.usage import LONGEST_MODEL_NAME, RunUsage, stated, stated_run
 from sitegen.scoring.answerers import answer_in, glob_of_answers
 from sitegen.scoring.case_files import CaseFile, case_keys, read_case_file
 from sitegen.scoring.mapping import CaseKeys
-from sitegen.scoring.run_statements import newest_run
 from sitegen.scoring.scorer import File, content_of
 from sitegen.text.keys import plain_key
 from sitegen.text.values import id_text, text_of_value
@@ -297,8 +296,8 @@ class _ResponsesReader:
 
     def lines(self, content: bytes) -> None:
         rows = list(json_lines(content, self._findings, _FIX, self._of))
-        newest, remarks = newest_run([value for _, value in rows], self._of)
-        self._findings += remarks
+        newest, remarks = newest_run(values := [value for _, value in rows], run_column(values))
+        self._findings += (replace(each, message=f"{each.message}{self._of}") for each in remarks)
         for number, value in (rows[index] for index in newest):
             self._add_value(value, f"Line {number}", number)
 
