@@ -6,8 +6,7 @@ import errno
 from collections.abc import Sequence
 from typing import Final, Self
 
-_PLACES: Final = 20
-"""Largest number of places that an error lists."""
+_PLACES: Final = 20  # largest number of places that an error lists
 
 
 class SitegenError(Exception):

@@ -24,8 +24,7 @@ from sitegen.history.cache_folder import cache_folder
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.text.embedding import installed
 
-_DASK: Final = "SITEGEN_DASK"
-"""Environment variable with the address of a dask scheduler."""
+_DASK: Final = "SITEGEN_DASK"  # environment variable with the address of a dask scheduler
 OWN_TEMPLATES: Final = "site_templates"
 """Folder of a project with templates that replace ours."""
 MARKER: Final = ".sitegen.json"

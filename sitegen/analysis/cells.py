@@ -14,8 +14,7 @@ from sitegen.model.outcomes import BLANK, WRONG, Cell, CellKey, CellMap, Judgeme
 from sitegen.model.scorecards import Result
 from sitegen.text.values import bounded_json
 
-_LONGEST_VALUE: Final = 200
-"""Largest number of characters of a value that a cell stores."""
+_LONGEST_VALUE: Final = 200  # largest number of characters of a value that a cell stores
 
 
 def short_json(value: Value) -> str:

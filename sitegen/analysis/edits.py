@@ -31,8 +31,7 @@ from sitegen.text.plain import moment_of
 if TYPE_CHECKING:
     from sitegen.model.gate import GateInstruction
 
-_SHORTEST_ID: Final = 7
-"""Fewest digits of a recorded commit id; a shorter id is ignored."""
+_SHORTEST_ID: Final = 7  # fewest digits of a recorded commit id; a shorter id is ignored
 BEFORE_ANY: Final = -1
 """Stands for the position of the edit of an output that was made before all edits."""
 _POSITION: Final = attrgetter("position")

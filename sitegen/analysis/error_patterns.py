@@ -25,8 +25,7 @@ FEWEST: Final = 3
 
 _EXAMINED: Final = ("wrong_value", "format_error")
 _NESTED: Final = (list, dict)
-_LONGEST: Final = 500
-"""Longest value, in characters, that is examined."""
+_LONGEST: Final = 500  # longest value, in characters, that is examined
 _NEAR: Final = Decimal("0.05")
 """Largest relative difference of a number that is rounded or truncated to a digit after the decimal point."""
 _NEAR_TENS: Final = Decimal("0.01")

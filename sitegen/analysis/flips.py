@@ -41,14 +41,10 @@ from sitegen.model.series import Point
 FEW: Final = 2
 """Largest number of pairs of points for which looking up each cell is faster than expanding its whole history."""
 
-_OFTEN: Final = 4
-"""Fewest flips under one label, the last one included, by which a cell flips often."""
-_LEAST: Final = 3
-"""Fewest outputs that have to agree with each other, and not with a label, before it is in doubt."""
-_SHARE: Final = 0.6
-"""Smallest share of the outputs compared with a label that has to agree."""
-_RECENT: Final = 40
-"""Number of periods of a cell that decide whether a flip says little: the newest ones up to it."""
+_OFTEN: Final = 4  # fewest flips under one label, the last one included, by which a cell flips often
+_LEAST: Final = 3  # fewest outputs that have to agree with each other, and not with a label, before it is in doubt
+_SHARE: Final = 0.6  # smallest share of the outputs compared with a label that has to agree
+_RECENT: Final = 40  # number of periods of a cell that decide whether a flip says little: the newest ones up to it
 
 
 def flips(cells: CellMap, before: int, after: int, outputs: Sequence[int] = ()) -> Flips:

@@ -22,8 +22,7 @@ from sitegen.stats.counts import f1
 CLOSE: Final = 0.0006
 """Largest difference of equal values, because records are usually rounded to three digits."""
 
-_MOST: Final = 1e9
-"""Number of values from which on a count of a record is not believed."""
+_MOST: Final = 1e9  # number of values from which on a count of a record is not believed
 
 RecordedCause: TypeAlias = Literal["counting", "fields", "pairing", "tolerance", "rest"] | Role
 """Why a record has another score. *fields*: it counts expected values that the files do not have, or lacks some. Roles

@@ -28,8 +28,7 @@ NEAR: Final = 5
 """Number of points on either side of a step: the documents that these have in common
 are measured, and their errors are compared."""
 REGAINED: Final = 0.75  # of a loss, which a later level must regain for the regression to count as fixed
-_SETTLED: Final = 3
-"""Fewest outputs of a level whose mean shows that a loss was regained, if the level is lower by now."""
+_SETTLED: Final = 3  # fewest outputs of a level whose mean shows that a loss was regained, if the level is lower by now
 
 Told: TypeAlias = Literal["step", "new", "blip"]
 

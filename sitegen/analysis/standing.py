@@ -33,8 +33,7 @@ the best one by more than chance. too new: the newest values are lower, but too 
 target: the headline misses its target. behind: the best output was better, but by no more than chance explains. none:
 the eval is at its best."""
 
-_TROUBLES: Final[tuple[Trouble, ...]] = get_args(Trouble)
-"""All kinds of trouble, from the worst to the least."""
+_TROUBLES: Final[tuple[Trouble, ...]] = get_args(Trouble)  # all kinds of trouble, from the worst to the least
 
 ResultsOf: TypeAlias = Callable[[Sequence[Snapshot]], Iterable[Result]]
 """Returns the results of snapshots, which are scored for it if need be."""

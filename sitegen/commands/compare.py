@@ -39,8 +39,7 @@ _SIDES: Final[dict[SideKind, re.Pattern[str]]] = {
 }
 """How a side of one eval is written: the id of the eval, and the name of the side."""
 
-_ON_AXIS: Final = re.compile(r"[\w-]+=.+")
-"""How a value on an axis is written: ``model=mini``."""
+_ON_AXIS: Final = re.compile(r"[\w-]+=.+")  # how a value on an axis is written: ``model=mini``
 
 
 def compare(request: CompareRequest) -> None:

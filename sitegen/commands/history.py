@@ -26,11 +26,9 @@ METRICS: Final = 3
 COLUMNS: Final = 8
 """Largest number of values of an axis that have a column."""
 
-_LONGEST_LABEL: Final = 24
-"""Characters of the name of a metric."""
+_LONGEST_LABEL: Final = 24  # characters of the name of a metric
 
-_EDITS: Final = 3
-"""Number of instruction edits that are named at an iteration; further ones are counted."""
+_EDITS: Final = 3  # number of instruction edits that are named at an iteration; further ones are counted
 
 
 def history(options: Options, eval_id: str, *, by: str | None, as_json: bool) -> None:

@@ -43,8 +43,7 @@ PATTERNS: Final = 3
 SHOWN: Final = 12
 """Discrepancies that are listed, and documents or variants with metrics of their own."""
 
-_LONGEST_NAME: Final = 40
-"""Characters of an eval's id in a table."""
+_LONGEST_NAME: Final = 40  # characters of an eval's id in a table
 
 
 def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:

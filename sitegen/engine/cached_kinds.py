@@ -37,8 +37,7 @@ stored for other inputs. ``walk``: until a build for which everything is new."""
 
 Owner: TypeAlias = Literal["eval", "instruction file"]
 
-_DIGEST_LENGTH: Final = 32
-"""Number of characters of a digest made by ``sitegen.engine.writer.digest``."""
+_DIGEST_LENGTH: Final = 32  # number of characters of a digest made by ``sitegen.engine.writer.digest``
 
 T = TypeVar("T")
 

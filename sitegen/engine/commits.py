@@ -42,8 +42,7 @@ from sitegen.pages.instructions import edits_by_commit
 from sitegen.pages.other_pages import failed_page
 
 _COMMIT_LIST: Final = "list of commits"
-_SEARCH_LOG: Final = "search"
-"""Owners of the files."""
+_SEARCH_LOG: Final = "search"  # owners of the files
 
 
 class CommitList:

@@ -53,8 +53,7 @@ from sitegen.pages.variants import variants_page
 from sitegen.scoring.kinds import in_order_of, nouns_of
 from sitegen.scoring.usage import specs_with_usage
 
-_HELD: Final = 40_000_000
-"""The most characters of answers that are held for the pages of cases of one eval."""
+_HELD: Final = 40_000_000  # the most characters of answers that are held for the pages of cases of one eval
 
 
 def owner(eval_id: str) -> str:

@@ -20,8 +20,7 @@ from sitegen.data_files.project_files import PATIENCE, holder, say_waiting, wait
 from sitegen.errors import MemoUnreadableError, Notice, SitegenError
 from sitegen.history.cache_folder import MEMO, MEMO_FILES, begin_cache_folder
 
-_WITHIN: Final = "\x1f"
-"""Between an owner and a part of it in a key."""
+_WITHIN: Final = "\x1f"  # between an owner and a part of it in a key
 
 
 class CachedRow(NamedTuple):
@@ -42,8 +41,7 @@ def within(owner: str, part: object) -> str:
     return f"{owner}{_WITHIN}{part}"
 
 
-_WAIT: Final = 60_000
-"""Milliseconds to wait for another program that holds the memo, after printing a message."""
+_WAIT: Final = 60_000  # milliseconds to wait for another program that holds the memo, after printing a message
 _NO_DAMAGE: Final = {
     sqlite3.SQLITE_BUSY: "is held by another program",
     sqlite3.SQLITE_LOCKED: "is held by another program",
@@ -124,8 +122,7 @@ _TABLES: Final = {
 }
 """The columns of each table and the end of its declaration. A constraint of each column lets SQLite's check of the file
 find values of another type, which the type alone does not exclude."""
-_CACHE_KB: Final = 8_000
-"""The most memory for pages of the file, in units of 1,024 bytes; a small memo takes less."""
+_CACHE_KB: Final = 8_000  # the most memory for pages of the file, in units of 1,024 bytes; a small memo takes less
 _PAGE: Final = "owner, path, key, size, content"
 
 

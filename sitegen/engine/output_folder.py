@@ -131,8 +131,7 @@ _TEMPORARY_NAME: Final = re.escape(TEMPORARY) + r"-(\d+|.+~)"
 _MARK: Final = json.dumps({"schema": "sitegen/site/2"}) + "\n"
 _LONGEST_LIST: Final = 100_000_000
 """Largest size of a list in bytes, at about 80 bytes for each file; a larger one is not ours."""
-_SLACK: Final = 100_000
-"""Bytes by which a list may grow before it is shortened, whatever its length."""
+_SLACK: Final = 100_000  # bytes by which a list may grow before it is shortened, whatever its length
 _SHOWN: Final = 5  # paths in a message
 
 

@@ -27,14 +27,12 @@ SECONDS: Final = 30.0
 SECONDS_TO_REACT: Final = 30.0
 """Further processor time, in seconds, after which a process is killed that cannot react within one operation."""
 
-_MEMORY: Final = 1_000_000_000
-"""Bytes that a process may allocate while it renders a page."""
+_MEMORY: Final = 1_000_000_000  # bytes that a process may allocate while it renders a page
 
 _LARGEST_RESULT: Final = 50_000_000
 """Largest number of characters or items in the result of an operator, a block, a macro or a page."""
 
-_LONGEST_NUMBER: Final = 100_000
-"""Largest number of bits in the result of ``*`` and ``**``."""
+_LONGEST_NUMBER: Final = 100_000  # largest number of bits in the result of ``*`` and ``**``
 
 
 class TemplateBoundError(Exception):

@@ -73,8 +73,7 @@ _WORTH_A_PROCESS: Final = 300
 _PROCESSES_A_CORE: Final = 4
 """Largest number of processes for each core, whatever ``--jobs`` says: more would only take memory."""
 
-_M_ARENA_MAX: Final = -8
-"""Number of glibc's option for the number of heaps, from its header ``malloc.h``."""
+_M_ARENA_MAX: Final = -8  # number of glibc's option for the number of heaps, from its header ``malloc.h``
 
 
 def _explained(call: Callable[..., Any]) -> Callable[..., Any]:

@@ -58,10 +58,8 @@ from sitegen.scoring.scorer import Embedder, File, ScoringInputs
 from sitegen.scoring.usage import specs_with_usage, with_stated
 from sitegen.text.embedding import embed, installed
 
-_HELD: Final = 4
-"""Number of snapshots after one for which its contents are held, if they need them too."""
-_MANY: Final = 1_000
-"""Number of documents beyond which those of a scorecard share equal numbers."""
+_HELD: Final = 4  # number of snapshots after one for which its contents are held, if they need them too
+_MANY: Final = 1_000  # number of documents beyond which those of a scorecard share equal numbers
 _LOST: Final = {"not here ": MISSING, "not fetched ": POINTER}
 """Prefixes of the blob id of a file whose content this clone lacks, and why: its scorecard needs a different key."""
 

@@ -58,11 +58,9 @@ from sitegen.text.keys import key_path
 from sitegen.text.plain import counted, line
 from sitegen.text.values import metric_text
 
-_NOTES: Final = 5
-"""The most lines of the terminal that say what may be an eval and was not taken for one."""
+_NOTES: Final = 5  # the most lines of the terminal that say what may be an eval and was not taken for one
 
-_LATEST_EDITS: Final = 6
-"""Number of commits with edits of instructions that the overview lists."""
+_LATEST_EDITS: Final = 6  # number of commits with edits of instructions that the overview lists
 
 
 OWNER: Final = "site"

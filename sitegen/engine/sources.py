@@ -30,13 +30,11 @@ from sitegen.scoring.evidence import evidence_in
 from sitegen.scoring.fields import FieldsScorer
 from sitegen.text.words import SearchedText
 
-_FILE_BYTES: Final = 5_000_000
-"""Largest size of a source file that is read, in bytes."""
+_FILE_BYTES: Final = 5_000_000  # largest size of a source file that is read, in bytes
 _TEXTS: Final = 2_000_000
 """Limit on the characters of all texts that one page searches for up to 2,000 values: it bounds hostile outputs."""
 _PICTURES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp")
-_LISTED: Final = 10
-"""Largest number of files that are reported individually because they cannot be shown."""
+_LISTED: Final = 10  # largest number of files that are reported individually because they cannot be shown
 
 
 class EvalSources:

@@ -14,8 +14,7 @@ from sitegen.errors import ConfigurationError
 KINDS: Final = frozenset({".html", ".css", ".js", ".svg", ".png"})
 """Suffixes of files that are templates or assets."""
 
-_LARGEST_TEMPLATE: Final = 5_000_000
-"""Largest size of a template or an asset, in bytes."""
+_LARGEST_TEMPLATE: Final = 5_000_000  # largest size of a template or an asset, in bytes
 
 THEME: Final = "theme.css"
 """Its rules come after all others: the place for a project's colours."""

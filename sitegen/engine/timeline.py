@@ -175,8 +175,7 @@ def read_timeline(project: Project, files: SiteFiles) -> Timeline:
     return replace(timeline, context=context, listed=listed)
 
 
-_HINTS: Final = 3
-"""Largest number of probable configuration mistakes that an error lists if there is nothing to report."""
+_HINTS: Final = 3  # largest number of probable configuration mistakes that an error lists if there is nothing to report
 
 
 @share_processes()

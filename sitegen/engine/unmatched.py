@@ -29,8 +29,7 @@ from sitegen.scoring.usage import all_specs
 from sitegen.text.globs import compiled
 from sitegen.text.keys import nearest
 
-_MOST_ENTRIES: Final = 20
-"""Largest number of unused entries of one mapping that are reported individually."""
+_MOST_ENTRIES: Final = 20  # largest number of unused entries of one mapping that are reported individually
 
 
 @share_processes()

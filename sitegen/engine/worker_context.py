@@ -194,10 +194,8 @@ def _places(instructions: Iterable[InstructionHistory]) -> tuple[str, ...]:
     return tuple(places) if len(places) <= _MOST_PLACES else ()
 
 
-_FEW: Final = 5
-"""The most files of a folder that are named one by one."""
-_MOST_PLACES: Final = 200
-"""The most files and folders that git is given; beyond them it looks everywhere."""
+_FEW: Final = 5  # the most files of a folder that are named one by one
+_MOST_PLACES: Final = 200  # the most files and folders that git is given; beyond them it looks everywhere
 
 
 def _address(stated: str | None) -> str | None:

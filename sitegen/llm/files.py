@@ -204,8 +204,7 @@ def _case_text(value: Any) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-_FILE_BYTES: Final = 1_000_000_000
-"""The size of the largest file that is read, in bytes."""
+_FILE_BYTES: Final = 1_000_000_000  # the size of the largest file that is read, in bytes
 
 ResponseRow: TypeAlias = dict[str, Any]
 """A response: ``case_id``, ``output`` or ``error``, ``model``, ``prompt``, usage, ``quality``, and any other keys."""

@@ -13,8 +13,7 @@ from sitegen.model.usage import BESIDE, RunUsage, stated_run
 
 _MAX_BYTES: Final = 50_000_000  # of a record
 _MAX_ENTRIES: Final = 1_000  # of one object of a record
-_OURS: Final = "sitegen/"
-"""The prefix of ``schema`` in every file that sitegen writes."""
+_OURS: Final = "sitegen/"  # the prefix of ``schema`` in every file that sitegen writes
 
 WHERE: Final = "where"
 """The key of an eval's settings with the values that a run has to state to belong to the eval."""

@@ -104,8 +104,7 @@ TOKENS_OUT: Final = ("tokensout", "tokensoutput", "outputtokens", "completiontok
 _CACHED: Final = ("cachereadinputtokens", "cachecreationinputtokens")
 """Names in one API that counts these tokens apart from ``input_tokens``."""
 _SHORT_IN: Final = ("input", "prompt", "in")
-_SHORT_OUT: Final = ("output", "completion", "out")
-"""Names that count only below a key that stands for tokens."""
+_SHORT_OUT: Final = ("output", "completion", "out")  # names that count only below a key that stands for tokens
 _COST: Final = ("cost", "costusd", "usd")
 _PARAMETERS: Final = ("parameters", "params", "modelparameters", "modelparams")
 _PARAMETER: Final = ("temperature", "maxtokens", "topp", "topk", "seed")

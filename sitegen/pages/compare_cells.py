@@ -37,12 +37,9 @@ MOST: Final = 4_000_000
 FEWEST: Final = 2
 """Smallest number of points that can be compared."""
 
-_ENTRY: Final = 16
-"""Approximate number of characters of a period in the data."""
-_ROW: Final = len('[0, 0, "", 0, [0, 0, 0, 0], 0], ')
-"""Smallest number of characters of a cell in the data."""
-_POINT: Final = 400
-"""Approximate number of characters of a point in the data."""
+_ENTRY: Final = 16  # approximate number of characters of a period in the data
+_ROW: Final = len('[0, 0, "", 0, [0, 0, 0, 0], 0], ')  # smallest number of characters of a cell in the data
+_POINT: Final = 400  # approximate number of characters of a point in the data
 
 
 class CellSource(Frozen, dict=True, gc=True):

@@ -57,11 +57,9 @@ EDITS: Final = 200
 """Largest number of commits with edits that the page can name: the newest ones."""
 
 
-_ROOT: Final = "../../"
-"""The way from a page of comparisons to the root of the site."""
+_ROOT: Final = "../../"  # the way from a page of comparisons to the root of the site
 
-_NEIGHBOURS: Final = 60
-"""Largest number of pairs of neighbours that are judged: the newest ones."""
+_NEIGHBOURS: Final = 60  # largest number of pairs of neighbours that are judged: the newest ones
 
 
 class CompareData(Frozen):

@@ -31,11 +31,9 @@ _CHANGED: Final[dict[str, tuple[str, Literal["del", "ins"]]]] = {"−": ("d", "d
 
 FILES: Final = 20
 """The most instruction files whose diffs another page than that of an edit shows."""
-_LINES: Final = 600
-"""The most lines of these diffs together."""
+_LINES: Final = 600  # the most lines of these diffs together
 
-_NAMED_FIELDS: Final = 8
-"""Number of fields that the head of a passage names."""
+_NAMED_FIELDS: Final = 8  # number of fields that the head of a passage names
 
 
 class RenderedPatch(Diff):

@@ -54,14 +54,12 @@ METRICS: Final = 2
 NAMED_EVALS: Final = 3
 """Number of evals that the row of an edit names."""
 
-_MOST_FIELDS: Final = 200
-"""Number of flipped fields that a page lists: the ones with the most flips."""
+_MOST_FIELDS: Final = 200  # number of flipped fields that a page lists: the ones with the most flips
 
 ONLY_RECORDED: Final = "whether this is more than chance is unknown"
 """Why recorded numbers have no verdict."""
 
-_OTHER_MODEL: Final = "the model changed too"
-"""Why neither an edit nor a field is credited with a change."""
+_OTHER_MODEL: Final = "the model changed too"  # why neither an edit nor a field is credited with a change
 
 NOTICED: Final = 0.0005
 """Smaller changes and smaller parts of a change are not mentioned."""

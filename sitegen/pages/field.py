@@ -45,12 +45,10 @@ FEWEST_PERIODS: Final = 3  # rows of a cell, at least
 _ITEMS: Final = "Errors that appeared or went with their documents or expected items"
 _WRONG: Final = '{} <span class="muted">of {}</span>'
 _TONES: Final = {"fixed": "good", "broken": "bad"}
-_ROOT: Final = "../../../"
-"""The way from a page to the root of the site."""
+_ROOT: Final = "../../../"  # the way from a page to the root of the site
 _ANSWERS: Final = 250_000
 """Characters of markup of the answers to a case, after which further ones are as short as on a report."""
-_SUBJECT: Final = 80
-"""Characters of a commit's subject in a table; its page has all of it."""
+_SUBJECT: Final = 80  # characters of a commit's subject in a table; its page has all of it
 
 
 class FieldView(Frozen, dict=True, gc=True):

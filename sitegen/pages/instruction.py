@@ -23,8 +23,7 @@ from sitegen.text.patch import PatchCounts, VersionStep, version_steps
 from sitegen.text.plain import counted, line
 from sitegen.text.sections import Section, TextStats, sections, split_lines, text_stats
 
-_PATTERN: Final = frozenset("*?[\\:")
-"""Characters that make git read a path as a pattern."""
+_PATTERN: Final = frozenset("*?[\\:")  # characters that make git read a path as a pattern
 
 MOST_FILES: Final = 100
 """Largest number of files that one command restores."""

@@ -78,8 +78,7 @@ def methods_page(metrics: tuple[KindMetrics, ...]) -> Page:
 LISTED_PLACES: Final = 200
 """Number of places listed for a cause."""
 
-_BANNER: Final = 130
-"""Number of characters of a banner from which on it does not list all names."""
+_BANNER: Final = 130  # number of characters of a banner from which on it does not list all names
 
 
 def problems_page(causes: tuple[ProblemCause, ...], evals: tuple[EvalInfo, ...], head: Commit, revision: str) -> Page:

@@ -31,14 +31,11 @@ from sitegen.pages.labels import CAUSES, exchange, split
 
 LISTED_STEPS: Final = {"worse": 50, "fixed": 25, "better": 25, "blip": 15, "muted": 25}
 """Largest number of steps listed in each group, largest steps first; in the order of the page."""
-_NEARBY: Final = 30
-"""Number of points on either side of a step that its chart shows."""
+_NEARBY: Final = 30  # number of points on either side of a step that its chart shows
 PLACES: Final = 3
 """Largest number of listed iterations at which several evals have a step."""
-_RECENT: Final = 60
-"""Number of points in the chart of a best output: the newest ones."""
-_REACH: Final = 8
-"""Number of points over which a level is drawn, on its side of the step."""
+_RECENT: Final = 60  # number of points in the chart of a best output: the newest ones
+_REACH: Final = 8  # number of points over which a level is drawn, on its side of the step
 
 
 class RegressionsView(Frozen):

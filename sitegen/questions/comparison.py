@@ -31,8 +31,7 @@ from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.kinds import scorer, specs_of_results
 from sitegen.stats.significance import ALPHA
 
-_LISTED: Final = 100
-"""The most values that a message lists."""
+_LISTED: Final = 100  # the most values that a message lists
 
 Thresholds: TypeAlias = dict[str, dict[str, float]]
 """The lowest acceptable value of each metric of each eval, by the id of the eval and the name of the metric."""

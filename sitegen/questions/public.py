@@ -23,8 +23,7 @@ from sitegen.history.repository import Repository
 from sitegen.project import MARKER, Options, open_project
 from sitegen.text.secrets import Detector, Secret
 
-_DIGEST: Final = 16
-"""Length of a digest, in bytes."""
+_DIGEST: Final = 16  # length of a digest, in bytes
 
 
 class PublicCheck:

@@ -20,8 +20,7 @@ from sitegen.stats.counts import errors_by_type, ratios
 from sitegen.text.plain import encodable
 from sitegen.text.values import to_json_bytes
 
-_LARGEST_COPIED: Final = 1_000_000_000
-"""The size of the largest output that is copied, in bytes."""
+_LARGEST_COPIED: Final = 1_000_000_000  # the size of the largest output that is copied, in bytes
 
 
 def save(verified: Verified, document: ResultsDocument) -> tuple[Path, ResultsDocument]:

@@ -34,8 +34,7 @@ from sitegen.scoring.usage import with_stated
 from sitegen.text.embedding import embedder
 from sitegen.text.plain import encodable
 
-_OF_LOGS: Final = ("range", "run_id")
-"""Settings that only kinds with ``KindTraits.logs_runs`` understand."""
+_OF_LOGS: Final = ("range", "run_id")  # settings that only kinds with ``KindTraits.logs_runs`` understand
 
 
 class Verified(Frozen):

@@ -7,8 +7,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-_EXACT: Final = 2**53
-"""Integers below it are exact as floats, with which scipy computes."""
+_EXACT: Final = 2**53  # integers below it are exact as floats, with which scipy computes
 
 
 IntMatrix: TypeAlias = Sequence[Sequence[int]]

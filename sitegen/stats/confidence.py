@@ -24,8 +24,7 @@ _BINS: Final = 10  # parts of the range from 0 to 1 in which values of similar c
 _FEWEST: Final = 3  # values of a field of which something is said
 
 _THRESHOLDS: Final = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-_SURE: Final = 0.99
-"""The share of right values above a threshold from which a page says that these need no look."""
+_SURE: Final = 0.99  # the share of right values above a threshold from which a page says that these need no look
 _FEWEST_SURE: Final = 30  # values above a threshold: of one or two, nobody knows how often they are wrong
 
 

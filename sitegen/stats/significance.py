@@ -142,8 +142,7 @@ def cohens_d(first: Sequence[float], second: Sequence[float]) -> float | None:
     return (mean(first) - mean(second)) / spread if spread else None
 
 
-_ONE_SIDED: Final = 2 * _POWER - 1
-"""The two-sided level whose upper quantile is the ``_POWER`` quantile of one side."""
+_ONE_SIDED: Final = 2 * _POWER - 1  # the two-sided level whose upper quantile is the ``_POWER`` quantile of one side
 
 
 def least_change(spread: Spread) -> float:

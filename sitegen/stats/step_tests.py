@@ -39,22 +39,19 @@ _CHANCE_NEWEST: Final = 0.003
 """The level of significance for the newest values, at the place where they differ most from earlier values."""
 NEWEST: Final = 10
 """The greatest number of values that may be too new to distinguish from noise."""
-_FEWEST_BEFORE: Final = 3
-"""The least number of values that the newest ones are compared with."""
+_FEWEST_BEFORE: Final = 3  # the least number of values that the newest ones are compared with
 _WORTH: Final = 4
 """The degrees of freedom assigned to the variance of the units. With four, the values of the series can outweigh it: if
 units are correlated, and so show a quarter of the true variance, the chance of a false step only rises to one in a
 hundred."""
 NEAR: Final = 10
 """Values on either side of a step whose units are used: with more values, their own variance is precise enough."""
-_FEWEST_PAIRS: Final = 2
-"""The least number of pairs of values that have a variance of their units."""
+_FEWEST_PAIRS: Final = 2  # the least number of pairs of values that have a variance of their units
 EXACT: Final = 20
 """The greatest number of values in the smaller level for which the rank sum test is exact."""
 TAILS: Final = 3
 """The degrees of freedom of Student's distribution that values without documents behind them are assumed to have."""
-_MOST_ALIKE: Final = 0.4
-"""Largest correlation that is assumed: a larger one is due to a drift."""
+_MOST_ALIKE: Final = 0.4  # largest correlation that is assumed: a larger one is due to a drift
 
 
 UnitVariance: TypeAlias = Callable[[int, int], float | None]

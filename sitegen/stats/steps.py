@@ -48,10 +48,8 @@ from sitegen.stats.step_tests import TAILS, Aside, UnitVariance, level_values, t
 
 FEWEST: Final = 5
 """With fewer defined values no step can be distinguished from noise."""
-_FURTHEST: Final = 4.0
-"""Largest deviation of a single value in estimates of noise, in standard deviations."""
-_FINEST: Final = 1e-6
-"""The smallest change that counts as a step in a series without noise."""
+_FURTHEST: Final = 4.0  # largest deviation of a single value in estimates of noise, in standard deviations
+_FINEST: Final = 1e-6  # the smallest change that counts as a step in a series without noise
 
 
 class Level(Frozen):

@@ -20,8 +20,7 @@ _HIDDEN = re.compile(
 
 _CUT = re.compile(r" … \(([0-9,]{1,15}) more characters\)\Z")
 
-_DIGITS = re.compile(r"([0-9]{1,4000})")
-"""Matches at most as many digits as Python converts to a number."""
+_DIGITS = re.compile(r"([0-9]{1,4000})")  # matches at most as many digits as Python converts to a number
 
 
 def visible(text: str) -> str:

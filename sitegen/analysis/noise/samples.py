@@ -15,8 +15,7 @@ from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.stats.counts import Share, judged, share_of
 from sitegen.stats.intervals import ROUNDING, Paired, around, around_mean, effective_wilson, ratio, wilson
 
-_ENOUGH: Final = 5
-"""Fewest documents for a sample of documents; with fewer, their fields are the sample."""
+_ENOUGH: Final = 5  # fewest documents for a sample of documents; with fewer, their fields are the sample
 
 _NOTHING: Final = Share(0, 0)
 

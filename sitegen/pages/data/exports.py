@@ -235,8 +235,7 @@ _NO_SCORE: Final = "no score"
 MET, MISSED, NEUTRAL, UNDEFINED = "2a7f3f", "b3261e", "1f63a8", "5f6368"
 """Hexadecimal colours: target reached, target missed, no target, undefined. White text is readable on each."""
 
-_LONGEST_NAME: Final = 40
-"""Largest number of characters of an eval's name."""
+_LONGEST_NAME: Final = 40  # largest number of characters of an eval's name
 
 _WIDE: Final = frozenset("MWmw@%")
 _NARROW: Final = frozenset("Iijlft.,:;'|! ()[]")

@@ -88,8 +88,7 @@ def _display_value(value: Value) -> DisplayValue:
 CACHED_ROWS: Final = 4_096
 """Number of rows after which unused ones are discarded: many times the rows of an ordinary page."""
 
-_LONGEST_ROW: Final = 2_000
-"""Largest number of characters of a cached row, which also limits the size of the value."""
+_LONGEST_ROW: Final = 2_000  # largest number of characters of a cached row, which also limits the size of the value
 
 V = TypeVar("V")
 R = TypeVar("R", bound=Sized)

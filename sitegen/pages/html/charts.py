@@ -19,13 +19,11 @@ from typing import Final
 from sitegen.model.changes import Ends
 from sitegen.model.frozen import Frozen
 
-_STRIP: Final = 0.05
-"""Half the width of the band around a point without a neighbour, in points."""
+_STRIP: Final = 0.05  # half the width of the band around a point without a neighbour, in points
 
 SPARK_WIDTH: Final = 120  # of a line of one metric beside text, in pixels
 SPARK_HEIGHT: Final = 28
-_SPARK_PAD: Final = 2
-"""The size of sparklines, and the padding inside for the width of the line."""
+_SPARK_PAD: Final = 2  # the size of sparklines, and the padding inside for the width of the line
 
 
 class Spark(Frozen):
@@ -259,8 +257,7 @@ def nice_ticks(low: float, high: float, count: int = TICKS) -> tuple[float, ...]
     return tuple(round(number * step, 6) for number in range(first, last + 1))
 
 
-_LABEL: Final = 6.0
-"""The least distance of two labels beside a chart, in percent of its height."""
+_LABEL: Final = 6.0  # the least distance of two labels beside a chart, in percent of its height
 
 
 def apart(places: Sequence[float]) -> list[float]:
@@ -318,8 +315,7 @@ def track(values: Sequence[float | None], *, held: bool = False) -> tuple[str, s
     return line, "".join(f"M{index} {down:g}h0" for index, down in places)
 
 
-_AROUND: Final = 100
-"""Half the width of a picture around zero."""
+_AROUND: Final = 100  # half the width of a picture around zero
 
 
 def bar_between(before: float, after: float, edges: Ends) -> str:

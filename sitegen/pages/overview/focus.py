@@ -24,10 +24,8 @@ from sitegen.stats.counts import PASSED
 from sitegen.text.plain import counted
 from sitegen.text.values import metric_text
 
-_OF_EVAL: Final = 12
-"""Number of entries in each list of the focus of one eval."""
-_LISTED_ROWS: Final = 6
-"""Number of entries in each list on the overview."""
+_OF_EVAL: Final = 12  # number of entries in each list of the focus of one eval
+_LISTED_ROWS: Final = 6  # number of entries in each list on the overview
 PATTERNS: Final = 3
 """Number of evals whose error pattern the overview names."""
 

@@ -218,10 +218,8 @@ def paired(rows: Sequence[AlignmentRow]) -> str:
     return f"{pairs} paired{by_agreement}{missed}{f', {extra} extra' if extra else ''}"
 
 
-_SUMMARY: Final = 90
-"""Number of characters of a question that are visible before it is opened."""
-_LONGEST_QUESTION: Final = 1_000
-"""Largest number of characters of a question on a page."""
+_SUMMARY: Final = 90  # number of characters of a question that are visible before it is opened
+_LONGEST_QUESTION: Final = 1_000  # largest number of characters of a question on a page
 _PLAIN: Final = re.compile(r"[\w.,/-]+", re.ASCII).fullmatch
 
 

@@ -137,8 +137,7 @@ def _pieces(text: str, marks: list[Mark]) -> tuple[Piece, ...]:
 
 
 _LETTERS: Final = {"correct": "C", "missed": "M", "wrong": "W"}
-_SHORT: Final = 200
-"""Largest number of characters of a highlight that is listed beside its text."""
+_SHORT: Final = 200  # largest number of characters of a highlight that is listed beside its text
 
 _CATEGORY: Final = 40  # characters
 

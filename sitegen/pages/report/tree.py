@@ -24,8 +24,7 @@ from sitegen.text.values import as_text
 from sitegen.text.words import QuotedPassage
 
 _STEP: Final = re.compile(r'\[\d+\]|\["(?:[^"\\]|\\.)*"\]|\.?[^.\[]+')
-_DEEPEST: Final = 12
-"""Number of levels of the tree; deeper values are named by their paths."""
+_DEEPEST: Final = 12  # number of levels of the tree; deeper values are named by their paths
 _WHOLE: Final = {EXTRA_ITEM: "not expected", MISSING_ITEM: "missing"}
 
 
@@ -197,8 +196,7 @@ tree_value: Final = RowCache[Judgement, TreeValue](_tree_value)
 VALUES: Final = 2_000
 """Largest number of values on the page."""
 
-_OPEN_ERRORS: Final = 30
-"""Number of errors in open parts of the tree after which the further parts are folded."""
+_OPEN_ERRORS: Final = 30  # number of errors in open parts of the tree after which the further parts are folded
 
 
 class SourceNote(Frozen):

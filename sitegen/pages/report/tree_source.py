@@ -12,11 +12,9 @@ from sitegen.pages.report.tree import PagePicture, SourceNote, TreeNode, TreeVie
 from sitegen.scoring.evidence import Evidence, EvidenceByPath
 from sitegen.text.words import QuotedPassage, SearchedText
 
-_MOST_PICTURES: Final = 60
-"""Largest number of pages of the source that one page shows."""
+_MOST_PICTURES: Final = 60  # largest number of pages of the source that one page shows
 
-_INDEX: Final = re.compile(r"(\[\d+\])\+")
-"""Matches the key of an item that only the output has."""
+_INDEX: Final = re.compile(r"(\[\d+\])\+")  # matches the key of an item that only the output has
 _NOT_THERE: Final = "this quote is not in the source: a hint at a hallucination"
 
 

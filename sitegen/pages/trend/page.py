@@ -46,19 +46,16 @@ from sitegen.stats.counts import errors, judged, total, wrong_share
 VARIANTS: Final = 6
 """Largest number of values of one axis that are drawn: variants, models, or those of a tag."""
 
-_OTHERS: Final = 12
-"""Largest number of lines of further axes, and of models under variants."""
+_OTHERS: Final = 12  # largest number of lines of further axes, and of models under variants
 
 _BOTH: Final = "variant and model"
-_AXES: Final = {_BOTH: ANSWERERS}
-"""What an axis of several stands for, by its name."""
+_AXES: Final = {_BOTH: ANSWERERS}  # what an axis of several stands for, by its name
 
 NEWEST: Final = 200
 """Number of the newest iterations whose rows are on the page and whose values are all drawn. Older ones are drawn in
 groups, and their rows and values are in a file beside the page (``trend_rows.older_rows``)."""
 
-_DRAWN: Final = 3
-"""Largest number of metrics that are drawn: the first of the kind that have the headline's range."""
+_DRAWN: Final = 3  # largest number of metrics that are drawn: the first of the kind that have the headline's range
 
 HEAT_ROWS: Final = 60
 """Largest number of fields in the heat map: the ones that changed last."""

@@ -39,21 +39,18 @@ from sitegen.text.values import COUNT, SMALL
 COLUMNS: Final = ("values", "now", "changes", "by_outputs", "spans", "numbers")
 """Parts of the island that have a value for each iteration that is drawn individually."""
 
-_GROUPS: Final = 200
-"""Largest number of groups in which a line draws the values of older points."""
+_GROUPS: Final = 200  # largest number of groups in which a line draws the values of older points
 
 _NAME: Final = 18  # characters of a name beside the end of a line
 
 _GROUPS_OF_LINES: Final = 1_200
 """Largest number of groups of all lines together, which limits the chart of an eval with many variants."""
 
-_HEAT_GROUPS: Final = 100
-"""Largest number of groups of older points in the heat map, which has many rows."""
+_HEAT_GROUPS: Final = 100  # largest number of groups of older points in the heat map, which has many rows
 _HEAT_VALUES: Final = 4_000
 """Largest number of values of the heat map that the script can name; with more, only their levels are there."""
 
-_NAMED_POINTS: Final = 7
-"""Largest number of iterations that are named below the chart."""
+_NAMED_POINTS: Final = 7  # largest number of iterations that are named below the chart
 
 MARKED: Final = 100
 """Largest number of marked steps: the newest ones; all steps are on the page of steps."""
@@ -69,10 +66,8 @@ _STEPS: Final = {
 """The class of the mark of a step, and its name, by its status."""
 
 
-_SUBJECT: Final = 20
-"""The most characters of the subject of an edit beside the mark of a step."""
-_OF_ONE_COMMIT: Final = 3
-"""The fewest neighbouring iterations of one commit that are marked as such."""
+_SUBJECT: Final = 20  # the most characters of the subject of an edit beside the mark of a step
+_OF_ONE_COMMIT: Final = 3  # the fewest neighbouring iterations of one commit that are marked as such
 
 
 class TrendChart(Frozen):

@@ -24,8 +24,7 @@ ROWS: Final = 200
 """Largest number of outputs in the table and in the picture: the newest ones."""
 
 
-_NAMED: Final = 12
-"""Largest number of dots with a name beside them."""
+_NAMED: Final = 12  # largest number of dots with a name beside them
 
 
 class Dot(NamedTuple):
