@@ -336,7 +336,7 @@ _COUNTED: Final = _words_of("correct count counts found match matched pass passe
 """Words for what is good of each case. Alone, as in ``passed`` and ``total_correct``, they name a count."""
 _MEANS: Final = _words_of("average avg mean rate ratio share")
 _OF_ALL: Final = _MEANS | _words_of("aggregate aggregated all macro overall summary total totals")
-_LIMITS: Final = _words_of("cache limit max maximum min minimum reranked retrieved")
+_LIMITS: Final = _words_of("applicable cache eligible limit max maximum min minimum reranked retrieved")
 """Words for what is allowed or extreme, and for what says nothing of answers: ``max_error_rate``, ``cache_hit``."""
 _SET: Final = _words_of("dropout frame learning sample sampling")  # words for rates that somebody sets before a run
 _SHARES: Final = _words_of("percent percentage pct rate")
