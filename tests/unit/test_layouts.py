@@ -29,7 +29,6 @@ from sitegen.questions.verify import verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.recognition.discovery import Discovery, discover
 from sitegen.recognition.files import files_of_history
-from sitegen.recognition.initialising import Proposal
 from tests.gitrepo import Content, GitRepo
 from tests.scoring.test_tables import tables
 from tests.sites import build_site, differs_from_cold, run, text_of
@@ -109,33 +108,32 @@ class Built(NamedTuple):
     repo: GitRepo
     site: Path
     problems: list[Problem]
-    proposed: dict[str, dict[str, Proposal]]
-    """What a search proposed at each commit that was built, by the id of the eval."""
+    searched: dict[str, Discovery]
+    """What a search found at each commit that was built, by its id; nothing if any commit has a manifest."""
 
 
 @pytest.mark.parametrize("layout", [each for document in DOCUMENTS for each in layouts(document)])
 def test_a_build_makes_of_a_layout_what_its_section_says(layout, tmp_path, monkeypatch):
     problems = recorded_problems(monkeypatch)
-    built = Built(repo=GitRepo(tmp_path / "repo"), site=tmp_path / "site", problems=problems, proposed={})
+    built = Built(repo=GitRepo(tmp_path / "repo"), site=tmp_path / "site", problems=problems, searched={})
     for commit in layout.commits:
         sha = built.repo.commit(commit)
         if layout.stepwise or commit is layout.commits[-1]:
             built.repo.checkout()
             build_site(built.repo.path, built.site, jobs=1, cache=tmp_path / "memo")
             if MANIFEST not in itertools.chain.from_iterable(layout.commits):
-                built.proposed[sha] = {each.id: each for each in look(built.repo).proposed}
+                built.searched[sha] = look(built.repo)
     stated = {next(sort for sort in SAID if sort in table[0]): table for table in layout.tables}
     for sort, table in stated.items():
         assert said(built, sort, table) == lines(table)
     assert not layout.stepwise or differs_from_cold(built.site, built.repo.path) == []
-    proposed = [{}, *built.proposed.values()][-1].values()
+    proposed = [each for search in [*built.searched.values()][-1:] for each in search.proposed]
     found = [each.message for each in built.problems if PROPOSED.match(each.message)]
     assert found == [f"No manifest names the eval {each.id!r}. {each.why}." for each in proposed]
     if "problem" not in stated:
         assert [each.message for each in built.problems if each.message not in found] == []
     if found and "eval" in stated:
-        assert run("init", cwd=built.repo.path).returncode == 0
-        built.repo.commit({MANIFEST: (built.repo.path / MANIFEST).read_text(encoding="utf-8")})
+        built.repo.commit({MANIFEST: [*built.searched.values()][-1].manifest})
         assert said(built, "eval", stated["eval"]) == lines(stated["eval"]), "by the manifest that init writes"
 
 
@@ -189,13 +187,14 @@ def points(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
     assert sorted(ids) == ids_of(built)
     if not ids:
         yield {"eval": ""}
-    newest = [{}, *built.proposed.values()][-1]
+    proposed = {sha: {each.id: each for each in search.proposed} for sha, search in built.searched.items()}
+    newest = [{}, *proposed.values()][-1]
     for eval_id in ids:
         found = history(built.repo.path, eval_id, cache=built.site.with_name("memo"))
         shown = found.points[-1:] if "points" in table[0] else found.points
         for number, point in enumerate(shown):
             metrics = collections.defaultdict(lambda: None, point.scorecard.metrics)
-            at = newest if point is found.points[-1] else built.proposed.get(point.snapshot.commit.sha, {})
+            at = newest if point is found.points[-1] else proposed.get(point.snapshot.commit.sha, {})
             stated = {"entry": as_yaml(at[eval_id].entry), "newest": at[eval_id].newest} if eval_id in at else {}
             yield metrics | of_point(found, point) | stated | {"eval": "" if number else eval_id}
 
