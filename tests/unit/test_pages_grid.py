@@ -112,7 +112,7 @@ def test_columns_have_the_scores_that_differ_and_cases_are_chosen_by_what_failed
 
 
 def test_answers_are_marked_against_what_is_expected_or_the_first_that_passed() -> None:
-    said = (("a", "a red door", False), ("b", "a door", True), ("c", "a big door", True))
+    said = (("a", "a red door", False), ("b", "a door", True), ("c", "a, big door.", True))
     (case,) = answers = cases(*(("p", *of) for of in said))
     for expected, marked_words in (("a big door", ["red"]), ("", ["red", "big"])):
         shown = "".join(grid((replace(case, expected=expected),)).drawn)

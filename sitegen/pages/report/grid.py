@@ -440,7 +440,7 @@ def usage_of(answers: Sequence[CaseAnswer]) -> Iterator[str]:
 
 @lru_cache(4)  # all answers to a case are compared with one text
 def _words(text: str) -> frozenset[str]:
-    return frozenset(token.casefold() for token in tokens(text))
+    return frozenset((*".,;:!?", *(token.casefold() for token in tokens(text))))  # of words, but not of full stops
 
 
 def marked(text: str, other: str) -> str:
