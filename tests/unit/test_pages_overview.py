@@ -66,6 +66,14 @@ def test_an_eval_is_at_its_targets_if_every_metric_that_has_one_reaches_it():
     assert " ".join(re.sub("<[^>]*>", " ", kpi).split()) == "1 of 3 missed by Half (Recall), Low"
 
 
+def test_a_deleted_iteration_is_called_so_beside_an_eval_that_is_there():
+    both = (_summary("there", 0.5, 0.6), _summary("gone", 0.5, 0.6, deleted=True))
+    heads = [(replace(one.headlines[0], deleted=True), one.headlines[1]) for one in both]
+    evals = tuple(replace(one, headlines=first) for one, first in zip(both, heads, strict=True))
+    html = renderer_of(sample.SITE).render(sample.overview_page(evals, HEAD, COUNTS)).decode()
+    assert re.findall(r"since iteration-\d+([^<]*)</small>", html) == [", which was deleted", ""]
+
+
 def test_a_few_evals_are_cards_and_more_are_rows_that_name_the_edit_they_were_made_with():
     evals = tuple(_summary(name, 0.5, least=0.75) for name in "abcd")
     few, many = (
