@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -137,6 +138,9 @@ def write_inside(root: Path, name: str, content: bytes, *, replace: bool = True)
             raise
 
 
+OWN_FOLDER: Final = ".sitegen"  # at the top of a project, a bare one too
+
+
 def real(path: Path) -> Path:
     """Return the path without links. Unlike ``Path.resolve``, it raises no error for links that lead to each other."""
     return Path(os.path.realpath(path))
@@ -146,9 +150,19 @@ def named_place(named: Path, top: Path, subject: str = "The place", option: str 
     """Return where a file or a folder that the user names for writing really is.
 
     Links of the user are followed, but none that is a part of the project at ``top``, whose author would else choose
-    what is overwritten. ``subject``, ``option``: what names the place in the message. Raises OutputFolderError.
+    what is overwritten. No place is in a folder of git, unless it is in sitegen's own there, as in a bare repository.
+    ``subject``, ``option``: what names the place in the message. Raises OutputFolderError.
     """
     place = real(named)
+    for above in takewhile(lambda above: above.name != OWN_FOLDER, (place, *place.parents)):
+        if above.name.lower() == ".git" or all(
+            os.path.exists(f"{above}/{name}") for name in ("HEAD", "objects", "refs")
+        ):
+            raise OutputFolderError(
+                f"{subject} lies in a folder of git's own.",
+                where=str(place),
+                fix=f"Name a place outside of it, such as {option} ../{place.name}.".replace("  ", " "),
+            )
     absolute = Path.cwd() / named
     for above in (absolute, *absolute.parents):
         if above.is_symlink() and Path(os.path.realpath(above.parent)).is_relative_to(os.path.realpath(top)):

@@ -143,19 +143,6 @@ def refuse_project(project: Project) -> None:
         raise OutputFolderError(
             "The output folder is the project itself, or holds it.", where=str(out), fix="Choose another -o."
         )
-    if repository.root is None and out.is_relative_to(repository.git_dir / ".sitegen" / "watch"):
-        return  # the only folder of a bare repository that belongs to sitegen
-    for place in (out, *out.parents):
-        if (
-            place.name.lower() == ".git"
-            or place in (repository.git_dir, repository.common_dir)
-            or all(os.path.exists(f"{place}/{name}") for name in ("HEAD", "objects", "refs"))  # a bare repository
-        ):
-            raise OutputFolderError(
-                "The output folder lies in a folder of git's own.",
-                where=str(out),
-                fix="Name a folder outside of it, such as -o ../site.",
-            )
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from sitegen.data_files.project_files import refuse_shared
+from sitegen.data_files.project_files import OWN_FOLDER, refuse_shared
 from sitegen.errors import Notice, OutputFolderError
 from sitegen.history.repository_place import is_tracked
 
@@ -38,7 +38,7 @@ def cache_folder(requested: Path | None, top: Path) -> Path:
     If ``.sitegen`` is a link or tracked by git, a folder in the user's own cache is used instead. A memo in the project
     that is not this user's is renamed. Raises OutputFolderError if the folder holds files that sitegen does not write.
     """
-    default = top / ".sitegen"
+    default = top / OWN_FOLDER
     folder = Path(os.path.abspath(requested or default))
     real = Path(os.path.realpath(folder))
     parent = Path(os.path.realpath(folder.parent))

@@ -61,6 +61,23 @@ def below(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["export", "--format", "csv"],
+        ["export", "--format", "sqlite", "-o", "deep/x.sqlite"],
+        ["check", "--base", "HEAD", "--markdown", "gate.md"],
+    ],
+)
+def test_nothing_is_written_into_a_bare_repository(project: Path, arguments: list[str]) -> None:
+    bare = project.parent / "bare.git"
+    GitRepo(project).git("clone", "-q", "--bare", ".", str(bare))
+    before = below(bare)
+    ended = run(*arguments, cwd=bare)
+    assert (ended.returncode, "lies in a folder of git's own." in ended.stderr) == (2, True), ended.stderr
+    assert {name: content for name, content in below(bare).items() if ".sitegen" not in name} == before
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_link_of_the_project_is_not_written_through(project: Path, outside: Path, name: str) -> None:
     if "report.json" in COMMANDS[name]:
