@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from itertools import islice
+from math import ceil, isqrt
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from sitegen.model.frozen import Frozen, grouped
@@ -18,6 +19,8 @@ _EPSILON: Final = 1e-9
 _SMALL: Final = 5_000  # the most pairs for which plain calls are cheaper than loading numpy
 _ROWS: Final = 2_000_000  # the most cells of a matrix that are in memory at once
 _LONGEST: Final = 10_000  # the most code points of a text that are compared
+_FEW_STEPS: Final = 2_000_000_000  # the most steps of plain calls: pairs times squared length of the longest text
+_MOST_STEPS: Final = 200_000_000_000  # the most steps of two lists, which take ten seconds at worst
 
 
 class Exact(Frozen):
@@ -80,7 +83,9 @@ def similar_pairs(
     if not left or not right or not left[0]:
         return []
     least = threshold - _EPSILON
-    if len(left) * len(right) <= _SMALL:
+    count = len(left) * len(right)
+    longest = max((len(cell) for item in (*left, *right) for cell in item if isinstance(cell, str)), default=0)
+    if count <= _SMALL and count * longest**2 <= _FEW_STEPS:
         every = (
             SimilarPair(i, j, similarity(item, candidate))
             for i, item in enumerate(left)
@@ -90,7 +95,7 @@ def similar_pairs(
     height = max(1, _ROWS // len(right))
     pairs: list[SimilarPair] = []
     for start in range(0, len(left), height):
-        block = _matrix(left[start : start + height], right)
+        block = _matrix(left[start : start + height], right, least, min(_LONGEST, isqrt(_MOST_STEPS // count)))
         left_over = None if most is None else most - len(pairs)
         rows, columns = (indices[:left_over] for indices in (block >= least).nonzero())
         values = block[rows, columns].tolist()
@@ -100,8 +105,14 @@ def similar_pairs(
     return pairs
 
 
-def _matrix(left: Sequence[Sequence[Comparable]], right: Sequence[Sequence[Comparable]]) -> Any:
-    """Return the similarities of two blocks of items, as a float64 array of shape (left, right)."""
+def _matrix(
+    left: Sequence[Sequence[Comparable]], right: Sequence[Sequence[Comparable]], least: float, longest: int
+) -> Any:
+    """Return the similarities of two blocks of items, as a float64 array of shape (left, right).
+
+    Only those that reach ``least`` are exact: of others a text may be further away. ``longest``: the most code points
+    of a text.
+    """
     import numpy as np
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
@@ -114,16 +125,18 @@ def _matrix(left: Sequence[Sequence[Comparable]], right: Sequence[Sequence[Compa
         present = np.array([cell is not None for cell in left_cells])[:, None] | np.array(
             [cell is not None for cell in right_cells]
         )
-        left_texts = [cell[:_LONGEST] if isinstance(cell, str) else "" for cell in left_cells]
-        right_texts = [cell[:_LONGEST] if isinstance(cell, str) else "" for cell in right_cells]
+        left_texts = [cell[:longest] if isinstance(cell, str) else "" for cell in left_cells]
+        right_texts = [cell[:longest] if isinstance(cell, str) else "" for cell in right_cells]
         both = np.array([isinstance(cell, str) for cell in left_cells])[:, None] & np.array(
             [isinstance(cell, str) for cell in right_cells]
         )
-        distances = cdist(left_texts, right_texts, scorer=Levenshtein.distance, dtype=np.int32)
-        longest = np.maximum(
+        lengths = np.maximum(
             np.array([len(text) for text in left_texts])[:, None], np.array([len(text) for text in right_texts])
         )
-        total += np.where(both, 1 - distances / np.maximum(longest, 1), 0.0)
+        # Even if all other fields are equal, a pair with a greater distance does not reach the least similarity.
+        furthest = ceil(len(left[0]) * (1 - least) * int(lengths.max()))
+        distances = cdist(left_texts, right_texts, scorer=Levenshtein.distance, dtype=np.int32, score_cutoff=furthest)
+        total += np.where(both, 1 - distances / np.maximum(lengths, 1), 0.0)
         places = grouped((cell, place) for place, cell in enumerate(right_cells) if isinstance(cell, Exact))
         for row, cell in enumerate(left_cells):
             if isinstance(cell, Exact) and cell in places:
