@@ -129,7 +129,7 @@ def remove(data: Any, location: Location) -> None:
     for step in location[:-1]:
         data = data[step]
     if isinstance(data, list):
-        data[:] = [value for index, value in enumerate(data) if index != location[-1]]
+        del data[location[-1]]  # type: ignore[arg-type]
     else:
         data.pop(location[-1], None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from pathlib import Path
 from posixpath import basename
@@ -95,11 +95,18 @@ def missing_baseline(name: str, revision: str) -> Problem:
     return Problem("note", message, fix, path=SITE_FILES[0], field=f"baselines.{name}")
 
 
-def located(problem: Problem, root: Path | None, *, read: Read | None = None) -> Problem:
-    """Return a problem of the site's configuration with file and line of its key. ``read``: as for ``read_site``."""
-    for name, content in _site_contents(root, read)[:1]:
-        return replace(problem, path=name, line=_line_of(name, content, problem.field))
-    return problem
+def located(problems: Iterable[Problem], root: Path | None, *, read: Read | None = None) -> Iterator[Problem]:
+    """Yield problems; those of the site's configuration with file and line of their keys.
+
+    ``read``: as for ``read_site``.
+    """
+    contents: list[tuple[str, bytes]] | None = None
+    for problem in problems:
+        if not (problem.past or problem.line) and problem.path == SITE_FILES[0]:
+            contents = _site_contents(root, read)[:1] if contents is None else contents
+            for name, content in contents:
+                problem = replace(problem, path=name, line=_line_of(name, content, problem.field))
+        yield problem
 
 
 def _site_contents(root: Path | None, read: Read | None) -> list[tuple[str, bytes]]:

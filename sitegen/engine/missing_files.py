@@ -48,8 +48,10 @@ class MissingFiles(Frozen):
         """Yield the problems of the project, then of the evals of the manifest, then of all other evals."""
         yield from self._configuration()
         stated = [entry.id for entry in self.layout.manifest.evals]
-        for eval_id in (*stated, *sorted(self.summaries.keys() - set(stated))):
-            yield from self._eval(self.layout.entry(eval_id))
+        for eval_id in stated:
+            yield from self._eval(self.layout.entry(eval_id), stated=True)
+        for eval_id in sorted(self.summaries.keys() - set(stated)):
+            yield from self._eval(self.layout.entry(eval_id), stated=False)
         yield from self._strangers()
 
     def _configuration(self) -> Iterator[Problem]:
@@ -70,9 +72,8 @@ class MissingFiles(Frozen):
             message = f"`mapping` of the site's configuration names no file that is there: {', '.join(own)}."
             yield Problem("warning", message, f"Commit the mapping, or correct the path. {_IGNORED}")
 
-    def _eval(self, entry: EvalConfig) -> Iterator[Problem]:
+    def _eval(self, entry: EvalConfig, *, stated: bool) -> Iterator[Problem]:
         summary = self.summaries.get(entry.id)
-        stated = entry in self.layout.manifest.evals
         if entry.id in self.set_aside:
             return
         if summary is None or summary.deleted:

@@ -13,7 +13,6 @@ from sitegen.analysis.causes import causes_of, count_causes
 from sitegen.analysis.standing import standings
 from sitegen.config.site import located
 from sitegen.data_files.project_files import SITE_FILES
-from sitegen.data_files.reading import Location
 from sitegen.data_files.yaml_reader import read_configuring_yaml
 from sitegen.engine.built_site import Site
 from sitegen.engine.commits import write_search_log
@@ -289,22 +288,22 @@ class SiteWriter:
 
     def _problems_of_today(self) -> Iterator[Problem]:
         """Yield what fits nothing and the problems of the evals; with the line of the key in the configuration."""
-        lines: Mapping[Location, int] | None = None
+        lines: dict[tuple[str | None, str], int] | None = None
+        """By the id of an eval and the key in its entry."""
         files, manifest = self._timeline.files, self._timeline.layout.manifest_path
-        for problem in chain(unmatched(self._evals), *(record.problems for record in self._evals.records.values())):
-            if problem.past or problem.line or problem.path not in (manifest, SITE_FILES[0]):
+        problems = chain(unmatched(self._evals), *(record.problems for record in self._evals.records.values()))
+        for problem in located(problems, files.place.root, read=files.read_rules):
+            if problem.past or problem.line or problem.path != manifest:
                 yield problem
-            elif problem.path == SITE_FILES[0]:
-                yield located(problem, files.place.root, read=files.read_rules)
-            else:
-                if lines is None:  # reading the file takes time, and few projects have such a problem
-                    worktree = self._timeline.project.options.worktree
-                    content = manifest_content(files, self._timeline.config, worktree=worktree)
-                    lines = read_configuring_yaml(content or b"")[1]
-                of_entry = (item for item in lines.items() if item[0][:2] == ("evals", problem.eval_id))
-                keys = {key_path(at[2:]).removeprefix("settings."): line for at, line in of_entry}
-                above = (key for key in keys if problem.field.startswith(key))
-                yield replace(problem, line=keys.get(max(above, key=len, default="")))
+                continue
+            if lines is None:  # reading the file takes time, and few projects have such a problem
+                worktree = self._timeline.project.options.worktree
+                content = manifest_content(files, self._timeline.config, worktree=worktree)
+                keys = read_configuring_yaml(content or b"")[1].items()
+                of_evals = ((at[1], key_path(at[2:]), line) for at, line in keys if at[0] == "evals" and at[1:])
+                lines = {(str(of), key.removeprefix("settings.")): line for of, key, line in of_evals}
+            above = ((problem.eval_id, problem.field[:end]) for end in range(len(problem.field), -1, -1))
+            yield replace(problem, line=next((lines[key] for key in above if key in lines), None))
 
     def _unread_instructions(self) -> Iterator[Problem]:
         """Yield a note on each instruction file that is too large to be read: an edit of it has no size either."""

@@ -19,6 +19,7 @@ from sitegen.engine.scorecard_store import key_of_scorecards
 from sitegen.engine.timeline import Timeline
 from sitegen.history.files_at_commit import Folders, first_file_named, folders_of
 from sitegen.history.process import share_processes
+from sitegen.model.frozen import grouped
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
@@ -29,6 +30,7 @@ from sitegen.scoring.usage import all_specs
 from sitegen.text.globs import compiled
 from sitegen.text.keys import nearest
 
+_MOST_GLOBS: Final = 1_000  # of instructions that are looked at: each takes up to a millisecond
 _MOST_ENTRIES: Final = 20  # largest number of unused entries of one mapping that are reported individually
 
 
@@ -97,33 +99,29 @@ def unmatched_redactions(evals: Evals) -> Iterator[tuple[str, Problem]]:
 
 def _instructions(timeline: Timeline, folders: Folders) -> Iterator[Problem]:
     """Report globs that no instruction file ever matched. The default globs may match nothing."""
-    for glob in timeline.config.instructions:
-        if glob not in INSTRUCTIONS and not _names_instructions(timeline, glob):
+    paths = {edit.path for file in timeline.instructions for edit in file.edits}
+    globs = [(glob, "") for glob in timeline.config.instructions if glob not in INSTRUCTIONS]
+    globs += ((glob, entry.id) for entry in timeline.manifest.evals for glob in entry.instructions)
+    if len(globs) > _MOST_GLOBS:
+        message = f"Of {len(globs):,} globs of instructions, the first {_MOST_GLOBS:,} are compared with the files."
+        yield Problem.of_type("unmatched_instructions", message, "Write fewer globs, with wildcards in them.")
+    for glob, eval_id in globs[:_MOST_GLOBS]:
+        if any(map(compiled((glob,)).fullmatch, paths)):
+            continue
+        if not eval_id:
             message = f"No file ever had a path that {glob!r} names, of `instructions` in the site's configuration."
             fix = "Correct the glob, or remove it."
             yield Problem.of_type("unmatched_instructions", message, fix, SITE_FILES[0], field="instructions")
-    for entry in timeline.manifest.evals:
-        for glob in entry.instructions:
-            if not _names_instructions(timeline, glob):
-                left_out = first_file_named(glob, folders)
-                fix = "Correct the glob; it chooses among the files that the site's own `instructions` name."
-                if left_out:
-                    fix = f"Add {left_out!r} to `instructions` in sitegen.toml, which name the files that are read."
-                problem = Problem.of_type(
-                    "unmatched_instructions",
-                    f"No instruction file ever had a path that {glob!r} names, of the instructions of {entry.id!r}.",
-                    fix,
-                    path=timeline.layout.manifest_path,
-                    eval_id=entry.id,
-                    field="instructions",
-                )
-                lines = {"sitegen.toml": {"instructions": [*timeline.config.instructions, left_out]}}
-                yield replace(problem, paste=json.dumps(lines)) if left_out else problem
-
-
-def _names_instructions(timeline: Timeline, glob: str) -> bool:
-    pattern = compiled((glob,))
-    return any(pattern.fullmatch(edit.path) for file in timeline.instructions for edit in file.edits)
+            continue
+        left_out = first_file_named(glob, folders)
+        fix = "Correct the glob; it chooses among the files that the site's own `instructions` name."
+        if left_out:
+            fix = f"Add {left_out!r} to `instructions` in sitegen.toml, which name the files that are read."
+        message = f"No instruction file ever had a path that {glob!r} names, of the instructions of {eval_id!r}."
+        place = timeline.layout.manifest_path, eval_id, "instructions"
+        problem = Problem.of_type("unmatched_instructions", message, fix, *place)
+        lines = {"sitegen.toml": {"instructions": [*timeline.config.instructions, left_out]}}
+        yield replace(problem, paste=json.dumps(lines)) if left_out else problem
 
 
 def _unknown_metrics(evals: Evals, summaries: Mapping[str, EvalSummary]) -> Iterator[Problem]:
@@ -208,10 +206,11 @@ def _unused(entries: Sequence[UnusedEntry], path: str, eval_id: str | None) -> I
 def _shadowed(timeline: Timeline, summaries: Mapping[str, EvalSummary]) -> dict[str, str]:
     """Map the id of each eval whose folder is an alias of another eval to the id of that eval, which owns its files."""
     shadowed, layout = {}, timeline.layout
+    with_aliases = (entry.id for entry in timeline.manifest.evals if entry.aliases)
+    by_folder = grouped((folder, eval_id) for eval_id in with_aliases for folder in layout.folders(eval_id))
     for entry in timeline.manifest.evals:
-        aliased = (alias.id for alias in timeline.manifest.evals if alias.id != entry.id and alias.aliases)
-        folder = layout.folders(entry.id)[0]
-        owner = next((alias_id for alias_id in aliased if folder in layout.folders(alias_id)), None)
+        owners = by_folder.get(layout.folders(entry.id)[0], ())
+        owner = next((eval_id for eval_id in owners if eval_id != entry.id), None)
         if owner and entry.id not in summaries and not layout.share_folder(entry.id, owner):
             shadowed[entry.id] = owner
     return shadowed

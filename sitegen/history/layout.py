@@ -336,7 +336,8 @@ class Layout:
         roots = {path for path in paths if not f"{path}/".startswith("../")}  # git refuses paths outside the repository
         if "" in roots:
             return ()
-        return tuple(sorted(root for root in roots if not any(root.startswith(f"{above}/") for above in roots)))
+        inside = {root for root in roots for at, letter in enumerate(root) if letter == "/" and root[:at] in roots}
+        return tuple(sorted(roots - inside))
 
     def mapping(self, rules: EntryRules, folder: str, shared: Mapping[str, str]) -> Blob | None:
         """Return the field mapping in force: the mapping in the rules, otherwise the site's first existing one."""
@@ -360,7 +361,8 @@ class Layout:
         return {folder: tuple(sorted(ids)) for folder, ids in {**aliases, **owners}.items()}
 
     def _aliases(self, entry: EvalConfig) -> list[str]:
-        earlier = [alias for alias in entry.aliases if alias not in entry.earlier_outputs]
+        outputs = frozenset(entry.earlier_outputs)
+        earlier = [alias for alias in entry.aliases if alias not in outputs]
         return [folder_path(alias) if "/" in alias else f"{self._evals}{alias}" for alias in earlier]
 
     def _owners_of(self, path: str) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -103,8 +103,9 @@ def _gate_report(earlier: Study | None, later: Study, start: str) -> GateReport:
     cards = (side.card for side in sides * any(".slices." in key for key, _, _, _ in gate.limits))
     named = chain.from_iterable(slices_by_name(card).items() for card in cards)
     slices = {key for name, values in named for key in (name, ",".join(values))}
-    for problem in idle_limits(gate, {"eval": {**at_base, **at_head}, "metric": metrics, "slice": slices}):
-        raise error_of(located(problem, later.timeline.files.place.root, read=later.timeline.files.read_rules))
+    idle = idle_limits(gate, {"eval": {**at_base, **at_head}, "metric": metrics, "slice": slices})
+    for problem in located(idle, later.timeline.files.place.root, read=later.timeline.files.read_rules):
+        raise error_of(problem)
     former = {old: new for new, side in at_head.items() for old in side.history.renamed_from}
     before = {eval_id if eval_id in at_head else former.get(eval_id, eval_id): at_base[eval_id] for eval_id in at_base}
     gone = []

@@ -114,7 +114,7 @@ def baseline_commit(options: Options, name: str) -> str | None:
     try:
         return repository.resolve(revision)
     except SitegenError:
-        raise error_of(located(missing_baseline(name, revision), root, read=read)) from None
+        raise error_of(next(located([missing_baseline(name, revision)], root, read=read))) from None
 
 
 def read_series(options: Options, eval_id: str) -> Series:

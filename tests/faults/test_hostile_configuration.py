@@ -93,6 +93,22 @@ def test_the_line_of_a_key_is_found_in_linear_time(tmp_path):
     assert "sitegen.toml:4" in problems_text(tmp_path / "site")
 
 
+def test_lists_of_thousands_of_entries_take_time_in_proportion_to_their_number(tmp_path):
+    """Each of these lists took minutes."""
+    many = [f"x{number}/y.md" for number in range(4_000)]
+    listed = json.dumps(many)
+    mutes = "".join(f'[[regressions.mute]]\neval = "{name}"\ncommit = "1234567"\nwhy = "w"\n' for name in many)
+    entry = f"{{aliases: {listed}, instructions: {listed}, redact: {listed}, thresholds: {dict.fromkeys(many, 0.5)}}}"
+    evals = "".join(f"  {name.replace('/', '-')}: {{kind: judged}}\n" for name in many)
+    files = {
+        "sitegen.toml": f"instructions = {listed}\nmapping = {listed}\n{mutes}",
+        "evals/manifest.yaml": f"evals:\n  names: {entry}\n{evals}",
+    }
+    ended = run("build", "-o", tmp_path / "site", cwd=project(tmp_path, files).path)
+    assert ended.returncode == 0
+    assert "sitegen.toml:3" in problems_text(tmp_path / "site")
+
+
 @pytest.mark.parametrize(
     ("glob", "path"),
     [
