@@ -35,6 +35,9 @@ VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {
 
 OFF: Final = 100.0  # the drop from which on no change of a metric fails
 _MOST_FAILED: Final = 0.1  # of the documents of the base, at the head, unless ``min_cases`` is set; one may always fail
+_MOST_FEWER: Final = (
+    0.5  # of the documents of the base, by which the head may not have fewer unless ``min_cases`` is set
+)
 GIVEN: Final[tuple[Reason, ...]] = ("no such metric", "worse by the repeats of the base")
 """Reasons of a metric that do not follow from its own numbers and limits; ``check_eval`` keeps them."""
 
@@ -144,9 +147,10 @@ def check_eval(draft: GateEval, *, strict_floors: bool = False) -> GateEval:
     if judged and draft.max_broken is not None and draft.broken > draft.max_broken:
         reasons += ("too many broken",)
     failed, common = len(draft.lost.get("failed at the head", ())), draft.overlap.common if draft.overlap else 0
-    least = draft.min_cases
+    at_base, at_head = (draft.overlap.only_base, draft.overlap.only_head) if draft.overlap and common else ((), ())
+    fewer, least = len(at_base) - len(at_head), draft.min_cases
     if (
-        failed > max(1, _MOST_FAILED * (common + failed))
+        failed > max(1, _MOST_FAILED * (common + failed)) or fewer >= max(1, _MOST_FEWER * (common + len(at_base)))
         if least is None
         else draft.cases is not None and draft.cases < least
     ):

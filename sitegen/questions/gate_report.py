@@ -168,9 +168,13 @@ def eval_sentence(check: GateEval, reason: Reason) -> str:
         case "too many broken":
             return f"{count_of_broken(check)} broke, and at most {check.max_broken:,} may."
         case "too few cases" if check.min_cases is None:
-            failed = counted(len(check.lost["failed at the head"]), nouns_of(check).document)
-            lost = f"{failed} of the base failed at the head, or are lost with a part of its output that cannot be read"
-            return f"{lost}. Run these again, or set min_cases."
+            failed, missing = (check.lost.get("failed at the head"), check.overlap and check.overlap.only_base)
+            lost = (
+                (failed, "failed at the head, or are lost with a part of its output that cannot be read"),
+                (missing, "are missing at the head"),
+            )
+            said = (f"{counted(len(ids), nouns_of(check).document)} of the base {how}" for ids, how in lost if ids)
+            return f"{', and '.join(said)}. Run these again, or set min_cases."
         case "too few cases":
             one, several = nouns_of(check).document, nouns_of(check).documents
             judged = f"{check.cases or 0:,} {f'{one} is' if check.cases == 1 else f'{several} are'} judged at the head"

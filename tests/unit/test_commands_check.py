@@ -788,6 +788,10 @@ def test_a_variant_and_the_limits_of_a_slice_that_are_gone_are_named(tmp_path):
         ({"cases": 5, "failed": 1}, "", "pass", "failed at the head: c0"),
         ({"failed": 3}, "min_cases = 17", "pass", "failed at the head: c0, c1, c2"),
         ({"end": -500}, "", "fail", "failed at the head: c17, c18, c19"),
+        ({"kept": 11}, "", "pass", None),
+        ({"kept": 10}, "", "fail", None),
+        ({"kept": 10}, "min_cases = 10", "pass", None),
+        ({"kept": 10, "failed": 1}, "", "fail", "failed at the head: c0"),
         ({"repeats": 1}, "", "pass", "judged at the base and not at the head: repeats (20 of 40)"),
         ({"graded": 14}, "", "pass", "judged at the base and not at the head: b (6 of 20)"),
         ({"graded": 0}, "", "pass", "judged at the base and not at the head: b"),
@@ -796,9 +800,9 @@ def test_a_variant_and_the_limits_of_a_slice_that_are_gone_are_named(tmp_path):
     ],
 )
 def test_what_a_branch_leaves_unjudged_is_named_and_many_failures_fail(tmp_path, head, limits, verdict, said):
-    def results(cases=20, failed=0, repeats=2, graded=20, judges="ab", end=None) -> str:
+    def results(cases=20, failed=0, repeats=2, graded=20, judges="ab", end=None, kept=20) -> str:
         lines = ""
-        for case in range(cases):
+        for case in range(min(cases, kept)):
             scores = [{"name": name, "score": 1} for name in judges if name != "b" or case < graded]
             done = {"error": "Timed out."} if case < failed else {"evaluator_results": scores}
             lines += f"{json.dumps({'case_id': f'c{case}', **done})}\n" * repeats
