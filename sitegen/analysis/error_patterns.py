@@ -8,7 +8,6 @@ positives. Every error belongs to at most one pattern, the first in the table th
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, DecimalException
@@ -18,6 +17,7 @@ from typing import Final
 from sitegen.model.frozen import grouped
 from sitegen.model.metrics import Convention, Counts
 from sitegen.model.outcomes import REDACTED, Judgement
+from sitegen.text.plain import normal_form
 from sitegen.text.values import as_text
 
 FEWEST: Final = 3
@@ -177,7 +177,7 @@ def is_unit(expected: str, actual: str) -> bool:
 
 def is_case(expected: str, actual: str) -> bool:
     """Same letters and digits with different case, spaces or punctuation."""
-    left, right = (_WORD.findall(unicodedata.normalize("NFKC", text).casefold()) for text in (expected, actual))
+    left, right = (_WORD.findall(normal_form(text, "NFKC").casefold()) for text in (expected, actual))
     same_digits = _DIGITS.findall(expected) == _DIGITS.findall(actual)
     has_words = None in (_number(expected), _number(actual))  # the sign of a number is no punctuation
     return bool(left) and "".join(left) == "".join(right) and same_digits and has_words

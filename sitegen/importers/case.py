@@ -15,7 +15,6 @@ from functools import lru_cache
 from itertools import islice
 from types import MappingProxyType
 from typing import Final, NamedTuple
-from unicodedata import normalize
 
 from msgspec.structs import replace
 
@@ -28,7 +27,7 @@ from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import LONGEST_MODEL_NAME, Call, spelled_number
 from sitegen.stats.counts import mean
-from sitegen.text.plain import cut
+from sitegen.text.plain import cut, normal_form
 from sitegen.text.values import short_digest
 
 BASELINES: Final = re.compile(r"(?:without|no|old|previous)[-_ ]?skills?|baseline|control", re.IGNORECASE)
@@ -347,7 +346,7 @@ def grade_of(
     if isinstance(value, bool):
         return AnswerGrade(float(value), value)
     if isinstance(value, str):
-        spelled = normalize("NFC", value.strip().removesuffix("\ufe0f"))  # which asks for a coloured sign
+        spelled = normal_form(value.strip().removesuffix("\ufe0f"))  # which asks for a coloured sign
         if grade := words.get(spelled) or words.get(spelled.lower()):
             return grade
         if is_no_score(value):

@@ -77,7 +77,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="highlights",
-    version=6,
+    version=7,
     metrics=METRICS,
     nouns=Nouns(
         attribute="category",

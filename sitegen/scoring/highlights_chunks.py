@@ -23,7 +23,6 @@ around ``chunks`` those of all chunks. Other keys are ignored. Invalid values ar
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias, TypeGuard
 
@@ -32,6 +31,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.model.usage import Call, RunUsage, stated, stated_run
+from sitegen.text.plain import normal_form
 from sitegen.text.values import id_text
 
 Highlights: TypeAlias = dict[str, dict[str, None]]
@@ -67,7 +67,7 @@ class Paragraphs:
 
     def add(self, name: str, highlights: Highlights | None, text: str = "") -> None:
         """Add one occurrence of a paragraph. The first of several texts counts."""
-        self._texts[name] = self._texts.get(name) or nfc(text)
+        self._texts[name] = self._texts.get(name) or normal_form(text)
         by_category = self._highlights.setdefault(name, None)
         if highlights is not None:
             by_category = self._highlights[name] = {} if by_category is None else by_category
@@ -105,12 +105,12 @@ class Paragraphs:
                 self._item(item)
             return
         for key, below in value.items():
-            name = nfc(key).strip()
+            name = normal_form(key).strip()
             if name in self._highlights or isinstance(below, dict):
                 self.add(name, self._by_category(below, name))
                 continue
             if len(self._highlights) == 1:  # the key is a category
-                self.add(next(iter(self._highlights)), {nfc(key): {}})
+                self.add(next(iter(self._highlights)), {normal_form(key): {}})
             for item in self._list(below, key):
                 self._item({**(item if isinstance(item, dict) else {"text": item}), "category": key})
 
@@ -139,7 +139,7 @@ class Paragraphs:
     def _by_category(self, value: Value, name: str) -> Highlights | None:
         if value is None:
             return None
-        by_category: Highlights = {nfc(key): {} for key in value} if isinstance(value, dict) else {}
+        by_category: Highlights = {normal_form(key): {} for key in value} if isinstance(value, dict) else {}
         stated: Iterable[tuple[Value, Value]] = (  # each highlight after its category
             ((key, highlight) for key, texts in value.items() for highlight in self._list(texts, key, name))
             if isinstance(value, dict)
@@ -152,12 +152,12 @@ class Paragraphs:
             if not isinstance(category, str):
                 self._report(f"A highlight of {name[:80]!r} has no category")
                 continue
-            of_category = by_category.setdefault(nfc(category), {})
+            of_category = by_category.setdefault(normal_form(category), {})
             text = highlight.get("text") if isinstance(highlight, dict) else highlight
             if not isinstance(text, str):
                 self._report(f"A highlight of {name[:80]!r} is not text")
             elif text.strip():
-                of_category[nfc(text)] = None
+                of_category[normal_form(text)] = None
         return by_category
 
     def _list(self, value: Value, key: str, name: str = "") -> list[Value]:
@@ -170,17 +170,12 @@ class Paragraphs:
 
 def normalised_id(value: Value) -> str | None:
     """Return an id as text. None unless it is a whole number or a text that is not blank."""
-    return nfc(id_text(value)) or None
+    return normal_form(id_text(value)) or None
 
 
 def first_stated(value: dict[str, Value], keys: tuple[str, ...]) -> Value:
     """Return the first value of these keys that is not null."""
     return next((value[key] for key in keys if value.get(key) is not None), None)
-
-
-def nfc(text: str) -> str:
-    """Return the normal form C of a text. Texts, ids and categories are compared in this form (rule 26)."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 ReadSide: TypeAlias = Literal["output", "ground_truth"]
@@ -253,7 +248,7 @@ class ChunkReader:
         paragraphs = value.get("paragraphs")
         if isinstance(paragraphs, dict):
             for key, paragraph in paragraphs.items():
-                below.named(nfc(key).strip(), paragraph)
+                below.named(normal_form(key).strip(), paragraph)
         elif isinstance(paragraphs, list):
             for paragraph in paragraphs:
                 below.listed(paragraph)

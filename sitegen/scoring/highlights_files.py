@@ -19,9 +19,9 @@ from sitegen.data_files.reading import LINES, UnreadableError, ending, parse_jso
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import RunUsage
-from sitegen.scoring.highlights_chunks import Chunk, ChunkReader, Paragraph, Paragraphs, ReadSide, nfc, normalised_id
+from sitegen.scoring.highlights_chunks import Chunk, ChunkReader, Paragraph, Paragraphs, ReadSide, normalised_id
 from sitegen.scoring.scorer import File, content_of
-from sitegen.text.plain import counted
+from sitegen.text.plain import counted, normal_form
 
 
 @lru_cache(maxsize=16)  # many outputs usually have the same ground truth
@@ -180,7 +180,7 @@ def read_settings(settings: str) -> Parsed[Settings]:
     findings = [*unknown]
     categories, span, run_id = (stated.get(key) for key in KEYS)
     listed = categories if isinstance(categories, list) else []
-    names = tuple(nfc(name) for name in listed if isinstance(name, str))
+    names = tuple(normal_form(name) for name in listed if isinstance(name, str))
     if categories is not None and (not names or len(names) < len(listed)):
         names = ()
         fix = 'Write a list such as ["terms", "concepts"].'

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Final
+from itertools import groupby
+from typing import Final, Literal
 
 LONGEST_LINE: Final = 4_000
 """The most characters of a line that a page shows."""
@@ -144,3 +146,17 @@ def moment_of(iso: str) -> datetime | None:
     except ValueError:
         return None
     return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+_MOST_MARKS: Final = 500
+"""The most marks of one letter in a text that is normalised: their ordering takes the square of their number."""
+
+
+def normal_form(text: str, form: Literal["NFC", "NFKC"] = "NFC") -> str:
+    """Return a normal form of Unicode; the text itself if a letter of it has more than ``_MOST_MARKS`` marks."""
+    if text.isascii():
+        return text
+    groups = groupby(map(unicodedata.combining, text), bool) if len(text) > _MOST_MARKS else ()
+    if any(sum(1 for _ in marks) > _MOST_MARKS for are_marks, marks in groups if are_marks):
+        return text
+    return unicodedata.normalize(form, text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache
@@ -12,6 +11,7 @@ from math import ceil, isqrt
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from sitegen.model.frozen import Frozen, grouped
+from sitegen.text.plain import normal_form
 
 _EPSILON: Final = 1e-9
 """Tolerance of float means. For a text shorter than 10^8 characters it decides as whole numbers would."""
@@ -152,9 +152,9 @@ def normalise(text: str) -> str:
     """
     if text.isascii():
         return " ".join(text.lower().split())
-    folded = unicodedata.normalize("NFC", text).casefold()
+    folded = normal_form(text).casefold()
     # Casefolding can decompose letters that NFC had composed.
-    return " ".join(unicodedata.normalize("NFC", folded).split())
+    return " ".join(normal_form(folded).split())
 
 
 _TOKEN: Final = "[a-z0-9]+"

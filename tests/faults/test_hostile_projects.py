@@ -113,6 +113,7 @@ OUTPUTS: dict[str, tuple[Content, str, str]] = {
     "long strings": (json.dumps({"docs": [{"id": "a", "name": "<b>" * 700_000}]}), "scored", ""),
     "a byte order mark": (b"\xef\xbb\xbf" + FINE.encode(), "scored", ""),
     "halves of characters": (b'{"docs": [{"id": "a", "name": "\\ud800\\udc00\\ud800"}]}', "scored", "extracted.json"),
+    "thousands of marks": (json.dumps({"docs": [{"id": "a", "name": "a" + "\u0327\u0301" * 40_000}]}), "scored", ""),
     "a list at the root": (json.dumps([{"id": "a", "name": "Ann", "total": 1}]), "scored", ""),
     "text at the root": ('"Sorry, I cannot do that"', "unreadable", "extracted.json"),
     "nothing": ("", "unreadable", "extracted.json"),
