@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import islice
+from itertools import islice, zip_longest
 from posixpath import basename, dirname, join, normpath
 from typing import Any, Final
 
@@ -428,6 +428,7 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, search: Search) -> 
             found_evals[entry.id] = entry
             homes[entry.id] = home
     evals = tuple(_with_prompts(search, entry) for entry in (*stated, *found_evals.values()))
-    globs = (glob for entry in evals if entry not in stated for glob in entry.instructions)
+    added = (entry for entry, own in zip_longest(evals, stated) if entry != own)
+    globs = (glob for entry in added for glob in entry.instructions)
     instructions = tuple(dict.fromkeys((*config.instructions, *globs)))
     return dataclasses.replace(config, instructions=instructions), dataclasses.replace(manifest, evals=evals)
