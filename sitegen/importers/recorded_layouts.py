@@ -380,8 +380,10 @@ def is_measure(name: str) -> bool:
 def headline_rank(name: str) -> int:
     """Return how well a number of this name serves as the headline. 0 is best."""
     last = name.rpartition(".")[2].casefold().partition(",")[0]
-    if last in _HEADLINES:
-        return _HEADLINES.index(last)
+    first, _, rest = last.partition("_")
+    usual = last if last in _HEADLINES or first not in _OF_ALL - _MEANS else rest  # ``overall_accuracy``
+    if usual in _HEADLINES:
+        return _HEADLINES.index(usual)
     is_amount_or_error = lower_is_better(name) or _name_words(name) & _AMOUNTS
     return len(_HEADLINES) + (2 if is_amount_or_error else 0 if last.endswith("f1") else 1)
 
