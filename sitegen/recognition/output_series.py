@@ -301,7 +301,7 @@ _NO_TRUTH = re.compile(
 )
 """Words in the path of a file that does not hold expected values, unless another word says that it does."""
 _TRUTHS_TRIED: Final = 12  # number of the nearest files that are tried as the expected values of an output
-_IDS: Final = (*IDS, "doc", "number")
+_IDS: Final = ("id", "doc", "document", *IDS, "number")
 _NAMES_OF_IDS: Final = ("id", "file", "filename", "document")
 """Ends of names of fields that tell documents apart, and hardly the items of a list in one of them."""
 _STATES: Final = frozenset((*VERDICTS, *WEAK_VERDICTS))

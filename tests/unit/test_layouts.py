@@ -23,15 +23,17 @@ from sitegen.api import History, history
 from sitegen.config.models import Manifest, SiteConfig
 from sitegen.history.layout import Layout
 from sitegen.history.repository import Repository
+from sitegen.history.repository_place import find_repository
 from sitegen.model.problems import Problem
 from sitegen.model.series import Point
 from sitegen.questions.verify import verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.recognition.discovery import Discovery, discover
 from sitegen.recognition.files import files_of_history
+from sitegen.serve.watch import followed
 from tests.gitrepo import Content, GitRepo
 from tests.scoring.test_tables import tables
-from tests.sites import build_site, differs_from_cold, run, text_of
+from tests.sites import broken_links, build_site, differs_from_cold, run, text_of
 
 DOCUMENTS = [f"layouts{end}.md" for end in ("", "_found", "_of_folders", "_of_tables", "_of_two_sides")]
 BLOCK = re.compile(r"^```\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
@@ -127,12 +129,16 @@ def test_a_build_makes_of_a_layout_what_its_section_says(layout, tmp_path, monke
     for sort, table in stated.items():
         assert said(built, sort, table) == lines(table)
     assert not layout.stepwise or differs_from_cold(built.site, built.repo.path) == []
+    assert broken_links(built.site) == []
     proposed = [each for search in [*built.searched.values()][-1:] for each in search.proposed]
     found = [each.message for each in built.problems if PROPOSED.match(each.message)]
     assert found == [f"No manifest names the eval {each.id!r}. {each.why}." for each in proposed]
     if "problem" not in stated:
         assert [each.message for each in built.problems if each.message not in found] == []
     if found and "eval" in stated:
+        assert sorted(WorktreeProject.open(built.repo.path).eval_ids) == ids_of(built)
+        watch = followed(find_repository(built.repo.path)[0], tmp_path / "memo")
+        assert any(watch.concerns(built.repo.path / path) for path in itertools.chain(*layout.commits))
         built.repo.commit({MANIFEST: [*built.searched.values()][-1].manifest})
         assert said(built, "eval", stated["eval"]) == lines(stated["eval"]), "by the manifest that init writes"
 
@@ -154,12 +160,11 @@ def said(built: Built, sort: str, table: list[Row]) -> str:
 
 
 def fits(value: Any, cell: str) -> bool:
-    """Whether it is what the cell states: nothing, a number with so many decimals, or a text with gaps."""
+    """Whether it is what the cell states: nothing, a number or a fraction, or a text with gaps."""
     if value is None or cell == "":
         return value in (None, "") and cell == ""
     if isinstance(value, float | int):
-        decimals = len(cell.partition(".")[2])
-        return value == pytest.approx(float(Fraction(cell)), abs=5e-4 if decimals > 2 else 1e-9)
+        return value == pytest.approx(float(Fraction(cell)), abs=1e-9)
     return fnmatchcase(str(value).replace("\n", " / "), re.sub(r"[*?[]", r"[\g<0>]", cell).replace("…", "*"))
 
 

@@ -284,14 +284,14 @@ def _read_wide(rows: list[list[str]], mapping: Mapping) -> GroundTruth:
 
 
 def _id_column(header: list[str], mapping: Mapping) -> str | None:
-    """Return the column that names documents: the configured one, else the one mapped to their key, else ``id``."""
+    """Return the column that names documents: the configured one, else that of their key in the output, else ``id``."""
     if mapping.id_column is not None:
         if mapping.id_column in header:
             return mapping.id_column
         raise UnreadableError(f"there is no column {mapping.id_column!r}", "Correct id_column.", 1)
     key = mapping.documents.key if mapping.documents else "id"
-    mapped = [column for column in header if mapping.csv_to_json.get(column) == key]
-    return mapped[0] if mapped else ("id" if "id" in header else None)
+    mapped = (column for column in header if mapping.csv_to_json.get(column) == key)
+    return next((column for column in (*mapped, key, "id") if column in header), None)
 
 
 def _named_documents(
