@@ -56,16 +56,9 @@ def installed_here() -> dict[str, str]:
         "sitegen": __version__,
         "Python": ".".join(platform.python_version_tuple()[:2]),
         "templates of sitegen": template_digest(find_templates()),
-        **{name: _version_of(name) for name in sorted(names)},
+        **{name: next((one.version for one in metadata.distributions(name=name)), "missing") for name in sorted(names)},
         **extensions.packages(),
     }
-
-
-def _version_of(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "missing"
 
 
 def refuse_other_versions(here: Mapping[str, str], there: Mapping[str, str], worker: str) -> None:
