@@ -46,8 +46,8 @@ class CompareView(Frozen):
         """What became of the eval from an earlier point to the newest."""
         return self.data.changes[earlier, len(self.series.points) - 1]
 
-    def verdict(self, earlier: int) -> Markup:
-        """The word for the change since an earlier point, its reason and its interval."""
+    def verdict(self, earlier: int) -> tuple[Markup, bool]:
+        """The answer for the change since an earlier point; whether it says what was fixed and broke."""
         return answer(self.series, (earlier, len(self.series.points) - 1), self.change(earlier).verdict)
 
     @property

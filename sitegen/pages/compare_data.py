@@ -157,24 +157,22 @@ def answers_data(series: Series, result: Result, piece: int, paged: Container[st
     return compare_data(sides_of_answers, alike[:_NEIGHBOURS], piece, paged)
 
 
-def answer(series: Series, pair: tuple[int, int], verdict: ChangeVerdict | None) -> Markup:
-    """The word for a change between two points with its reason, and its interval around zero."""
+def answer(series: Series, pair: tuple[int, int], verdict: ChangeVerdict | None) -> tuple[Markup, bool]:
+    """The word for a change between two points, its reason and interval; whether it says what was fixed and broke."""
     info, spec = series.info, series.specs[0]
     before, after = (text(series.points[place].snapshot.label) for place in pair)
     if info.recorded:
-        return Markup(
-            "<p class=answer>Runs recorded the numbers of both: whether the change is more than chance is unknown.</p>"
-        )
+        unknown = "Runs recorded the numbers of both: whether the change is more than chance is unknown."
+        return Markup(f"<p class=answer>{unknown}</p>"), False
     if verdict is None:
-        return Markup(f"<p class=answer>{SAME_OUTPUT}</p>")
+        return Markup(f"<p class=answer>{SAME_OUTPUT}</p>"), False
     apart = text(labels.apart_words(verdict, *(series.points[place].scorecard for place in pair), spec=spec))
-    # The page does not repeat what is fixed and broken.
     said = sentence((before, after), verdict, spec, info.nouns)
-    moved = " data-moved" * (is_counted(spec.name) and labels.moved_words(verdict, spec, info.nouns) in said)
-    words = f"<p class=answer{moved}>{said}{apart}."
+    states_flips = is_counted(spec.name) and labels.moved_words(verdict, spec, info.nouns) in said
+    words = f"<p class=answer{' data-moved' * states_flips}>{said}{apart}."
     if abs(verdict.change or 0) < (verdict.detectable or 0) and (least := smallest_change(verdict, spec)):
         words += f" {least[0].upper()}{text(least[1:])}."
-    return Markup(f"{words}</p>{_picture(spec, verdict)}")
+    return Markup(f"{words}</p>{_picture(spec, verdict)}"), states_flips
 
 
 def sentence(sides: tuple[str, str], verdict: ChangeVerdict, spec: MetricSpec, nouns: Nouns) -> Markup:
@@ -211,7 +209,7 @@ def _answers(series: Series, judged: Mapping[tuple[int, int], Change]) -> dict[s
     answers: dict[str, list[Any]] = {}
     for pair, change in judged.items():
         before, after = (series.points[place].snapshot for place in pair)
-        html = answer(series, pair, change.verdict)
+        html, _ = answer(series, pair, change.verdict)
         answers[f"{before.slug} {after.slug}"] = [html]
         if change.overlap.verdict != "comparable":
             answers[f"{before.slug} {after.slug}"] += [

@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from markupsafe import Markup
 from msgspec.structs import replace
 
 from sitegen.analysis.flips import flipped_cells, net_by_item
@@ -298,7 +297,8 @@ FROM_TO = "From iteration-001 to iteration-002: "
     ],
 )
 def test_the_answer_is_the_word_for_the_change_with_its_reason_and_its_interval(verdict, words):
-    assert Markup(answer(series(), (0, 1), verdict)).striptags() == words
+    said, states_flips = answer(series(), (0, 1), verdict)
+    assert (said.striptags(), states_flips) == (words, "1 value fixed" in words)
 
 
 def test_edits_of_instructions_stand_between_the_points_around_them_and_git_shows_them_as_one_diff():
