@@ -187,9 +187,6 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
     members: list[tuple[Value, int | None]] = []
     if suffix in LINES:
         members = [(value, number) for number, value in json_lines(content, findings, "Run the cases again.")]
-        newest, remarks = newest_run(values := [member for member, _ in members], run_column(values))
-        findings += remarks
-        members = [members[index] for index in newest]
     elif suffix == "csv":
         rows = list(csv_dicts(content))
         # An empty cell has no value; an empty output is an empty answer.
@@ -202,6 +199,9 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
         members = [(member, None) for member in list_of_cases(root, keys)]
         if isinstance(root, dict) and not (len(members) == 1 and members[0][0] is root):
             beside = stated_run(root, root.get("metadata"))
+    newest, remarks = newest_run(values := [member for member, _ in members], run_column(values))
+    findings += remarks
+    members = [members[index] for index in newest]
     objects = [(_with_numbers(member), line) for member, line in members if isinstance(member, dict)]
     if not any(is_two_sided(member, keys) for member, _ in objects):
         raise NoCasesError(

@@ -127,7 +127,7 @@ def runs_in_file(kind: str, path: str, settings: str, content: bytes) -> dict[st
     with suppress(UnreadableError):
         if is_recorded and ending(path) not in LINES:
             return {str(run): 0 for run in runs_in(read_record(path, content).value)}
-        rows += csv_dicts(content) if is_judged and ending(path) == "csv" else ()
+        rows += csv_dicts(content) if holds_cases and ending(path) == "csv" else ()
     if not rows and not (ending(path) in LINES and (is_recorded or holds_cases)):
         return {}
     from sitegen.importers import ANY_LINES, importer_of

@@ -73,7 +73,7 @@ def _score(inputs: ScoringInputs) -> Result:
 
 SCORER: Final = Scorer(
     kind="responses",
-    version=25,
+    version=26,
     metrics=METRICS,
     nouns=Nouns(
         attribute="category",
