@@ -365,21 +365,21 @@ def states_a_result(row: dict[str, Value], *, of_response: bool = False) -> bool
             is_score = plain in SCORES or ("." in name and holds_checks)
             is_score = is_score or (not of_response and _STATED_MEASURE.fullmatch(plain) is not None)
             stated = (is_score and _is_number(value)) or (plain in SCORES and is_verdict(value))
-        is_named = plain in verdicts or (not of_response and plain.endswith(_COMPARED) and NAMED_VERDICT.search(name))
+        is_named = plain in verdicts or (not of_response and _COMPARED.fullmatch(plain) and NAMED_VERDICT.search(name))
         if stated or (is_named and is_verdict(value)) or (plain == _VERDICT and not is_no_score(value)):
             return True
     return False
 
 
 NAMED_VERDICT = re.compile(
-    r"^(?!must|should|expect|truth|gold|ground|requir|pars|request|api|.*execut).*[a-z0-9]"
-    r"(?:[_ .-](?:status|passed|pass|correct|ok|match)|Status|Passed|Pass|Correct|Ok|OK|Match)$"
+    r"^(?!must|should|expect|truth|gold|ground|requir|pars|request|api|.*execut|.*cache).*[a-z0-9]"
+    r"(?:[_ .-](?:status|passed|pass|correct|ok|match|hit)|Status|Passed|Pass|Correct|Ok|OK|Match|Hit)$"
     r"|^match(?:es|ed)?_(?:expect|truth|gold)"
 )
 """Matches names of verdicts of one judge of several: ``retrievalStatus``, ``answer_correct``, ``matches_expected``, but
-not ``mustPass``, ``parse_ok`` or ``execution_status``."""
-_COMPARED: Final = ("correct", "match")
-"""Ends of those of them that compare an answer with what is expected: ``category_match``."""
+not ``mustPass``, ``parse_ok``, ``cache_hit`` or ``execution_status``."""
+_COMPARED: Final = re.compile(r"(?!.*(?:chunk|context|doc|passage|retriev|search|source).*hit$).*(?:correct|match|hit)")
+"""Matches plain names of those that judge an answer: ``category_match``, and no hit of a search (``doc_hit``)."""
 _OF_A_DATE: Final = re.compile(r"(?i)20[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9]|(?=[a-f-]*[0-9])[0-9a-f-]{6,}$")
 _TIMES: Final = ("rundate", "runat", "startedat", "createdat", "timestamp", "date")
 _RUN_COLUMNS: Final[dict[str, re.Pattern[str]]] = {
@@ -507,7 +507,7 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     if not (verdict or score or scores):
         measures = [name for plain, name in by_name.items() if _STATED_MEASURE.fullmatch(plain)]
         scores = [name for name in measures if any(_is_number(row.get(name)) for row in rows)]
-        compared = (name for plain, name in by_name.items() if plain.endswith(_COMPARED) and NAMED_VERDICT.search(name))
+        compared = (name for key, name in by_name.items() if _COMPARED.fullmatch(key) and NAMED_VERDICT.search(name))
         verdict = next((name for name in compared if not scores and _states_verdicts(name, rows)), "")
     expected, output = (plain_key(parts.get(side, "")) for side in ("expected", "output"))
     is_classified = expected in TRUE_LABELS and output in PREDICTED_LABELS

@@ -180,7 +180,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=72,
+    version=73,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",
