@@ -336,6 +336,7 @@ _COUNTED: Final = _words_of("correct count counts found match matched pass passe
 """Words for what is good of each case. Alone, as in ``passed`` and ``total_correct``, they name a count."""
 _MEANS: Final = _words_of("average avg mean rate ratio share")
 _OF_ALL: Final = _MEANS | _words_of("aggregate aggregated all macro overall summary total totals")
+_AROUND: Final = _words_of("eval evaluation evaluations metrics report results scores")  # objects around all numbers
 _LIMITS: Final = _words_of("applicable cache eligible limit max maximum min minimum reranked retrieved")
 """Words for what is allowed or extreme, and for what says nothing of answers: ``max_error_rate``, ``cache_hit``."""
 _SET: Final = _words_of("dropout frame learning sample sampling")  # words for rates that somebody sets before a run
@@ -378,10 +379,9 @@ def is_measure(name: str) -> bool:
 
 
 def headline_rank(name: str) -> int:
-    """Return how well a number of this name serves as the headline. 0 is best."""
+    """Return how well a number of this name serves as the headline, also as ``accuracy_overall``. 0 is best."""
     last = name.rpartition(".")[2].casefold().partition(",")[0]
-    first, _, rest = last.partition("_")
-    usual = last if last in _HEADLINES or first not in _OF_ALL - _MEANS else rest  # ``overall_accuracy``
+    usual = last if last in _HEADLINES else "_".join(word for word in last.split("_") if word not in _OF_ALL - _MEANS)
     if usual in _HEADLINES:
         return _HEADLINES.index(usual)
     is_amount_or_error = lower_is_better(name) or _name_words(name) & _AMOUNTS
@@ -393,19 +393,19 @@ def is_headline(name: str) -> bool:
     return headline_rank(name) < len(_HEADLINES)
 
 
-def headline_place(name: str) -> tuple[int, int, bool, int] | None:
+def headline_place(name: str) -> tuple[int, int, bool, int, int] | None:
     """Return the place of a number among those that may be the headline, best first; None if it has no metric's name.
 
-    A number of all cases comes before that of one, which is deeper or not called ``overall``. Last come means and rates
-    of anything, then counts of what is good, such as ``passed``.
+    A number of all cases comes before that of one, which is deeper, but for objects such as ``results``, or not called
+    ``overall``. Last come means and rates of anything, then counts of what is good, such as ``passed``.
     """
     *_, above, last = ("", *name.split("."))
     words, rank = _name_words(last), headline_rank(name)
-    if words <= _MEANS and (measured := _name_words(above) & _METRICS):  # ``{"recall": {"rate": 0.5}}``
+    if words <= _MEANS | {"all"} and (measured := _name_words(above) & _METRICS):  # ``{"recall": {"rate": 0.5}}``
         words |= measured
     words = words if words.isdisjoint(_LIMITS) else frozenset()
-    outer = _name_words(name.rpartition(".")[0])
-    place = (max(1, name.count(".")), bool(outer) and outer.isdisjoint(_OF_ALL), rank)
+    outer, depth = _name_words(name.rpartition(".")[0]), max(1, name.count("."))
+    place = (1 if outer <= _OF_ALL | _AROUND else depth, bool(outer) and outer.isdisjoint(_OF_ALL), depth, rank)
     if is_headline(name) or (words & _METRICS and (words & (_MEANS | _SHARES) or not words & _COUNTED)):
         return (0, *place)
     if words & _MEANS and not words <= _SHARES | {"ratio"} and not words & _SET:

@@ -257,7 +257,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="recorded",
-    version=20,
+    version=21,
     metrics=(),
     nouns=Nouns(
         attribute="number",
