@@ -12,8 +12,8 @@ Severity: TypeAlias = Literal["error", "warning", "note"]
 would differ without the problem. note: they are not affected."""
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 """Most severe first."""
-About: TypeAlias = Literal["output", "ground_truth", "mapping", "schema", "settings"]
-"""Which of the scored files a finding is in."""
+About: TypeAlias = Literal["output", "ground_truth", "mapping", "schema", "settings", "installation"]
+"""Which of the scored files a finding is in; in none of them if it is about what is installed."""
 
 
 class ProblemType(Frozen):

@@ -38,7 +38,7 @@ def response_vectors(responses: Sequence[Response], embedder: Embedder | None) -
     if embedder is None:
         message = "Consistency is undefined: the responses have no embeddings, and nothing is installed to make them"
         fix = "Record an `embedding` with each response, or in a clone of sitegen: pip install '.[consistency]'."
-        return Parsed((None,) * len(responses), (Finding("note", message, fix),))
+        return Parsed((None,) * len(responses), (Finding("note", message, fix, about="installation"),))
     texts = [text for text in dict.fromkeys(response.answer.output for response in responses) if text.strip()]
     by_text = dict(zip(texts, embedder(texts), strict=True)) if texts else {}
     zero = [0.0] * (len(by_text[texts[0]]) if texts else 1)
