@@ -49,8 +49,17 @@ def change() -> ResultChange:
         unpaired=3,
         documents=(DocumentChange("note", None, 0.75),),
         flips=(
-            Flip(document="note", path="total", change="broken", before="correct", after="wrong_value", value="12"),
-            Flip(document="note", path="extra", change="fixed", before="hallucination", after=None),
+            Flip(
+                document="note",
+                path="total",
+                change="broken",
+                before="correct",
+                after="wrong_value",
+                values=("12", "12", "1|3"),
+            ),
+            Flip(
+                document="note", path="extra", change="fixed", before="hallucination", after=None, values=("", "x", "")
+            ),
         ),
     )
 
@@ -71,10 +80,10 @@ def test_the_report_of_a_change_is_what_it_should_be():
         "\n"
         "1 fixed, 1 broken, 0 still wrong.\n"
         "\n"
-        "| Document | Field | Value | main          | HEAD        | Change |\n"
-        "| -------- | ----- | ----- | ------------- | ----------- | ------ |\n"
-        "| note     | total | 12    | correct       | wrong value | broken |\n"
-        "| note     | extra |       | hallucination | —           | fixed  |\n"
+        "| Document | Field | Expected | main             | HEAD              | Change |\n"
+        "| -------- | ----- | -------- | ---------------- | ----------------- | ------ |\n"
+        "| note     | total | 12       | correct          | wrong value: 1\\|3 | broken |\n"
+        "| note     | extra | —        | hallucination: x | —                 | fixed  |\n"
         "\n\n"
         "Not all sides have: old.\n"
     )

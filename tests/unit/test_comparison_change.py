@@ -53,12 +53,19 @@ def change(truth: object, before: object, after: object, truth_after: object = N
 
 def test_judgements_are_paired_by_document_and_path():
     found = change({"a": "x", "b": "x", "c": "x", "d": "x"}, {"a": "x", "c": "y"}, {"b": "x", "c": "z", "d": None})
-    moved = partial(Flip, document="", value="x", since="iteration-002, no edit before it")
+    moved = partial(Flip, document="", since="iteration-002, no edit before it")
     assert found.flips == (
-        moved(path="a", change="broken", before="correct", after="omission"),
-        moved(path="b", change="fixed", before="omission", after="correct"),
-        Flip(document="", path="c", change="still_wrong", before="wrong_value", after="wrong_value", value="x"),
-        Flip(document="", path="d", change="still_wrong", before="omission", after="omission", value="x"),
+        moved(path="a", change="broken", before="correct", after="omission", values=("x", "x", "")),
+        moved(path="b", change="fixed", before="omission", after="correct", values=("x", "", "x")),
+        Flip(
+            document="",
+            path="c",
+            change="still_wrong",
+            before="wrong_value",
+            after="wrong_value",
+            values=("x", "y", "z"),
+        ),
+        Flip(document="", path="d", change="still_wrong", before="omission", after="omission", values=("x", "", "")),
     )
     assert (found.fixed, found.broken, found.still_wrong, found.still_right, found.unpaired) == (1, 1, 2, 0, 0)
     assert (found.before, found.after) == ("iteration-001", "iteration-002")
@@ -66,8 +73,11 @@ def test_judgements_are_paired_by_document_and_path():
 
 def test_an_extra_value_that_is_gone_was_fixed_and_a_new_one_broke():
     found = change({"a": "x"}, {"a": "x", "old": 1}, {"a": "x", "new": 1.50})
-    told = [(flip.path, flip.change, flip.before, flip.after, flip.value) for flip in found.flips]
-    assert told == [("new", "broken", None, "hallucination", "1.5"), ("old", "fixed", "hallucination", None, "1")]
+    told = [(flip.path, flip.change, flip.before, flip.after, flip.values) for flip in found.flips]
+    assert told == [
+        ("new", "broken", None, "hallucination", ("", "", "1.5")),
+        ("old", "fixed", "hallucination", None, ("", "1", "")),
+    ]
 
 
 def test_what_only_one_ground_truth_asks_for_is_no_pair():

@@ -42,8 +42,8 @@ class Flip(OfAnswer):
     before: Outcome | None
     """None if no value was expected, and the output gave none."""
     after: Outcome | None
-    value: str = ""
-    """The expected value as text, or the actual value if none was expected; cut to 200 characters."""
+    values: tuple[str, str, str] = ("", "", "")
+    """What was expected, and what each side has, as texts that are cut to 200 characters; empty for nothing."""
     named_path: str = ""
     """The path with list items by name, `walls[E Wall].area`; empty if it is the same."""
     since: str = ""
@@ -159,7 +159,8 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
 
 def _listed_flip(series: Series, flip: CellFlip, at: int) -> Flip:
     before, after = flip.before or ABSENT, flip.after or ABSENT
-    values = (after.expected, before.expected, after.actual, before.actual)
+    texts = (after.expected or before.expected, before.actual, after.actual)
+    expected, earlier_value, later_value = (written(text) or "" for text in texts)
     ends = [end for period, end in flip.cell.spans(at + 1) if period.is_wrong == (flip.fate == "fixed")]
     point = series.points[ends[-1] if ends else flip.cell.periods[0].start]  # where it became what it is at ``at``
     commits = list(dict.fromkeys(edit.commit for edit in point.beside))
@@ -171,7 +172,7 @@ def _listed_flip(series: Series, flip: CellFlip, at: int) -> Flip:
         change=next(fate for fate in ORDER if fate == flip.fate),
         before=None if before.state == "absent" else before.state,
         after=None if after.state == "absent" else after.state,
-        value=next((text for value in values if (text := written(value)) is not None), ""),
+        values=(expected, earlier_value, later_value),
         named_path=flip.cell.named_path,
         since=f"{point.snapshot.label}{edit}{earlier}" if flip.fate in FLIPS else "",
     )

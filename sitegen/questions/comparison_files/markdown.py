@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 from sitegen.analysis.variant_tests import SPECS, MetricTest, PairedFate, VariantComparison, VariantPair
 from sitegen.model.changes import Interval
 from sitegen.model.frozen import grouped
+from sitegen.model.outcomes import WRONG
 from sitegen.pages.labels import moved_by, verdict_word, verdict_words
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
@@ -200,10 +201,13 @@ def change_lines(change: ResultChange) -> Iterator[str]:
             (
                 *((name(flip.document),) if of_several else ()),
                 name(flip.named_path or flip.path),
-                name(flip.value, 60),
+                name(flip.values[0], 60) or NIL,
                 *(
-                    words.get(outcome, outcome.replace("_", " ")) if outcome else NIL
-                    for outcome in (flip.before, flip.after)
+                    words.get(outcome)
+                    or outcome.replace("_", " ") + f": {name(has, 60)}" * (has != "" and outcome in WRONG)
+                    if outcome
+                    else NIL
+                    for outcome, has in zip((flip.before, flip.after), flip.values[1:], strict=True)
                 ),
                 *((prose(flip.since) or NIL,) if dated else ()),
             ),
@@ -212,7 +216,7 @@ def change_lines(change: ResultChange) -> Iterator[str]:
     )
     title, heads = "Checks" if "f1" in names else "Answers", ("Case", "Check" if words else "Category", "Expected")
     if not words and ("f1" in names or "accuracy" not in names):
-        title, heads = "Values", ("Document", "Field", "Value")
+        title, heads = "Values", ("Document", "Field", "Expected")
     if any(metric.name == "flaky" and {metric.before, metric.after} != {None} for metric in change.metrics):
         title += ": several to one case are one, which failed if any of them failed"
     yield from flip_lines(title, (*heads[1 - of_several :], before, after, *("Since",) * dated), flips)
