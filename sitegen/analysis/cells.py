@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sitegen.analysis.deltas import judged_documents
+from sitegen.model.answers import DIFFERING
 from sitegen.model.outcomes import BLANK, WRONG, Cell, CellKey, CellMap, Judgement, Period, Value, changed_judgements
 from sitegen.model.scorecards import Result
 from sitegen.text.values import bounded_json
@@ -71,13 +72,16 @@ class CellTracker:
             cells.add(key)
             if track.latest is not judgement:
                 track.move_to(judgement)
+                actual, differing = judgement.actual, DIFFERING.match(judgement.note)
+                if differing and isinstance(actual, str):
+                    actual = f"{differing[0]}: {actual}"
                 track.add_period(
                     Period(
                         start=here,
                         state=judgement.outcome,
                         # A blank may be written as "", null or a word for nothing: all of them expect nothing.
                         expected="" if judgement.outcome in BLANK else short_json(judgement.expected),
-                        actual=short_json(judgement.actual),
+                        actual=short_json(actual),
                     )
                 )
         for key in unseen:

@@ -19,6 +19,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from sitegen.model.answers import DIFFERING
 from sitegen.model.outcomes import (
     BLANK,
     FEWEST_LOST,
@@ -150,7 +151,8 @@ def different_outputs(points: Sequence[Point]) -> list[int]:
 def contradicting(cell: Cell, outputs: Sequence[int], at: int) -> tuple[str, list[int], int, int]:
     """Return the wrong value that most of ``outputs`` give since the label of a point was set, and those that give it.
 
-    None of them if they are too few to doubt the label. Then how many were compared with it, and how many have it.
+    None of them if they are too few to doubt the label. Then how many were compared with it, and how many have it. If
+    the answers of an output to one case differ, they agree on no other value, and one of them may be the label.
     """
     given, every, right, label = defaultdict[str, list[int]](list), 0, 0, None
     for period, end in reversed([*cell.spans(at + 1)]):
@@ -160,8 +162,10 @@ def contradicting(cell: Cell, outputs: Sequence[int], at: int) -> tuple[str, lis
         if period.expected != label:
             break
         here = outputs[bisect_left(outputs, period.start) : bisect_left(outputs, end)]
-        every, right = every + len(here), right + len(here) * (period.state == "correct")
-        if period.is_wrong and period.actual not in {"", REDACTED.literal}:
+        differing = DIFFERING.match(period.actual) if period.is_wrong else None
+        has_label = period.state == "correct" or (differing is not None and not differing[2])
+        every, right = every + len(here), right + len(here) * has_label
+        if period.is_wrong and not differing and period.actual not in {"", REDACTED.literal}:
             given[period.actual][:0] = here
     value, agreed = max(given.items(), key=lambda item: len(item[1]), default=("", []))
     return value, agreed if len(agreed) >= max(_LEAST, _SHARE * every) else [], every, right

@@ -82,19 +82,15 @@ def steps_of(series: Series) -> tuple[Step, ...]:
         grain = (spec.high - spec.low) / cases if cases else 0.0
         fit = partial(levels, grain=grain, unit_variance=unit_variance(spec.name))
         search = _StepSearch(points=points, spec=spec, fit=fit, metrics_for=metrics_for)
-        found += [step for stretch in _stretches(points, spec.name) for step in search.steps(stretch)]
+        firsts = comparable_since([point.scorecard for point in points], spec.name)
+        stretches = grouped((first, index) for index, first in enumerate(firsts))  # each comparable from its first on
+        found += [step for stretch in stretches.values() for step in search.steps(stretch)]
     groups = _steps_by_point(step for step in found if step.told != "blip")
     groups += [[step] for step in found if step.told == "blip" and step.spec is specs[0]]
     steps = [_step(points, group, specs[0]) for group in groups]
     steps.sort(key=lambda step: step.at)
     ended = {step.until: step.at for step in reversed(steps) if step.status == "fixed"}
     return tuple(replace(step, undoes=ended.get(step.at)) if step.status == "better" else step for step in steps)
-
-
-def _stretches(points: Sequence[Point], metric: str) -> list[list[int]]:
-    """Return the indices of points in lists, each of points that can be compared with the one before."""
-    firsts = comparable_since([point.scorecard for point in points], metric)
-    return list(grouped((first, index) for index, first in enumerate(firsts)).values())
 
 
 def _documents(points: Iterable[Point]) -> list[frozenset[str]]:

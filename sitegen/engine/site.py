@@ -246,15 +246,12 @@ class SiteWriter:
             key = self._keys.get(path)
             if key and self._writer.is_fresh(path, key):
                 continue
-            content = attempt(f"the page {path}", partial(self._rendered, make))
+            content = attempt(f"the page {path}", partial(lambda made: self._renderer.render(made()), make))
             if isinstance(content, Problem):
                 failures.append(content)
                 content, key = self._renderer.render(failed_page(path, content)), None
             self._writer.write(path, content, key)
         return tuple(failures)
-
-    def _rendered(self, make: Callable[[], Page]) -> bytes:
-        return self._renderer.render(make())
 
     def _too_large(self) -> tuple[Problem, ...]:
         """Return a problem if the site has more than ``limits.site_bytes``. It names the ``reports_kept`` that fits."""

@@ -1,10 +1,14 @@
 """The answers of an output as pages show them: texts within bounds, by case."""
 
+import re
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
 from sitegen.model.frozen import Frozen, replace
 from sitegen.model.usage import Usage
+
+DIFFERING: Final = re.compile(r'"?(?!(\d+) of \1 answers\b(?!, which differ))\d+ of \d+ answers(, which differ)?')
+"""How the note of a case begins if its answers differ: how many are wrong. In a cell the first wrong one follows."""
 
 
 class Turn(NamedTuple):

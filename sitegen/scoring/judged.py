@@ -180,7 +180,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=73,
+    version=74,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",
@@ -436,7 +436,9 @@ def _case_judgements(attribute: str, answers: Sequence[tuple[JudgedCase, Opinion
     name = attribute.rpartition(": ")[2]
     note = next((miss[len(name) + 1 :].strip() for miss in opinion.misses if miss.startswith(f"{name}:")), "")
     if wrong and len(answers) > 1:
-        note = "; ".join(filter(None, (f"{len(wrong)} of {len(answers)} answers", note)))
+        unlike = len(wrong) == len(answers) and len({answer[0].output for answer in wrong}) > 1
+        several = f"{len(wrong)} of {len(answers)} answers{', which differ' * unlike}"
+        note = "; ".join(filter(None, (several, note)))
     those = {id(case): case for case, *_ in answers}  # several judges may have one attribute
     stated = tuple(_confidences(attribute, those.values()))
     expected, actual = cut(case.expected, _ANSWER), cut(case.output, _ANSWER)

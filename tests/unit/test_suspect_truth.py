@@ -23,11 +23,16 @@ from tests.sites import build_site, differs_from_cold, renderer_of, written
 
 
 def _named(
-    label: int | None, values: list[int | None], rescored: int | None = None, copies: dict[int, int] | None = None
+    label: int | None,
+    values: list[int | None],
+    rescored: int | None = None,
+    copies: dict[int, int] | None = None,
+    answers: dict[int, str] | None = None,
 ) -> list[tuple[str, int, int]]:
     """(value, agreeing, outputs) of the suspects of one cell through the outputs that gave the values.
 
-    ``copies``: for each point with a copy the first point with its output.
+    ``copies``: for each point with a copy the first point with its output. ``answers``: for each point at which several
+    answers are one cell, and all values are texts, the note that says how many of them are wrong.
     """
     series = sample.series(len(values))
     points = [replace(point, snapshot=replace(point.snapshot, cause=("outputs",))) for point in series.points]
@@ -37,9 +42,17 @@ def _named(
     for index, first in (copies or {}).items():
         points[index] = replace(points[index], first_with_output=first)
     follower = CellTracker()
-    for value in values:
+    for index, value in enumerate(values):
         outcome: Outcome = "correct" if value == label else "omission" if value is None else "wrong_value"
-        judged = Judgement(document="d", path="area", attribute="area", outcome=outcome, expected=label, actual=value)
+        judged = Judgement(
+            document="d",
+            path="area",
+            attribute="area",
+            outcome=outcome,
+            expected=label,
+            actual=value if answers is None else str(value),
+            note=(answers or {}).get(index, ""),
+        )
         follower.follow([judged], "d")
     bare = [replace(point, snapshot=replace(point.snapshot, ground_truth=None)) for point in points]
     series = replace(series, points=tuple(points), cells=follower.cells())
@@ -49,8 +62,18 @@ def _named(
     found = suspect_truth(series)
     counts = points[-1].scorecard.counts  # by another value than the suspect one, the newest output gains nothing
     gain = 2 / (2 * counts.tp + counts.fp + counts.fn) if values[-1] == 640 else 0
+    mixed = sum("which" not in note and "as text" not in note for note in (answers or {}).values())
+    assert not answers or [one.with_label for one in found] == [mixed] * len(found)
     assert [one.gain for one in found] == pytest.approx([gain] * len(found))
     return [(one.actual, one.agreeing, one.outputs) for one in found]
+
+
+def test_several_answers_of_an_output_contradict_the_label_only_if_all_are_the_same_other_value():
+    mixed, unlike, alike = "1 of 3 answers", "3 of 3 answers, which differ", "3 of 3 answers; as text"
+    assert _named(600, [640] * 4, answers=dict.fromkeys(range(4), mixed)) == []
+    assert _named(600, [640] * 4, answers=dict.fromkeys(range(4), unlike)) == []
+    assert _named(600, [640] * 4, answers={0: mixed, 1: alike, 2: alike, 3: alike}) == [('"640"', 3, 4)]
+    assert _named(600, [640] * 4, answers={0: unlike, 1: alike, 2: alike, 3: alike}) == [('"640"', 3, 4)]
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,8 @@ def judgement_of(document: str, case: TestCase, responses: Sequence[Response]) -
     wrong = [response for response in responses if not response.answer.passed]
     shown = (*wrong, *responses)[0]
     several = f"{len(wrong)} of {len(responses)} answers" if wrong and len(responses) > 1 else ""
+    if len(wrong) == len(responses) and len({response.answer.output for response in wrong}) > 1:
+        several += ", which differ"
     text = shown.answer.output
     return Judgement(
         document=document,

@@ -73,7 +73,7 @@ def _score(inputs: ScoringInputs) -> Result:
 
 SCORER: Final = Scorer(
     kind="responses",
-    version=26,
+    version=27,
     metrics=METRICS,
     nouns=Nouns(
         attribute="category",
