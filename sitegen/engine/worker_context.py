@@ -74,7 +74,11 @@ class Renderer:
     def _rendered(self, page: Page) -> bytes:
         template = self._templates.get(page.template)
         if template is None:
-            template = self._templates[page.template] = self._load().get_template(page.template)
+            if self._environment is None:
+                from sitegen.engine.jinja_setup import make_environment
+
+                self._environment = make_environment(self._own, self._ours, self._site)
+            template = self._templates[page.template] = self._environment.get_template(page.template)
         html = template.render(view=page.view, nav="", root=links.up(page.path), path=page.path)
         # Names from the file system may contain lone surrogates, which become "?" instead of an error.
         return html.encode("utf-8", "replace")
@@ -104,13 +108,6 @@ class Renderer:
     def _read(self, name: str) -> bytes:
         own = self._own.get(name)
         return read_template(own) if own else (self._ours / name).read_bytes()
-
-    def _load(self) -> jinja2.Environment:
-        if self._environment is None:
-            from sitegen.engine.jinja_setup import make_environment
-
-            self._environment = make_environment(self._own, self._ours, self._site)
-        return self._environment
 
 
 COLLECTION: Final = 1_000_000
