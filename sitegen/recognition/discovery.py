@@ -344,7 +344,7 @@ def _names(series: OutputSeries) -> tuple[str, ...]:
     return (folder or plain or above or "evals", *longer, longest)
 
 
-_OF_NO_KNOWN_FORM: Final = "list cases as rows with an id and a verdict or a score, points with their max in all rows"
+_OF_NO_KNOWN_FORM: Final = "list cases as rows, each with an id and a verdict or a score; points need their maximum"
 _IN_NO_FORM: Final = f"its form is not known. To have it read, {_OF_NO_KNOWN_FORM}"
 _MOST_BROKEN: Final = 3  # the most newest outputs that may be impossible to score if one before them is not
 _LEAST_ANSWERED: Final = 0.25  # the least share of expected values for which a structured output must have some value

@@ -282,6 +282,8 @@ class _FieldsScoring:
             actual = list(output.documents)
             if len(actual) == 1:
                 actual = [key for root in output.documents.values() for key in root]
+            if expected == [""]:
+                expected = [*truth.documents[0].root]
         if expected and actual and not {*expected} & {*actual}:
             sides = f"It has {first_names(actual, 8)}; the ground truth has {first_names(expected, 8)}"
             message = f"No {what} of the output is expected. {sides}"

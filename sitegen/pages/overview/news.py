@@ -128,7 +128,8 @@ def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistor
     number, (field, most) = number_of_cells(moved), max(moved, key=itemgetter(1))
     edits, values = _edits_of(summary, files), counted(number, summary.info.nouns.value)
     name = Phrase(said_of(summary.info, field), links.field(summary.info.id, field), field)
-    yield from said(f"Nothing for certain: {values} {fate} in ", eval_phrase(summary), " from ")
+    became = "was fixed" if number == 1 and fate == "were fixed" else fate
+    yield from said(f"Nothing for certain: {values} {became} in ", eval_phrase(summary), " from ")
     points = next(((at.before, at.after) for at in summary.windows[-1:]), (-2, -1))
     before, after = (output_phrase(summary, summary.headlines[at]) for at in points if at is not None)
     yield from said(before, " to ", after)
