@@ -281,12 +281,17 @@ def fold_eval(state: EvalState, inputs_of: Callable[[EvalState], EvalInputs]) ->
     state.inputs_changed = differences(inputs_before, state.inputs) != ()
     state.kind = state.kind_by(state.inputs)
     state.was_scorable = state.was_scorable or (state.scorable and bool(state.files))
+    had_iterations = bool(state.iterations.units)
     if not is_path(entry.outputs):
         # In another folder, or with another kind, other files are outputs, so that every iteration is examined again.
         kind_changed = state.kind != state.kind_by(inputs_before)
         _fold_iterations(state, everything=moved or kind_changed)
     if is_path(entry.outputs) or (entry.outputs == "auto" and not state.iterations.units):
         _fold_overwritten(state)
+    elif len(versions := state.overwritten.snapshots) > 1 and not had_iterations:
+        message = f"{len(versions):,} versions of an overwritten output are shown no more: an iteration is in a folder."
+        fix = "Put each version into a folder of its own, or remove the folder and go on to overwrite the output."
+        state.report(Problem.of_type("versions_hidden", message, fix, versions[-1].outputs[0].path))
 
 
 def _fold_iterations(state: EvalState, *, everything: bool) -> None:

@@ -53,6 +53,7 @@ PROBLEM_TYPES: Final = {
     "unused_rule": ProblemType("note", "Entries of mappings match no field"),
     "iteration_without_output": ProblemType("note", "Iterations have no output, and are passed over"),
     "stranger_folder": ProblemType("note", "Folders among the results are not iterations"),
+    "versions_hidden": ProblemType("warning", "Versions of an output are hidden by a folder of an iteration"),
     "same_number": ProblemType("note", "Iterations share a number; all are kept"),
     "unlinked_output": ProblemType("note", "sitegen failed to read what outputs state about their runs"),
     "unmatched_instructions": ProblemType("note", "Globs name no instruction file"),
