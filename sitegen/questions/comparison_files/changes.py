@@ -9,6 +9,7 @@ from sitegen.analysis.flips import flipped_cells, number_of_cells
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.analysis.variant_tests import ORDER, PairedFate
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, Interval
+from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import FrozenObject, replace
 from sitegen.model.outcomes import ABSENT, CellFlip, Outcome
 from sitegen.model.scorecards import DocumentScore
@@ -165,6 +166,8 @@ def _listed_flip(series: Series, flip: CellFlip, at: int) -> Flip:
     point = series.points[ends[-1] if ends else flip.cell.periods[0].start]  # where it became what it is at ``at``
     commits = list(dict.fromkeys(edit.commit for edit in point.beside))
     edit = f", after {commits[-1].short} {subject_of(commits[-1], 50)}" if commits else ", no edit before it"
+    if point.snapshot.commit.sha == WORKTREE:  # it is no point of the history, so that its edits are not known
+        edit = ""
     earlier = f" or {counted(len(commits) - 1, 'earlier edit')}" if commits[1:] else ""
     return Flip(
         document=flip.cell.document,
