@@ -44,7 +44,13 @@ _DIGITS: Final = 12
 
 def ranking(variants: Sequence[VariantNumbers]) -> tuple[Ranked, ...]:
     """Sort variants by score. Equal scores share a rank and are sorted by name; variants without a score come last."""
-    scored = {variant.name: _ranking_score(variant) for variant in variants}
+    scored = dict[str, float | None]()
+    for variant in variants:
+        weighed = [(weight, getattr(variant, metric), best) for metric, weight, best in WEIGHTS]
+        parts = [(weight, value / best) for weight, value, best in weighed if value is not None]
+        whole = fsum(weight for weight, _ in parts)
+        score = round(fsum(weight * share for weight, share in parts) / whole, _DIGITS) if parts else None
+        scored[variant.name] = score
     measured = {
         variant.name: tuple(metric for metric, _, _ in WEIGHTS if getattr(variant, metric) is not None)
         for variant in variants
@@ -62,14 +68,6 @@ def ranking(variants: Sequence[VariantNumbers]) -> tuple[Ranked, ...]:
         for name, score in scored.items()
     ]
     return tuple(sorted(rows, key=lambda row: (row.rank is None, row.rank or 0, row.name)))
-
-
-def _ranking_score(numbers: VariantNumbers) -> float | None:
-    parts = [
-        (weight, value / best) for metric, weight, best in WEIGHTS if (value := getattr(numbers, metric)) is not None
-    ]
-    whole = fsum(weight for weight, _ in parts)
-    return round(fsum(weight * share for weight, share in parts) / whole, _DIGITS) if parts else None
 
 
 def sole_leader(rows: Sequence[Ranked]) -> Ranked | None:

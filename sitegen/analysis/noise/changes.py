@@ -194,7 +194,8 @@ def _judged(
         return verdict
     by_flips = 2 if p_value < ALPHA else 1 if p_value < 1 - _LIKELY else 0
     by_repeats = _certainty_beyond_repeats(change, difference_of_repeats(*noise, change))
-    certainty, why = min(by_flips, by_repeats), _why(by_flips, by_repeats)
+    why: Why = "flips may be chance" if by_flips <= by_repeats else "within the noise of repeats"
+    certainty, why = min(by_flips, by_repeats), "beyond chance" if by_flips == by_repeats == 2 else why
     if (fixed - broken) * (change if higher_is_better else -change) < -ROUNDING:
         certainty, why = max(0, certainty - 1), "flips go the other way"
     if p_value < _ONE_SIDED and not (fixed and broken):
@@ -203,13 +204,6 @@ def _judged(
         certainty = max(loss, certainty if fixed < broken else 0)
         return replace(verdict, decision=_WORDS[False][certainty], why="a field was lost")
     return replace(verdict, decision=_WORDS[fixed > broken][certainty], why=why)
-
-
-def _why(by_flips: int, by_repeats: int) -> Why:
-    """Name the test that is the least certain one."""
-    if min(by_flips, by_repeats) == 2:
-        return "beyond chance"
-    return "flips may be chance" if by_flips <= by_repeats else "within the noise of repeats"
 
 
 def _certainty_beyond_repeats(change: float, repeats: Spread | None) -> int:
