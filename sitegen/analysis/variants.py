@@ -38,8 +38,7 @@ WEIGHTS: Final = (("accuracy", 0.4, 1.0), ("consistency", 0.3, 1.0), ("quality",
 _FEWEST_ANSWERS: Final = 30
 """Fewest responses of each variant for high confidence: with fewer, a few other cases could reverse the result."""
 
-_DIGITS: Final = 12
-"""Number of decimals to which scores are compared: finer than any metric, coarser than rounding errors of a sum."""
+_DIGITS: Final = 12  # decimals to which scores are compared: finer than any metric, coarser than errors of a sum
 
 
 def ranking(variants: Sequence[VariantNumbers]) -> tuple[Ranked, ...]:

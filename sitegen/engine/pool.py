@@ -68,11 +68,8 @@ class Pool:
                 future.cancel()
 
 
-_WORTH_A_PROCESS: Final = 300
-"""Number of snapshots, edits and commits (about a millisecond each) that makes a second process worthwhile."""
-_PROCESSES_A_CORE: Final = 4
-"""Largest number of processes for each core, whatever ``--jobs`` says: more would only take memory."""
-
+_WORTH_A_PROCESS: Final = 300  # snapshots, edits and commits, a millisecond each, that make a second one worthwhile
+_PROCESSES_A_CORE: Final = 4  # the most, whatever ``--jobs`` says: more would only take memory
 _M_ARENA_MAX: Final = -8  # number of glibc's option for the number of heaps, from its header ``malloc.h``
 
 

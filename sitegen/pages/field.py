@@ -46,8 +46,7 @@ _ITEMS: Final = "Errors that appeared or went with their documents or expected i
 _WRONG: Final = '{} <span class="muted">of {}</span>'
 _TONES: Final = {"fixed": "good", "broken": "bad"}
 _ROOT: Final = "../../../"  # the way from a page to the root of the site
-_ANSWERS: Final = 250_000
-"""Characters of markup of the answers to a case, after which further ones are as short as on a report."""
+_ANSWERS: Final = 250_000  # characters of markup of answers, after which further ones are as short as on a report
 _SUBJECT: Final = 80  # characters of a commit's subject in a table; its page has all of it
 
 
@@ -333,8 +332,7 @@ MOVED_BY: Final = 20
 MOVED: Final = 12
 """The most fields and sections in it: those of which most values flipped."""
 
-_CHANGED_WITH: Final = 2
-"""The most edits that are named beside a field of an eval: those after which most of its values flipped."""
+_CHANGED_WITH: Final = 2  # the most edits named beside a field of an eval: those after which most values flipped
 
 Moves: TypeAlias = dict[str, list[int]]
 """How many values of all evals were fixed, and how many broke, by field or section."""

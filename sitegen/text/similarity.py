@@ -13,9 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.text.plain import normal_form
 
-_EPSILON: Final = 1e-9
-"""Tolerance of float means. For a text shorter than 10^8 characters it decides as whole numbers would."""
-
+_EPSILON: Final = 1e-9  # of float means; for a text shorter than 10^8 characters it decides as whole numbers would
 _SMALL: Final = 5_000  # the most pairs for which plain calls are cheaper than loading numpy
 _ROWS: Final = 2_000_000  # the most cells of a matrix that are in memory at once
 _LONGEST: Final = 10_000  # the most code points of a text that are compared

@@ -43,12 +43,9 @@ _GROUPS: Final = 200  # largest number of groups in which a line draws the value
 
 _NAME: Final = 18  # characters of a name beside the end of a line
 
-_GROUPS_OF_LINES: Final = 1_200
-"""Largest number of groups of all lines together, which limits the chart of an eval with many variants."""
-
+_GROUPS_OF_LINES: Final = 1_200  # the most groups of all lines together, which limits the chart of many variants
 _HEAT_GROUPS: Final = 100  # largest number of groups of older points in the heat map, which has many rows
-_HEAT_VALUES: Final = 4_000
-"""Largest number of values of the heat map that the script can name; with more, only their levels are there."""
+_HEAT_VALUES: Final = 4_000  # the most values of the heat map that the script can name; else only levels are there
 
 _NAMED_POINTS: Final = 7  # largest number of iterations that are named below the chart
 
