@@ -308,26 +308,34 @@ def _without_crowds(found: list[_Found], proposals_in: Mapping[str, int]) -> tup
 def _ids(all_series: Sequence[OutputSeries], used_ids: Iterable[str]) -> list[str]:
     """Return an unused id for each: what its nearest informative folder or its file is called, then longer names.
 
-    Series that would share a name are all named longer, so that none takes the name of what they have in common.
+    Series that would share a name are all named longer, so that none takes the name of what they have in common: after
+    the folders in which they differ, else after their files, else by numbers in the order of paths.
     """
-    wanted = [_names(series) for series in all_series]
+    names = [_names(series) for series in all_series]
+    folders = [series.folder.split("/") for series in all_series]
+    alike = grouped((each[0], {*parts}) for each, parts in zip(names, folders, strict=True))
+    wanted = []
+    for (short, plain, whole), parts in zip(names, folders, strict=True):
+        shared = set.intersection(*alike[short]) if len(alike[short]) > 1 else {short}
+        own = [_NOT_IN_AN_ID.sub("-", part) for part in parts if part not in shared and informative_part(part)]
+        near, path = ("-".join((*own[start:], short)) if own else "" for start in (-1, 0))
+        wanted.append((short, near, plain, whole, path, f"{path}{whole.removeprefix(short)}" if path else ""))
     ids: dict[int, str] = {}
     used = set(used_ids)
     for level in range(len(wanted[0]) if wanted else 0):
-        waiting = {number: names[level] for number, names in enumerate(wanted) if number not in ids and names[level]}
+        waiting = {number: each[level] for number, each in enumerate(wanted) if number not in ids and each[level]}
         times = Counter(waiting.values())
         ids |= {number: name for number, name in waiting.items() if times[name] == 1 and name not in used}
         used.update(ids.values())
-    for number, names in enumerate(wanted):
-        if number not in ids:
-            numbered = (f"{names[0]}-{count}" for count in range(1, 10_000))
-            ids[number] = next(name for name in numbered if name not in used)
-            used.add(ids[number])
+    for number in sorted({*range(len(wanted))}.difference(ids), key=lambda number: all_series[number].path):
+        numbered = (f"{wanted[number][0]}-{count}" for count in range(1, 10_000))
+        used.add(name := next(name for name in numbered if name not in used))
+        ids[number] = name
     return [ids[number] for number in range(len(wanted))]
 
 
-def _names(series: OutputSeries) -> tuple[str, ...]:
-    """Return names for outputs, the shortest first, in words of their path; an empty one says too little."""
+def _names(series: OutputSeries) -> tuple[str, str, str]:
+    """Return three names for outputs, the shortest first, in words of their path; an empty one says too little."""
     outputs = without_answerers(series.outputs)
     file = basename(outputs.rstrip("/"))
     stem = file if outputs.endswith("/") else re.sub(_BEFORE_A_NUMBER, "", file.rpartition(".")[0])
@@ -336,12 +344,10 @@ def _names(series: OutputSeries) -> tuple[str, ...]:
     said = next((name for name in reversed(folders) if informative_part(name)), "")
     informative = informative_part(said) if re.search("20[0-9]{2}[-_]?[01][0-9]", said) else said
     of_evals = next((name for name in folders if name.casefold() in OF_EVALS), "")
-    parts = (informative, informative_part(stem), stem, of_evals, "-".join((*folders[-2:], stem)))
-    folder, plain, whole, above, longest = (
-        _NOT_IN_AN_ID.sub("-", normalize("NFC", part)).strip("-._ ") for part in parts
-    )
-    longer = ("-".join(filter(None, (folder or above, part))) for part in (plain, whole))
-    return (folder or plain or above or "evals", *longer, longest)
+    parts = (informative, informative_part(stem), stem, of_evals)
+    folder, plain, whole, above = (_NOT_IN_AN_ID.sub("-", normalize("NFC", part)).strip("-._ ") for part in parts)
+    plainly, wholly = ("-".join(filter(None, (folder or above, part))) for part in (plain, whole))
+    return folder or plain or above or "evals", plainly, wholly
 
 
 _OF_NO_KNOWN_FORM: Final = "list cases as rows, each with an id and a verdict or a score; points need their maximum"
