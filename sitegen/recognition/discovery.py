@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from sitegen import __version__
 from sitegen.config.findings import home_of
 from sitegen.config.manifest import manifest_in_force
-from sitegen.config.models import GROUND_TRUTHS
+from sitegen.config.models import GROUND_TRUTHS, INSTRUCTIONS
 from sitegen.config.notes import NOTES_FILE
 from sitegen.config.searched_files import Search
 from sitegen.data_files.project_files import fetch_command
@@ -67,7 +67,7 @@ from sitegen.recognition.recognition import OFTEN, Recognition, doubt_about, rec
 from sitegen.scoring.case_files import kind_of_case_file
 from sitegen.scoring.kinds import scored_with_own_metrics, scorer, specs_of
 from sitegen.scoring.scorer import File, ScoringInputs
-from sitegen.text.globs import compiled, matches, without_answerers
+from sitegen.text.globs import escaped, matches, without_answerers
 from sitegen.text.plain import counted
 from sitegen.text.values import metric_text
 
@@ -82,7 +82,7 @@ _Found: TypeAlias = tuple[OutputSeries, Proposal]
 """A series of outputs, and the eval that it could be."""
 
 
-def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Iterable[str], at: FilesAt) -> list[Proposal]:
+def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Sequence[str], at: FilesAt) -> list[Proposal]:
     """Return the evals that the files could hold, the most likely first, and what is told of other files."""
     present = [file for file in files if not file.deleted]
     refused = data_files(
@@ -241,8 +241,8 @@ def _proposal(series: OutputSeries, recognition: Recognition | None, at: FilesAt
         repeats = with_repeats(series.path, [each.path for each in series.files], at.commits)
         outputs = repeats.removeprefix(f"{series.folder}/")
     entry = {**keys, "dir": folder, "outputs": outputs}
-    if series.newest.earlier and not (series.is_glob or series.parts):
-        entry["aliases"] = [*series.newest.earlier]
+    if series.newest.earlier and not (series.is_glob or series.parts or keys.get("ground_truth")):
+        entry["aliases"] = [*series.newest.earlier]  # of both sides, the fold finds the earlier places
     if truth := entry.pop("ground_truth", ""):
         entry["ground_truth"] = relpath(truth, folder)
     return Proposal(id="", entry=entry, why=f"{series.path}, {runs}: {why}")
@@ -305,32 +305,28 @@ def _without_crowds(found: list[_Found], proposals_in: Mapping[str, int]) -> tup
     return found, left_out
 
 
-def _ids(all_series: Sequence[OutputSeries], used_ids: Iterable[str]) -> list[str]:
+def _ids(all_series: Sequence[OutputSeries], used_ids: Sequence[str]) -> list[str]:
     """Return an unused id for each: what its nearest informative folder or its file is called, then longer names.
 
-    Series that would share a name are all named longer, so that none takes the name of what they have in common: after
-    the folders in which they differ, else after their files, else by numbers in the order of paths.
+    Those that would share one are all named longer: by folders in which they differ, by files, or by numbers in order.
     """
     names = [_names(series) for series in all_series]
-    folders = [series.folder.split("/") for series in all_series]
-    alike = grouped((each[0], {*parts}) for each, parts in zip(names, folders, strict=True))
+    alike = grouped((each[0], {*series.folder.split("/")}) for each, series in zip(names, all_series, strict=True))
     wanted = []
-    for (short, plain, whole), parts in zip(names, folders, strict=True):
+    for (short, plain, whole), series in zip(names, all_series, strict=True):
         shared = set.intersection(*alike[short]) if len(alike[short]) > 1 else {short}
-        own = [_NOT_IN_AN_ID.sub("-", part) for part in parts if part not in shared and informative_part(part)]
-        near, path = ("-".join((*own[start:], short)) if own else "" for start in (-1, 0))
-        wanted.append((short, near, plain, whole, path, f"{path}{whole.removeprefix(short)}" if path else ""))
+        own = [part for part in series.folder.split("/") if part not in shared and informative_part(part)]
+        longer = ("-".join((*own[start:], short)) if own else "" for start in (-1, 0))
+        near, path = (_NOT_IN_AN_ID.sub("-", normalize("NFC", name)).strip("-._ ") for name in longer)
+        wanted.append((short, near, plain, whole, path, path and f"{path}{whole.removeprefix(short)}"))
     ids: dict[int, str] = {}
-    used = set(used_ids)
     for level in range(len(wanted[0]) if wanted else 0):
         waiting = {number: each[level] for number, each in enumerate(wanted) if number not in ids and each[level]}
-        times = Counter(waiting.values())
-        ids |= {number: name for number, name in waiting.items() if times[name] == 1 and name not in used}
-        used.update(ids.values())
+        taken = [*used_ids, *ids.values(), *waiting.values()]
+        ids |= {number: name for number, name in waiting.items() if taken.count(name) == 1}
     for number in sorted({*range(len(wanted))}.difference(ids), key=lambda number: all_series[number].path):
         numbered = (f"{wanted[number][0]}-{count}" for count in range(1, 10_000))
-        used.add(name := next(name for name in numbered if name not in used))
-        ids[number] = name
+        ids[number] = next(name for name in numbered if name not in (*used_ids, *ids.values()))
     return [ids[number] for number in range(len(wanted))]
 
 
@@ -412,27 +408,28 @@ def _newest_score(repository: Repository, tried: EvalHistory) -> str:
     return f"{spec.label} {metric_text(value, spec.unit)} over {sample}{since}"
 
 
-_PACKAGES: Final = frozenset(("package.json", "pyproject.toml", "Cargo.toml", "composer.json"))
-"""Files that make their folder a package of a repository with several."""
-
-
 def _of_its_package(folder: str, globs: Sequence[str], tracked: Iterable[TrackedFile]) -> list[str]:
-    """Return globs of the instructions in the package that has a folder; all globs if the package has none."""
-    paths = [file.path for file in tracked if not file.deleted]
-    packages = {path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] in _PACKAGES}
-    parts = folder.split("/")
-    above = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
-    package = next((folder for folder in above if folder in packages), "")
-    inside = (f"{package}/{glob}" if glob.startswith("**/") else glob for glob in globs)
-    own = [glob for glob in inside if package and glob.startswith(f"{package}/")]
-    return [glob for glob in own if any(map(compiled((glob,)).fullmatch, paths))] or [*globs]
+    """Return globs of the instructions at the root and in the nearest folder that has any and a folder; else all."""
+    present = [file for file in tracked if not file.deleted]
+    packages = {at.folder for at in present if re.match(r"(package|composer)\.json$|(pyproject|Cargo)\.toml$", at.name)}
+    at_root = [glob.removeprefix("**/") for glob in globs if glob.startswith(("**/", ".")) or "/" not in glob]
+    while folder:
+        is_part = folder in packages or informative_part(basename(folder))
+        inside = [f"{folder}/{glob}" if glob.startswith("**/") else glob for glob in globs if is_part]
+        own = [glob for glob in inside if glob.startswith(f"{folder}/")]
+        files = [file for file in present if matches(file.path, own)]
+        if not all(is_result_by_name(file.folder) for file in files):  # those are copies, and instructions of judges
+            before = [escaped(path) for file in files for path in file.earlier if not matches(path, own)]
+            shared = dict.fromkeys((*filter(INSTRUCTIONS.__contains__, globs), *at_root, *own))
+            return [*(glob for glob in shared if any(matches(file.path, [glob]) for file in present)), *before]
+        folder = dirname(folder)
+    return [*globs]
 
 
 _ABOUT: Final = (
     "These are guesses from names, columns and fields: look them over, and write thresholds, a mapping or a "
     "description where they help."
 )
-_ABOUT_INSTRUCTIONS: Final = "Only edits of the files that `instructions` names can make an output stale."
 
 
 class Discovery(Frozen):
@@ -466,7 +463,7 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
         names=at.names, read=at.read, earlier=at.earlier, commits=at.commits, kind_of_cases=kind_of_case_file
     )
     existing_ids, unassigned = _unassigned(tracked, Layout(*with_found_evals(config, configured.manifest, search)))
-    found = _proposals(unassigned, read, existing_ids, at)
+    found = _proposals(unassigned, read, [*existing_ids], at)
     reason = f"a search reads at most {MOST_READ} files and {MOST_BYTES // 1_000_000} MB, and these were reached before"
     found += _refused(dict.fromkeys(filter(is_result_by_name, unread), reason))
     proposals = {proposal.id: proposal for proposal in found if not proposal.lacks}
@@ -493,7 +490,7 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
         tried.append(replace(trial, why=proposal.why, entry=entry, doubt=proposal.doubt))
     accepted = tuple(one for one in tried if not (one.lacks or one.doubt))
     about = f"The evals that sitegen init found in {counted(history.commits, 'commit')}, up to {head[:10]}. {_ABOUT}"
-    about = f"{about} {_ABOUT_INSTRUCTIONS}" if globs else about
+    about += " Only edits of the files that `instructions` names can make an output stale." * bool(globs)
     written = [(one.id, one.entry, (f"{one.why}.", f"{one.summary}.")) for one in accepted]
     return Discovery(
         files=len(tracked),

@@ -210,6 +210,7 @@ def of_point(found: History, point: Point) -> dict[str, Any]:
         "points": len(found.points),
         "kind": card.kind,
         "label": point.snapshot.label,
+        "edits": " ".join(dict.fromkeys(edit.path for edit in point.edits)),
         "cause": " ".join(point.snapshot.cause),
         "status": card.status,
         "time": point.snapshot.recorded_at,
