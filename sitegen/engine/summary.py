@@ -179,9 +179,8 @@ def _evals_section(alive: Sequence[EvalSummary]) -> Iterator[str]:
 
 def _eval_rank(summary: EvalSummary) -> tuple[bool, float, str]:
     value, spec = summary.headlines[-1].values[0], summary.specs[0]
-    if value is None:
-        return False, 0.0, summary.info.id
-    return True, spec.in_points(value) * (1 if spec.higher_is_better else -1), summary.info.id
+    points = 0.0 if value is None else spec.in_points(value) * (1 if spec.higher_is_better else -1)
+    return value is not None, points, summary.info.id
 
 
 def _eval_table_row(summary: EvalSummary) -> tuple[str, ...]:
