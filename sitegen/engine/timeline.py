@@ -18,7 +18,8 @@ from sitegen.config.manifest import ANY_FIELD, project_evaluation, read_manifest
 from sitegen.config.models import EVALUATION_FILE, EvalConfig, EvaluationConfig, Manifest, SiteConfig
 from sitegen.config.notes import NOTES_FILE
 from sitegen.config.searched_files import Search, work_tree_search
-from sitegen.config.site import missing_baseline, read_rules, read_site
+from sitegen.config.site import located, missing_baseline, read_rules, read_site
+from sitegen.data_files.project_files import SITE_FILES
 from sitegen.engine.cached_kinds import CONFIGURATION, END_OF_WALK, CacheStore, Configuration, forget_earlier_walk
 from sitegen.engine.failures import attempt
 from sitegen.engine.memo import Memo, within
@@ -222,7 +223,11 @@ def fold(
     commits, problems = _baseline_commits(repository, config)
     remarks += problems
     config = dataclasses.replace(config, baselines=commits)  # one that moved is another configuration
-    redaction(config.redact)  # reports an invalid field path before any work
+    try:
+        redaction(config.redact)
+    except ConfigurationError as error:
+        wrong = Problem("error", error.message, error.fix or "", path=SITE_FILES[0], field="redact")
+        raise next(map(error_of, located([wrong], root, read=files.read_rules))) from None
     manifest, of_redactions = _with_sound_redactions(manifest)
     remarks += [finding.in_file(f"{config.evals_dir}/manifest.yaml") for finding in of_redactions]
     layout = Layout(config, manifest)

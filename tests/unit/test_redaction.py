@@ -142,7 +142,7 @@ def test_a_glob_that_is_no_path_ends_a_build_with_2_before_anything_is_written(p
     (project.path / "sitegen.toml").write_text('redact = ["a[b"]\n')
     done = run("build", project.path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "In redact: 'a[b' is not a field path" in done.stderr
+    assert "In redact: 'a[b' is not a field path.\n  at: sitegen.toml:1\n" in done.stderr
 
 
 def test_labels_that_agree_on_a_hidden_value_are_not_suspected(project):
