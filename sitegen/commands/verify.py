@@ -17,7 +17,7 @@ from sitegen.config.findings import error_of
 from sitegen.config.manifest import evaluation_methods
 from sitegen.config.models import EVALUATION_FILE
 from sitegen.data_files.project_files import named_place, real, write_inside, write_named
-from sitegen.errors import ConfigurationError, SitegenError
+from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.layout import RECORDED, REPORT
 from sitegen.model.metrics import MetricSpec, Nouns, Verdict, traits_of
 from sitegen.model.outcomes import ERROR_TYPES, Judgement
@@ -337,6 +337,8 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
             verified.append(verify(project, eval_id))
         except SitegenError as error:
             missing.append(error)
+    if not (verified or missing or project.histories):
+        raise NothingToReportError("There is no eval.", where=str(project.root), fix="To look for some: sitegen init")
     if not verified and missing:
         raise missing[0]
     # Averages include only evals whose headline is an F1, because other metrics have no common meaning.
