@@ -35,9 +35,7 @@ VERDICT_OF_REASON: Final[Mapping[Reason, GateVerdict]] = {
 
 OFF: Final = 100.0  # the drop from which on no change of a metric fails
 _MOST_FAILED: Final = 0.1  # of the documents of the base, at the head, unless ``min_cases`` is set; one may always fail
-_MOST_FEWER: Final = (
-    0.5  # of the documents of the base, by which the head may not have fewer unless ``min_cases`` is set
-)
+_MOST_FEWER: Final = 0.5  # of the documents of the base: the head has not so many fewer, unless ``min_cases`` is set
 GIVEN: Final[tuple[Reason, ...]] = ("no such metric", "worse by the repeats of the base")
 """Reasons of a metric that do not follow from its own numbers and limits; ``check_eval`` keeps them."""
 

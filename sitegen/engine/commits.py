@@ -41,8 +41,8 @@ from sitegen.pages.instruction import apart_since, thickens
 from sitegen.pages.instructions import edits_by_commit
 from sitegen.pages.other_pages import failed_page
 
-_COMMIT_LIST: Final = "list of commits"
-_SEARCH_LOG: Final = "search"  # owners of the files
+_COMMIT_LIST: Final = "list of commits"  # owner of its pages
+_SEARCH_LOG: Final = "search"  # owner of its files
 
 
 class CommitList:

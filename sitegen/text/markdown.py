@@ -83,9 +83,9 @@ def parse(text: str, *, anchored: bool) -> list[Token]:
 Gone: TypeAlias = Mapping[int, Sequence[str]]
 """Removed lines by the index (from 0) of the line that followed them."""
 
-_CODE: Final = frozenset({"fence", "code_block"})  # Types of blocks of code: they mark and strike their own lines
+_CODE: Final = frozenset({"fence", "code_block"})  # types of blocks of code: they mark and strike their own lines
 
-_STRUCK: Final = "struck"  # Type of sitegen's own tokens, whose content is written unchanged
+_STRUCK: Final = "struck"  # type of sitegen's own tokens, whose content is written unchanged
 
 _MARKED: Final = frozenset({"paragraph_open", "list_item_open", "heading_open", "tr_open", "hr"})
 _BLOCKS: Final = _CODE | _MARKED

@@ -31,7 +31,7 @@ from sitegen.stats.step_tests import UnitVariance
 FEWEST: Final = 6
 """The fewest units that can show more than chance: six all change in one direction with probability 2 / 2^6."""
 
-_LIKELY: Final = 0.8  # A change is called likely if chance is excluded at this level
+_LIKELY: Final = 0.8  # level at which chance is excluded if a change is called likely
 
 _ONE_SIDED: Final = 0.01
 """A change whose flips all have one direction, with a smaller p value, is at least likely, however repeats differ."""

@@ -55,7 +55,7 @@ from sitegen.text.values import first_names
 
 _ROWS: Final = 200  # rows of a table
 _MISSING: Final = "no response"
-_GRADED: Final = ("average_quality",)  # Metrics that depend on the grades of a judge
+_GRADED: Final = ("average_quality",)  # metrics that depend on the grades of a judge
 
 
 def _score(inputs: ScoringInputs) -> Result:
