@@ -385,7 +385,7 @@ _TIMES: Final = ("rundate", "runat", "startedat", "createdat", "timestamp", "dat
 _RUN_COLUMNS: Final[dict[str, re.Pattern[str]]] = {
     **dict.fromkeys(("runid", "evalrunid"), re.compile(rf"{_OF_A_DATE.pattern}|[0-9]$")),
     **dict.fromkeys(("run", "runname", "evalrun", "experiment", "experimentname", "experimentid"), _OF_A_DATE),
-    **dict.fromkeys(_TIMES, re.compile(".")),
+    **dict.fromkeys(_TIMES, re.compile("^(?=.*[0-9]).{4,40}$")),
 }
 """Plain names of columns that may name the run of a row -> what its names look like: a date, an id or a number."""
 _COUNTS: Final = frozenset({"total", "failed", "fail", "count"})

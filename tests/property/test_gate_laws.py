@@ -22,7 +22,7 @@ VALUES = st.floats(0, 1)
 LIMITS = st.builds(Limit, floor=st.none() | VALUES, drop=st.none() | st.floats(0, 100))
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
 NOISES = st.sampled_from(DECISIONS).map(lambda decision: ChangeVerdict(decision=decision, why="beyond chance"))
-OVERLAPS = st.sampled_from([overlap("comparable", 2), overlap("bridged", 1, ("a",)), overlap("refused", 0, ("a",))])
+OVERLAPS = st.sampled_from([overlap("comparable", 2), overlap("bridged", 2, ("a",)), overlap("refused", 0, ("a",))])
 
 
 def compared(
