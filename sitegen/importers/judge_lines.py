@@ -62,6 +62,7 @@ _ATTRIBUTES: Final = ("attribute", "field", "path", "name")
 _OWN_KEYS: Final = frozenset(
     {"score", "evaluator_results", "named_scores", "execution_status", "details", "hits", "misses"}
 )
+_OF_RUNS: Final = ("run", "runid", "runname", "evalrunid", "rundate", "runat", "date")  # columns of runs
 _TRIED: Final = 1_000  # lines after which a file without any case is rejected: it is probably one large JSON value
 
 _FIX: Final = "Correct the judge's results."
@@ -103,8 +104,11 @@ def is_of_a_judge(content: bytes) -> bool:
     if not isinstance(line, Parsed):
         return True  # the format says what is wrong with the line
     case = members(line.value)
-    has_points = not set(MAXIMA).isdisjoint(map(plain_key, case))  # which are read as shares of it in a table
-    return not (_OWN_KEYS.isdisjoint(case) or has_points) or isinstance(case.get("scores"), list)
+    own, names = _OWN_KEYS & case.keys(), {*map(plain_key, case)}
+    # In a table, points of a maximum are read as shares of it, and prompts beside an input and runs are told apart.
+    in_table = "prompt" in names and not names.isdisjoint(PARTS["input"][:4])
+    in_table = (own == {"score"} and (in_table or not names.isdisjoint(_OF_RUNS))) or not names.isdisjoint(MAXIMA)
+    return bool(own and not in_table) or isinstance(case.get("scores"), list)
 
 
 class _Stated(ToolObject):

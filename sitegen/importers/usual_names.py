@@ -475,9 +475,8 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     variant = variant or next(named, "")
     texts = [cell for row in rows if isinstance(cell := row.get(variant), str)]
     asked = next((by_name[name] for name in PARTS["input"] if name in by_name), "")
-    # Names of variants are several texts, at least one in several rows. The text of a prompt may have the input in it.
-    most = len({str(row.get(asked)) for row in rows}) if plain_key(variant) == "prompt" else len(texts)
-    repeat = 1 < len(set(texts)) < most
+    # Names of variants are several texts, at least one in several rows.
+    repeat = 1 < len({*texts}) < len(texts) and (plain_key(variant) != "prompt" or names_prompts(rows, variant, asked))
     parts = usual_parts(by_name, lambda part, name: part != "variant" or (repeat and name == variant))
     parts |= {"variant": variant} if repeat and variant not in parts.values() else {}
 
@@ -521,6 +520,12 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     return ColumnMap({part: (column,) for part, column in parts.items()}, scores=tuple((name, "") for name in scores))
 
 
+def names_prompts(rows: Sequence[Mapping[str, Value]], column: str, asked: str) -> bool:
+    """Whether a column names the prompts for the inputs in another one, and holds no texts with these in them."""
+    prompts, inputs = ({str(row.get(name)) for row in rows} for name in (column, asked))
+    return column != asked and 1 < len(prompts) < len(inputs)
+
+
 def _states_verdicts(column: str, rows: Sequence[Mapping[str, Value]]) -> bool:
     """Whether most cells of a column that are not empty state a verdict; in a column with that name, any of them."""
     cells = [row[column] for row in rows if column in row and not is_no_score(row[column])]
@@ -533,7 +538,7 @@ OUTPUT: Final = tuple(name for name in PARTS["output"] if name not in PREDICTED_
 """Usual names of each side, the most certain first. Letter case, ``_``, ``-`` and spaces do not count."""
 ANSWER: Final = (*OUTPUT, "pred")
 """Usual names of an output in a file without an expected side."""
-INPUTS: Final = ("input", "question", "prompt", "query", "instruction", "task", "text", "messages")
+INPUTS: Final = ("input", "question", "query", "prompt", "instruction", "task", "text", "messages")
 _QUESTION: Final = (
     *INPUTS,
     *("inputs", "context", "category", "class", "difficulty", "domain", "intent", "language", "level", "source"),

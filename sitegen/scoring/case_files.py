@@ -27,6 +27,7 @@ from sitegen.importers.usual_names import (
     LEAST_VARIANTS,
     OUTPUT,
     PARTS,
+    names_prompts,
     nearest_cases,
     newest_run,
     run_column,
@@ -42,11 +43,11 @@ from sitegen.scoring.mapping import CaseKeys, read_mapping
 from sitegen.scoring.paths import PathError, follow, parse_path
 from sitegen.scoring.run_statements import recorded_in
 from sitegen.scoring.values import plain_number
+from sitegen.text.keys import plain_key
 from sitegen.text.values import id_text, text_of_value
 
 IDS: Final = (*PARTS["id"], "document", "file", "filename", "image")
-_VARIANTS: Final = ("variant", "prompt_id", "prompt_name", "prompt_version", "arm", "condition")
-_CATEGORIES: Final = ("category",)
+_VARIANTS: Final = ("variant", "prompt_id", "prompt_name", "prompt_version", "arm", "condition", "prompt")
 RESPONSES: Final = files_of("responses").outputs
 _MAX_NAME: Final = 80  # characters
 _EMPTY: Final = (b"", b"[]", b"{}", b"null")
@@ -94,8 +95,7 @@ class CaseFile(Frozen):
     @property
     def kind(self) -> ScoredKind:
         """The kind of an eval that states none: ``fields`` if any expected side is an object or a list, else texts."""
-        structured = any(isinstance(case.expected, dict | list) for case in self.cases)
-        return "fields" if structured else "responses"
+        return "fields" if any(isinstance(case.expected, dict | list) for case in self.cases) else "responses"
 
 
 @lru_cache(maxsize=64)
@@ -134,8 +134,7 @@ def _responses_state_results(path: str, content: bytes) -> bool:
         rows: Value = [row.value for _, row in each_line(content) if isinstance(row, Parsed)]
     else:
         rows, _ = read_json(content)
-    if isinstance(rows, dict):
-        rows = rows.get("responses")
+    rows = rows.get("responses") if isinstance(rows, dict) else rows
     if not rows:
         raise UnreadableError("it has no responses", "Run the cases again.")
     return isinstance(rows, list) and any(
@@ -181,8 +180,7 @@ def _digest_of_cases(keys: CaseKeys, rows: list[tuple[Any, ...]]) -> str:
 @lru_cache(maxsize=8)
 def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
     """Read both sides of all cases. Raises UnreadableError if there is no list of cases; other errors are findings."""
-    suffix = ending(path)
-    findings: list[Finding] = []
+    suffix, findings = ending(path), list[Finding]()
     beside = None
     members: list[tuple[Value, int | None]] = []
     if suffix in LINES:
@@ -234,10 +232,12 @@ def _cases(
     ``sides``: the keys of the expected side and of the output.
     """
     objects = [member for member, _ in members]
-    of_whom = usual_key(objects, _VARIANTS), usual_key(objects, PARTS["model"])
+    input_key, varied = keys.input or usual_key(objects, INPUTS), usual_key(objects, _VARIANTS)
+    is_input = plain_key(varied) == "prompt" and not names_prompts(objects, varied, input_key)
+    of_whom = "" if is_input else varied, usual_key(objects, PARTS["model"])
     who = [tuple(id_text(member.get(key)) for key in of_whom) for member in objects]
-    input_key, id_key = keys.input or usual_key(objects, INPUTS), keys.id or _id_key(objects, who)
-    category = keys.category or usual_key(objects, _CATEGORIES)
+    id_key = keys.id or _id_key(objects, who)
+    category = keys.category or usual_key(objects, ("category",))
     questions = [value_at_key(member, input_key) if input_key else None for member in objects]
     texts = list(map(text_of_value, questions))
     by_question = all(texts) and len(set(zip(texts, who, strict=True))) == len(texts)

@@ -149,6 +149,5 @@ def runs_in_file(kind: str, path: str, settings: str, content: bytes) -> dict[st
         is_table &= importer_of(path, content) is ANY_LINES or not is_judged
         key = run_column(rows)
         is_no_run = any(key in names for names in described.parts.values()) if described else not is_table
-        key = "" if is_no_run else key
-        names = [id_text(row.get(key)) for row in rows if key]
+        names = [] if is_no_run else [id_text(row.get(key)) for row in rows if key]
     return dict(sorted(dict(zip(names, ends, strict=False)).items(), key=itemgetter(1)))
