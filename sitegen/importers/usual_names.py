@@ -393,7 +393,7 @@ _COUNTS: Final = frozenset({"total", "failed", "fail", "count"})
 
 
 def run_column(lines: Sequence[Value]) -> str:
-    """Return the column that names the run of each line of cases; empty unless the lines are those of several runs.
+    """Return the column that names the run of each line of cases, all of which may be of one; empty if there is none.
 
     More than half of the cases of each run are in the largest. Other names in such a column are those of variants or
     of repeats.
@@ -403,7 +403,7 @@ def run_column(lines: Sequence[Value]) -> str:
     of_cases = [name for row in rows[:1] for name in row if plain_key(name) in (*PARTS["id"], *PARTS["input"])]
     for plain, looks_like_a_run in _RUN_COLUMNS.items():
         runs = [id_text(row.get(columns[plain])) for row in rows] if plain in columns else []
-        if 1 < len({*runs}) < len(runs) and all(map(looks_like_a_run.search, {*runs})):
+        if 0 < len({*runs}) < len(runs) and all(map(looks_like_a_run.search, {*runs})):
             for name in of_cases:
                 pairs = zip(runs, (str(row.get(name)) for row in rows), strict=True)
                 of_runs = [{*cases} for cases in grouped(pairs).values()]

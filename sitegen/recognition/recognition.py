@@ -200,8 +200,8 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
     graded = [*columns.get("scores", ()), *(columns[part] for part in ("score", "passed") if part in columns)]
     list_key = {"list": table.key} if table.key else {}
     by = ", ".join(dict.fromkeys(graded)) or f"comparing {columns['output']} with {columns['expected']}"
-    run = run_column(value if isinstance(value, list) else [])
-    of_runs = f"; {run} names runs, each an iteration" if run else ""
+    run = run_column(rows := value if isinstance(value, list) else [])
+    of_runs = f"; {run} names runs, each an iteration" if run and table.size < len(rows) else ""
     why = f"a table of {counted(table.size, 'row')}, graded by {by}{of_runs}"
     return {"kind": "judged", "settings": {**list_key, **settings}}, why
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
+from contextlib import suppress
 from typing import Final
 
 from msgspec.structs import replace
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 from sitegen.data_files.folders import documents_in
 from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, each_line, ending, parse_json
 from sitegen.data_files.yaml_reader import read_data
-from sitegen.importers.usual_names import OUTPUT, usual_key
+from sitegen.importers.usual_names import OUTPUT, newest_run, run_column, usual_key
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
 from sitegen.scoring.case_files import VALUE, read_case_file
@@ -53,15 +54,14 @@ class ReadOutput:
         self._mapping = mapping
         self._key = mapping.documents.key if mapping.documents else truth.key
         self._is_lone = len(truth.documents) == 1
-        self._is_by_file = bool(truth.files)
+        self._truth = truth
         self._may_be_list = not self._is_lone or self._key is not None
         if not files:
             self._refuse("", UnreadableError("the output is missing", "Make the output again."))
         names = {} if in_cases else documents_in([file.path for file in files], truth.files or truth.names)
         for file in files:
             stem = names.get(file.path, "")
-            if len(files) == 1 and stem not in truth.files:
-                stem = ""
+            stem = stem if len(files) > 1 or stem in truth.files else ""
             try:
                 content = content_of(file, "the output is missing", "Make the output again.")
                 if in_cases:
@@ -107,10 +107,8 @@ class ReadOutput:
             if not below:
                 break
             path, value = below.popleft()
-            is_record = (
-                len(names) == 1 and isinstance(value, dict) and 2 * len(fields & value.keys()) >= len(fields) > 0
-            )
-            if path and (is_record or names.keys() & filter(None, _by_name(value, truth.key))):
+            fits = isinstance(value, dict) and 2 * len(fields & value.keys()) >= len(fields) > 0
+            if path and ((fits and len(names) == 1) or names.keys() & filter(None, _by_name(value, truth.key))):
                 return path_text(path)
             if isinstance(value, dict) and len(path) < _DEEPEST:
                 below.extend(((*path, name), inner) for name, inner in value.items())
@@ -122,11 +120,10 @@ class ReadOutput:
         if suffix in ("csv", *LINES):
             rows = list(self._rows(suffix, content))
             ((row, _), *more) = rows or [(None, None)]
-            if stem and self._is_by_file and isinstance(row, dict) and not more:
+            if stem and self._truth.files and isinstance(row, dict) and not more:
                 self._add(stem, row)
                 return
-            for number, (row, line) in enumerate(rows, 1):
-                self._add_listed(row, number, line)
+            self._add_rows(rows)
             return
         value, findings = read_data(suffix, content)
         self.findings.extend(findings)
@@ -136,19 +133,14 @@ class ReadOutput:
                 below = follow(value, parse_path(list_path))
             except PathError as error:
                 raise UnreadableError(str(error), "Correct documents.path in the mapping.") from None
-            value = below if isinstance(below, list | dict) else None
-            if value is None:
+            if (value := below if isinstance(below, list | dict) else None) is None:
                 raise UnreadableError(f"there are no documents at {list_path!r}", "Write them there.")
         if isinstance(value, list) and len(value) == 1 and self._may_be_list:
             (only,) = value  # which may be an envelope around all documents
-            value = (
-                only
-                if isinstance(only, dict) and any(isinstance(inner, list) for inner in _within_envelopes(only))
-                else value
-            )
+            is_around = isinstance(only, dict) and any(isinstance(inner, list) for inner in _within_envelopes(only))
+            value = only if is_around else value
         if isinstance(value, list) and self._may_be_list and not stem:
-            for number, document in enumerate(value, 1):
-                self._add_listed(document, number)
+            self._add_rows([(document, None) for document in value])
         elif isinstance(value, dict):
             # A single document belongs to the single expected one, whatever its name.
             self._add(stem or ("" if self._is_lone else _named(value, 1, self._key)[0]), value)
@@ -188,7 +180,19 @@ class ReadOutput:
             else:
                 self._add(case.id, value if isinstance(value, dict) else {VALUE: value})
 
-    def _add_listed(self, value: Value, number: int, line: int | None = None) -> None:
+    def _add_rows(self, rows: Sequence[tuple[Value, int | None]]) -> None:
+        """Add the documents of the newest run in a list of them with their lines, without the name of the run."""
+        run = run_column(values := [value for value, _ in rows])
+        run = "" if run and run in (self._key, *self._truth.fields) else run
+        newest, remarks = newest_run(values, run)
+        self.findings += remarks
+        for index in newest:
+            value, line = rows[index]
+            if run and isinstance(value, dict):
+                value = {name: cell for name, cell in value.items() if name != run}
+            self._add_listed(value, index + 1, line)
+
+    def _add_listed(self, value: Value, number: int, line: int | None) -> None:
         if not isinstance(value, dict):
             self._report(f"Document {number} is not an object", line)
             return
@@ -208,8 +212,7 @@ class ReadOutput:
     def _refuse(self, name: str, error: UnreadableError, file: str = "") -> None:
         """Record that a document, or with an empty name the whole output, cannot be read."""
         self.unreadable[name] = error.message
-        finding = error.finding(f"The output {name[:80]!r}" if name else "The output")
-        self.findings.append(replace(finding, file=file))
+        self.findings.append(replace(error.finding(f"The output {name[:80]!r}" if name else "The output"), file=file))
 
     def _report(self, message: str, line: int | None, fix: str = "Correct the output.") -> None:
         self.findings.append(Finding(severity="error", message=message, fix=fix, line=line))
@@ -219,9 +222,8 @@ def _by_name(holder: Value, key: str | None) -> dict[str, dict[str, Value]]:
     """Return the objects of a list or an object by their names."""
     if isinstance(holder, list):
         return dict(_named(value, number, key) for number, value in enumerate(holder, 1) if isinstance(value, dict))
-    return (
-        {name: value for name, value in holder.items() if isinstance(value, dict)} if isinstance(holder, dict) else {}
-    )
+    held = holder.items() if isinstance(holder, dict) else ()
+    return {name: value for name, value in held if isinstance(value, dict)}
 
 
 def _named(value: dict[str, Value], number: int, key: str | None) -> tuple[str, dict[str, Value]]:
@@ -275,9 +277,6 @@ def _plain_text(files: tuple[File, ...]) -> str:
 
 def _json_in_text(value: Value) -> Value:
     """Parse a text that holds JSON, as models write it; return any other value unchanged."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return parse_json(value).value
-    except UnreadableError:
-        return value
+    with suppress(UnreadableError):
+        return parse_json(value).value if isinstance(value, str) else value
+    return value
