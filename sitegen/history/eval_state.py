@@ -263,11 +263,12 @@ class EvalState(Struct):
         return self.files.outputs_in(folder, files.overwritten, files.variants, elsewhere=(results,))
 
     def is_no_record(self, file: Blob) -> bool:
-        """Whether a file of an output is a document: its name is that of no record, or the ground truth has it too."""
+        """Whether a file of an output is a document: its name is that of no record, or the truth has its path."""
         name, truth = basename(file.path), self.inputs.ground_truth
         if name not in records_of(self.kind) or name == basename(self.entry.outputs):
             return True
-        return truth is not None and name in self.files.folder(truth.path.rstrip("/")).files
+        parts, top = file.path.split("/"), truth.path.rstrip("/") if truth else ""
+        return any(self.files.get("/".join([top, *parts[depth:]])) for depth in range(len(parts)))
 
     def committed_files(self, name: str) -> Snapshot:
         """Return the files of an iteration in a folder, or of a run that a glob matches."""
