@@ -106,9 +106,8 @@ def is_of_a_judge(content: bytes) -> bool:
     case = members(line.value)
     own, names = _OWN_KEYS & case.keys(), {*map(plain_key, case)}
     # In a table, points of a maximum are read as shares of it, and prompts beside an input and runs are told apart.
-    in_table = "prompt" in names and not names.isdisjoint(PARTS["input"][:4])
-    in_table = (own == {"score"} and (in_table or not names.isdisjoint(_OF_RUNS))) or not names.isdisjoint(MAXIMA)
-    return bool(own and not in_table) or isinstance(case.get("scores"), list)
+    told = names & ({*_OF_RUNS} if names.isdisjoint(PARTS["input"][:4]) else {"prompt", *_OF_RUNS})
+    return bool(own and not (names & {*MAXIMA} or (own == {"score"} and told))) or isinstance(case.get("scores"), list)
 
 
 class _Stated(ToolObject):

@@ -310,8 +310,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     parts |= {"passed": verdict} if verdict else {}
     parts |= _parts_of_scores(scores, verdict, columns)
     settings: dict[str, Any] = {"columns": parts}
-    scale = _scale(highest)
-    if scale == 1 or not scores:
+    if not scores or (scale := _scale(highest)) == 1:
         return settings
     grades = [round(grade, 6) for name in scores for grade in _numbers_of_column(columns[name])]
     low = int(sorted(grades)[:3] == [1, 1, 1] and all(map(float.is_integer, grades)))  # where no grade is 0

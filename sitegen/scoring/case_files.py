@@ -248,14 +248,13 @@ def _cases(
             name = " ".join(texts[number - 1].split())
             if len(name) > _MAX_NAME:
                 name = f"{name[:60]} … {hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
-        error = member.get("error")
         yield TwoSidedCase(
             id=name or str(number),
             question=question,
             category=id_text(value_at_key(member, category)) if category else "",
             expected=value_at_key(member, sides[0]),
             output=value_at_key(member, sides[1]),
-            error=text_of_value(error) if error else "",
+            error=text_of_value(error) if (error := member.get("error")) else "",
             member=member,
             line=line,
             variant="" if isinstance(member.get(sides[1]), dict | list) else variant,

@@ -171,8 +171,7 @@ class ReadOutput:
         self.findings.extend(finding for finding in file.findings if finding.severity == "error")
         for case in file.cases:
             if case.output is None:
-                because = f": {case.error[:200]}" if case.error else ""
-                self.unreadable[case.id] = f"there is no output{because}"
+                self.unreadable[case.id] = f"there is no output{': ' * bool(case.error)}{case.error[:200]}"
                 continue
             value = _json_in_text(case.output) if isinstance(case.expected, dict | list) else case.output
             if isinstance(case.expected, dict) and not isinstance(value, dict):

@@ -145,9 +145,8 @@ def runs_in_file(kind: str, path: str, settings: str, content: bytes) -> dict[st
         names = [*map(str, named)] if all(named) and not any(map(_STEPS.intersection, rows)) else []
     else:
         described = read_settings(settings).value if is_judged else None
-        is_table = ending(path) == "csv" or not (is_judged and is_of_a_judge(content))
-        is_table &= importer_of(path, content) is ANY_LINES or not is_judged
+        is_table = importer_of(path, content) is ANY_LINES and (ending(path) == "csv" or not is_of_a_judge(content))
         key = run_column(rows)
-        is_no_run = any(key in names for names in described.parts.values()) if described else not is_table
+        is_no_run = any(key in names for names in described.parts.values()) if described else is_judged and not is_table
         names = [] if is_no_run else [id_text(row.get(key)) for row in rows if key]
     return dict(sorted(dict(zip(names, ends, strict=False)).items(), key=itemgetter(1)))
