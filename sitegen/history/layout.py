@@ -250,7 +250,7 @@ class Layout:
             return (PathRole(eval_id=LONE, folder=self._evals_dir, role="overwritten"),)
         if entry := self._earlier.get(path):
             return (PathRole(eval_id=entry.id, folder=home_of(entry, self._evals_dir), role="overwritten"),)
-        for eval_ids, folder in self._owners_of(path):
+        for eval_ids, folder in () if path == self.manifest_path else self._owners_of(path):  # which is no output
             inside = path[len(folder) + 1 :] if folder else path
             found = ((eval_id, *self._role(eval_id, inside)) for eval_id in eval_ids)
             roles = [PathRole(eval_id=name, folder=folder, role=role, iteration=at) for name, role, at in found if role]

@@ -406,8 +406,7 @@ def run_column(lines: Sequence[Value]) -> str:
         if 0 < len({*runs}) < len(runs) and all(map(looks_like_a_run.search, {*runs})):
             for name in of_cases:
                 pairs = zip(runs, (str(row.get(name)) for row in rows), strict=True)
-                of_runs = [{*cases} for cases in grouped(pairs).values()]
-                largest = max(of_runs, key=len)
+                largest = max(of_runs := [{*cases} for cases in grouped(pairs).values()], key=len)
                 if len(largest) > 1 and all(2 * len(cases & largest) > len(cases) for cases in of_runs):
                     return columns[plain]
     return ""
@@ -481,8 +480,7 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     parts |= {"variant": variant} if repeat and variant not in parts.values() else {}
 
     overall = [by_name[name] for name in SCORES if name in by_name]
-    numeric = [name for name in overall if any(_is_number(row.get(name)) for row in rows)]
-    score = next(iter(numeric), "")
+    score = next(iter(numeric := [name for name in overall if any(_is_number(row.get(name)) for row in rows)]), "")
     usual = [by_name[name] for name in (*VERDICTS, *WEAK_VERDICTS) if name in by_name]
     usual += [name for name in overall if name not in numeric]  # a grade may be a word as well
     verdict = next((name for name in usual if _states_verdicts(name, rows)), "")

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from sitegen.data_files.folders import documents_in
 from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, each_line, ending, parse_json
 from sitegen.data_files.yaml_reader import read_data
+from sitegen.importers.tool_values import members
 from sitegen.importers.usual_names import OUTPUT, newest_run, run_column, usual_key
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
@@ -119,8 +120,7 @@ class ReadOutput:
         suffix = ending(path)
         if suffix in ("csv", *LINES):
             rows = list(self._rows(suffix, content))
-            ((row, _), *more) = rows or [(None, None)]
-            if stem and self._truth.files and isinstance(row, dict) and not more:
+            if stem and self._truth.files and len(rows) == 1 and isinstance(row := rows[0][0], dict):
                 self._add(stem, row)
                 return
             self._add_rows(rows)
@@ -221,8 +221,7 @@ def _by_name(holder: Value, key: str | None) -> dict[str, dict[str, Value]]:
     """Return the objects of a list or an object by their names."""
     if isinstance(holder, list):
         return dict(_named(value, number, key) for number, value in enumerate(holder, 1) if isinstance(value, dict))
-    held = holder.items() if isinstance(holder, dict) else ()
-    return {name: value for name, value in held if isinstance(value, dict)}
+    return {name: value for name, value in members(holder).items() if isinstance(value, dict)}
 
 
 def _named(value: dict[str, Value], number: int, key: str | None) -> tuple[str, dict[str, Value]]:
