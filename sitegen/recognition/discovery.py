@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from sitegen import __version__
 from sitegen.config.findings import home_of
 from sitegen.config.manifest import manifest_in_force
-from sitegen.config.models import GROUND_TRUTHS, INSTRUCTIONS
+from sitegen.config.models import GROUND_TRUTHS
 from sitegen.config.notes import NOTES_FILE
 from sitegen.config.searched_files import Search
 from sitegen.data_files.project_files import fetch_command
@@ -409,10 +409,9 @@ def _newest_score(repository: Repository, tried: EvalHistory) -> str:
 
 
 def _of_its_package(folder: str, globs: Sequence[str], tracked: Iterable[TrackedFile]) -> list[str]:
-    """Return globs of the instructions at the root and in the nearest folder that has any and a folder; else all."""
+    """Return globs of the instructions in the nearest folder around a folder that has any; all globs if none has."""
     present = [file for file in tracked if not file.deleted]
     packages = {at.folder for at in present if re.match(r"(package|composer)\.json$|(pyproject|Cargo)\.toml$", at.name)}
-    at_root = [glob.removeprefix("**/") for glob in globs if glob.startswith(("**/", ".")) or "/" not in glob]
     while folder:
         is_part = folder in packages or informative_part(basename(folder))
         inside = [f"{folder}/{glob}" if glob.startswith("**/") else glob for glob in globs if is_part]
@@ -420,8 +419,7 @@ def _of_its_package(folder: str, globs: Sequence[str], tracked: Iterable[Tracked
         files = [file for file in present if matches(file.path, own)]
         if not all(is_result_by_name(file.folder) for file in files):  # those are copies, and instructions of judges
             before = [escaped(path) for file in files for path in file.earlier if not matches(path, own)]
-            shared = dict.fromkeys((*filter(INSTRUCTIONS.__contains__, globs), *at_root, *own))
-            return [*(glob for glob in shared if any(matches(file.path, [glob]) for file in present)), *before]
+            return [*(glob for glob in own if any(matches(file.path, [glob]) for file in files)), *before]
         folder = dirname(folder)
     return [*globs]
 

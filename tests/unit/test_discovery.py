@@ -399,7 +399,7 @@ def test_prompts_are_followed_wherever_they_are_beside_evals_of_any_kind_and_wit
     assert all(path.rpartition("/")[2] in listed for path in prompts)
 
 
-def test_an_eval_of_a_package_has_the_instructions_of_the_package_and_of_the_root(repo):
+def test_an_eval_of_a_package_has_the_instructions_of_the_package(repo):
     packages = {f"packages/{name}/package.json": "{}" for name in ("billing", "search", "bare")}
     prompts = {f"packages/{name}/prompts/ask.md": "Ask." for name in ("billing", "search")}
     repo.commit({**packages, **prompts, "CLAUDE.md": "Be brief."})
@@ -408,8 +408,8 @@ def test_an_eval_of_a_package_has_the_instructions_of_the_package_and_of_the_roo
         repo.commit({f"packages/{name}/evals/latest.json": numbers for name in ("billing", "search", "bare")})
     evals = yaml.safe_load(_look(repo).manifest or "")["evals"]
     assert {name: entry["instructions"] for name, entry in evals.items()} == {
-        "billing": ["CLAUDE.md", "packages/billing/**/prompts/**/*.md"],
-        "search": ["CLAUDE.md", "packages/search/**/prompts/**/*.md"],
+        "billing": ["packages/billing/**/prompts/**/*.md"],
+        "search": ["packages/search/**/prompts/**/*.md"],
         "bare": ["CLAUDE.md", "**/prompts/**/*.md"],
     }
 
