@@ -18,6 +18,7 @@ from sitegen.errors import ConfigurationError, NothingToReportError
 from sitegen.history.eval_state import with_common_grades
 from sitegen.model.changes import ChangeVerdict
 from sitegen.model.commits import WORKTREE, Commit
+from sitegen.model.frozen import replace
 from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
@@ -151,7 +152,11 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
                 raise ConfigurationError(f"No answer has {only}.", where=where, fix=fix)
             info = EvalInfo(id=eval_id, name=eval_id, kind=history.kind)
             named = [f"{label}, {only}" for label in labels]
-            return ComparisonDocument(changes=compare_results(info, parts, named)), _thresholds_of(study)
+            said = "The ground truth changed in between; what follows from that is not told apart."
+            told = [(said,) * (last.ground_truth != snapshots[0].ground_truth) for last in snapshots[1:]]
+            found = zip(compare_results(info, parts, named), told, strict=True)
+            changes = tuple(replace(one, warnings=one.warnings + more) for one, more in found)
+            return ComparisonDocument(changes=changes), _thresholds_of(study)
         series = study.series(history)
         places = [history.snapshots.index(snapshot) for snapshot in snapshots]
         results = study.results(history, snapshots) if traits_of(history.kind).answers_cases else ()

@@ -136,6 +136,22 @@ def test_a_case_with_several_answers_is_said_to_be_one_that_fails_with_any(repo)
     assert f"{heading}\n\n0 fixed, 1 broken, 0 still wrong." in done.stdout, done.stderr
 
 
+def test_answers_of_one_model_are_compared_without_a_claim_of_edits_and_with_a_word_on_a_changed_label(repo):
+    def answers(label: str, **output: str) -> dict[str, str]:
+        rows = [{"case_id": "c", "model": model, "output": output.get(model, "yes")} for model in ("large", "mini")]
+        truth = json.dumps([{"id": "c", "input": "?", "expected": label}])
+        return {"evals/qa/test_cases.json": truth, "evals/qa/responses.json": json.dumps(rows)}
+
+    for files in (answers("yes"), answers("yes", mini="no"), answers("no", mini="nothing")):
+        repo.commit(files)
+    repo.checkout()
+    (change,) = compared(repo.path, "qa@1", "qa@2", "model=mini")["changes"]
+    assert ([flip["since"] for flip in change["flips"]], change["warnings"]) == (["iteration-002, model=mini"], [])
+    (change,) = compared(repo.path, "qa@2", "qa@3", "model=large")["changes"]
+    said = "The ground truth changed in between; what follows from that is not told apart."
+    assert (change["broken"], said in change["warnings"]) == (1, True)
+
+
 def test_tags_without_a_common_case_differ_as_samples(repo):
     """The values are 7 of 8 and 2 of 8; the squares of the distances to the ends of their intervals are added."""
     rows = [{"id": n, "lang": "de" if n < 8 else "fr", "output": "y", "passed": n < 7 or n > 13} for n in range(16)]
