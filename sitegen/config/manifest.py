@@ -36,8 +36,7 @@ from sitegen.text.keys import key_path, keys_at, misspelt, names_of, nearest
 
 _ENTRY_KEYS: Final = tuple(key for key in names_of(EvalConfig) if key not in ("id", "metadata"))
 
-_SHOWN_ALONE: Final = ("name", "description")
-"""Keys of an entry that are only shown, so that nothing else depends on a wrong value."""
+_SHOWN_ALONE: Final = ("name", "description")  # keys that are only shown: nothing else depends on a wrong value
 ANY_FIELD: Final = "*"
 """The glob of ``redact`` that hides every value."""
 

@@ -30,8 +30,7 @@ _STATE: Final = (
 """The text that ``ls-files --debug`` prints after each path. Its format is not guaranteed: if a line does not match, no
 recorded state is used, and the contents of all files are compared."""
 
-_ASSUMED: Final = 0x8000 | 0x4000_0000
-"""Flags: the user declared that the file is unchanged, or not on disk (a sparse checkout)."""
+_ASSUMED: Final = 0x8000 | 0x4000_0000  # the user declared the file unchanged, or not on disk (a sparse checkout)
 _ONLY_INTENDED: Final = 0x2000_0000  # Flag: ``git add --intent-to-add``. The entry has no content yet.
 _SUBMODULE: Final = "160000"
 _32_BITS: Final = 0xFFFF_FFFF  # the index has that much of a number

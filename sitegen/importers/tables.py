@@ -71,8 +71,7 @@ from sitegen.text.plain import cut
 
 _JUDGE: Final = "judge_model"  # the column of the model that graded all rows, which the file names beside them
 _MOST_COLUMNS: Final = 1_000  # of a table that is read
-_MOST_CELLS: Final = 4_000_000
-"""The most cells of a CSV file of results: few of them are values that are compared one by one."""
+_MOST_CELLS: Final = 4_000_000  # the most of a CSV file of results: few of them are compared one by one
 _FIX: Final = "Write the table again."
 _READ: Final[dict[str, Parsed[list[dict[str, Value]]]]] = {}
 """The rows of the table whose grades alone were asked for last, by their source: as a rule, it is scored next."""

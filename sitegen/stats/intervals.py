@@ -17,8 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 from sitegen.model.changes import Ends, Spread
 from sitegen.stats.counts import Share
 
-_SERIES: Final = 30
-"""Degrees of freedom up to which the finite series is summed; the error of the expansion is less than 1e-7 above."""
+_SERIES: Final = 30  # degrees of freedom up to which a finite series is summed; above, the error is less than 1e-7
 
 
 @cache
