@@ -341,9 +341,11 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
         raise NothingToReportError("There is no eval.", where=str(project.root), fix="To look for some: sitegen init")
     if not verified and missing:
         raise missing[0]
-    # Averages include only evals whose headline is an F1, because other metrics have no common meaning.
-    first = ((card := output.result.scorecard, specs_of(card.kind, (card,))[0]) for output in verified)
-    with_f1 = [card for card, spec in first if spec.name == "f1" and not spec.recorded]
+    # Averages include only evals that list an F1, because other metrics have no common meaning.
+    cards = (output.result.scorecard for output in verified)
+    with_f1 = [
+        card for card in cards if any(it.name == "f1" and not it.recorded for it in specs_of(card.kind, (card,)))
+    ]
     if as_json:
         means = averages([card.counts for card in with_f1])
         print_document(to_json_bytes({"evals": [output.document() for output in verified], **means}))

@@ -403,7 +403,8 @@ def run_column(lines: Sequence[Value]) -> str:
     of_cases = [name for row in rows[:1] for name in row if plain_key(name) in (*PARTS["id"], *PARTS["input"])]
     for plain, looks_like_a_run in _RUN_COLUMNS.items():
         runs = [id_text(row.get(columns[plain])) for row in rows] if plain in columns else []
-        if 0 < len({*runs}) < len(runs) and all(map(looks_like_a_run.search, {*runs})):
+        # A time that all rows share may be one of their values.
+        if (plain in _TIMES) < len({*runs}) < len(runs) and all(map(looks_like_a_run.search, {*runs})):
             for name in of_cases:
                 pairs = zip(runs, (str(row.get(name)) for row in rows), strict=True)
                 largest = max(of_runs := [{*cases} for cases in grouped(pairs).values()], key=len)
