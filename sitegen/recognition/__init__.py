@@ -77,7 +77,9 @@ def search_history(
     has_evals = bool(search.stated or search.holds_evals_by_convention)
     usual = (split(glob.partition("*")[0].rstrip("/")) for glob in config.instructions)
     names_some = config.instructions != SiteConfig().instructions or any(name in search.names(at) for at, name in usual)
-    evals = (join(above, "evals") for above in search.folders if has_evals and search.names(above).get("evals"))
+    # If somebody says where the evals are, no others are looked for.
+    looked_at = search.folders if has_evals and config.evals_dir == SiteConfig().evals_dir else ()
+    evals = (join(above, "evals") for above in looked_at if search.names(above).get("evals"))
     is_whole = has_evals and (bool(search.stated) or not any(folder != search.evals_dir for folder in evals))
     if head is None or (is_whole and names_some):
         return None

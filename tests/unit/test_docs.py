@@ -54,12 +54,11 @@ def test_every_command_of_the_readme_is_run_by_a_test():
 
 
 def test_the_commands_of_the_readme_run_one_after_the_other(tmp_path: Path):
-    line = re.search(r"`(sitegen demo \S+ && sitegen build \S+)`", README)
-    assert line is not None
+    assert "`sitegen demo /tmp/demo`" in README
     folder = tmp_path / "demo"
-    for command in line[1].split(" && "):
-        done = run(*[str(folder) if word == "/tmp/demo" else word for word in shlex.split(command)[1:]])
-        assert (done.returncode, bool(done.stdout)) == (0, True)
+    done = run("demo", folder)
+    assert (done.returncode, bool(done.stdout)) == (0, True)
+    assert "sitegen build" in map(" ".join, commands())
     for command in commands():
         if command[0] == "sitegen":
             done = run(*command[1:], cwd=folder)

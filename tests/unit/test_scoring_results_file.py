@@ -85,7 +85,10 @@ def test_the_document_has_every_number_and_keeps_the_spelling_of_values() -> Non
         "alignment": {"walls": [[1, 0, 1.0, "key"], [0, None, None, None], [None, 1, None, None]]},
         "usage": None,
         "slices": [],
-        "problems": [],
+        "problems": [
+            {"severity": "warning", "what": "A value is not a number, which nothing can be compared with: NaN"}
+            | {"fix": "Write a finite number, or null.", "line": 1, "about": "output"}
+        ],
         "metadata": {
             "iteration": 3,
             "timestamp": "2026-02-05T23:59:08-08:00",
