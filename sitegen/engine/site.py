@@ -59,7 +59,6 @@ from sitegen.text.values import metric_text
 
 _NOTES: Final = 5  # the most lines of the terminal that say what may be an eval and was not taken for one
 _LATEST_EDITS: Final = 6  # number of commits with edits of instructions that the overview lists
-
 OWNER: Final = "site"
 SHORT_REPORT: Final = 3_000
 """Bytes that a short report takes at most, unless its commit or its eval has an extraordinary name."""

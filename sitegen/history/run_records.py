@@ -49,7 +49,8 @@ def earlier_runs(state: EvalState, outputs: tuple[Blob, ...]) -> list[Blob]:
     before = then[0] if then else {}
     if then and now and not before:  # the run of a file with one has no column that tells it from others
         text = repository.read_blob(state.output[0].oid).content or b""
-        before = {name: 0 for name in now if re.search(rb"(?<![\w-])%s(?![\w-])" % re.escape(name.encode()), text)}
+        first = islice(now, _MOST_RUNS)
+        before = {name: 0 for name in first if re.search(rb"(?<![\w-])%s(?![\w-])" % re.escape(name.encode()), text)}
     new = [length for name, length in [*now.items()][:-1] if name not in before][::-1]
     sums = zip(new, accumulate(new), strict=True)
     fitting = [length for length, total in sums if length and total <= _MOST_BYTES][: _MOST_RUNS - 1]

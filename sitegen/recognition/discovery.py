@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from posixpath import basename, dirname, normpath, relpath, splitext
@@ -408,10 +408,10 @@ def _newest_score(repository: Repository, tried: EvalHistory) -> str:
     return f"{spec.label} {metric_text(value, spec.unit)} over {sample}{since}"
 
 
-def _of_its_package(folder: str, globs: Sequence[str], tracked: Iterable[TrackedFile]) -> list[str]:
+def _of_its_package(folder: str, globs: Sequence[str], tracked: Sequence[TrackedFile]) -> list[str]:
     """Return globs of the instructions in the nearest folder around a folder that has any; all globs if none has."""
-    present = [file for file in tracked if not file.deleted]
-    packages = {at.folder for at in present if re.match(r"(package|composer)\.json$|(pyproject|Cargo)\.toml$", at.name)}
+    present = [file for file in tracked if not file.deleted and matches(file.path, globs)]
+    packages = {at.folder for at in tracked if re.match(r"(package|composer)\.json$|(pyproject|Cargo)\.toml$", at.name)}
     while folder:
         is_part = folder in packages or informative_part(basename(folder))
         inside = [f"{folder}/{glob}" if glob.startswith("**/") else glob for glob in globs if is_part]
