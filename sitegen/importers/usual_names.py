@@ -423,7 +423,7 @@ def newest_run(lines: Sequence[Value], key: str) -> Parsed[tuple[int, ...]]:
     of_newest = tuple(index for index in range(len(lines)) if runs.get(index, newest) == newest)
     left_out = len(lines) - len(of_newest)
     message = f"{left_out} lines are of earlier runs and do not count; the newest run is {newest[:80]!r}"
-    fix = "Nothing has to be done: each commit of the file is an iteration, and so is each run of JSON Lines and CSV."
+    fix = "Nothing need be done: each commit of the file is an iteration; so is each run of cases in CSV or JSON Lines."
     return Parsed(of_newest, (Finding("note", message, fix),) if left_out else ())
 
 
