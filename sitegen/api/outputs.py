@@ -23,9 +23,8 @@ from sitegen.questions.comparison import compare_results
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeProject
-from sitegen.scoring.kinds import scorer, specs_of_results
+from sitegen.scoring.kinds import File, ScoringInputs, scorer, specs_of_results, verdict
 from sitegen.scoring.results_file import ResultsDocument
-from sitegen.scoring.scorer import File, ScoringInputs, verdict
 from sitegen.scoring.usage import all_specs
 from sitegen.text.embedding import embedder
 

@@ -28,10 +28,9 @@ from sitegen.pages.labels import STATUSES, interval_basis
 from sitegen.questions import saving
 from sitegen.questions.verify import Verified, verify
 from sitegen.questions.work_tree import WorktreeProject
-from sitegen.scoring.kinds import nouns_of, scorer, specs_of
+from sitegen.scoring.kinds import nouns_of, scorer, specs_of, verdict
 from sitegen.scoring.responses.document import metrics_of
 from sitegen.scoring.results_file import ResultsDocument
-from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
 from sitegen.stats.counts import ACCURACY, RATIOS, averages, error_numbers, errors, mean
 from sitegen.text.plain import counted, line

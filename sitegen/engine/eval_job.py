@@ -57,9 +57,8 @@ from sitegen.pages.field import CASES
 from sitegen.pages.overview.focus import longest_streaks, newly_wrong, weak_sections
 from sitegen.pages.report.page import ReportView
 from sitegen.pages.report.patterns import pattern_summaries
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import scorer, verdict
 from sitegen.scoring.mapping_use import mapping_use
-from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import all_specs
 from sitegen.text.plain import line
 

@@ -44,6 +44,9 @@ from sitegen.model.scorecards import DocumentScore, Result, Scorecard
 from sitegen.model.series import Derived, EvalInfo, Series
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from sitegen.scoring.kinds import (
+    Embedder,
+    File,
+    ScoringInputs,
     in_order_of,
     installed_versions,
     nouns_of,
@@ -54,7 +57,6 @@ from sitegen.scoring.kinds import (
 from sitegen.scoring.mapping import read_mapping
 from sitegen.scoring.mapping_use import mapped_columns
 from sitegen.scoring.redaction import redaction
-from sitegen.scoring.scorer import Embedder, File, ScoringInputs
 from sitegen.scoring.usage import specs_with_usage, with_stated
 from sitegen.text.embedding import embed, installed
 

@@ -51,8 +51,7 @@ from sitegen.pages.overview.page import OverviewView, SiteCounts
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.suspect_truth import suspect_labels_page
 from sitegen.recognition import IF_IT_IS
-from sitegen.scoring.kinds import BUILTIN_KINDS, installed_versions, own_specs, scorer
-from sitegen.scoring.scorer import SMALLER_FILE
+from sitegen.scoring.kinds import BUILTIN_KINDS, SMALLER_FILE, installed_versions, own_specs, scorer
 from sitegen.text.keys import key_path
 from sitegen.text.plain import counted, line
 from sitegen.text.values import metric_text

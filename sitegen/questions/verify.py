@@ -27,9 +27,8 @@ from sitegen.questions.work_tree import WorktreeEval, WorktreeProject, first_fil
 from sitegen.scoring.case_files import sides_of
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.highlights_files import read_settings
-from sitegen.scoring.kinds import in_order_of, scored_with_own_metrics, scorer, specs_of
+from sitegen.scoring.kinds import File, ScoringInputs, in_order_of, scored_with_own_metrics, scorer, specs_of
 from sitegen.scoring.results_file import Metadata, ResultsDocument
-from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.usage import with_stated
 from sitegen.text.embedding import embedder
 from sitegen.text.plain import encodable

@@ -58,7 +58,7 @@ from sitegen.recognition import search_history
 from sitegen.recognition.found_cases import case_file_entry
 from sitegen.recognition.places import with_found_evals
 from sitegen.scoring.case_files import kind_of_case_file
-from sitegen.scoring.scorer import File
+from sitegen.scoring.kinds import File
 from sitegen.text.plain import encodable
 
 

@@ -65,8 +65,7 @@ from sitegen.recognition.output_series import (
 from sitegen.recognition.places import with_found_evals
 from sitegen.recognition.recognition import OFTEN, Recognition, doubt_about, recognise, states_results
 from sitegen.scoring.case_files import kind_of_case_file
-from sitegen.scoring.kinds import scored_with_own_metrics, scorer, specs_of
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scored_with_own_metrics, scorer, specs_of
 from sitegen.text.globs import escaped, matches, without_answerers
 from sitegen.text.plain import counted
 from sitegen.text.values import metric_text

@@ -11,7 +11,7 @@ from sitegen.config.findings import ANSWERED_IN
 from sitegen.model.frozen import grouped
 from sitegen.model.scorecards import ANSWERERS
 from sitegen.model.timeline import Blob
-from sitegen.scoring.scorer import File
+from sitegen.scoring.kinds import File
 from sitegen.text.globs import answerers_in, compiled
 
 

@@ -14,9 +14,9 @@ from sitegen.model.frozen import FrozenObject
 from sitegen.model.outcomes import ERROR_TYPES, Value
 from sitegen.model.scorecards import Result
 from sitegen.scoring.fields import SCORER
+from sitegen.scoring.kinds import File, ScoringInputs
 from sitegen.scoring.paths import PathError, Pattern, follow, parse_path, pattern
 from sitegen.scoring.results_file import alignments, field_row
-from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 from sitegen.text.plain import counted
 from sitegen.text.values import json_value, metric_text, to_json_bytes

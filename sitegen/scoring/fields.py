@@ -19,11 +19,11 @@ from sitegen.scoring.evidence import with_evidence, without_evidence
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument, located
 from sitegen.scoring.judge import Judge, elsewhere, with_places
+from sitegen.scoring.kinds import File, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.results_file import METRICS
 from sitegen.scoring.rules import FieldRules, rules_of
-from sitegen.scoring.scorer import File, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.stats import counts as stats
 from sitegen.stats.confidence import auroc_metric
 from sitegen.text.values import first_names

@@ -31,7 +31,7 @@ from sitegen.model.scorecards import (
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.highlights_chunks import Chunk, Paragraph
 from sitegen.scoring.highlights_files import existing_runs, read_chunks, read_gold, read_settings, united_paragraphs
-from sitegen.scoring.scorer import File, Scorer, ScoringInputs, bounded_findings, content_of
+from sitegen.scoring.kinds import File, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import missing_usage, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.text.values import bounded_json, first_names

@@ -20,7 +20,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.highlights_chunks import Chunk, ChunkReader, Paragraph, Paragraphs, ReadSide, normalised_id
-from sitegen.scoring.scorer import File, content_of
+from sitegen.scoring.kinds import File, content_of
 from sitegen.text.plain import counted, normal_form
 
 

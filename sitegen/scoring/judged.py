@@ -28,8 +28,8 @@ from sitegen.model.usage import Call, RunUsage
 from sitegen.scoring.answerers import answer_in, glob_of_answers
 from sitegen.scoring.answers import LONGEST_TEXT, answered_cases
 from sitegen.scoring.judged_panels import agreement_note, lift_note, panels, preference_notes
+from sitegen.scoring.kinds import File, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.responses.files import read_cases
-from sitegen.scoring.scorer import File, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import VERDICTS, missing_usage, run_usage, with_usage
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import cohens_kappa

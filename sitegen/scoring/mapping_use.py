@@ -10,10 +10,10 @@ from sitegen.data_files.reading import UnreadableError
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.scoring.ground_truth import read_ground_truth
+from sitegen.scoring.kinds import ScoringInputs
 from sitegen.scoring.mapping import Mapping, read_mapping
 from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.paths import ANY, PathError, PathStep, Pattern, parse_path, path_text, pattern
-from sitegen.scoring.scorer import ScoringInputs
 from sitegen.text.keys import nearest
 
 _Fields: TypeAlias = dict[tuple[PathStep, ...], bool]

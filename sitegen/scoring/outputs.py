@@ -19,9 +19,9 @@ from sitegen.model.problems import Finding
 from sitegen.scoring.case_files import VALUE, read_case_file
 from sitegen.scoring.evidence import TRACES
 from sitegen.scoring.ground_truth.truth import ENVELOPES, GroundTruth
+from sitegen.scoring.kinds import File, content_of
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.paths import PathError, follow, parse_path, path_text
-from sitegen.scoring.scorer import File, content_of
 from sitegen.scoring.values import plain_number
 
 _MOST_ENVELOPES: Final = 2  # the most envelopes around a document or a list of them

@@ -33,7 +33,7 @@ from sitegen.model.recorded import WHERE
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, Status
 from sitegen.model.usage import BESIDE, RunUsage, stated_judge
 from sitegen.scoring.answerers import Answerer, files_of_each
-from sitegen.scoring.scorer import NO_METRIC, Scorer, ScoringInputs, bounded_findings, content_of
+from sitegen.scoring.kinds import NO_METRIC, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import with_stated
 from sitegen.stats.counts import mean
 from sitegen.text.plain import line

@@ -13,10 +13,10 @@ from sitegen.config.findings import settings_finding
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import Judgement
 from sitegen.model.problems import Finding, Parsed
+from sitegen.scoring.kinds import ScoringInputs
 from sitegen.scoring.mapping import Algorithm, FieldSettings, FieldType, ListSettings, Mapping, lines_of, read_mapping
 from sitegen.scoring.paths import ANY, KEYS, PathError, PathStep, Pattern, ValuePlace, parse_path, path_text, pattern
 from sitegen.scoring.schema_types import SchemaRules, read_schema
-from sitegen.scoring.scorer import ScoringInputs
 from sitegen.scoring.values import ValueWords
 from sitegen.text.similarity import normalise
 

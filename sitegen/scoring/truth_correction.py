@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from sitegen.data_files.folders import names_of_documents, packed, unpacked
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Correction, SuspectTruth
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs
 
 _TRIED: Final = 20  # the greatest number of candidates that are tried for a label
 _LONGEST_LINE: Final = 2_000  # characters of the longest line that pages suggest

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sitegen.scoring.kinds import scored_with_own_metrics, scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scored_with_own_metrics, scorer
 from tests.gitrepo import LFS_POINTER, Content, GitRepo
 from tests.names import MAPPING
 from tests.sites import broken_links, build_site, content, problems_text, run

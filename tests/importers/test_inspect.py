@@ -21,9 +21,8 @@ from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.usage import Usage
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.run_statements import recorded_in
-from sitegen.scoring.scorer import File, ScoringInputs
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, differs_from_cold
 

@@ -11,8 +11,7 @@ from sitegen.importers.case import JudgedCase, Opinion
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import Call, Usage
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 
 CONTENT = (Path(__file__).parent / "fixtures/pytest.xml").read_bytes()
 WRONG = Counts(fp=1, fn=1, wrong_value=1)

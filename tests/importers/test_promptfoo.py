@@ -14,8 +14,7 @@ from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import NotePanel, Result
 from sitegen.model.usage import Usage
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 
 FIXTURES = Path(__file__).parent / "fixtures"
 RUNS = ("promptfoo-1.json", "promptfoo-2.json", "promptfoo-error.json", "promptfoo-rated.json")

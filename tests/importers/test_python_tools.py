@@ -11,8 +11,7 @@ import pytest
 from sitegen.importers import read_results
 from sitegen.importers.case import JudgedResults, with_documents
 from sitegen.scoring.case_files import kind_of_case_file
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TOTALS: dict[str, dict[str, float]] = json.loads((FIXTURES / "totals.json").read_bytes())

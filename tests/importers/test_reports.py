@@ -13,8 +13,7 @@ from sitegen.importers.preferences import preference_in
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import NotePanel
 from sitegen.model.usage import Usage
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

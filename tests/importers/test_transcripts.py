@@ -9,8 +9,7 @@ from sitegen.analysis.noise.samples import interval_of
 from sitegen.importers import read_results
 from sitegen.importers.tool_values import transcript
 from sitegen.model.answers import Turn
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from tests.importers.test_inspect import changed as changed_log
 from tests.importers.test_inspect import stated
 from tests.importers.test_promptfoo import _row, changed

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from sitegen.data_files.reading import UnreadableError
 from sitegen.importers import read_results
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 
 FIXTURES: Final = Path(__file__).parents[1] / "importers/fixtures"
 FILES: Final = sorted(

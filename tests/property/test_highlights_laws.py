@@ -13,7 +13,7 @@ from sitegen.pages.html.formats import printable
 from sitegen.pages.report.spans import DEPTH, LISTED_HIGHLIGHTS, LONGEST_TEXT, shown_text
 from sitegen.scoring.highlights import SCORER as HIGHLIGHTS
 from sitegen.scoring.highlights_files import extract
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs
 from sitegen.stats import counts as stats
 from tests import pages_sample as sample
 

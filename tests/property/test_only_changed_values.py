@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sitegen.model.outcomes import Judgement
 from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs
 from tests.property.test_scoring_laws import FLAT, ITEMS, KEYS, SCALARS, TREES, score
 
 FIELDS = st.dictionaries(

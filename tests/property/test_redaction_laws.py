@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from sitegen.model.scorecards import Result
 from sitegen.scoring.fields import FieldsScorer
+from sitegen.scoring.kinds import File, ScoringInputs
 from sitegen.scoring.redaction import Redaction
-from sitegen.scoring.scorer import File, ScoringInputs
 
 HIDDEN = "hidden"
 MAPPING = b"lists:\n  items: {match_fields: [hidden], threshold: 0.5}\n"

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sitegen.model.scorecards import Result
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import mean_pairwise_cosine
 from sitegen.text.similarity import rouge

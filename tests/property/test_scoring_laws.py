@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from sitegen.model.scorecards import Result
 from sitegen.scoring.compare import read_date
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.paths import ANY, parse_path, path_text, with_key
-from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.scoring.values import ValueWords
 from sitegen.stats import counts as stats
 

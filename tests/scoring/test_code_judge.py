@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from sitegen.errors import ConfigurationError
 from sitegen.scoring.code_judge import LISTED_HITS, CodeJudgement, Subject, opinion
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 
 EXPECTED = {"no": "A-1", "supplier": {"name": "Oak"}, "total": 10.5, "note": None}
 ITEMS = {"order": {"lines": [{"description": "bolt", "n": 2}, {"description": "nut", "n": 3}]}, "total": 5}

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from tests.scoring.test_tables import NOTHING, tables
 
 CHECKS = ("counts", "accuracy, precision, F1", "status")

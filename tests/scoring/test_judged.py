@@ -18,10 +18,9 @@ from sitegen.model.problems import Finding
 from sitegen.model.scorecards import NotePanel, Result, TablePanel
 from sitegen.scoring.answers import answered_cases
 from sitegen.scoring.documents import results_document
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.redaction import redaction
 from sitegen.scoring.results_file import Metadata
-from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats.counts import total
 from tests.scoring.test_tables import NOTHING, tables
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from sitegen.importers.recorded_layouts import RecordedNumber
 from sitegen.model.scorecards import Result
-from sitegen.scoring.kinds import scorer, specs_of
+from sitegen.scoring.kinds import File, ScoringInputs, scorer, specs_of
 from sitegen.scoring.redaction import Redaction
-from sitegen.scoring.scorer import File, ScoringInputs
 from tests.scoring.test_tables import NOTHING, tables
 
 

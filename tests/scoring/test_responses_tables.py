@@ -8,8 +8,7 @@ import pytest
 
 from sitegen.model.metrics import Metric
 from sitegen.model.scorecards import Result
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs, verdict
+from sitegen.scoring.kinds import File, ScoringInputs, scorer, verdict
 from sitegen.text.similarity import rouge
 from tests.scoring.test_tables import NOTHING, tables
 

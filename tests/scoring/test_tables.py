@@ -20,9 +20,8 @@ import pytest
 
 from sitegen.config.models import KIND_FILES
 from sitegen.model.scorecards import Result
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.rules import rules_of
-from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats import counts as stats
 
 NOTHING = "—"

@@ -12,9 +12,8 @@ from sitegen.errors import ConfigurationError
 from sitegen.questions.verify import verify
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.scoring.case_files import kind_of_case_file, read_case_file, sides_of
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.mapping import CaseKeys
-from sitegen.scoring.scorer import File, ScoringInputs
 from tests.gitrepo import Content, GitRepo
 from tests.sites import broken_links, build_site, content, problems_text
 

@@ -19,8 +19,7 @@ from sitegen.questions.comparison import compare_iterations
 from sitegen.questions.comparison_files.changes import DocumentChange, Flip, MetricChange, ResultChange, result_change
 from sitegen.questions.comparison_files.markdown import change_lines
 from sitegen.questions.study import read_series
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 

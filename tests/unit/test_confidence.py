@@ -5,8 +5,7 @@ import json
 import pytest
 
 from sitegen.importers import read_results
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.stats.confidence import auroc, bins, by_field, skippable
 
 RIGHT, WRONG = True, False

@@ -13,8 +13,7 @@ from sitegen.model.outcomes import REDACTED, Judgement, Outcome, Value
 from sitegen.model.scorecards import Result
 from sitegen.pages.report.discrepancies import Since
 from sitegen.pages.report.patterns import headline_without, pattern_rows, pattern_summaries, pattern_words
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.stats.counts import f1, tally
 from tests import pages_sample as sample
 from tests.scoring.test_tables import tables

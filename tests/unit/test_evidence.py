@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content
 

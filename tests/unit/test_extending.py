@@ -21,10 +21,9 @@ from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
 from sitegen.model.scorecards import Scorecard
 from sitegen.scoring.highlights_files import KEYS as HIGHLIGHTS_KEYS
-from sitegen.scoring.kinds import OwnMetric, scored_with_own_metrics, scorer
+from sitegen.scoring.kinds import File, OwnMetric, ScoringInputs, scored_with_own_metrics, scorer
 from sitegen.scoring.mapping import Mapping, read_mapping
 from sitegen.scoring.recorded import KEYS as RECORDED_KEYS
-from sitegen.scoring.scorer import File, ScoringInputs
 from tests.gitrepo import GitRepo
 
 ROOT = Path(__file__).parents[2]

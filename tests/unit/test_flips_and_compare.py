@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 
 
 def marked(*texts: str, gold: tuple[str, ...]) -> list[tuple[str, str]]:

@@ -15,8 +15,8 @@ from msgspec.structs import astuple
 
 from sitegen.model.changes import Spread
 from sitegen.model.scorecards import NotePanel
+from sitegen.scoring.kinds import File, ScoringInputs
 from sitegen.scoring.responses.scorer import SCORER as RESPONSES
-from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.stats.agreement import PooledRepeats, Repeatability, cohens_kappa, differing_pairs, repeated_values
 from sitegen.stats.counts import Share
 from sitegen.stats.intervals import (

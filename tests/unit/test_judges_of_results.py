@@ -16,8 +16,7 @@ from sitegen.model.scorecards import Scorecard
 from sitegen.project import Options
 from sitegen.questions.comparison import compare_iterations
 from sitegen.questions.gate import check
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.text.values import schema_first
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo

@@ -13,8 +13,7 @@ from sitegen.model.changes import ChangeVerdict, Ends, FlipRate, Interval, Noise
 from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Flips, State
 from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.stats import counts as stats
 from sitegen.stats.intervals import wilson
 from sitegen.stats.steps import levels

@@ -23,8 +23,7 @@ from sitegen.model.scorecards import Result, Scorecard, Status
 from sitegen.model.series import Point
 from sitegen.model.timeline import Blob, Cause, Edit
 from sitegen.model.usage import RunUsage
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.stats.intervals import mean, student
 from tests import pages_sample as sample
 

@@ -20,8 +20,7 @@ from sitegen.pages import compare_cells
 from sitegen.pages.compare import CompareView, compare_page, edits_since
 from sitegen.pages.compare_data import CompareData, answer, answers_data, compare_data, diff_command, editing_commits
 from sitegen.pages.edit import draw_few
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.text.values import written
 from tests import pages_sample as sample
 from tests.sites import renderer_of

@@ -82,9 +82,8 @@ from sitegen.pages.data import series
 
 from sitegen.pages.report.report_rows import count_columns, fields
 from sitegen.scoring.documents import results_document
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.results_file import Metadata
-from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text.values import to_json_bytes
 from tests import pages_sample as sample
 

@@ -11,8 +11,8 @@ from sitegen.model.outcomes import REDACTED, Value
 from sitegen.project import Options
 from sitegen.questions.study import read_series
 from sitegen.scoring.fields import FieldsScorer
+from sitegen.scoring.kinds import File, ScoringInputs
 from sitegen.scoring.redaction import Redaction, redaction
-from sitegen.scoring.scorer import File, ScoringInputs
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differences, differs_from_cold, run

@@ -13,8 +13,7 @@ from sitegen.importers.case import JudgedCase, JudgedResults, Opinion
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import FieldScore, Scorecard
 from sitegen.model.usage import Call, Usage
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from tests.gitrepo import GitRepo
 from tests.sites import build_site
 

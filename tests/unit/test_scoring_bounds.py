@@ -14,11 +14,11 @@ from sitegen.scoring.compiled_truth import CompiledTruth
 from sitegen.scoring.fields import MAX_REMEMBERED, FieldsScorer
 from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument
 from sitegen.scoring.judge import with_places
+from sitegen.scoring.kinds import File, ScoringInputs
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
 from sitegen.scoring.pairing import MAX_ASSIGNED, MAX_SIMILAR
 from sitegen.scoring.rules import compile_rules
-from sitegen.scoring.scorer import File, ScoringInputs
 
 
 def score(truth: str, output: Any, ending: str = "json", settings: str = "{}") -> Result:

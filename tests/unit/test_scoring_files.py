@@ -12,11 +12,10 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Counts
 from sitegen.model.problems import Finding
 from sitegen.model.scorecards import Result
-from sitegen.scoring.kinds import BUILTIN_KINDS, scorer
+from sitegen.scoring.kinds import BUILTIN_KINDS, File, ScoringInputs, scorer
 from sitegen.scoring.mapping import Tolerance
 from sitegen.scoring.paths import follow, parse_path, path_text
 from sitegen.scoring.schema_types import read_schema
-from sitegen.scoring.scorer import File, ScoringInputs
 
 
 def score(*outputs: File, truth: File | None, settings: str = "{}") -> Result:

@@ -14,9 +14,8 @@ from sitegen.pages.report.spans import DEPTH, LONGEST_TEXT, TEXTS, shown_texts
 from sitegen.scoring.documents import HighlightNumbers
 from sitegen.scoring.documents import results_document as written
 from sitegen.scoring.highlights import MAX_MARKS, MAX_SEARCHED, marked_text, place_of_text
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.results_file import Metadata
-from sitegen.scoring.scorer import File, ScoringInputs
 from tests import pages_sample as sample
 from tests.sites import run
 

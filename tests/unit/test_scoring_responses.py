@@ -10,9 +10,8 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.metrics import Metric, MetricSpec
 from sitegen.model.scorecards import Result
 from sitegen.scoring.documents import results_document
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import Embedder, File, ScoringInputs, scorer, verdict
 from sitegen.scoring.results_file import Metadata
-from sitegen.scoring.scorer import Embedder, File, ScoringInputs, verdict
 from sitegen.text.values import to_json_bytes
 
 CASES = [

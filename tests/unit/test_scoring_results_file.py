@@ -7,9 +7,8 @@ import pytest
 from sitegen.model.recorded import Recorded, read_recorded
 from sitegen.model.scorecards import AlignmentPanel, AlignmentRow, NotePanel
 from sitegen.scoring.documents import results_document as results_document
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.results_file import Metadata, alignments
-from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text.values import to_json_bytes
 
 RESULT = scorer("fields").score(

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from sitegen.model.scorecards import Result, TablePanel
-from sitegen.scoring.kinds import scorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 
 Files = dict[str, Any]
 

@@ -16,9 +16,8 @@ from sitegen.analysis.slices import Split, cheapest, crowded, slices_of, splits
 from sitegen.errors import ConfigurationError
 from sitegen.model.scorecards import Scorecard
 from sitegen.questions.gate_junit import gate_junit
-from sitegen.scoring.kinds import scorer
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.redaction import redaction
-from sitegen.scoring.scorer import File, ScoringInputs
 from sitegen.text.values import schema_first
 from tests.gitrepo import GitRepo
 from tests.scoring.test_tables import tables

@@ -15,7 +15,7 @@ from sitegen.model.series import Correction, EvalSummary, SuspectTruth
 from sitegen.pages import links
 from sitegen.pages.suspect_truth import LISTED_LABELS, SuspectTruthView, suspect_labels_page
 from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs
 from sitegen.scoring.truth_correction import corrected_line
 from tests import pages_sample as sample
 from tests.gitrepo import Content, GitRepo

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sitegen.scoring.fields import FieldsScorer
-from sitegen.scoring.scorer import File, ScoringInputs
+from sitegen.scoring.kinds import File, ScoringInputs
 
 SECTIONS = {
     "csv_to_json": {"Title": "title"},

@@ -15,9 +15,9 @@ from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.documents import results_document
 from sitegen.scoring.highlights import SCORER as HIGHLIGHTS
 from sitegen.scoring.judged import SCORER as JUDGED
+from sitegen.scoring.kinds import File, Scorer, ScoringInputs
 from sitegen.scoring.responses.scorer import SCORER as RESPONSES
 from sitegen.scoring.results_file import Metadata
-from sitegen.scoring.scorer import File, Scorer, ScoringInputs
 from sitegen.scoring.usage import USAGE_METRICS, missing_usage, run_usage, specs_with_usage, with_stated
 from sitegen.stats.intervals import nearest_rank
 from sitegen.text.values import to_json_bytes

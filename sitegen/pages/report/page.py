@@ -45,7 +45,7 @@ from sitegen.pages.report.grid import CaseGrid
 from sitegen.pages.report.patterns import PatternRow, headline_without, pattern_rows
 from sitegen.pages.report.tree import has_tree
 from sitegen.pages.report.why_rows import RecordedRow, agrees, recorded_rows, why_otherwise
-from sitegen.scoring.scorer import verdict
+from sitegen.scoring.kinds import verdict
 from sitegen.scoring.usage import all_specs
 from sitegen.stats.confidence import stated_by_field
 from sitegen.stats.counts import BY_NAME, PASSED, error_numbers, errors

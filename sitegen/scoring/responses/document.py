@@ -9,9 +9,9 @@ from sitegen.errors import ConfigurationError
 from sitegen.model.frozen import FrozenObject
 from sitegen.model.metrics import VerdictStatus
 from sitegen.model.scorecards import Kappa, Result, Status
+from sitegen.scoring.kinds import verdict
 from sitegen.scoring.responses.measures import METRICS
 from sitegen.scoring.results_file import ResultsDocument
-from sitegen.scoring.scorer import verdict
 from sitegen.scoring.usage import USAGE, all_specs
 
 METHODS: Final[dict[str, tuple[str, ...]]] = {

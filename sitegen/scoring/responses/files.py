@@ -32,8 +32,8 @@ from sitegen.model.problems import Finding, Parsed, Severity
 from sitegen.model.usage import LONGEST_MODEL_NAME, RunUsage, stated, stated_run
 from sitegen.scoring.answerers import answer_in, glob_of_answers
 from sitegen.scoring.case_files import CaseFile, case_keys, read_case_file
+from sitegen.scoring.kinds import File, content_of
 from sitegen.scoring.mapping import CaseKeys
-from sitegen.scoring.scorer import File, content_of
 from sitegen.text.keys import plain_key
 from sitegen.text.values import id_text, text_of_value
 

@@ -17,8 +17,8 @@ from sitegen.model.metrics import Counts, Metric, MetricSpec
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.scorecards import DocumentScore, FieldScore, Kappa
+from sitegen.scoring.kinds import Embedder
 from sitegen.scoring.responses.files import ROUGE, Response, TestCase, Vector, grade_of
-from sitegen.scoring.scorer import Embedder
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import cohens_kappa, mean_pairwise_cosine
 from sitegen.text.similarity import rouge

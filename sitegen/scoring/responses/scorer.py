@@ -28,6 +28,7 @@ from sitegen.model.usage import RunUsage
 from sitegen.scoring.answers import answered_cases
 from sitegen.scoring.case_files import case_keys
 from sitegen.scoring.judged_panels import agreement_note
+from sitegen.scoring.kinds import Embedder, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.responses.files import (
     UNJUDGED,
     CasesById,
@@ -48,7 +49,6 @@ from sitegen.scoring.responses.measures import (
     response_metrics,
     response_vectors,
 )
-from sitegen.scoring.scorer import Embedder, Scorer, ScoringInputs, bounded_findings, content_of
 from sitegen.scoring.usage import missing_usage, run_usage, usage_metrics, with_usage
 from sitegen.stats import counts as stats
 from sitegen.text.values import first_names
