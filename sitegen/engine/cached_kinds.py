@@ -137,7 +137,7 @@ class Configuration(Frozen):
     manifest: Parsed[Manifest | None] | None = None
     mapping: Parsed[FieldMapping] | None = None
     answers: Mapping[str, str] = {}
-    """Those of ``sitegen.history.blobs.KnownAnswers``, for the search for evals and for the fold."""
+    """Those of ``sitegen.history.repository.KnownAnswers``, for the search for evals and for the fold."""
     search: Searched | None = None
     """What the search of a history that names no evals has found."""
 

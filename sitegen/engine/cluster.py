@@ -37,8 +37,7 @@ from sitegen.engine.template_files import find_templates, own_files, read_templa
 from sitegen.engine.worker_context import COLLECTION, WorkerContext
 from sitegen.engine.writer import QUICK
 from sitegen.errors import ConfigurationError, SitegenError, WorkerError
-from sitegen.history.process import share_processes
-from sitegen.history.repository import PackedHistory, packed
+from sitegen.history.process import PackedHistory, packed, share_processes
 from sitegen.history.repository_place import RepositoryPlace
 
 

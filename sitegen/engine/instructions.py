@@ -15,7 +15,7 @@ from sitegen.engine.memo import PageRow
 from sitegen.engine.timeline import Build, Timeline
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import Writer, WrittenFiles, digest_of_inputs
-from sitegen.history.blobs import NOTHING
+from sitegen.history.repository import NOTHING
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem

@@ -35,8 +35,8 @@ from sitegen.engine.memo import within
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import digest, digest_of_inputs
 from sitegen.errors import POINTER, MissingObjectsError
-from sitegen.history.blobs import MISSING
 from sitegen.history.layout import DEFAULT_SETTINGS
+from sitegen.history.repository import MISSING
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.outcomes import CellMap

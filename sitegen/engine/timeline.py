@@ -29,11 +29,10 @@ from sitegen.engine.site_files import SiteFiles
 from sitegen.engine.worker_context import WorkerContext, context_of
 from sitegen.engine.writer import digest
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
-from sitegen.history.blobs import KnownAnswers
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
-from sitegen.history.repository import LARGEST_BLOB, Repository
+from sitegen.history.repository import LARGEST_BLOB, KnownAnswers, Repository
 from sitegen.history.timeline import VERSION, FoldedHistory, FoldEnd, advance, shallow_history
 from sitegen.model.changes import EditedFile
 from sitegen.model.commits import WORKTREE

@@ -3,8 +3,8 @@
 Its modules, from the bottom up:
 
 - ``repository_place`` finds a repository and ``process`` runs git.
-- ``blobs``, ``files_at_commit``, ``revisions`` and ``patches`` each read the output of one git command.
-- ``repository`` offers blobs and patches as one object.
+- ``revisions`` and ``patches`` each read the output of one git command. ``repository`` reads blobs, and offers these
+  and the patches as one object; ``files_at_commit`` reads by path.
 - ``layout`` and ``globs`` determine the meaning of a path, and hold an eval's rules in a manifest.
 - ``timeline`` folds revisions. ``fold`` handles one commit after the other, and in it each eval: its files
   (``folder_tree``), its series (``eval_state``) and what its runs state of themselves (``run_records``).

@@ -12,8 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 from sitegen.config.findings import leads_out
 from sitegen.data_files.project_files import fetch_command
 from sitegen.errors import POINTER, ConfigurationError, MissingObjectsError
-from sitegen.history.blobs import MISSING, NOTHING, TREE_MODE, BlobRead, cat_file
-from sitegen.history.repository import LARGEST_BLOB, Repository
+from sitegen.history.repository import LARGEST_BLOB, MISSING, NOTHING, TREE_MODE, BlobRead, Repository, cat_file
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR
 from sitegen.text.globs import compiled, literal_prefix

@@ -1,10 +1,12 @@
 """Runs git processes, which GitPython starts, which are fed from a thread, and which are always ended.
 
-Processes that answer many requests can be shared within a thread, see ``share_processes``.
+Processes that answer many requests can be shared within a thread, see ``share_processes``. To workers on another
+machine the history that a build reads is sent as one git pack, unless it is there already.
 """
 
 from __future__ import annotations
 
+import os
 import select
 import subprocess
 import sys
@@ -16,8 +18,16 @@ from pathlib import Path
 from threading import Thread
 from typing import IO, Any, Final, Self
 
+from sitegen.data_files.project_files import LARGEST_FILE, read_file
 from sitegen.errors import RepositoryError
-from sitegen.history.repository_place import RepositoryPlace, git_command, git_environment, wait_for_git
+from sitegen.history.repository_place import (
+    RepositoryPlace,
+    find_repository,
+    git_command,
+    git_environment,
+    wait_for_git,
+)
+from sitegen.model.frozen import Frozen
 
 _BUFFER: Final = 65_536  # bytes that are read at once: as many as a pipe of Linux holds
 _MESSAGE_BYTES: Final = 4_000  # number of bytes at the end of git's stderr that are kept
@@ -220,3 +230,43 @@ def shared_processes() -> dict[Hashable, Any] | None:
     """
     processes: dict[Hashable, Any] | None = getattr(_of_this_thread, "processes", None)
     return processes
+
+
+class PackedHistory(Frozen):
+    """A history in the form in which it is sent."""
+
+    head: str
+    pack: bytes
+    shallow: bytes
+    """The ids of the commits whose parents are cut off, as git lists them."""
+
+    def unpacked(self, folder: Path) -> RepositoryPlace:
+        """Make a bare repository of a history in a new folder. Raises RepositoryError if git rejects the pack."""
+        for name in ("objects", "refs"):
+            os.makedirs(folder / name)
+        sha256 = len(self.head) == 64
+        lines = ["[core]", "bare = true", f"repositoryformatversion = {int(sha256)}"]
+        (folder / "config").write_text("\n".join([*lines, *["[extensions]", "objectFormat = sha256"] * sha256, ""]))
+        (folder / "HEAD").write_text(f"{self.head}\n")
+        if self.shallow:
+            (folder / "shallow").write_bytes(self.shallow)
+        place = RepositoryPlace(git_dir=folder, common_dir=folder, root=None, shallow=bool(self.shallow))
+        with Process(place, ["index-pack", "--stdin"], (self.pack,)) as process:
+            process.stdout.read()
+            process.finish()
+        return place
+
+
+def packed(place: RepositoryPlace, commits: Iterable[str]) -> PackedHistory:
+    """Pack all objects that git has of what commits and HEAD reach, about as large as the packs of the repository.
+
+    Raises RepositoryError if git cannot read an object.
+    """
+    _, head = find_repository(place.git_dir)
+    commits = dict.fromkeys((*commits, *([head] if head else [])))
+    arguments = ("--revs", "--stdout", "--quiet", "--delta-base-offset", "--missing=allow-any")
+    with Process(place, ["pack-objects", *arguments], (f"{commit}\n".encode() for commit in commits)) as process:
+        pack = process.stdout.read()
+        process.finish()
+    shallow = read_file(place.common_dir / "shallow", LARGEST_FILE) if place.shallow else b""
+    return PackedHistory(head or next(iter(commits)), pack, shallow)

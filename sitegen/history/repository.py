@@ -1,30 +1,37 @@
 """A git repository as one object: blobs and patches as streams. Nothing is ever checked out or written.
 
 GitPython's own commits, trees and diffs are 25 to 1,000 times slower than the plumbing commands below them, and follow
-the user's configuration. Therefore git's processes are read as streams; GitPython only starts them.
-
-To workers on another machine the history that a build reads is sent as one git pack, unless it is there already.
+the user's configuration. Therefore git's processes are read as streams; GitPython only starts them. Objects come from
+``git cat-file --batch``: blobs by their ids, and others by any name that git resolves.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
-from typing import Final
+from types import MappingProxyType
+from typing import IO, Final, NamedTuple
 
-from sitegen.data_files.project_files import LARGEST_FILE, LFS, read_file
+import msgspec
+
+from sitegen.data_files.folders import MOST_FILES, may_hold_document, packed
+from sitegen.data_files.project_files import LARGEST_FILE, LFS, is_pointer, open_file, read_file, read_inside
 from sitegen.errors import POINTER, MissingObjectsError, NothingToReportError, RepositoryError
-from sitegen.history import blobs, patches
-from sitegen.history.blobs import NOTHING, BlobRead, KnownAnswers, cat_file
-from sitegen.history.process import Process
+from sitegen.history import patches
+from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace, find_repository
+from sitegen.history.revisions import REGULAR
 from sitegen.model.commits import WORKTREE
-from sitegen.model.frozen import Frozen
 from sitegen.model.timeline import Edit
 from sitegen.text.plain import web_address
+from sitegen.text.values import short_digest
 
 LARGEST_BLOB: Final = 20_000_000
 """The size in bytes above which a file is not read, unless the configuration raises it."""
@@ -32,6 +39,299 @@ LARGEST_BLOB: Final = 20_000_000
 _MOST_VERSIONS: Final = 20  # the most commits of a file of which the contents are asked for
 _OF_POINTER: Final = re.compile(rb"(?m)^[-+ ]" + re.escape(LFS))
 """Matches a patch of a pointer, or of a text that quotes one."""
+_PIECE: Final = 1 << 20  # bytes that are read at once
+_ID = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})")
+
+_AHEAD: Final = 16
+"""Number of blobs requested from git before the first answer is read, so that both processes work. Their ids fit the
+smallest buffer of a pipe, so that the processes cannot wait for each other for ever. When half of them are answered,
+as many more are requested at once: to wake git for each blob takes as long as to read it."""
+
+_TREE: Final = "no file but a tree"
+_ENTRY: Final = rb"([0-7]+) ([^\0]+)\0(.{%d})"
+"""Matches an entry of a tree: its mode, its name, and its id of so many bytes."""
+TREE_MODE: Final = "40000"
+_LARGEST_TREE: Final = 20_000_000
+"""The size of the largest folder whose names are read, in bytes."""
+_DEEPEST: Final = 6  # the most levels of folders in a folder of documents
+_CHANGED: Final = "changed in the work tree while it was read"
+MISSING: Final = "missing from this clone (a partial or damaged one)"
+
+
+class KnownAnswers:
+    """What contents were found to state, by blob id and question, so that no later build reads them again for it."""
+
+    def __init__(self, before: Mapping[str, str] = MappingProxyType({})) -> None:
+        """``before``: the answers of the last build, as ``given`` had them."""
+        self.given: dict[str, str] = {}
+        """The answers that were asked for. Others are of contents that history has no more."""
+        self._before = before
+
+    def about(self, oid: str | None, question: str, examine: Callable[[], str | None]) -> str | None:
+        """Return the answer about a blob, from ``examine`` if it is not known yet. None is not kept.
+
+        ``question``: identifies ``examine`` and all its inputs besides the content of the blob.
+        """
+        key = f"{oid} {short_digest(question)}"
+        answer = self.given.get(key, self._before.get(key))
+        if answer is None:
+            answer = examine()
+        if answer is not None and oid is not None:
+            self.given[key] = answer
+        return answer
+
+
+class BlobRead(NamedTuple):
+    """git's answer to a blob id, or to another name of an object."""
+
+    oid: str
+    content: bytes | None
+    reason: str = ""
+    """Why there is no content: the object is missing, no file, larger than the limit, or stored in Git LFS."""
+
+    def entries(self) -> Iterator[tuple[str, str, str]]:
+        """Yield mode, name and id of each entry of a tree."""
+        for entry in re.finditer(_ENTRY % (len(self.oid) // 2), self.content or b"", re.DOTALL):
+            mode, name, oid = entry.groups()
+            yield mode.decode(), os.fsdecode(name), oid.hex()
+
+
+NOTHING: Final = BlobRead("", None, MISSING)
+"""The answer for an object that does not exist, or that git cannot read."""
+
+
+class _Question(msgspec.Struct):
+    name: bytes
+    kind: str
+    limit: int
+    answer: BlobRead | None = None
+
+
+class CatFile:
+    """One ``git cat-file --batch``, started on first use. Several readers can take turns.
+
+    Git answers in the order of the questions. A reader that meets answers to another reader's questions stores them in
+    those questions.
+    """
+
+    def __init__(self, repository: RepositoryPlace) -> None:
+        self._place = repository
+        self._process: Process | None = None
+        self._unanswered: deque[_Question] = deque()
+        self._here: frozenset[bytes] | None = None
+        """The ids of all objects of a partial clone, once one of them may be missing."""
+
+    def read(self, name: bytes, kind: str, limit: int) -> BlobRead:
+        """Return the object with a name (no line ends), with its content if it is of the kind and within the limit."""
+        question = _Question(name=name, kind=kind, limit=limit)
+        self._ask([question])
+        answer = self._answer(question)
+        return self._blob(answer.oid, question) if kind == "blob" else answer
+
+    def read_blob(self, oid: str, limit: int) -> BlobRead:
+        """Return the answer for one id, as ``Repository.read_blobs`` does."""
+        question = _question(oid, limit)
+        self._ask([question])
+        return self._blob(oid, question)
+
+    def read_blobs(self, oids: Iterable[str], limit: int) -> Iterator[BlobRead]:
+        """Yield an answer for each id, in order, as ``Repository.read_blobs`` does."""
+        pending: deque[tuple[str, _Question]] = deque()
+        remaining = iter(oids)
+        while several := [(oid, _question(oid, limit)) for oid in islice(remaining, _AHEAD - len(pending))]:
+            self._ask([question for _, question in several])
+            pending.extend(several)
+            several.clear()  # no answer is held for longer than it is needed
+            while len(pending) > _AHEAD // 2:
+                yield self._blob(*pending.popleft())
+        while pending:
+            yield self._blob(*pending.popleft())
+
+    def close(self) -> None:
+        """End the process; the next read starts another."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+    def _blob(self, oid: str, question: _Question) -> BlobRead:
+        answer = self._answer(question)
+        if answer.reason == _TREE:
+            files = dict(islice(self._documents_below(answer.oid, "", _DEEPEST), MOST_FILES + 1))
+            return _packed_folder(oid, files, self.read_blobs(files.values(), question.limit), question.limit)
+        if answer.content is None:
+            return BlobRead(oid, None, answer.reason)
+        if is_pointer(answer.content):
+            return BlobRead(
+                oid, content := _fetched(self._place, answer.content, question.limit), "" if content else POINTER
+            )
+        return BlobRead(oid, answer.content)
+
+    def _documents_below(self, oid: str, above: str, left: int) -> Iterator[tuple[str, str]]:
+        tree = self.read(oid.encode(), "tree", _LARGEST_TREE)
+        for mode, name, entry in tree.entries():
+            path = above + name
+            if mode == TREE_MODE and left:
+                yield from self._documents_below(entry, f"{path}/", left - 1)
+            elif mode in REGULAR and may_hold_document(path):
+                yield path, entry
+
+    def _ask(self, questions: Collection[_Question]) -> None:
+        self._unanswered.extend(questions)
+        if self._process is None:
+            self._start_cat_file()
+        else:
+            self._send(self._process, questions)
+
+    def _start_cat_file(self) -> Process:
+        process = self._process = Process(self._place, ["cat-file", "--batch"])
+        self._send(process, self._unanswered)
+        return process
+
+    def _send(self, process: Process, questions: Iterable[_Question]) -> None:
+        names = []
+        for question in questions:
+            if self._here is not None and _ID.fullmatch(question.name) and question.name not in self._here:
+                question.answer = NOTHING
+            else:
+                names.append(question.name + b"\n")
+        with suppress(BrokenPipeError):  # git has ended; the reader of its answer reports that
+            process.stdin.write(b"".join(names))
+            process.stdin.flush()
+
+    def _answer(self, question: _Question) -> BlobRead:
+        while question.answer is None:
+            process = self._process or self._start_cat_file()
+            oldest = self._unanswered.popleft()
+            if oldest.answer is not None:
+                continue  # it was not sent
+            try:
+                oldest.answer = _read_object(process.stdout, oldest)
+            except RepositoryError:
+                self.close()  # it was silent
+                raise
+            if oldest.answer is None:
+                # Git ended at an object that it cannot read. Only this one is lost: a new process answers the others.
+                oldest.answer = NOTHING
+                self.close()
+                self.lacks(())
+        return question.answer
+
+    def lacks(self, oids: Iterable[str]) -> bool:
+        """Whether this is a partial clone without one of these objects; git is then asked for none that is not there.
+
+        At an object that the remote has promised, git looks through all that the remote has sent, and ends: 0.1 s for
+        each content that a clone of 2,000 commits lacks.
+        """
+        if self._here is None and any((self._place.common_dir / "objects/pack").glob("*.promisor")):
+            command = ["cat-file", "--batch-all-objects", "--batch-check=%(objectname)", "--unordered", "--buffer"]
+            with Process(self._place, command, ()) as process:
+                self._here = frozenset(process.stdout.read().split())
+                process.finish()
+        return self._here is not None and not self._here.issuperset(oid.encode() for oid in oids)
+
+
+def _packed_folder(oid: str, files: Mapping[str, str], reads: Iterable[BlobRead], limit: int) -> BlobRead:
+    """Return files, given as path -> blob id, as one content, if all ``reads`` of them together keep to the limit."""
+    if not 0 < len(files) <= MOST_FILES:
+        return BlobRead(oid, None, f"a folder of more than {MOST_FILES:,} files" if files else _TREE)
+    contents, size = [], 0
+    for path, read in zip(files, reads, strict=True):
+        size += len(read.content or b"")
+        if read.content is None:
+            return BlobRead(oid, None, read.reason)
+        if size > limit:
+            return BlobRead(oid, None, too_large(size, limit))
+        contents.append((path, read.content))
+    return BlobRead(oid, packed(contents))
+
+
+def _question(oid: str, limit: int) -> _Question:
+    """Ask for a blob by its id; other names of objects can be expressions, and must not reach git."""
+    name = oid.encode("utf-8", "surrogateescape")
+    return _Question(name=name if _ID.fullmatch(name) else b"0" * 40, kind="blob", limit=limit)
+
+
+@contextmanager
+def cat_file(repository: RepositoryPlace) -> Iterator[CatFile]:
+    """Yield the process that this thread shares, or a new one that ends with the context."""
+    shared = shared_processes()
+    if shared is None:
+        with closing(CatFile(repository)) as own:
+            yield own
+        return
+    process = shared.get(("cat-file", repository))
+    if process is None:
+        process = shared["cat-file", repository] = CatFile(repository)
+    yield process
+
+
+def _file_of_work_tree(file: Path, oid: str, limit: int) -> BlobRead:
+    """Return the content of a file of the work tree, if it still has the blob id."""
+    try:
+        with open_file(file) as stream:
+            size = os.fstat(stream.fileno()).st_size
+            if size > limit:
+                return BlobRead(oid, None, too_large(size, limit))
+            content = stream.read(size + 1)
+    except OSError as error:
+        return BlobRead(oid, None, f"not readable in the work tree ({error.strerror})")
+    same = blob_id(BytesIO(content), len(content), len(oid)) == oid
+    if not same:
+        return BlobRead(oid, None, _CHANGED)
+    return BlobRead(oid, None, POINTER) if is_pointer(content) else BlobRead(oid, content)
+
+
+def blob_id(content: IO[bytes], size: int, digits: int) -> str:
+    """Return git's id of a content of ``size`` bytes, with 40 digits (SHA-1) or 64 (SHA-256). Reads it in pieces."""
+    state = hashlib.new("sha1" if digits == 40 else "sha256", b"blob %d\0" % size, usedforsecurity=False)
+    while piece := content.read(_PIECE):
+        state.update(piece)
+    return state.hexdigest()
+
+
+def too_large(size: int, limit: int) -> str:
+    """Return the reason for a file over the limit."""
+    return f"larger than {limit / 1e6:,.4g} MB ({size / 1e6:,.4g} MB)"
+
+
+def _fetched(repository: RepositoryPlace, pointer: bytes, limit: int) -> bytes | None:
+    """Return the content of a Git LFS pointer; None unless ``git lfs fetch`` has stored it in this clone."""
+    stated = re.search(rb"^oid sha256:([0-9a-f]{64})$", pointer, re.MULTILINE)
+    if stated is None:
+        return None
+    name = stated[1].decode()
+    try:
+        content = read_inside(repository.common_dir, f"lfs/objects/{name[:2]}/{name[2:4]}/{name}", limit)
+    except OSError:
+        return None
+    return content if hashlib.sha256(content).hexdigest() == name else None
+
+
+def _read_object(stream: IO[bytes], question: _Question) -> BlobRead | None:
+    """Read the next answer; None at the end of the stream, or if git ended in the middle of the answer."""
+    header = stream.readline()
+    if not header.endswith(b"\n"):
+        return None
+    if header.endswith((b" missing\n", b" ambiguous\n")):  # the name before it may contain anything
+        return NOTHING
+    oid, kind, digits = header.decode("ascii").split()
+    size = int(digits)
+    if kind != question.kind or size > question.limit:
+        reason = too_large(size, question.limit) if kind == question.kind else f"no file but a {kind}"
+        return BlobRead(oid, None, reason) if _skip(stream, size + 1) else None
+    content = stream.read(size)
+    if len(content) < size or not stream.read(1):
+        return None
+    return BlobRead(oid, content)
+
+
+def _skip(stream: IO[bytes], size: int) -> bool:
+    while size:
+        piece = stream.read(min(size, _PIECE))
+        if not piece:
+            return False
+        size -= len(piece)
+    return True
 
 
 class Repository:
@@ -168,7 +468,7 @@ class Repository:
         return self.answers.about(oid, question, read)
 
     def _overlaid_blob(self, file: Path | bytes, oid: str) -> BlobRead:
-        return BlobRead(oid, file) if isinstance(file, bytes) else blobs.read_file(file, oid, self.max_blob_bytes)
+        return BlobRead(oid, file) if isinstance(file, bytes) else _file_of_work_tree(file, oid, self.max_blob_bytes)
 
     def folder_id(self, commit: str, path: str, files: Mapping[str, str]) -> str:
         """Return an id for the documents of a folder at a commit, for which ``read_blob`` returns them as one content.
@@ -179,11 +479,11 @@ class Repository:
         name = f"{commit}:{path}".encode("utf-8", "surrogateescape")
         if commit != WORKTREE and b"\n" not in name:
             with cat_file(self.place) as objects:
-                if tree := objects.read(name, "tree", blobs.LARGEST_TREE).oid:
+                if tree := objects.read(name, "tree", _LARGEST_TREE).oid:
                     return tree
-        read = blobs.packed_folder("", files, self.read_blobs(files.values()), self.max_blob_bytes)
+        read = _packed_folder("", files, self.read_blobs(files.values()), self.max_blob_bytes)
         content = read.content if read.content is not None else repr(sorted(files.items())).encode()
-        oid = blobs.blob_id(BytesIO(content), len(content), len(next(iter(files.values()))))
+        oid = blob_id(BytesIO(content), len(content), len(next(iter(files.values()))))
         if read.content is not None:
             self.overlay[oid] = content
         return oid
@@ -226,43 +526,3 @@ class Repository:
             except RepositoryError:
                 return ""
             return printed
-
-
-class PackedHistory(Frozen):
-    """A history in the form in which it is sent."""
-
-    head: str
-    pack: bytes
-    shallow: bytes
-    """The ids of the commits whose parents are cut off, as git lists them."""
-
-    def unpacked(self, folder: Path) -> RepositoryPlace:
-        """Make a bare repository of a history in a new folder. Raises RepositoryError if git rejects the pack."""
-        for name in ("objects", "refs"):
-            os.makedirs(folder / name)
-        sha256 = len(self.head) == 64
-        lines = ["[core]", "bare = true", f"repositoryformatversion = {int(sha256)}"]
-        (folder / "config").write_text("\n".join([*lines, *["[extensions]", "objectFormat = sha256"] * sha256, ""]))
-        (folder / "HEAD").write_text(f"{self.head}\n")
-        if self.shallow:
-            (folder / "shallow").write_bytes(self.shallow)
-        place = RepositoryPlace(git_dir=folder, common_dir=folder, root=None, shallow=bool(self.shallow))
-        with Process(place, ["index-pack", "--stdin"], (self.pack,)) as process:
-            process.stdout.read()
-            process.finish()
-        return place
-
-
-def packed(place: RepositoryPlace, commits: Iterable[str]) -> PackedHistory:
-    """Pack all objects that git has of what commits and HEAD reach, about as large as the packs of the repository.
-
-    Raises RepositoryError if git cannot read an object.
-    """
-    _, head = find_repository(place.git_dir)
-    commits = dict.fromkeys((*commits, *([head] if head else [])))
-    arguments = ("--revs", "--stdout", "--quiet", "--delta-base-offset", "--missing=allow-any")
-    with Process(place, ["pack-objects", *arguments], (f"{commit}\n".encode() for commit in commits)) as process:
-        pack = process.stdout.read()
-        process.finish()
-    shallow = read_file(place.common_dir / "shallow", LARGEST_FILE) if place.shallow else b""
-    return PackedHistory(head or next(iter(commits)), pack, shallow)

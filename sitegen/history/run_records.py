@@ -14,8 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import installed_for
-from sitegen.history.blobs import blob_id
 from sitegen.history.eval_state import EvalState
+from sitegen.history.repository import blob_id
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Problem
 from sitegen.model.recorded import Recorded, read_recorded

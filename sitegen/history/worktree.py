@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from sitegen.data_files.project_files import open_inside
-from sitegen.history.blobs import blob_id
 from sitegen.history.fold import HistoryFold
 from sitegen.history.process import Process
-from sitegen.history.repository import Repository
+from sitegen.history.repository import Repository, blob_id
 from sitegen.history.repository_place import RepositoryPlace
 from sitegen.history.revisions import REGULAR, raw_record_fields, tokens
 from sitegen.model.commits import WORKTREE, ChangedPath, Commit, Revision

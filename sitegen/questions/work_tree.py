@@ -44,10 +44,9 @@ from sitegen.data_files.project_files import (
     real,
 )
 from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
-from sitegen.history.blobs import too_large
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.layout import LONE, RESULTS, EntryRules, Layout, iteration_number, kind_of, truth_names
-from sitegen.history.repository import Repository
+from sitegen.history.repository import Repository, too_large
 from sitegen.history.repository_place import find_repository
 from sitegen.history.timeline import advance
 from sitegen.history.worktree import file_blob_id

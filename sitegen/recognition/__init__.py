@@ -22,9 +22,8 @@ from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import SiteConfig
 from sitegen.config.searched_files import Search
 from sitegen.errors import POINTER
-from sitegen.history.blobs import MISSING
 from sitegen.history.layout import Layout
-from sitegen.history.repository import Repository
+from sitegen.history.repository import MISSING, Repository
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
 from sitegen.project import code_of_recognition

@@ -26,11 +26,10 @@ from sitegen.config.notes import NOTES_FILE
 from sitegen.config.searched_files import Search
 from sitegen.data_files.project_files import fetch_command
 from sitegen.errors import POINTER, NothingToReportError, SitegenError
-from sitegen.history.blobs import MISSING
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
-from sitegen.history.repository import Repository
+from sitegen.history.repository import MISSING, Repository
 from sitegen.history.timeline import advance
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import traits_of

@@ -50,7 +50,7 @@ SMALLER_FILE: Final = "Write a smaller file, or raise max_blob_bytes under [limi
 class File(Frozen):
     """An input file of a result. Its path determines the format; its content may be missing.
 
-    ``history.blobs.BlobRead`` is no substitute: scoring does not know git, whose blobs have object ids and no paths.
+    A ``BlobRead`` is no substitute: scoring does not know git, whose blobs have object ids and no paths.
     """
 
     path: str

@@ -28,7 +28,8 @@ from sitegen.engine.pool import Pool
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.errors import ConfigurationError, WorkerError
 from sitegen.history.files_at_commit import FilesAt
-from sitegen.history.repository import Repository, packed
+from sitegen.history.process import packed
+from sitegen.history.repository import Repository
 from sitegen.history.repository_place import find_repository
 from sitegen.history.revisions import commits_up_to, walk
 from sitegen.model.frozen import Frozen

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from sitegen.errors import POINTER, MissingObjectsError
-from sitegen.history.blobs import MISSING, BlobRead
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.process import share_processes
-from sitegen.history.repository import Repository
+from sitegen.history.repository import MISSING, BlobRead, Repository
 from sitegen.history.revisions import commits_up_to, walk
 from sitegen.model.timeline import Blob, Edit
 from tests.gitrepo import GitRepo
