@@ -11,7 +11,6 @@ from html import escape
 from typing import Final, Literal
 
 from markupsafe import Markup
-from msgspec.structs import asdict
 
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
@@ -21,7 +20,7 @@ from sitegen.pages import links
 from sitegen.pages.effects import EffectRow, FlippedFields, fields_and_passages
 from sitegen.pages.html.cells import text
 from sitegen.pages.html.formats import count
-from sitegen.text.patch import MOST_LINES, Diff, DiffRow, Patch, PatchCounts, draw, read_patch, rendered
+from sitegen.text.patch import MOST_LINES, DiffRow, Hunk, Patch, PatchCounts, draw, read_patch, rendered
 from sitegen.text.plain import counted, line
 from sitegen.text.sections import TextStats
 from sitegen.text.words import Spans
@@ -36,9 +35,12 @@ _LINES: Final = 600  # the most lines of these diffs together
 _NAMED_FIELDS: Final = 8  # number of fields that the head of a passage names
 
 
-class RenderedPatch(Diff):
-    """The parts of a patch that a page shows. They depend only on the edit, so they can be cached."""
+class RenderedPatch(Frozen):
+    """The parts of a patch that a page shows."""
 
+    rows: tuple[DiffRow, ...]
+    hunks: tuple[Hunk, ...]
+    """The drawn hunks; the last one may be truncated."""
     counts: PatchCounts
     notes: tuple[str, ...]
     """Sentences on what is unusual about the patch."""
@@ -115,12 +117,13 @@ def short_edit(file: InstructionHistory, index: int, counts: PatchCounts | None)
 
 def draw_edit(edit: Edit, patch: Patch) -> RenderedPatch:
     """Draws git's patch of this one file; the patch is empty if git has none."""
-    diff = draw(patch)
+    rows, hunks, left_out = draw(patch)
     return RenderedPatch(
-        **asdict(diff),
+        rows=rows,
+        hunks=hunks,
         counts=patch.counts,
-        notes=_patch_notes(edit, patch, diff.left_out),
-        command=command_of(edit) if diff.left_out or patch.unread or not diff.rows else None,
+        notes=_patch_notes(edit, patch, left_out),
+        command=command_of(edit) if left_out or patch.unread or not rows else None,
     )
 
 

@@ -267,25 +267,18 @@ class DiffRow(NamedTuple):
     new: Spans | None = None
 
 
-class Diff(Frozen):
-    """The part of a patch that a page draws."""
+def draw(patch: Patch) -> tuple[tuple[DiffRow, ...], tuple[Hunk, ...], int]:
+    """Draw the first ``MOST_LINES`` lines of a patch as rows.
 
-    rows: tuple[DiffRow, ...]
-    hunks: tuple[Hunk, ...]
-    """The drawn hunks; the last one may be truncated."""
-    left_out: int
-    """Number of lines of the patch that are not drawn."""
-
-
-def draw(patch: Patch) -> Diff:
-    """Draw the first ``MOST_LINES`` lines of a patch as rows."""
+    Returns the rows, their hunks, of which the last may be truncated, and the number of lines that are left out.
+    """
     hunks: list[Hunk] = []
     room = MOST_LINES
     for hunk in patch.hunks:
         if room > 0:
             hunks.append(hunk if len(hunk.lines) <= room else replace(hunk, lines=hunk.lines[:room]))
         room -= len(hunk.lines)
-    return Diff(rows=tuple(_rows(hunks)), hunks=tuple(hunks), left_out=max(0, -room))
+    return tuple(_rows(hunks)), tuple(hunks), max(0, -room)
 
 
 def _rows(hunks: Iterable[Hunk]) -> Iterator[DiffRow]:
