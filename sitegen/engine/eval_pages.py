@@ -14,7 +14,7 @@ from sitegen.analysis.flips import count_flips, flipped_then
 from sitegen.analysis.noise.repeats import repeats_of_runs
 from sitegen.analysis.notes import PlacedNote, notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_parts
-from sitegen.analysis.series import first_points_with_output, problems_of_point
+from sitegen.analysis.series import problems_of_point
 from sitegen.analysis.slices import axes_of
 from sitegen.engine.cached_kinds import EvalRecord, TaskCache
 from sitegen.engine.eval_job import EvalTask
@@ -30,7 +30,7 @@ from sitegen.model.metrics import traits_of
 from sitegen.model.outcomes import Cell, CellMap
 from sitegen.model.problems import Problem
 from sitegen.model.scorecards import Result, Scorecard
-from sitegen.model.series import Point, Series
+from sitegen.model.series import Series
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
 from sitegen.pages.compare import compare_page
@@ -50,7 +50,6 @@ from sitegen.pages.report.tree import PagePicture, has_tree, tree_page
 from sitegen.pages.trend.page import TrendView, trend_page
 from sitegen.pages.trend.trend_rows import older_rows
 from sitegen.pages.variants import variants_page
-from sitegen.scoring.kinds import in_order_of, nouns_of
 from sitegen.scoring.usage import specs_with_usage
 
 _HELD: Final = 40_000_000  # the most characters of answers that are held for the pages of cases of one eval
@@ -108,7 +107,6 @@ class _EvalPages:
         self._specs = self._cards.series_specs()
         self._edits = task.output_edits
         self._edits_by_variant = edits_by_variant(self._edits.edits, task.moved)
-        self._first_with_output = first_points_with_output(self._history.snapshots, self._history.kind)
         self._cells = self._cards.cells()
         self._notes = task.read_notes.value
         self._sources = task.sources
@@ -120,8 +118,7 @@ class _EvalPages:
     def write(self) -> PagesDone:
         """Write every page but older reports; first the files and pages to which the trend page leads."""
         task, writer, info, keys = self._task, self._writer, self._info, self._keys
-        series = replace(self._cards.series(info, self._edits, self._cells, self._derived), baselines=task.baselines)
-        summary = task.record.summary
+        series, summary = self._series, task.record.summary
         for file in (*series_files(series, summary.patterns), values_file(info.id, self._cells)):
             writer.write(file.path, file.content)
         newest, kept = len(series.points) - 1, task.context.limits.reports_kept
@@ -247,27 +244,20 @@ class _EvalPages:
 
     def _report(self, index: int) -> ReportView:
         """Make the report of a point."""
-        task, snapshots, cards = self._task, self._history.snapshots, self._cards
-        at, (change, interval, noise) = snapshots[index], self._derived[index]
+        task, snapshots, cards, points = self._task, self._history.snapshots, self._cards, self._series.points
+        at, point, change = snapshots[index], points[index], points[index].change
         result = cards.result(at)
         cells, by_rules = self._ever_wrong, traits_of(self._info.kind).is_structured
         runs = list(cards.results(at.repeated_runs))
         flipped = flipped_then(cells, index, result, lambda: cards.result(snapshots[index - 1])) if index else []
         if change:
-            change = replace(change, flips=replace(count_flips(flipped, cells.cases), doubts=change.flips.doubts))
-        point = replace(
-            self._point(index, result.scorecard),
-            edits=self._edits.beside[index],
-            change=change,
-            interval=interval,
-            noise=noise,
-        )
-        before = self._point(index - 1, cards[snapshots[index - 1]]) if index else None
+            flips = replace(count_flips(flipped, cells.cases), doubts=change.flips.doubts)
+            point = replace(point, change=replace(change, flips=flips))
+        before = points[index - 1] if index else None
         same = (one for one in reversed(snapshots[: index + 1]) if one.outputs == at.outputs and "outputs" in one.cause)
         made = next((one for one in same if one.iteration == at.iteration), at)  # with it the output was new
-        info = replace(self._info, nouns=nouns_of(self._info.kind, self._specs))
         return ReportView(
-            info=info,
+            info=self._series.info,
             specs=specs_with_usage(self._specs, [side.scorecard for side in (before, point) if side]),
             point=point,
             previous=before,
@@ -280,7 +270,7 @@ class _EvalPages:
             runs=repeats_of_runs(runs) if runs else None,
             moved=task.moved,
             limit=task.context.limits.discrepancies_per_type,
-            problems=problems_of_point(info, at, result.scorecard),
+            problems=problems_of_point(self._series.info, at, result.scorecard),
             instructions=self._edits.made_with[index],
             difference=recorded_parts(made, at, self._scorecard) if by_rules else (),
             grid=self._grid(index, result) if result.cases else None,
@@ -309,17 +299,14 @@ class _EvalPages:
         )
         return grid if grid.has_texts or grid.address_of("flaky") else None
 
-    def _point(self, index: int, card: Scorecard) -> Point:
-        return Point(
-            snapshot=self._history.snapshots[index],
-            scorecard=in_order_of(self._specs, card),
-            edits=self._edits.since_previous[index],
-            first_with_output=self._first_with_output[index],
-        )
-
     def _scorecard(self, snapshot: Snapshot) -> Scorecard:
         self._cards.fill([snapshot])
         return self._cards[snapshot]
+
+    @cached_property
+    def _series(self) -> Series:
+        series = self._cards.series(self._info, self._edits, self._cells, self._derived)
+        return replace(series, baselines=self._task.baselines)
 
     @cached_property
     def _ever_wrong(self) -> CellMap:

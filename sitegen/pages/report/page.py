@@ -375,7 +375,7 @@ class ReportView(Frozen, dict=True, gc=True):
     def edits_by_commit(self) -> list[list[FileEdit]]:
         """The edits of instructions since the previous point, grouped by commit, the newest first."""
         by_commit: dict[str, list[FileEdit]] = {}
-        for edit in self.point.edits:
+        for edit in self.point.beside:
             file = self.moved.get((edit.path, edit.commit.sha), edit.path)
             by_commit.setdefault(edit.commit.sha, []).append(FileEdit(edit, file))
         return list(reversed(by_commit.values()))
