@@ -1,17 +1,18 @@
 """Computes the result of an output from the bytes of its files. Knows neither git nor pages; no clock, disk or network.
 
-``ScoringInputs`` (``scorer``) hold the files of an output, its ground truth and its rules. The ``Scorer`` of the
-eval's kind (``kinds``) turns them into a ``Result``. Kind ``fields`` takes these steps:
+``ScoringInputs`` hold the files of an output, its ground truth and its rules. The ``Scorer`` of the eval's kind turns
+them into a ``Result`` (both in ``kinds``). Kind ``fields`` takes these steps:
 
 1. ``rules`` compiles the mapping (``mapping``), the settings and the schema (``schema_types``) into ``FieldRules``,
    which define how the value at a field path (``paths``) is compared.
 2. ``compiled_truth`` reads the ground truth by its layout (``ground_truth``) into trees with a ``Comparison``
    (``compare``, ``values``) for each value. Both are cached by content.
 3. ``outputs`` reads the files of the output into documents by name, with the readers of ``data_files``.
-4. ``judge`` judges each document against its tree, value by value; ``lists`` and ``pairing`` pair the items of lists.
-5. ``fields`` counts the judgements and builds the ``Result``: a scorecard, the judgements and the panels.
+4. ``fields`` judges each document against its tree, value by value (``lists`` and ``pairing`` pair the items of
+   lists, ``elsewhere`` finds omitted values), counts the judgements, and builds the ``Result``: a scorecard, the
+   judgements and the panels.
 
 The scorers of the other kinds are named in ``kinds.BUILTIN_KINDS``. For every kind, ``kinds`` adds the metrics of
-installed packages, ``usage`` adds cost, tokens and times, ``redaction`` hides values, ``scorer`` applies targets,
-and ``documents`` writes a result for other programs.
+installed packages and applies targets, ``usage`` adds cost, tokens and times, ``redaction`` hides values, and
+``documents`` writes a result for other programs.
 """

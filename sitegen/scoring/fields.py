@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
@@ -10,20 +11,33 @@ from msgspec.structs import replace
 from sitegen.data_files.reading import UnreadableError
 from sitegen.importers.case import as_shares, document_of
 from sitegen.model.metrics import Metric, Nouns
-from sitegen.model.outcomes import Judgement, Value
+from sitegen.model.outcomes import EXTRA_ITEM, MISSING_ITEM, Judgement, Outcome, Value
 from sitegen.model.problems import About, Finding
 from sitegen.model.scorecards import AlignmentPanel, DocumentScore, FieldScore, NotePanel, Result, Scorecard, Status
 from sitegen.scoring.answerers import Answerer, files_of_each
-from sitegen.scoring.compiled_truth import Branch, CompiledTruth, forget
+from sitegen.scoring.compare import doubt
+from sitegen.scoring.compiled_truth import (
+    Branch,
+    CompiledTruth,
+    ItemList,
+    JudgedNode,
+    Leaf,
+    Node,
+    forget,
+    invalid_expected_value,
+)
+from sitegen.scoring.elsewhere import elsewhere, with_places
 from sitegen.scoring.evidence import with_evidence, without_evidence
 from sitegen.scoring.ground_truth import read_ground_truth
 from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument, located
-from sitegen.scoring.judge import Judge, elsewhere, with_places
 from sitegen.scoring.kinds import File, Scorer, ScoringInputs, bounded_findings, content_of
+from sitegen.scoring.lists import paired_items
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
+from sitegen.scoring.paths import ANY, ValuePlace, item_names, objects_of, project
 from sitegen.scoring.results_file import METRICS
 from sitegen.scoring.rules import FieldRules, rules_of
+from sitegen.scoring.values import is_same
 from sitegen.stats import counts as stats
 from sitegen.stats.confidence import auroc_metric
 from sitegen.text.values import first_names
@@ -32,8 +46,10 @@ MAX_REMEMBERED: Final = 20_000
 """The most values of all compiled ground truths in the cache, which take about 40 MB: an eval seldom has more."""
 _MOST_REMEMBERED: Final = 20_000
 """The most judgements of an output that are remembered for the next: untrusted outputs may have any number."""
-
-
+_BLANK: Final = "expected blank"
+_EXTRA: Final = "not in ground truth"
+_NOT_AN_OBJECT: Final = "not an object"
+_NOT_A_LIST: Final = "not a list of objects"
 _UNNAMED: Final = "1"  # the case of a document without a name, which several answer
 OutputOfEach: TypeAlias = Sequence[tuple[Answerer, ReadOutput]]
 """What each one who answered gave: one output, unless the paths of its files name several."""
@@ -210,7 +226,7 @@ class _FieldsScoring:
     ) -> DocumentScore:
         """Judge an answer to an expected document. ``root``: None if it is missing or cannot be read."""
         expected, rules = self._truth.truth, self._truth.rules
-        name, judge = document.id, Judge(document.id, rules)
+        name, judge = document.id, _Judge(document.id, rules)
         status: Status = "scored"
         if root is None:
             status = "unreadable"
@@ -294,3 +310,174 @@ class _FieldsScoring:
             if path:
                 fix = f"Write `documents: {{path: {path}}}` into the mapping, which is where they are."
             yield Finding.of_type("nothing_in_common", message, fix)
+
+
+class _Judge:
+    """Judges one document: call ``document`` or ``omit`` once, then read the collected results."""
+
+    __slots__ = ("_document", "_empty", "_rules", "findings", "judgements", "panels")
+
+    def __init__(self, document: str, rules: FieldRules) -> None:
+        self._document = document
+        self._rules = rules
+        self._empty = rules.empty
+        self.judgements: list[Judgement] = []
+        self.panels: list[AlignmentPanel] = []
+        self.findings: list[Finding] = []
+
+    def document(self, expected: Branch, actual: dict[str, Value], fields: tuple[tuple[str, ...], ...] = ()) -> None:
+        """Judge a document that could be read, or an object inside it, of which only certain fields may count."""
+        actual = project(actual, fields)
+        members, judgements = expected.members, self.judgements
+        for key, node in members.items():
+            value = actual.get(key)
+            # Most nodes are leaves, and most leaves are missing or exactly as expected, which needs no call.
+            if type(node) is Leaf:
+                if value is None:
+                    judgements.append(node.missing)
+                    continue
+                if value is node.value or (type(value) is str and value == node.value):
+                    judgements.append(node.same)
+                    continue
+                self._leaf(node, value)
+            elif isinstance(node, Branch | ItemList):
+                node.last = self._once(node.last, value, partial(self._node, node, value))
+        if self._rules.mapping.extra_fields == "count":
+            for key, value in actual.items():
+                if key not in members:
+                    self._extra(value, expected.place.member(key), _EXTRA)
+
+    def _once(self, last: JudgedNode | None, actual: Value, judge: Callable[[], None]) -> JudgedNode:
+        """Judge a value, or reuse the judgements of the value that was judged last at a node, if it is the same."""
+        if last is not None and is_same(last.actual, actual):
+            self.judgements += last.judgements
+            self.panels += last.panels
+            self.findings += last.findings
+            return last
+        before = len(self.judgements), len(self.panels), len(self.findings)
+        judge()
+        return JudgedNode(
+            actual=actual,
+            judgements=tuple(self.judgements[before[0] :]),
+            panels=tuple(self.panels[before[1] :]),
+            findings=tuple(self.findings[before[2] :]),
+        )
+
+    def _node(self, node: Branch | ItemList, actual: Value) -> None:
+        if isinstance(node, ItemList):
+            self._list(node, actual)
+            return
+        members = actual
+        if node.by_index and isinstance(actual, list):
+            members = {str(index): item for index, item in enumerate(actual) if str(index) in node.members}
+        if isinstance(members, dict) and members:
+            self.document(node, members)
+            return
+        self.omit(node, "", blanks=True)
+        if not self._empty(members):
+            self._add(node.place, "hallucination", None, actual, _NOT_AN_OBJECT)
+
+    def _leaf(self, leaf: Leaf, actual: Value) -> None:
+        """Judge the value of a leaf as ``_once`` does. Another comparison most often finds the same outcome."""
+        last = leaf.last
+        same = last is not None and is_same(last.actual, actual)
+        if last is not None and same and last.compare is leaf.compare:
+            self.judgements += last.judgements
+            self.findings += last.findings
+            return
+        start, findings_before = len(self.judgements), len(self.findings)
+        if leaf.compare is None:
+            if self._empty(actual):
+                self._add(leaf.place, "true_negative", leaf.value, actual)
+            else:
+                self._extra(actual, leaf.place, _BLANK)
+        else:
+            outcome = leaf.missing.outcome if self._empty(actual) else leaf.compare(actual)
+            if last is not None and same and last.judgements and last.judgements[0].outcome == outcome:
+                self.judgements += last.judgements
+                return
+            if outcome is None:  # nobody can tell what the expected value says of the output's: no error of the model
+                why, fix = doubt(leaf.read)
+                self.findings.append(invalid_expected_value(leaf.place, why, fix, repr(leaf.read)))
+            else:
+                self._add(leaf.place, outcome, leaf.value, actual)
+        leaf.last = JudgedNode(
+            actual=actual,
+            judgements=tuple(self.judgements[start:]),
+            findings=tuple(self.findings[findings_before:]),
+            compare=leaf.compare,
+        )
+
+    def _list(self, node: ItemList, actual: Value) -> None:
+        if self._empty(actual):
+            self.omit(node, MISSING_ITEM)
+            return
+        if not isinstance(actual, list):
+            self._add(node.place, "format_error", None, actual, _NOT_A_LIST)
+            self.omit(node, MISSING_ITEM)
+            return
+        non_objects = [item for item in actual if not isinstance(item, dict) and not self._empty(item)]
+        if non_objects:
+            verb = "is not an object" if len(non_objects) == 1 else "are not objects"
+            note = f"{_NOT_A_LIST}: {len(non_objects)} of {len(actual)} items {verb}"
+            self._add(node.place, "format_error", None, non_objects[0], note)
+        items = [item for item in objects_of(actual) if not self._empty(item[1])]
+        pairing = paired_items(node, items, self._document, self._rules)
+        fields = node.rule.score_fields
+        for position, item in enumerate(node.items):
+            branch, value = item.branch, None
+            judge = partial(self.omit, branch, MISSING_ITEM)
+            if position in pairing.partners:
+                value = items[pairing.partners[position]][1]
+                judge = partial(self.document, branch, value, fields)
+            branch.last = self._once(branch.last, value, judge)
+        for position, name in pairing.unmatched.items():
+            index, extra = items[position]
+            counted = project(extra, fields)
+            if self._rules.mapping.extra_fields == "ignore" and node.items:
+                counted = {key: value for key, value in counted.items() if key in node.expected_keys}
+            judge = partial(self._extra, counted, node.place.item(index, name), EXTRA_ITEM)
+            node.extra[index] = self._once(node.extra.get(index), [name, extra], judge)
+        self.findings += pairing.findings
+        self.panels.append(pairing.panel)
+
+    def omit(self, node: Node, note: str, *, blanks: bool = False) -> None:
+        """Judge a node that the output lacks: its values are omissions; ``blanks``: its blanks are true negatives."""
+        if isinstance(node, Leaf):
+            if node.missing.outcome == "omission":
+                self._add(node.place, "omission", node.value, None, note)
+            elif blanks:
+                self._add(node.place, "true_negative", node.value, None, note)
+            return
+        below: Iterable[Node] = ()
+        if isinstance(node, Branch):
+            below = node.members.values()
+        elif node is not None:
+            below = [item.branch for item in node.items]
+            blanks, note = False, note or MISSING_ITEM
+        for child in below:
+            self.omit(child, note, blanks=blanks)
+
+    def _extra(self, value: Value, place: ValuePlace, note: str) -> None:
+        """Judge an unexpected value: each of its non-empty leaves in scope is a hallucination."""
+        path, attribute, _ = place
+        if self._rules.ignored(place):
+            return
+        if isinstance(value, dict):
+            # An ignored pattern such as ``confidence.*`` may cover as many values as are judged.
+            if not self._rules.ignored(ValuePlace(f"{path}[{ANY}]", f"{attribute}[]", "")):
+                for key, below in value.items():
+                    self._extra(below, place.member(key), note)
+        elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+            non_objects = [item for item in value if not isinstance(item, dict) and not self._empty(item)]
+            if non_objects:
+                self._add(place, "hallucination", None, non_objects[0], note)
+            items = objects_of(value)
+            names = item_names(items, self._rules.list_rule(path).match_fields, of_output=True)
+            for (index, item), name in zip(items, names, strict=True):
+                self._extra(item, place.item(index, name), note)
+        elif not self._empty(value):
+            self._add(place, "hallucination", None, value, note)
+
+    def _add(self, place: ValuePlace, outcome: Outcome, expected: Value, actual: Value, note: str = "") -> None:
+        self.judgements.append(place.judgement(self._document, outcome, expected, actual, note))

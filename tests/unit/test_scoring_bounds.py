@@ -11,9 +11,9 @@ from sitegen.model.scorecards import Result
 from sitegen.scoring import fields, pairing
 from sitegen.scoring.answerers import Answerer
 from sitegen.scoring.compiled_truth import CompiledTruth
+from sitegen.scoring.elsewhere import with_places
 from sitegen.scoring.fields import MAX_REMEMBERED, FieldsScorer
 from sitegen.scoring.ground_truth.truth import GroundTruth, TruthDocument
-from sitegen.scoring.judge import with_places
 from sitegen.scoring.kinds import File, ScoringInputs
 from sitegen.scoring.mapping import Mapping
 from sitegen.scoring.outputs import ReadOutput
