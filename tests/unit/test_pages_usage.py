@@ -183,3 +183,7 @@ def test_models_that_none_beats_in_quality_and_cost_are_named(repo: GitRepo, tmp
     by_cost, by_time = said.split("A ring marks what no other beats in both:")[1:]
     assert by_cost.startswith(" small 0.250, middle 0.750, large 1.000.")
     assert by_time.startswith(" small 0.250, dear 1.000, large 1.000.")
+    table = said.partition("Total cost, USD Median latency, s ")[2]
+    assert table.startswith(
+        "iteration-001 dear 1.000 1.60 1.00 iteration-001 large 1.000 1.20 1.00 iteration-001 middle"
+    )

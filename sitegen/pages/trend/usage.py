@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import Final, NamedTuple
 
 from sitegen.analysis.slices import by_answerer
@@ -22,7 +21,6 @@ _AMOUNTS: Final = (("cost", "tokens_out", "tokens_in"), ("latency_median",))
 
 ROWS: Final = 200
 """Largest number of outputs in the table and in the picture: the newest ones."""
-
 
 _NAMED: Final = 12  # largest number of dots with a name beside them
 
@@ -44,11 +42,10 @@ class Dot(NamedTuple):
 class Tradeoff(Frozen):
     """The headline of each output, or of each variant and model in it, against its cost, or another amount."""
 
+    headline: MetricSpec
     against: MetricSpec
     dots: tuple[Dot, ...]
     """Oldest first."""
-    unbeaten: tuple[Dot, ...]
-    """Of the newest those that no other one equals or beats in both, and beats in one; the cheapest first."""
     right: float
     """The amount at the right edge; 0 is at the left one."""
     ends: Ends
@@ -66,6 +63,16 @@ class Tradeoff(Frozen):
         places = apart([y(dot.value, self.ends) / 10 for dot in newest])
         return [(dot, f"{place:.2f}%") for dot, place in zip(newest, places, strict=True)]
 
+    @property
+    def unbeaten(self) -> list[Dot]:
+        """Of the newest dots those that no other one equals or beats in both, and beats in one; the cheapest first."""
+        sign, found = -1 if self.headline.higher_is_better else 1, list[Dot]()
+        for dot in sorted(self.dots, key=lambda dot: (dot.amount, sign * dot.value, dot.name)):
+            last = found[-1] if found else dot
+            if dot.is_newest and (dot is last or sign * dot.value < sign * last.value or dot[2:4] == last[2:4]):
+                found.append(dot)
+        return found
+
     def x(self, amount: float) -> str:
         """The place of an amount from the left."""
         return percent(amount, self.right)
@@ -76,35 +83,39 @@ class Tradeoff(Frozen):
 
     def dot_text(self, view: TrendView, dot: Dot) -> str:
         """The output of a dot, the headline, what it took, and who answered."""
-        label, headline = view.points[dot.at].snapshot.label, metric_text(dot.value, view.specs[0].unit)
-        words = f"{label}: {view.specs[0].label} {headline}, {amount(dot.amount, self.against.unit)}"
+        value, taken = metric_text(dot.value, self.headline.unit), amount(dot.amount, self.against.unit)
+        words = f"{view.points[dot.at].snapshot.label}: {self.headline.label} {value}, {taken}"
         return f"{words}, {dot.name}" if dot.name else words
 
 
-def columns(view: TrendView) -> list[Column]:
-    """A column for each usage metric. A row is the index of a point; the unit is in the head."""
+def columns(view: TrendView, answers: Sequence[tuple[int, str, Scorecard]]) -> list[Column]:
+    """A column for each usage metric that any of the answers state, with the unit in the head."""
     return [
         Column(
             name=class_name(spec.label),
             head=f"{spec.label}, {spec.unit}" if spec.unit != "tokens" else spec.label,
             classes="num",
-            cell=lambda at, place=place, unit=spec.unit: (
-                NIL if (value := view.values[at][place]) is None else amount(value, unit).removesuffix(f" {unit}")
+            cell=lambda row, name=spec.name, unit=spec.unit: (
+                NIL if (value := row[2].metric(name)) is None else amount(value, unit).removesuffix(f" {unit}")
             ),
         )
-        for place, spec in ((place, view.specs[place]) for place in view.usage_places)
+        for spec in (view.specs[place] for place in view.usage_places)
+        if any(card.metric(spec.name) is not None for *_, card in answers)
     ]
 
 
-def tradeoffs(view: TrendView) -> list[Tradeoff]:
-    """The newest outputs in a picture for each amount that any two of them state."""
-    answers = [
+def answers(view: TrendView) -> list[tuple[int, str, Scorecard]]:
+    """The newest outputs, oldest first, by who answered: the index of the point, a name that may be empty, the card."""
+    points = [(at, view.points[at]) for at in view.outputs[-ROWS:]]
+    return [
         (at, name, card)
-        for at in view.outputs[-ROWS:]
-        for name, card in (
-            by_answerer(view.points[at].scorecard) or {view.points[at].made_by: view.points[at].scorecard}
-        ).items()
+        for at, point in points
+        for name, card in (by_answerer(point.scorecard) or {point.made_by: point.scorecard}).items()
     ]
+
+
+def tradeoffs(view: TrendView, answers: Sequence[tuple[int, str, Scorecard]]) -> list[Tradeoff]:
+    """The answers in a picture for each amount that any two of them state."""
     pictures = ([_tradeoff(view, answers, name) for name in names] for names in _AMOUNTS)
     return [picture for each in pictures if (picture := next(filter(None, each), None))]
 
@@ -123,21 +134,9 @@ def _tradeoff(view: TrendView, answers: Sequence[tuple[int, str, Scorecard]], na
     values = [dot.value for dot in dots]
     margin = (max(values) - min(values)) * 0.08 or abs(max(values)) * 0.05 or 0.05
     return Tradeoff(
+        headline=view.specs[0],
         against=against,
         dots=dots,
-        unbeaten=_unbeaten([dot for dot in dots if dot.is_newest], 1 if view.specs[0].higher_is_better else -1),
         right=max(dot.amount for dot in dots) * 1.06,
         ends=Ends(min(values) - margin, max(values) + margin),
-    )
-
-
-def _unbeaten(dots: Sequence[Dot], sign: int) -> tuple[Dot, ...]:
-    """The Pareto front, the cheapest first. ``sign``: -1 if a lower value is better."""
-
-    def beats(one: Dot, other: Dot) -> bool:
-        places = (one.amount, -sign * one.value), (other.amount, -sign * other.value)
-        return places[0] != places[1] and places[0][0] <= places[1][0] and places[0][1] <= places[1][1]
-
-    return tuple(
-        sorted((dot for dot in dots if not any(beats(other, dot) for other in dots)), key=attrgetter("amount", "name"))
     )
