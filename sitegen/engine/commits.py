@@ -27,6 +27,7 @@ from sitegen.engine.memo import PageRow
 from sitegen.engine.timeline import Build
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import Writer, WrittenFiles, digest_of_inputs
+from sitegen.history.patches import read_patches
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
@@ -288,5 +289,5 @@ def _listed_page(task: CommitsTask, view: CommitView, *, fresh: bool) -> tuple[L
         return view.listed, None
     rewritten = (edit for edit, _ in view.edits if edit.old and edit.new and edit.old.oid != edit.new.oid)
     edits = tuple(islice(rewritten, FILES))
-    patches = draw_few(edits, task.context.open().patches(edits, task.context.instructions)) if edits else {}
+    patches = draw_few(edits, read_patches(task.context.open(), edits, task.context.instructions)) if edits else {}
     return view.listed, task.context.renderer().render(replace(view, patches=patches).page)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from itertools import count
 from typing import Final
@@ -23,6 +24,7 @@ from sitegen.engine.memo import CachedRow, PageRow
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.engine.writer import Writer, WrittenFiles, digest_of_inputs
 from sitegen.errors import MissingObjectsError
+from sitegen.history.patches import read_patches
 from sitegen.model.answers import AnsweredCase
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, grouped
@@ -355,7 +357,6 @@ class _EvalPages:
     def _diffs(self, edits: Sequence[Edit], since: Commit) -> dict[str, RenderedPatch]:
         """Draw edits of instructions; none if this clone lacks their texts, which is a problem of their own pages."""
         context, drawn = self._task.context, edits[:FILES]
-        try:
-            return draw_few(drawn, context.open().patches(drawn, context.instructions, since.sha)) if edits else {}
-        except MissingObjectsError:
-            return {}
+        with suppress(MissingObjectsError):
+            return draw_few(drawn, read_patches(context.open(), drawn, context.instructions, since.sha))
+        return {}

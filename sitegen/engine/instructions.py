@@ -15,6 +15,7 @@ from sitegen.engine.memo import PageRow
 from sitegen.engine.timeline import Build, Timeline
 from sitegen.engine.worker_context import WorkerContext
 from sitegen.engine.writer import Writer, WrittenFiles, digest_of_inputs
+from sitegen.history.patches import read_patches
 from sitegen.history.repository import NOTHING
 from sitegen.model.commits import WORKTREE
 from sitegen.model.frozen import Frozen
@@ -131,7 +132,7 @@ class _InstructionWork:
 
     def _patches(self, indices: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         edits = [self._edits[index] for index in indices]
-        return zip(indices, self._repository.patches(edits, self._task.context.instructions), strict=True)
+        return zip(indices, read_patches(self._repository, edits, self._task.context.instructions), strict=True)
 
     def _outlines(self, indices: Sequence[int]) -> Iterator[tuple[Outline | None, Outline | None]]:
         """Yield the sections of the text before and after each of these edits; None for one that cannot be read.

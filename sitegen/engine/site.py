@@ -25,6 +25,7 @@ from sitegen.engine.timeline import last_paths_of_edits, manifest_content
 from sitegen.engine.unmatched import unmatched, unmatched_redactions
 from sitegen.engine.writer import digest_of_inputs
 from sitegen.errors import POINTER, RepositoryError
+from sitegen.history.patches import read_patches
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.site import Page, RawFile
@@ -191,7 +192,7 @@ class SiteWriter:
     def _patches(self, edits: Sequence[Edit]) -> list[bytes]:
         """Read the patches of edits; nothing if this clone lacks a content."""
         try:
-            return list(self._timeline.context.open().patches(edits, self._timeline.context.instructions))
+            return list(read_patches(self._timeline.context.open(), edits, self._timeline.context.instructions))
         except RepositoryError:
             return [b""] * len(edits)
 

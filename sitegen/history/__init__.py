@@ -3,8 +3,8 @@
 Its modules, from the bottom up:
 
 - ``repository_place`` finds a repository and ``process`` runs git.
-- ``revisions`` and ``patches`` each read the output of one git command. ``repository`` reads blobs, and offers these
-  and the patches as one object; ``files_at_commit`` reads by path.
+- ``revisions``, ``repository`` (blobs) and ``patches`` each read the output of one git command, ``files_at_commit``
+  what is at a path.
 - ``layout`` and ``globs`` determine the meaning of a path, and hold an eval's rules in a manifest.
 - ``timeline`` folds revisions. ``fold`` handles one commit after the other, and in it each eval: its files
   (``folder_tree``), its series (``eval_state``) and what its runs state of themselves (``run_records``).

@@ -12,9 +12,12 @@ from contextlib import contextmanager, suppress
 from itertools import groupby
 from typing import IO, Final, TypeAlias
 
-from sitegen.errors import MissingObjectsError
+from sitegen.data_files.project_files import LFS
+from sitegen.errors import POINTER, MissingObjectsError
 from sitegen.history.process import Process, shared_processes
+from sitegen.history.repository import NOTHING, Repository, cat_file
 from sitegen.history.repository_place import RepositoryPlace
+from sitegen.model.commits import WORKTREE
 from sitegen.model.timeline import Edit
 
 PATCH_BYTES: Final = 4_000_000
@@ -37,6 +40,8 @@ _COMMAND: Final = (
     *("diff-tree", "--stdin", "-r", "--root", "--no-renames", "--diff-merges=first-parent", "--always", "--format=%H"),
     *_FORM,
 )
+_OF_POINTER: Final = re.compile(rb"(?m)^[-+ ]" + re.escape(LFS))
+"""Matches a patch of a pointer, or of a text that quotes one."""
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 
 
@@ -84,9 +89,39 @@ class _KeptPatches:
 
 
 def read_patches(
-    repository: RepositoryPlace, edits: Sequence[Edit], folders: tuple[str, ...], since: str = ""
+    repository: Repository, edits: Sequence[Edit], folders: tuple[str, ...] = (), since: str = ""
 ) -> Iterator[bytes]:
-    """Yield a patch for each edit, in order, as ``Repository.patches`` describes."""
+    """Yield the patch of each edit, in order, from one process; empty if only line ends changed.
+
+    Patches are histogram diffs with three lines of context that ignore carriage returns at line ends; for a renamed
+    file, the difference between its two contents. They are truncated to 4 MB. ``folders``: with every file that
+    is requested within ``share_processes``: callers that name the same folders share a process.
+    ``since``: id of the commit with the first texts of all combined edits, so that one process compares them all.
+    Raises MissingObjectsError for a content that a partial clone lacks, or in Git LFS that was not fetched.
+    """
+    committed = [edit for edit in edits if edit.commit.sha != WORKTREE]
+    with cat_file(repository.place) as objects:  # git would end, after 0.1 s
+        if objects.lacks(blob.oid for edit in committed for blob in (edit.old, edit.new) if blob):
+            raise MissingObjectsError(committed[0].path, committed[0].commit.sha)
+    answers = _committed_patches(repository.place, committed, folders, since)
+    for edit in edits:
+        patch = next(answers) if edit.commit.sha != WORKTREE else b""
+        # Few texts quote a pointer, and to look at the beginning of each line takes long.
+        if edit.commit.sha == WORKTREE or (LFS in patch and _OF_POINTER.search(patch)):
+            # Git does not know the edit, or knows the addresses of its contents in Git LFS.
+            sides = [repository.read_blob(blob.oid) if blob else NOTHING for blob in (edit.old, edit.new)]
+            if any(side.reason == POINTER for side in sides):
+                raise MissingObjectsError(edit.path, edit.commit.sha, in_lfs=True)
+            before, after = (side.content or b"" for side in sides)
+            patch = plain_patch(before, after)
+        yield patch
+    next(answers, None)  # reading to the end returns the process, so that it can be shared again
+
+
+def _committed_patches(
+    repository: RepositoryPlace, edits: Sequence[Edit], folders: tuple[str, ...], since: str
+) -> Iterator[bytes]:
+    """Yield the patches of edits that git has, as ``read_patches`` does."""
     shared = shared_processes()
     kept = _KeptPatches() if shared is None else shared.setdefault(("patches", repository, folders), _KeptPatches())
     assert isinstance(kept, _KeptPatches)

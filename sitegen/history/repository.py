@@ -1,4 +1,4 @@
-"""A git repository as one object: blobs and patches as streams. Nothing is ever checked out or written.
+"""A git repository as one object, whose blobs are a stream. Nothing is ever checked out or written.
 
 GitPython's own commits, trees and diffs are 25 to 1,000 times slower than the plumbing commands below them, and follow
 the user's configuration. Therefore git's processes are read as streams; GitPython only starts them. Objects come from
@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from io import BytesIO
 from itertools import islice
@@ -22,14 +22,12 @@ from typing import IO, Final, NamedTuple
 import msgspec
 
 from sitegen.data_files.folders import MOST_FILES, may_hold_document, packed
-from sitegen.data_files.project_files import LARGEST_FILE, LFS, is_pointer, open_file, read_file, read_inside
-from sitegen.errors import POINTER, MissingObjectsError, NothingToReportError, RepositoryError
-from sitegen.history import patches
+from sitegen.data_files.project_files import LARGEST_FILE, is_pointer, open_file, read_file, read_inside
+from sitegen.errors import POINTER, NothingToReportError, RepositoryError
 from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.history.revisions import REGULAR
 from sitegen.model.commits import WORKTREE
-from sitegen.model.timeline import Edit
 from sitegen.text.plain import web_address
 from sitegen.text.values import short_digest
 
@@ -37,8 +35,6 @@ LARGEST_BLOB: Final = 20_000_000
 """The size in bytes above which a file is not read, unless the configuration raises it."""
 
 _MOST_VERSIONS: Final = 20  # the most commits of a file of which the contents are asked for
-_OF_POINTER: Final = re.compile(rb"(?m)^[-+ ]" + re.escape(LFS))
-"""Matches a patch of a pointer, or of a text that quotes one."""
 _PIECE: Final = 1 << 20  # bytes that are read at once
 _ID = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})")
 
@@ -487,35 +483,6 @@ class Repository:
         if read.content is not None:
             self.overlay[oid] = content
         return oid
-
-    def patches(self, edits: Sequence[Edit], folders: tuple[str, ...] = (), since: str = "") -> Iterator[bytes]:
-        """Yield the patch of each edit, in order, from one process; empty if only line ends changed.
-
-        Patches are histogram diffs with three lines of context that ignore carriage returns at line ends; for a renamed
-        file, the difference between its two contents. They are truncated to 4 MB. ``folders``: with every file that
-        is requested within ``share_processes``: callers that name the same folders share a process.
-        ``since``: id of the commit with the first texts of all combined edits, so that one process compares them all.
-        Raises MissingObjectsError for a content that a partial clone lacks, or in Git LFS that was not fetched.
-        """
-        committed = [edit for edit in edits if edit.commit.sha != WORKTREE]
-        with cat_file(self.place) as objects:  # git would end, after 0.1 s
-            if objects.lacks(blob.oid for edit in committed for blob in (edit.old, edit.new) if blob):
-                raise MissingObjectsError(committed[0].path, committed[0].commit.sha)
-        answers = patches.read_patches(self.place, committed, folders, since)
-        for edit in edits:
-            patch = next(answers) if edit.commit.sha != WORKTREE else b""
-            # Few texts quote a pointer, and to look at the beginning of each line takes long.
-            is_of_pointer = LFS in patch and _OF_POINTER.search(patch)
-            yield self._own_patch(edit) if edit.commit.sha == WORKTREE or is_of_pointer else patch
-        next(answers, None)  # reading to the end returns the process, so that it can be shared again
-
-    def _own_patch(self, edit: Edit) -> bytes:
-        """Return the patch of an edit that git does not know, or of whose contents it knows the address in Git LFS."""
-        sides = [self.read_blob(blob.oid) if blob else NOTHING for blob in (edit.old, edit.new)]
-        if any(side.reason == POINTER for side in sides):
-            raise MissingObjectsError(edit.path, edit.commit.sha, in_lfs=True)
-        before, after = (side.content or b"" for side in sides)
-        return patches.plain_patch(before, after)
 
     def _output_of(self, *arguments: str) -> str:
         """Return the output of a short command; empty if it fails."""

@@ -10,6 +10,7 @@ import pytest
 
 from sitegen.errors import POINTER, MissingObjectsError
 from sitegen.history.files_at_commit import FilesAt
+from sitegen.history.patches import read_patches
 from sitegen.history.process import share_processes
 from sitegen.history.repository import MISSING, BlobRead, Repository
 from sitegen.history.revisions import commits_up_to, walk
@@ -137,7 +138,7 @@ def test_objects_that_a_partial_clone_left_out_are_answered_and_never_fetched(
     # Git ends at each that the remote has promised, which takes long in a large clone: it is asked for one at most.
     edit = Edit(commit=revision.commit, path="a", status="added", old=None, new=Blob("a", oids[0]))
     with pytest.raises(MissingObjectsError, match="partial"):
-        list(repository.patches([edit]))
+        list(read_patches(repository, [edit]))
     assert (tmp_path / "trace").read_text().count("error could not fetch") == 3
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from sitegen.history.patches import PATCH_BYTES
+from sitegen.history.patches import PATCH_BYTES, read_patches
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import commits_up_to, walk
@@ -35,7 +35,7 @@ def edits_of(repo: GitRepo, rev: str = "HEAD") -> list[Edit]:
 
 def bodies(repo: GitRepo, edits: list[Edit]) -> list[str]:
     """Each patch from its first hunk on."""
-    texts = [patch.decode() for patch in Repository.open(repo.path).patches(edits)]
+    texts = [patch.decode() for patch in read_patches(Repository.open(repo.path), edits)]
     return [text[text.index("@@") :] if "@@" in text else text for text in texts]
 
 
@@ -63,7 +63,7 @@ def test_files_of_one_commit_may_be_patched_one_by_one(repo: GitRepo, long: int,
     repository = Repository.open(repo.path)
     with share_processes():
         for edit in edits:
-            (patch,) = repository.patches([edit], ("docs",))
+            (patch,) = read_patches(repository, [edit], ("docs",))
             assert patch.count(edit.path.encode()) == (4 if change == "added" else 0), patch[:200]
 
 
@@ -78,7 +78,7 @@ def test_renamed_files_of_one_commit_may_be_patched_one_by_one(repo: GitRepo) ->
             old, new = f"docs/{number}.md", f"docs/new-{number}.md"
             blobs = Blob(old, repo.oid(first, old)), Blob(new, repo.oid(second, new))
             commit = Commit(sha=second, position=1, author="", committed_at="", subject="")
-            (patch,) = repository.patches([Edit(commit, new, "renamed", *blobs)], ("docs",))
+            (patch,) = read_patches(repository, [Edit(commit, new, "renamed", *blobs)], ("docs",))
             assert patch.endswith(f"-{number}\n+{number} new\n".encode())
 
 
@@ -95,7 +95,7 @@ def test_a_commit_may_be_asked_for_again_and_again(repo: GitRepo) -> None:
     ]
     assert bodies(repo, []) == []
     several = [replace(edit, status="combined") for edit in edits[1::2]]
-    patches = Repository.open(repo.path).patches(several, since=edits[0].commit.sha)
+    patches = read_patches(Repository.open(repo.path), several, since=edits[0].commit.sha)
     assert [patch.partition(b"@@\n")[2] for patch in patches] == [b"-a\n+aa\n", b"-b\n+bb\n"]
 
 
@@ -104,13 +104,13 @@ def test_a_shared_process_gives_the_same_patches_after_a_caller_that_gave_up(rep
         repo.commit({"docs/a.md": f"a{version}\n", "docs/b.md": f"b{version}\n", "large.txt": "x\n" * version})
     edits = [edit for edit in edits_of(repo) if edit.path.startswith("docs/")]
     repository = Repository.open(repo.path)
-    alone = list(repository.patches(edits))
+    alone = list(read_patches(repository, edits))
     with share_processes():
-        given_up = repository.patches(edits, ("docs",))
+        given_up = read_patches(repository, edits, ("docs",))
         assert next(given_up) == alone[0]
-        assert list(repository.patches(edits, ("docs",))) == alone
+        assert list(read_patches(repository, edits, ("docs",))) == alone
         del given_up
-        assert list(repository.patches(edits[::-1], ("docs",))) == alone[::-1]
+        assert list(read_patches(repository, edits[::-1], ("docs",))) == alone[::-1]
 
 
 TRICKY = "diff --git a/b.md b/b.md\nindex 1111111..2222222 100644\n@@ -1 +1 @@\n-x\n" + "a" * 40 + "\n--- a\n+++ b\n"
@@ -180,7 +180,7 @@ def test_settings_and_attributes_of_the_user_change_no_patch(repo, tmp_path, mon
     repo.commit({"a.md": text})
     repo.commit({"a.md": text.replace("five", "5"), ".gitattributes": "*.md -diff\n"})
     edits = [edit for edit in edits_of(repo) if edit.path == "a.md"]
-    before = list(Repository.open(repo.path).patches(edits))
+    before = list(read_patches(Repository.open(repo.path), edits))
     assert b"@@ -4,6 +4,6 @@" in before[1]
     repo.checkout()
     ran = tmp_path / "ran"
@@ -197,7 +197,7 @@ def test_settings_and_attributes_of_the_user_change_no_patch(repo, tmp_path, mon
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", str(tmp_path / "run"))
     monkeypatch.setenv("GIT_DIFF_OPTS", "--unified=0")
-    assert list(Repository.open(repo.path).patches(edits)) == before
+    assert list(read_patches(Repository.open(repo.path), edits)) == before
     assert not ran.exists()
 
 
@@ -205,7 +205,7 @@ def test_a_patch_beyond_the_limit_is_cut_and_the_next_is_whole(repo: GitRepo) ->
     long_line = "diff --git " + "x" * PATCH_BYTES + "diff --git a/z b/z\n"
     repo.commit({"a.md": "1\n", "b.md": "1\n", "c.md": "1\n"})
     repo.commit({"a.md": f"{'line' * 200}\n" * (PATCH_BYTES // 800), "b.md": long_line, "c.md": "2\n"})
-    found = list(Repository.open(repo.path).patches(edits_of(repo)[3:]))
+    found = list(read_patches(Repository.open(repo.path), edits_of(repo)[3:]))
     assert [len(patch) <= PATCH_BYTES for patch in found] == [True, True, True]
     assert found[2].endswith(b"@@ -1 +1 @@\n-1\n+2\n")
 

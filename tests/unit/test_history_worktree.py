@@ -9,6 +9,7 @@ import pytest
 
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.history.layout import Layout
+from sitegen.history.patches import read_patches
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import FoldedHistory, advance
 from sitegen.model.commits import WORKTREE
@@ -159,7 +160,7 @@ def test_an_uncommitted_edit_has_a_patch(repo: GitRepo) -> None:
     write(repo, "CLAUDE.md", "one\ntwo")
     _, advanced = look(repo)
     edits = advanced.edited[0].edits
-    committed, uncommitted = Repository.open(repo.path).overlaid(dict(advanced.overlay)).patches(edits)
+    committed, uncommitted = read_patches(Repository.open(repo.path).overlaid(dict(advanced.overlay)), edits)
     assert committed.endswith(b"@@ -0,0 +1 @@\n+one\n")
     assert uncommitted == b"--- a\n+++ b\n@@ -1 +1,2 @@\n one\n+two\n\\ No newline at end of file\n"
 
