@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property, partial
 from itertools import count
 from typing import Final
@@ -357,6 +356,8 @@ class _EvalPages:
     def _diffs(self, edits: Sequence[Edit], since: Commit) -> dict[str, RenderedPatch]:
         """Draw edits of instructions; none if this clone lacks their texts, which is a problem of their own pages."""
         context, drawn = self._task.context, edits[:FILES]
-        with suppress(MissingObjectsError):
-            return draw_few(drawn, read_patches(context.open(), drawn, context.instructions, since.sha))
-        return {}
+        try:
+            patches = read_patches(context.open(), drawn, context.instructions, since.sha)
+            return draw_few(drawn, patches)
+        except MissingObjectsError:
+            return {}

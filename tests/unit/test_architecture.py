@@ -146,6 +146,20 @@ def test_no_modules_import_each_other_in_a_circle():
         pytest.fail(f"imported in a circle: {' <- '.join(error.args[1])}")
 
 
+def test_the_two_walks_name_files_that_exist_and_get_no_longer():
+    text = (
+        (PACKAGE.parent / "ARCHITECTURE.md")
+        .read_text(encoding="utf-8")
+        .partition("## Two walks")[2]
+        .partition("## ")[0]
+    )
+    walks = [re.findall(r"`([\w/]+\.(?:py|html))`", walk) for walk in text.split("**")[2::2]]
+    assert [len(walk) <= longest for walk, longest in zip(walks, (15, 9), strict=True)] == [True, True]
+    places = [PACKAGE, PACKAGE / "scoring", PACKAGE.parent]
+    missing = [name for walk in walks for name in walk if not any((place / name).is_file() for place in places)]
+    assert missing == []
+
+
 def test_a_library_has_one_home():
     everywhere = {"sitegen", "msgspec", *sys.stdlib_module_names} - HOMES.keys()
     found = {(entry.imported.partition(".")[0], entry.module.partition("/")[0]) for entry in imports()}
