@@ -9,7 +9,7 @@ from sitegen.importers.case import ASSERTED
 from sitegen.model.frozen import replace
 from sitegen.model.metrics import Counts, Metric
 from sitegen.model.scorecards import DocumentScore, Result, Scorecard, VariantScore
-from sitegen.stats.counts import ACCURACY, mean, total
+from sitegen.stats.counts import mean, total
 
 
 def variant(
@@ -30,7 +30,10 @@ def variant(
             id=case,
             status="scored",
             counts=total(Counts() if right is None else ASSERTED[right] for right, _ in of_case),
-            metrics=(Metric("average_quality", mean(grade for _, grade in of_case)),),
+            metrics=(
+                Metric("accuracy", mean(None if right is None else float(right) for right, _ in of_case)),
+                Metric("average_quality", mean(grade for _, grade in of_case)),
+            ),
             axes={"category": category} if category else {},
         )
         for case, of_case in by_case.items()
@@ -40,7 +43,7 @@ def variant(
         name=name,
         status="scored",
         metrics=(
-            Metric("accuracy", ACCURACY.of(total(document.counts for document in documents))),
+            Metric("accuracy", mean(document.metrics[0].value for document in documents)),
             Metric("consistency_score", consistency),
             Metric("average_quality", mean(grades) if grades else quality),
         ),

@@ -22,7 +22,7 @@ from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Judgement, Period
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Correction, Series, SuspectTruth
-from sitegen.stats.counts import share_of
+from sitegen.stats.counts import judged, share_of
 from sitegen.stats.intervals import wilson
 from sitegen.text.plain import visible
 from sitegen.text.values import written
@@ -128,6 +128,8 @@ def suspect_truth(series: Series, notes: Sequence[Note] = ()) -> tuple[SuspectTr
 
 def _gain(card: Scorecard, error: Period) -> float:
     """Return what the headline would gain if an error with a value were right; 0 if it is no ratio of counts."""
+    if card.traits.answers_cases:  # all answers to the case would be right
+        return 1 / sum(judged(document.counts) > 0 for document in card.documents)
     counts, omitted = card.counts, error.state != "hallucination" and card.convention == "standard"
     right = counts._replace(
         tp=counts.tp + 1, fp=counts.fp - 1, fn=counts.fn - omitted, **{error.state: getattr(counts, error.state) - 1}

@@ -19,7 +19,6 @@ from sitegen.model.scorecards import DocumentScore
 from sitegen.model.usage import exchanged
 from sitegen.scoring.responses.measures import METRICS
 from sitegen.stats import significance as tests
-from sitegen.stats.counts import ACCURACY, total
 from sitegen.stats.counts import mean as mean_of
 from sitegen.stats.intervals import mean
 from sitegen.stats.significance import Significance
@@ -186,7 +185,7 @@ def cases_by_id(documents: Iterable[DocumentScore]) -> dict[str, CaseOutcome]:
     return {
         case: CaseOutcome(
             category=answered[0].axes.get("category", ""),
-            right=ACCURACY.of(total(document.counts for document in answered)),
+            right=mean_of(dict(document.metrics).get("accuracy") for document in answered),
             grade=mean_of(dict(document.metrics).get("average_quality") for document in answered),
         )
         for case, answered in grouped((document.unit, document) for document in documents).items()

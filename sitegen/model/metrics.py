@@ -119,9 +119,8 @@ class Nouns(Frozen):
     attributes: str = "fields"
     document: str = "document"
     errors: ErrorWords = ("omission", "hallucination", "wrong value", "format error")
-    ratios: tuple[str, ...] | None = None
-    """The ratios in tables of attributes and documents; None stands for all ``RATIOS`` of ``sitegen.stats.counts``,
-    which also has ``accuracy``."""
+    are_verdicts: bool = False
+    """Whether all that is counted has passed or failed."""
     letters: ErrorWords = ("O", "H", "W", "F")
     """A letter for each error type, shown beside its colour, because colour alone must not carry the meaning."""
     same: tuple[str, ...] = ()
@@ -131,11 +130,6 @@ class Nouns(Frozen):
     def documents(self) -> str:
         """The plural of ``document``."""
         return f"{self.document}s"
-
-    @property
-    def are_verdicts(self) -> bool:
-        """Whether all that is counted has passed or failed."""
-        return "pass_rate" in (self.ratios or ())
 
     @property
     def value(self) -> str:

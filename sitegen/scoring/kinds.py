@@ -362,9 +362,8 @@ def nouns_of(kind: str, specs: Sequence[MetricSpec]) -> Nouns:
     nouns, names = scorer(kind).nouns, {spec.name for spec in specs}
     if traits_of(kind).names_scores and PASSED.name in names and "recall" not in names:
         same = (*APART, *(name for name in ("score", *_RATIOS) if name not in names))
-        nouns = replace(
-            nouns, errors=("", "", "failed", ""), letters=("", "", "F", ""), ratios=(PASSED.name,), same=same
-        )
+        words = replace(nouns, errors=("", "", "failed", ""), letters=("", "", "F", ""))
+        nouns = replace(words, are_verdicts=True, same=same)
         if "f1" in names:
             nouns = replace(nouns, attribute="check", attributes="checks")
     return nouns

@@ -260,12 +260,7 @@ SCORER: Final = Scorer(
     version=21,
     metrics=(),
     nouns=Nouns(
-        attribute="number",
-        attributes="numbers",
-        document="run",
-        errors=("", "", "", ""),
-        ratios=(),
-        letters=("", "", "", ""),
+        attribute="number", attributes="numbers", document="run", errors=("", "", "", ""), letters=("", "", "", "")
     ),
     score=_score,
     metrics_for=_metrics_of,

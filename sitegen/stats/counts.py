@@ -166,7 +166,7 @@ PASSED: Final = CountRatio(
     label="Passed",
     initial="P",
     explanation="Cases that passed / cases with a verdict.",
-    note="{tp:,} of {expected:,} passed",
+    note="{tp:,} of {expected:,} {things} passed",
     share=lambda counts: Share(counts.tp, counts.tp + counts.fn),
 )
 """Of cases that have one verdict each and nothing else, for which it is also precision, recall and F1."""

@@ -1,16 +1,19 @@
 """Laws of scoring responses that hold for every input."""
 
 import json
-from itertools import combinations
+from itertools import combinations, product
 from math import sqrt
+from statistics import fmean
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sitegen.analysis.noise.samples import interval_of
+from sitegen.analysis.slices import slices_of, whole
 from sitegen.model.scorecards import Result
-from sitegen.scoring.kinds import File, ScoringInputs, scorer
+from sitegen.scoring.kinds import File, ScoringInputs, scorer, specs_of
 from sitegen.stats import counts as stats
 from sitegen.stats.agreement import mean_pairwise_cosine
 from sitegen.text.similarity import rouge
@@ -37,9 +40,9 @@ VECTORS = st.lists(
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "É", "-"]), max_size=6).map(" ".join)
 
 
-def score(cases: bytes, *outputs: tuple[str, bytes]) -> Result:
+def score(cases: bytes, *outputs: tuple[str, bytes], kind: str = "responses") -> Result:
     files = tuple(File(name, content) for name, content in outputs)
-    return scorer("responses").score(ScoringInputs(outputs=files, ground_truth=File("test_cases.json", cases)))
+    return scorer(kind).score(ScoringInputs(outputs=files, ground_truth=File("test_cases.json", cases)))
 
 
 @given(cases=st.binary(max_size=60), output=st.binary(max_size=60), name=st.sampled_from(["r.json", "r.jsonl", "r"]))
@@ -66,6 +69,43 @@ def test_what_is_counted_adds_up(cases: Any, one: Any, other: Any) -> None:
         for name, value in document.metrics:
             spec = next(spec for spec in scorer("responses").metrics if spec.name == name)
             assert value is None or spec.low <= value <= spec.high
+
+
+@pytest.mark.parametrize("kind", ["responses", "judged"])
+@settings(max_examples=60)
+@given(given_=st.lists(st.lists(st.booleans(), min_size=1, max_size=4), min_size=24, max_size=24))
+def test_every_number_is_the_mean_over_cases_of_the_means_of_their_answers(kind: str, given_: list[list[bool]]) -> None:
+    keys = [*product(("a early", "b early", "c late", "d late"), ("mini", "opus", "tall"))]
+    sides = [dict(zip(keys, answers, strict=True)) for answers in (given_[:12], given_[12:])]
+    truth = [{"id": case, "expected": "yes", "category": case[2:]} for case, _ in keys[::3]]
+    rows = [
+        [
+            {"case_id": case, "category": case[2:], "model": model, "output": output, "passed": output == "yes"}
+            for (case, model), answers in side.items()
+            for output in map(("no", "yes").__getitem__, answers)
+        ]
+        for side in sides
+    ]
+    one, other = (score(json.dumps(truth).encode(), ("r.json", json.dumps(each).encode()), kind=kind) for each in rows)
+    spec, cards = specs_of(kind, [one.scorecard, other.scorecard])[0], (one.scorecard, other.scorecard)
+
+    def means(name: str) -> list[float]:
+        return [fmean(fmean(side[key]) for key in keys if name in " ".join(key)) for side in sides]
+
+    assert [card.metric(spec.name) for card in cards] == pytest.approx(means(""))
+    assert {interval.n for interval in map(interval_of, cards) if interval} <= {4}
+    verdict, moved = (
+        whole(one).verdict_on(whole(other), spec),
+        [last - first for first, last in map(means, ("a ", "b ", "c ", "d "))],
+    )
+    assert verdict is not None
+    assert [verdict.change, verdict.n] == pytest.approx([fmean(moved), 4])
+    assert verdict.counted == (sum(change > 1e-9 for change in moved), sum(change < -1e-9 for change in moved))
+    slices = {part.values[0]: part for _, part in slices_of(*cards, spec)}
+    assert {*slices} >= {"mini", "opus", "tall", "early", "late"}
+    for name, part in slices.items():
+        first, last = means(name)
+        assert (part.value, part.change) == pytest.approx((last, last - first))
 
 
 @given(vectors=VECTORS)

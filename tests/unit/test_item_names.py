@@ -47,7 +47,7 @@ def test_the_terminal_names_the_item_of_a_discrepancy():
     wrong = next(one for one in scored(TRUTH, OUTPUT).judgements if one.outcome == "wrong_value")
     assert discrepancy(wrong, scorer("fields").nouns) == "wrong value    walls[E Wall].area: expected 2, found 3"
     failed = replace(wrong, expected="passed", actual="failed: No.")
-    assert discrepancy(failed, replace(scorer("judged").nouns, ratios=("pass_rate",))).endswith("E Wall].area: No.")
+    assert discrepancy(failed, replace(scorer("judged").nouns, are_verdicts=True)).endswith("E Wall].area: No.")
 
 
 def test_a_comparison_names_the_items_whose_cells_flipped():

@@ -84,19 +84,9 @@ def test_an_undefined_headline_has_no_interval():
     assert interval_of(scorer("responses").score(ScoringInputs(outputs=())).scorecard, "responses") is None
 
 
-def test_the_cases_of_responses_are_the_sample_whatever_the_categories():
-    cases = [{"id": str(index), "expected": "yes", "category": "all"} for index in range(20)]
-    answers = [{"case_id": str(index), "output": "yes" if index < 15 else "no"} for index in range(20)]
-    found = interval_of(scored("responses", cases, answers))
+def test_the_cases_of_responses_are_the_sample():
+    found = interval_of(answers(*"+" * 15, *"-" * 5))
     assert found == Interval(*wilson(0.75, 20), "cases", 20, "Wilson")
-
-
-def test_the_same_cases_answered_by_two_variants_are_not_twice_as_many():
-    cases = json.dumps([{"id": str(index), "expected": "yes"} for index in range(20)]).encode()
-    answers = json.dumps([{"case_id": str(index), "output": "yes" if index < 15 else "no"} for index in range(20)])
-    files = tuple(File(f"responses-{name}.json", answers.encode()) for name in ("long", "short"))
-    both = scorer("responses").score(ScoringInputs(outputs=files, ground_truth=File("cases.json", cases))).scorecard
-    assert interval_of(both) == Interval(*wilson(0.75, 20), "cases", 20, "Wilson")
 
 
 def judged(*scores: float | None) -> Scorecard:
@@ -340,13 +330,8 @@ def test_the_mean_of_a_judge_moves_by_cases_and_takes_six():
 
 
 def test_the_accuracy_of_responses_moves_by_cases():
-    cases = [{"id": str(index), "expected": "yes"} for index in range(40)]
-
-    def answered(right: int) -> Scorecard:
-        given = [{"case_id": str(index), "output": "yes" if index < right else "no"} for index in range(40)]
-        return scored("responses", cases, given)
-
-    found = change_verdict(Compared(answered(20), answered(30)), Flips(fixed=(("(no category)", 10),)))
+    before, after = (answers(*"+" * right, *"-" * (40 - right)) for right in (20, 30))
+    found = change_verdict(Compared(before, after), Flips(fixed=(("(no category)", 10),)))
     assert (found.decision, found.change, found.unit) == ("better", 0.25, "cases")
     assert ends(found.interval) == (0.11, 0.39)
 
@@ -360,11 +345,6 @@ def answers(*cases: str) -> Scorecard:
         for answer in case
     ]
     return scored("responses", truth, given)
-
-
-def test_several_answers_to_a_case_are_one_case_of_the_interval():
-    found = interval_of(answers("+++++", "+++++", "+++--", "+----"))
-    assert found == Interval(*wilson(14 / 20, 4), "cases", 4, "Wilson")
 
 
 def test_several_answers_to_a_case_are_one_case_of_the_verdict():
@@ -385,12 +365,6 @@ def test_units_that_all_moved_alike_tell_nothing_of_others():
     assert one_else.interval is not None
     unmoved = change_verdict(Compared(answers(*["+-"] * 8), answers(*["-+"] * 8)), Flips(fixed=(("a", 8),)))
     assert unmoved.interval == (0.0, 0.0)
-
-
-def test_a_case_that_gained_and_lost_answers_counts_by_its_mean():
-    before, after = answers("+-", "+-", "++", "--"), answers("-+", "++", "+-", "--")
-    found = change_verdict(Compared(before, after), Flips())
-    assert (found.change, found.counted) == (0.0, (1, 1))
 
 
 @pytest.mark.parametrize(("cases", "lost"), [(2, False), (3, True)])
@@ -478,13 +452,6 @@ def test_cases_that_only_one_side_answered_change_no_mean():
     assert Compared(before, graded(None, None, cases="ab")).difference("average_quality") is None
 
 
-def test_what_variants_answer_to_one_case_is_one_unit():
-    before, after = graded(5, 5, 4, 5, 4, 5, variants="ab"), graded(3, 4, 3, 3, 3, 3, variants="ab")
-    verdict = quality_verdict(before, after)
-    assert verdict
-    assert verdict.n == 6
-
-
 def test_how_much_answers_are_alike_has_no_verdict():
     assert metric_verdict(MetricSpec("consistency_score", "", ""), Compared(graded(5), graded(3)), Flips()) is None
 
@@ -492,7 +459,7 @@ def test_how_much_answers_are_alike_has_no_verdict():
 def test_an_accuracy_of_fewer_answers_than_variants_has_an_interval():
     """Of two test cases one variant answered one; every call of the others failed."""
     right, accuracy = Counts(tp=1), (Metric("accuracy", 1.0),)
-    counts = {"a": right, "b": Counts(), "c": Counts()}
-    some = sample.card(counts, metrics=accuracy, fields=(FieldScore("x", right),), kind="responses")
+    documents = DocumentScore("a", "scored", right, metrics=accuracy), DocumentScore("b", "scored", Counts())
+    some = sample.card(counts=right, metrics=accuracy, documents=documents, kind="responses")
     assert interval_of(some) == Interval(*wilson(1.0, 1), "cases", 1, "Wilson")
     assert change_verdict(Compared(some, some), Flips()).decision == "same"

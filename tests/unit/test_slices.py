@@ -242,12 +242,8 @@ def test_a_limit_of_an_axis_that_no_answer_has_is_refused(project):
     ids=["steady", "one flaky", "unequal numbers", "one without repeats", "no repeats"],
 )
 def test_repeats_show_how_often_any_and_all_answers_to_a_case_pass(passed, any_of_k, all_of_k, flaky, spread):
-    rows = [{"id": case, "passed": sign} for case, signs in passed.items() for sign in signs]
-    inputs = ScoringInputs(
-        outputs=(File(path="results.csv", content=table(rows)),),
-        settings=json.dumps({"columns": {"id": "id", "passed": "passed"}}),
-    )
-    card = scorer("judged").score(inputs).scorecard
+    rows = [json.dumps({"id": case, "passed": sign == "1"}) for case, signs in passed.items() for sign in signs]
+    card = scorer("judged").score(ScoringInputs(outputs=(File("r.jsonl", "\n".join(rows).encode()),))).scorecard
     wanted = {"pass_any": any_of_k, "pass_all": all_of_k, "flaky": flaky, "spread": spread}
     assert {name: card.metric(name) for name in wanted} == pytest.approx(wanted)
     repeated = {name for name, _ in card.metrics} & {*wanted}

@@ -23,7 +23,7 @@ from sitegen.model.outcomes import FEWEST_LOST, Flips, Tally
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
-from sitegen.stats.counts import judged, share_of
+from sitegen.stats.counts import Share, judged, share_of
 from sitegen.stats.intervals import LEVEL, ROUNDING, Paired, around, ratio_change, student
 from sitegen.stats.significance import ALPHA, least_change, least_net_flips, sign_test
 from sitegen.stats.step_tests import UnitVariance
@@ -224,7 +224,8 @@ def _detectable(
     if repeats:
         limits.append(least_change(repeats))
     name = after.metrics[0].name
-    counted, right = share_of(name, after.counts), share_of(name, Counts(tp=1))
+    right = share_of(name, Counts(tp=1))
+    counted = Share(0, number_judged(after)) if after.traits.answers_cases else share_of(name, after.counts)
     if counted and right and counted.whole:
         # A fixed cell adds at most as much to the headline as a right cell.
         net = least_net_flips(int(counted.whole // right.part), sum(verdict.counted))

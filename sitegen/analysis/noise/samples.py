@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from math import fsum
 from typing import Final, TypeAlias
 
@@ -62,14 +61,8 @@ def paired_sample_of(compared: Compared, metric: str) -> PairedSample:
 def case_pairs(compared: Compared, metric: str) -> dict[str, Paired]:
     """Return the value of a metric in each case that both sides have, before and after, by the name of the case.
 
-    Cases are the test cases, of which each counts once, however many answers it has; for a mean, the documents.
+    A case that is not judged on one side, such as one without an expected text, has no value to compare.
     """
-    if is_counted(metric):
-        earlier, later = map(counts_by_unit, compared.documents)
-        counted = ((case, _pair(metric, earlier[case], later[case])) for case in earlier if case in later)
-        # A case without an expected text on one side is not judged there, and has no value to compare.
-        judged_twice = ((case, pair) for case, pair in counted if pair and all(share.whole for share in pair))
-        return {case: Paired(*(Share(part / whole, 1.0) for part, whole in pair)) for case, pair in judged_twice}
     first, last = (
         {document.id: document for document in card.documents if _value(document, metric) is not None}
         for card in (compared.before, compared.after)
@@ -111,17 +104,10 @@ def _paired_shares(metric: str, counts: Mapping[tuple[Counts, Counts], int]) -> 
     """Return the shares of the units whose denominator is above 0 on either side."""
     pairs: Counter[Paired] = Counter()
     for (first, last), times in counts.items():
-        pair = _pair(metric, first, last)
-        if pair:
+        pair = Paired(share_of(metric, first) or _NOTHING, share_of(metric, last) or _NOTHING)
+        if pair.before.whole or pair.after.whole:
             pairs[pair] += times
     return pairs
-
-
-@lru_cache(maxsize=4_096)  # the units of most outputs have few different counts
-def _pair(metric: str, before: Counts, after: Counts) -> Paired | None:
-    """Return the shares of a unit on both sides; None if both denominators are 0."""
-    pair = Paired(share_of(metric, before) or _NOTHING, share_of(metric, after) or _NOTHING)
-    return pair if pair.before.whole or pair.after.whole else None
 
 
 _EFFECTIVE: Final = "Wilson, effective sample size"

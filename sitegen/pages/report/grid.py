@@ -199,14 +199,16 @@ class CaseGrid(Frozen, dict=True, gc=True):
             answers[answer.variant, answer.model].append(answer)
         means: dict[tuple[str, str], dict[str, float]] = {}
         for column, own in answers.items():
-            scored = grouped((judge.name, judge.score) for answer in own for judge in answer.judges)
-            named = {name: value for name in scored if name and (value := mean(scored[name])) is not None}
+            scored = grouped(((judge.name, each.document), judge.score) for each in own for judge in each.judges)
+            cases = grouped((name, mean(scores)) for (name, _), scores in scored.items())
+            named = {name: value for name in cases if name and (value := mean(cases[name])) is not None}
             means[column] = named if len(named) > 1 else {}  # one alone is the score
         same = set.intersection(*({*own.items()} for own in means.values()))
         heads = {}
         for column, own in answers.items():
             verdicts = [answer.passed for answer in own if answer.passed is not None]
-            said = f"{verdicts.count(1.0):,} of {len(verdicts):,} passed" if verdicts else verdict(own)
+            of_cases = " answers" if len({answer.document for answer in own}) < len(own) else ""
+            said = f"{verdicts.count(1.0):,} of {len(verdicts):,}{of_cases} passed" if verdicts else verdict(own)
             prompt, edit = self.prompts.get(column[0], ("", None))
             differing = (f"{name} {score:.3f}" for name, score in means[column].items() if (name, score) not in same)
             said = ", ".join((said, *islice(differing, _SCORES)))

@@ -311,7 +311,7 @@ class ReportView(Frozen, dict=True, gc=True):
         ratio = PASSED if spec.equals else BY_NAME.get(spec.name)
         if ratio is None or any(spec.recorded for spec in self.specs):
             return ""
-        noun = "values" if nouns.are_fields else "expected"
+        noun = "values" if nouns.are_fields else f"{nouns.value}s" if nouns.are_verdicts else "expected"
         values = {"given": counts.tp + counts.fp, "expected": self.card.expected_values, "things": noun}
         return ratio.note.format_map({**counts._asdict(), **values})
 

@@ -25,11 +25,10 @@ from sitegen.pages.html.tables import Column, Text, class_name
 from sitegen.pages.labels import ERROR_LABELS, STATUSES
 from sitegen.pages.report.discrepancies import Discrepancy, ErrorGroup, PlacedError, Since
 from sitegen.pages.report.page import ReportView
-from sitegen.stats.counts import BY_NAME, PASSED, RATIOS, errors, judged
+from sitegen.stats.counts import PASSED, RATIOS, errors, judged
 from sitegen.text.plain import counted
 
 _FIELDS = Nouns()
-_RATIOS: Final = {**BY_NAME, PASSED.name: PASSED}
 _CONFUSION: Final = (("TP", "tp"), ("FP", "fp"), ("FN", "fn"), ("TN", "tn"))
 _CORRECT: Final = (("Correct", "tp"),)
 
@@ -78,12 +77,20 @@ def columns(name: str, nouns: Nouns, metrics: Sequence[MetricSpec] = (), counted
 
 @lru_cache(maxsize=64)
 def count_columns(nouns: Nouns, *, ratios: bool) -> tuple[Column, ...]:
-    """Columns of counts: ratios, unless answers have metrics of their own, counts, errors, several error types."""
+    """Columns of counts: ratios, unless answers have metrics of their own, counts, errors, several error types.
+
+    Of answers that are only right or wrong, a ratio counts each repeat, and a metric each case.
+    """
     types = nouns.error_types
-    listed = RATIOS if nouns.ratios is None else tuple(_RATIOS[name] for name in nouns.ratios)
+    listed = RATIOS if "fp" not in nouns.same else (PASSED,)
+    labels = {PASSED.name: "Share right"} if nouns.value == "answer" else {}
     return (
         *(
-            Column(name=ratio.name, head=ratio.label, cell=lambda counts, of=ratio.of: number(of(counts)))
+            Column(
+                name=ratio.name,
+                head=labels.get(ratio.name, ratio.label),
+                cell=lambda counts, of=ratio.of: number(of(counts)),
+            )
             for ratio in (listed if ratios else ())
         ),
         *(

@@ -27,6 +27,7 @@ class ExactMatch(FrozenObject):
     """Rule 29; undefined is None."""
 
     accuracy: float | None
+    """The mean over cases; ``correct / total`` if each has one response."""
     correct: int
     total: int
     """Number of responses that were compared with an expected text, and of cases without a response."""

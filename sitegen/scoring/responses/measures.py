@@ -79,8 +79,8 @@ METRICS: Final = (
     MetricSpec(
         "accuracy",
         "Accuracy",
-        "Correct / expected responses: those that equal an accepted text, trimmed and regardless of case, of all "
-        "without failed calls.",
+        "The share of the responses to a case that equal an accepted text, trimmed and regardless of case, without "
+        "failed calls; the mean over cases.",
         least=0.85,
         when_failed="read the wrong answers, category by category, and say in the prompt what they miss.",
         when_undefined=_TEXTS,
@@ -183,14 +183,8 @@ def response_metrics(documents: Sequence[DocumentScore], responses: Iterable[Res
     The consistency is that of the ``responses``, because it does not follow from the scores of the cases.
     """
     values = [dict(document.metrics) for document in documents]
-    of_all = {
-        "accuracy": stats.ACCURACY.of(stats.total(document.counts for document in documents)),
-        "consistency_score": mean_cosine(responses),
-    }
-    return tuple(
-        Metric(name, of_all[name] if name in of_all else stats.mean(of_case.get(name) for of_case in values))
-        for name in (spec.name for spec in METRICS)
-    )
+    means = {spec.name: stats.mean(of_case.get(spec.name) for of_case in values) for spec in METRICS}
+    return tuple(map(Metric, *zip(*(means | {"consistency_score": mean_cosine(responses)}).items(), strict=True)))
 
 
 def mean_cosine(responses: Iterable[Response]) -> float | None:

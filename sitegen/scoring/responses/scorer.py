@@ -73,7 +73,7 @@ def _score(inputs: ScoringInputs) -> Result:
 
 SCORER: Final = Scorer(
     kind="responses",
-    version=27,
+    version=28,
     metrics=METRICS,
     nouns=Nouns(
         attribute="category",
@@ -81,7 +81,6 @@ SCORER: Final = Scorer(
         document="case",
         errors=("no answer", "", "wrong answer", ""),
         letters=("N", "", "W", ""),
-        ratios=("accuracy",),
         same=(*stats.APART, *(row.name for row in stats.RATIOS)),
     ),
     score=_score,
@@ -251,7 +250,7 @@ class _ResponsesScoring:
             self._findings.append(Finding("error", message, fix))
         if repeated := [responses for responses in by_case.values() if len(responses) > 1]:
             names = first_names([responses[0].answer.id for responses in repeated])
-            message = f"Test cases with several responses, each of which counts ({len(repeated)}): {names}"
+            message = f"Test cases with several responses, whose mean counts ({len(repeated)}): {names}"
             fix = "Remove those that are not meant."
             self._findings.append(Finding("note", f"{message}{variant.mention}", fix, line=repeated[0][1].line))
         if failed := [response for responses in by_case.values() for response in responses if response.answer.error]:
