@@ -388,7 +388,7 @@ _RUN_COLUMNS: Final[dict[str, re.Pattern[str]]] = {
     **dict.fromkeys(_TIMES, re.compile("^(?=.*[0-9]).{4,40}$")),
 }
 """Plain names of columns that may name the run of a row -> what its names look like: a date, an id or a number."""
-_COUNTS: Final = frozenset({"total", "failed", "fail", "count"})
+COUNTS: Final = frozenset({"total", "failed", "fail", "count"})
 """Names of numbers of cases: what has them is a group of cases."""
 
 
@@ -438,7 +438,7 @@ def named_rows(value: Value) -> list[Value]:
         rows = [{_VERDICT: cell} for cell in members(value).values()]  # ``{"case 1": "pass"}``
     for row in rows:
         named = any(NAMED_VERDICT.search(name) and is_verdict(value) for name, value in row.items())
-        if not (named or states_a_result(row) or _attempts(row)) or _COUNTS & {*map(plain_key, row)}:
+        if not (named or states_a_result(row) or _attempts(row)) or COUNTS & {*map(plain_key, row)}:
             return []
     return [{"id": name, **row} for name, row in zip(members(value), rows, strict=True)]
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from sitegen.history.globs import run_glob
 from sitegen.importers.recorded_layouts import is_measure, numbers_of_layout
 from sitegen.importers.tool_values import TRANSCRIPT
-from sitegen.importers.usual_names import PARTS, case_rows, usual_columns
+from sitegen.importers.usual_names import COUNTS, PARTS, case_rows, usual_columns
 from sitegen.model.frozen import grouped
 from sitegen.model.outcomes import Value
 from sitegen.recognition.files import Reader, TrackedFile, table_of, texts, value_of
@@ -116,7 +116,8 @@ def _by_folder(parent: str, folders: Mapping[str, Mapping[str, OutputSeries]], r
     if len(alone) == 1 and not are_named and is_result_by_name(basename(parent)):
         scores = [one for rests in folders.values() for rest, one in rests.items() if rest in alone]
         tried = [_parts_of_case(one.newest, read) or {} for one in scores]
-        tells = len(shared) > 1 or all("passed" in parts and _TEXTS & parts.keys() for parts in tried)
+        judged = all("passed" in parts and _TEXTS & parts.keys() for parts in tried)
+        tells = len(shared) > 1 or len(scores) >= _READ or judged
         if tells and len(tried) >= _LEAST and all(tried):
             yield _joined(f"{parent}/", every)  # a folder is a case
             return
@@ -140,7 +141,12 @@ def _by_folder(parent: str, folders: Mapping[str, Mapping[str, OutputSeries]], r
 def _parts_of_case(file: TrackedFile, read: Reader) -> Mapping[str, object] | None:
     """Return the parts of the one case that a file is; None if it states no verdict and no score, or several cases."""
     value = value_of(file.ending, read(file.path) or b"")
-    if not isinstance(value, dict) or table_of(value) is not None or task_of(value):
+    if (
+        not isinstance(value, dict)
+        or table_of(value) is not None
+        or task_of(value)
+        or COUNTS & {*map(plain_key, value)}
+    ):
         return None
     columns = usual_columns(case_rows([value]))
     return None if columns is None else columns.parts
