@@ -93,7 +93,7 @@ class HistoryFold:
         """The records do not have their snapshots yet, because only the end of history decides which series counts."""
         self.renamed: list[RenamedEval] = []
         """The evals that the commits renamed, oldest first."""
-        self.begun: dict[str, str] = {}
+        self.begun: dict[str, Commit] = {}
         """The commit of the first output of each eval, unless history begins with it."""
         self.last: Revision | None = None
         self._since = since
@@ -167,18 +167,22 @@ class HistoryFold:
         commit, changes = revision.commit, revision.changes
         # By eval, including strangers: folders beside iterations without such a name.
         by_eval: dict[str, dict[ChangedPath, PathRole]] = {}
-        instructions, rules = [], []
+        instructions, rules, of_evals = [], [], set[ChangedPath]()
+        followed = dict[str, ChangedPath]()  # by where the file is now; the commit that moved it may have changed it
         for change in changes:
-            places, is_instruction, is_rule = self._roles(change.path)
-            for place in places:
-                by_eval.setdefault(place.eval_id, {})[change] = place
+            _, is_instruction, is_rule = self._roles(change.path)
+            path = self.layout.place_now(change.path, commit.position)
+            other = followed.get(path, change)
+            followed[path] = ChangedPath(path, change.old or other.old, change.new or other.new)
+            of_evals |= {change for place in self._roles(path)[0] if place.role != "stranger"}
             instructions += [change] * is_instruction
             rules += [change] * is_rule
-        if self.last is not None:
-            before, now = (datetime.fromisoformat(each.committed_at) for each in (self.head, commit))
-            self.backward_dates += now < before
+        for path, change in followed.items():
+            for place in self._roles(path)[0] if change.old != change.new else ():
+                by_eval.setdefault(place.eval_id, {})[change] = place
+        dates = [datetime.fromisoformat(each.commit.committed_at) for each in (self.last, revision) if each]
+        self.backward_dates += dates[-1] < dates[0]
         self.last = revision
-        of_evals = {change for own in by_eval.values() for change, place in own.items() if place.role != "stranger"}
         if rules:
             for eval_id in self._rules.update(commit, rules, self.evals):
                 by_eval.setdefault(eval_id, {})
@@ -194,15 +198,15 @@ class HistoryFold:
             fix = "If not all of these files instruct a model, name those that do under instructions in sitegen.toml."
             self.problems.append(Problem("note", message, fix, commit=commit.sha))
         if len(edits) < len(instructions):
-            followed = set(edits)
-            instructions = [change for change in instructions if change.path in followed or change.new is None]
+            files = set(edits)
+            instructions = [change for change in instructions if change.path in files or change.new is None]
         for eval_id in sorted(by_eval):
             state = self._eval_state(eval_id)
             state.commit, state.changes = commit, by_eval[eval_id]
             had_outputs = bool(state.iterations.units or state.overwritten.units)
             fold_eval(state, self._rules.inputs)
             if commit.position and not had_outputs and (state.iterations.units or state.overwritten.units):
-                self.begun[eval_id] = commit.sha
+                self.begun[eval_id] = commit
         if read := {*of_evals, *rules, *instructions}:
             others = [change for change in changes if change not in read]
             record = CommitRecord(

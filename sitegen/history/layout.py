@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
 from posixpath import basename, join, normpath
 from typing import Any, Final, Literal, TypeAlias
@@ -24,7 +24,7 @@ from sitegen.config.models import (
 from sitegen.data_files.folders import DATA, may_hold_document
 from sitegen.history.folder_tree import first_blob
 from sitegen.history.globs import RunGlob, run_glob
-from sitegen.model.frozen import Frozen
+from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import traits_of
 from sitegen.model.timeline import Blob, RenamedEval
 from sitegen.text.globs import compiled, escaped, literal_prefix
@@ -165,6 +165,10 @@ class Watched(Frozen):
         return other.shared <= self.shared and other.ground_truths <= self.ground_truths
 
 
+Move: TypeAlias = tuple[str, int, str, str]
+"""(id of an eval, position of a commit, folder or file before it, and since): before, its files count as if moved."""
+
+
 class StartOverError(Exception):
     """A commit shows that earlier commits should have been folded otherwise."""
 
@@ -178,9 +182,11 @@ class StartOverError(Exception):
 class Layout:
     """The configuration of the built revision, which determines the role of each path."""
 
-    def __init__(self, site: SiteConfig, manifest: Manifest, watched: Watched | None = None) -> None:
-        """``watched``: paths to follow in addition to those that the manifest names."""
-        self.site = site
+    def __init__(
+        self, site: SiteConfig, manifest: Manifest, watched: Watched | None = None, moved: Sequence[Move] = ()
+    ) -> None:
+        """``watched``: paths to follow in addition to those that the manifest names. ``moved``: by position."""
+        self.site, self.moved = site, moved
         self.manifest = manifest
         self._evals_dir = folder_path(site.evals_dir)
         self._evals = f"{self._evals_dir}/" if self._evals_dir else ""
@@ -258,6 +264,18 @@ class Layout:
                 return tuple(roles)
         return ()
 
+    def place_now(self, path: str, position: int) -> str:
+        """Return where a file was moved after a commit, if an eval has it since; otherwise the path itself."""
+        moved = [] if not self.moved or self.places(path) else [move for move in self.moved if position <= move[1]]
+        for eval_id, own in grouped((move[0], move) for move in moved).items():
+            now = path
+            for _, _, old, new in own:
+                if not old or f"{now}/".startswith(f"{old}/"):
+                    now = f"{new}/{now[len(old) :].lstrip('/')}".strip("/")
+            if any(place.eval_id == eval_id for place in self.places(now)):
+                return now
+        return path
+
     def share_folder(self, first_id: str, second_id: str) -> bool:
         """Whether the manifest gives two different evals one folder."""
         return first_id != second_id and any({first_id, second_id} <= ids for ids in self._sharing)
@@ -330,6 +348,7 @@ class Layout:
             *self._owners,
             *self._shared,
             *self._earlier,
+            *(move[2] for move in self.moved),
             *_LONE_AT_ROOT,
             *map(literal_prefix, self._globs),
         }

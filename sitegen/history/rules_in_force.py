@@ -146,7 +146,7 @@ class RulesInForce:
         watched = self._layout.named_by(manifest)
         if not self._layout.watched.covers(watched):
             layout = self._layout
-            raise StartOverError(Layout(layout.site, layout.manifest, layout.watched | watched))
+            raise StartOverError(Layout(layout.site, layout.manifest, layout.watched | watched, layout.moved))
         self._by_eval = {entry.id: EntryRules.of(entry) for entry in manifest.evals}
         self._by_folder = {normal(entry.dir): entry.id for entry in manifest.evals if entry.dir}
 

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from posixpath import splitext
+from posixpath import commonprefix, splitext
 from typing import Final, Literal
 
 from msgspec.structs import replace
@@ -24,7 +24,7 @@ from sitegen.config.models import GROUND_TRUTHS, EvalConfig
 from sitegen.data_files.reading import installed_for
 from sitegen.errors import NothingToReportError, RepositoryError
 from sitegen.history.fold import HistoryFold
-from sitegen.history.layout import Layout, StartOverError, normal
+from sitegen.history.layout import Layout, Move, StartOverError, normal
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
 from sitegen.history.revisions import file_renames, walk
@@ -35,9 +35,9 @@ from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory, RenamedEval
 from sitegen.scoring.kinds import installed_versions
 
-VERSION: Final = 22
+VERSION: Final = 23
 """Increased whenever the same history would fold to another result, or another answer be read in a content."""
-_MOST_ALIASES: Final = 20  # the most earlier places of an eval that are looked for; for each, history is read once more
+_MOST_EARLIER: Final = 20  # the most earlier places of an eval that are looked for; for each, history is read once more
 _UNSHALLOW: Final = "Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0."
 
 
@@ -162,14 +162,16 @@ def advance(
 
 
 def _follow_earlier_places(fold: HistoryFold) -> None:
-    """Raise StartOverError with an alias for each eval that was elsewhere before its first output.
+    """Raise StartOverError with an alias or a move for each eval that was elsewhere before its first output.
 
-    It is the folder of half of the files that came then, under the same names, or else the path of the output.
+    Where half of the files of a folder were before, under the same names, that folder was. It is an alias of the
+    folder or the file that the entry names; files in other folders count as if they had always been where they are.
     """
+    layout = fold.layout
     places = [
-        (sha, name, f"{folder}/", (f"{folder}/{normal(entry.outputs)}", *entry.earlier_outputs))
-        for name, sha in fold.begun.items()
-        if not (entry := fold.layout.entry(name)).aliases[_MOST_ALIASES:]
+        (commit.sha, commit.position, name, folder, (normal(f"./{folder}/{entry.outputs}"), *entry.earlier_outputs))
+        for name, commit in fold.begun.items()
+        if not [*(entry := layout.entry(name)).aliases, *layout.moved][_MOST_EARLIER:]
         for folder in fold.evals[name].folders
     ]
     if not places:
@@ -177,40 +179,53 @@ def _follow_earlier_places(fold: HistoryFold) -> None:
     uncommitted = fold.last.changes if fold.last and fold.last.commit.sha == WORKTREE else ()
 
     def examine() -> str:
-        found: list[tuple[str, str]] = []
-        committed = walk(fold.repository.place, {*fold.begun.values()} - {WORKTREE})
+        found: list[Move] = []
+        committed = walk(fold.repository.place, {place[0] for place in places} - {WORKTREE})
         changes = {WORKTREE: uncommitted} | {each.commit.sha: each.changes for each in committed}
         renames = {sha: file_renames(changes[sha], lambda oid: None) for sha in changes}
-        for sha, name, start, outputs in places:
-            moved = renames[sha]
-            added = [path for path, old, _ in changes[sha] if path.startswith(start) and old is None]
-            pairs = [(path[len(start) :], moved[path].path) for path in added if path in moved]
-            folders = Counter(old.removesuffix(end) for end, old in pairs if old.endswith(f"/{end}"))
-            found += [(name, folder) for folder, number in folders.most_common(1) if 2 * number >= len(added)]
-            earlier = [moved[path].path for path in outputs if path in moved]
-            found += [(name, path) for path in earlier if splitext(path)[1] == splitext(outputs[0])[1]]
+        for sha, position, name, folder, outputs in places:
+            now = {path: layout.place_now(path, position) for path, old, _ in changes[sha] if old is None}
+            roles = ((path, of) for path, at in now.items() for of in layout.places(at))
+            here = {path for path, of in roles if (of.eval_id, of.folder) == (name, folder)}
+            pairs = Counter[tuple[str, str]]()
+            for path, old in renames[sha].items():
+                if path in here or path in outputs:
+                    sides = f"/{old.path}", f"/{path}"
+                    inside = path.removeprefix(f"{folder}/")
+                    end = "".join(commonprefix((sides[0][::-1], f"/{inside}"[::-1]))[::-1].partition("/")[1:])
+                    pairs[sides[0].removesuffix(end)[1:], sides[1].removesuffix(end)[1:]] += 1
+            for (before, new), number in pairs.items():
+                there = sum(not new or f"{path}/".startswith(f"{new}/") for path in here)
+                others = (pairs[pair] for pair in pairs if pair[1] == new and pair[0] != before)
+                if 2 * number >= there and number not in others:  # of two halves, nobody knows which it was
+                    found.append((name, position, before, new))
         return json.dumps(found)
 
     # What is uncommitted may be something else in the next build.
-    answers, question = fold.repository.answers, f"places before {places}"
+    answers, question = fold.repository.answers, f"places before {places} {layout.moved}"
     answer = examine() if uncommitted else answers.about(places[-1][0], question, examine)
     owners = {folder: name for name, state in fold.evals.items() for folder in state.folders}
-    found: dict[str, EvalConfig] = {}
-    for name, at in json.loads(answer or "[]"):
-        entry, folders = fold.layout.entry(name), fold.evals[name].folders
-        of_others = any(owners.get(place.folder) != name for place in fold.layout.places(at))
-        if at not in owners and at not in entry.aliases and not of_others:
-            unnamed = [folder for folder in folders if folder not in fold.layout.folders(name)]
+    found, moved = dict[str, EvalConfig](), list[Move]()
+    for name, position, old, new in json.loads(answer or "[]"):
+        entry, folders = layout.entry(name), fold.evals[name].folders
+        is_file = splitext(old)[1] == splitext(new)[1] != "" and any(new in place[4] for place in places)
+        at = old if is_file else f"{old}/"
+        of_others = any(owners.get(place.folder) != name for place in layout.places(at))
+        if not is_file and (new not in folders or not old or entry.answered_in):
+            moved += {(name, position, old, new)}.difference(layout.moved)
+        elif not {at, old} & {*owners, *entry.aliases} and not of_others:
+            unnamed = [folder for folder in folders if folder not in layout.folders(name)]
             found.setdefault(name, dataclasses.replace(entry, aliases=(*entry.aliases, *unnamed, at)))
-    if found:
-        entries = {entry.id: entry for entry in fold.layout.manifest.evals} | found
-        manifest = dataclasses.replace(fold.layout.manifest, evals=tuple(entries.values()))
-        raise StartOverError(Layout(fold.layout.site, manifest, fold.layout.watched))
+    if found or moved:
+        entries = {entry.id: entry for entry in layout.manifest.evals} | found
+        manifest = dataclasses.replace(layout.manifest, evals=tuple(entries.values()))
+        raise StartOverError(Layout(layout.site, manifest, layout.watched, (*moved, *layout.moved)))
 
 
 def _structure(repository: Repository, layout: Layout, renamed: tuple[RenamedEval, ...]) -> str:
     boundary, watched = repository.shallow_boundary, layout.watched
-    decided = (layout.site, layout.manifest, sorted(watched.shared), sorted(watched.ground_truths), renamed, boundary)
+    followed = sorted(watched.shared), sorted(watched.ground_truths), layout.moved
+    decided = (layout.site, layout.manifest, *followed, renamed, boundary)
     stated = layout.manifest.evals
     # The fold reads the metadata of runs, so it depends on which packages are installed to read it.
     installed = (

@@ -44,7 +44,10 @@ def unproven(place: RepositoryPlace, head: str, pathspecs: tuple[str, ...]) -> I
 
     With each path comes its blob id in the commit; None if the commit has no regular file there.
     """
-    staged = dict(_staged(place, head, pathspecs))
+    options = ["--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=all", "--no-ext-diff"]
+    parts = _answer(place, ["diff-index", *options, head, "--", *pathspecs])  # git reads no file on disk
+    differ = ((raw_record_fields(record), os.fsdecode(next(parts))) for record in parts)
+    staged = {path: old if old_mode in REGULAR else None for (old_mode, _, old, _, _), path in differ}
     yield from staged.items()
     index, root = place.git_dir / "index", str(place.root)
     written = _in_32_bits(os.stat(index).st_mtime_ns) if index.exists() else (0, 0)
@@ -56,18 +59,6 @@ def unproven(place: RepositoryPlace, head: str, pathspecs: tuple[str, ...]) -> I
         folder, file = path.rpartition("/")[0], f"{root}/{path}"
         if recorded is None or not in_folder(folder) or not _is_same(file, recorded, written):
             yield path, oid if mode in REGULAR and not flags & _ONLY_INTENDED else None
-
-
-def _staged(place: RepositoryPlace, head: str, pathspecs: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
-    """Yield (path, blob id in the commit) of files that differ in the index.
-
-    With ``--cached`` git reads no file on disk.
-    """
-    options = ["--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=all", "--no-ext-diff"]
-    parts = _answer(place, ["diff-index", *options, head, "--", *pathspecs])
-    for record in parts:
-        old_mode, _, old, _, _ = raw_record_fields(record)
-        yield os.fsdecode(next(parts)), old if old_mode in REGULAR else None
 
 
 def _answer(place: RepositoryPlace, arguments: list[str]) -> Generator[bytes]:

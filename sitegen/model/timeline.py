@@ -1,6 +1,6 @@
 """The timeline: for each eval its snapshots, for each instruction file its edits, oldest first."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from sitegen.model.commits import ChangedPath, Commit
@@ -208,6 +208,15 @@ class RenamedEval(Frozen):
     position: int
     """Position of the commit that renamed its folder."""
     new: str
+
+
+def ids_since(before: Mapping[str, EvalHistory], after: Mapping[str, EvalHistory]) -> dict[str, str]:
+    """Return the id of each eval in other histories: that under which these have the same outputs of a commit."""
+    new = [(name, at) for name in after if name not in before for at in after[name].snapshots]
+    ids = {(at.commit.sha, *at.output_contents): name for name, at in new}
+    old = [(name, at) for name in before if name not in after for at in before[name].snapshots]
+    renamed = {name: ids[made] for name, at in old if (made := (at.commit.sha, *at.output_contents)) in ids}
+    return {name: renamed.get(name, name) for name in before}
 
 
 def last_id(eval_id: str, position: int, renamed: Iterable[RenamedEval]) -> str:

@@ -22,7 +22,7 @@ from sitegen.model.frozen import replace
 from sitegen.model.metrics import traits_of
 from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo
-from sitegen.model.timeline import Blob, EvalHistory, Snapshot
+from sitegen.model.timeline import Blob, EvalHistory, Snapshot, ids_since
 from sitegen.project import Options
 from sitegen.questions.comparison_files.changes import ResultChange, result_change
 from sitegen.questions.comparison_files.prompts import ComparisonDocument, Evaluation
@@ -193,9 +193,7 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
     for head in heads:
         with open_study(options._replace(rev=commits[head])) as study:
             after = study.evals_with_outputs
-            former = {old: new for new, history in after.items() for old in history.renamed_from}
-            former |= {new: old for new, history in before.items() for old in history.renamed_from if old in after}
-            same = {name if name in after else former.get(name, name): before[name] for name in before}
+            same = {eval_id: before[name] for name, eval_id in ids_since(before, after).items()}
             common = [eval_id for eval_id in same if eval_id in after and same[eval_id].kind == after[eval_id].kind]
             if not common:
                 instead = "compare iterations instead: sitegen compare EVAL@1 EVAL@2"

@@ -21,6 +21,7 @@ from sitegen.history.eval_state import with_common_grades
 from sitegen.history.repository import Repository
 from sitegen.history.timeline import shallow_history
 from sitegen.model.gate import GateEval, GateReport, Reason
+from sitegen.model.timeline import ids_since
 from sitegen.project import Options, Project, open_project
 from sitegen.questions.gate_pair import GatedPair, GateSide, held_specs
 from sitegen.questions.study import Study, baseline_commit
@@ -106,8 +107,8 @@ def _gate_report(earlier: Study | None, later: Study, start: str) -> GateReport:
     idle = idle_limits(gate, {"eval": {**at_base, **at_head}, "metric": metrics, "slice": slices})
     for problem in located(idle, later.timeline.files.place.root, read=later.timeline.files.read_rules):
         raise error_of(problem)
-    former = {old: new for new, side in at_head.items() for old in side.history.renamed_from}
-    before = {eval_id if eval_id in at_head else former.get(eval_id, eval_id): at_base[eval_id] for eval_id in at_base}
+    histories = ({eval_id: side.history for eval_id, side in sides.items()} for sides in (at_base, at_head))
+    before = {eval_id: at_base[old] for old, eval_id in ids_since(*histories).items()}
     gone = []
     for side in (before[eval_id] for eval_id in before if eval_id not in at_head):
         info = side.study.timeline.info(side.history)

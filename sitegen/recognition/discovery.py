@@ -474,7 +474,8 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
     named = (*config.instructions, *layout.site.instructions)
     globs = instruction_globs([file for file in tracked if not file.refused], read, named)
     with suppress(NothingToReportError):  # a shallow history is folded as far as it goes
-        evals = {one.id: one for one in advance(repository, layout, head=head).evals}
+        folded = advance(repository, layout, head=head)
+        evals, repository = {one.id: one for one in folded.evals}, repository.overlaid({**folded.overlay})
 
     tried, own = [], {entry.id: entry.instructions for entry in layout.manifest.evals}
     for name, proposal in proposals.items():

@@ -545,6 +545,15 @@ def test_an_eval_whose_folder_was_renamed_is_still_compared(repo):
         assert ([change.eval_id for change in compared.changes], compared.passed_over) == ([name], ())
 
 
+def test_an_eval_that_has_another_name_since_its_outputs_were_moved_is_still_compared(tmp_path):
+    repo, sides = GitRepo(tmp_path), {"golden": '{"n": 1, "to": "x"}', "outputs": '{"n": 2, "to": "x"}'}
+    repo.commit({f"{side}/{name}.json": text for side, text in sides.items() for name in "abcd"})
+    moved = {f"predictions/{name}.json": sides["outputs"] for name in "abcd"} | {"golden/e.json": sides["golden"]}
+    work(repo, {**{f"outputs/{name}.json": None for name in "abcd"}, **moved})
+    [found] = report(repo)["evals"]
+    assert (found["eval_id"], found["presence"]) == ("predictions", "both")
+
+
 def _files(repo: GitRepo) -> list[str]:
     return repo.git("ls-tree", "-r", "--name-only", "main", f"{NOTES}/").splitlines()
 
