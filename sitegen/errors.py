@@ -55,6 +55,10 @@ POINTER: Final = "a Git LFS pointer: git has the file's address, not its content
 """Why a content is missing that git lfs has to fetch. Problems that say so are no failures of sitegen."""
 
 
+SMALLER_FILE: Final = "Write a smaller file, or raise max_blob_bytes under [limits] in sitegen.toml."
+"""What to do about a content that is larger than what is read."""
+
+
 class MissingObjectsError(RepositoryError):
     """git lacks a content that the history refers to. In a build it is a problem of the part that needs it."""
 

@@ -122,7 +122,7 @@ def all_inputs(context: WorkerContext, snapshots: Sequence[Snapshot]) -> Iterato
             blob: File(path=blob.path, content=read.content, reason=reason, fix=fix or "")
             for blob, read in zip([each for each in blobs if each not in held], stream, strict=False)
             for reason in [_why_lost(blob) or read.reason]
-            for fix in [MissingObjectsError(in_lfs=reason == POINTER).fix if reason in _LOST.values() else None]
+            for fix in [MissingObjectsError(in_lfs=reason == POINTER).fix if reason in _LOST.values() else read.fix]
         }
         made = [ScoringInputs.of(snapshot, held)]
         later = set(chain.from_iterable(needed[at + 1 : at + 1 + _HELD]))

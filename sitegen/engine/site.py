@@ -52,7 +52,7 @@ from sitegen.pages.overview.page import OverviewView, SiteCounts
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.suspect_truth import suspect_labels_page
 from sitegen.recognition import IF_IT_IS
-from sitegen.scoring.kinds import BUILTIN_KINDS, SMALLER_FILE, installed_versions, own_specs, scorer
+from sitegen.scoring.kinds import BUILTIN_KINDS, installed_versions, own_specs, scorer
 from sitegen.text.keys import key_path
 from sitegen.text.plain import counted, line
 from sitegen.text.values import metric_text
@@ -303,10 +303,10 @@ class SiteWriter:
         """Yield a note on each instruction file that is too large to be read: an edit of it has no size either."""
         for file in self._instructions.files:
             if not file.history.deleted and None in file.counts and (blob := file.history.edits[-1].new):
-                reason = self._timeline.context.open().read_blob(blob.oid).reason
-                if "larger than " in reason:  # if it is not in this clone, its pages have failed
-                    message = f"The text of these instructions cannot be read: {reason}."
-                    yield Problem("note", message, SMALLER_FILE, path=file.history.path)
+                read = self._timeline.context.open().read_blob(blob.oid)
+                if read.fix:  # if it is not in this clone, its pages have failed
+                    message = f"The text of these instructions cannot be read: {read.reason}."
+                    yield Problem("note", message, read.fix, path=file.history.path)
 
     def _later_pages(self, scored: Iterable[PagesTask]) -> Iterator[str]:
         """Yield the paths of the pages to which others lead and that later stages write."""

@@ -122,7 +122,7 @@ class EvalSources:
 
     def _picture(self, oid: str) -> PagePicture | str:
         if oid not in self._pictures:
-            _, content, reason = self._repository.read_blob(oid)
+            _, content, reason, _ = self._repository.read_blob(oid)
             picture = raster_picture(content or b"")
             if picture:
                 ending, width, height = picture
@@ -134,7 +134,7 @@ class EvalSources:
 
     def _text(self, oid: str) -> SearchedText | str:
         if oid not in self._texts:
-            _, content, reason = self._repository.read_blob(oid)
+            _, content, reason, _ = self._repository.read_blob(oid)
             try:
                 text = (content or b"").decode("utf-8-sig")
             except UnicodeDecodeError:

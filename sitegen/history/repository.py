@@ -23,7 +23,7 @@ import msgspec
 
 from sitegen.data_files.folders import MOST_FILES, may_hold_document, packed
 from sitegen.data_files.project_files import LARGEST_FILE, is_pointer, open_file, read_file, read_inside
-from sitegen.errors import POINTER, NothingToReportError, RepositoryError
+from sitegen.errors import POINTER, SMALLER_FILE, NothingToReportError, RepositoryError
 from sitegen.history.process import Process, shared_processes
 from sitegen.history.repository_place import RepositoryPlace, find_repository
 from sitegen.history.revisions import REGULAR
@@ -84,6 +84,8 @@ class BlobRead(NamedTuple):
     content: bytes | None
     reason: str = ""
     """Why there is no content: the object is missing, no file, larger than the limit, or stored in Git LFS."""
+    fix: str = ""
+    """What to do about a content that is larger than the limit; empty for any other reason."""
 
     def entries(self) -> Iterator[tuple[str, str, str]]:
         """Yield mode, name and id of each entry of a tree."""
@@ -155,7 +157,7 @@ class CatFile:
             files = dict(islice(self._documents_below(answer.oid, "", _DEEPEST), MOST_FILES + 1))
             return _packed_folder(oid, files, self.read_blobs(files.values(), question.limit), question.limit)
         if answer.content is None:
-            return BlobRead(oid, None, answer.reason)
+            return answer._replace(oid=oid)
         if is_pointer(answer.content):
             return BlobRead(
                 oid, content := _fetched(self._place, answer.content, question.limit), "" if content else POINTER
@@ -234,9 +236,9 @@ def _packed_folder(oid: str, files: Mapping[str, str], reads: Iterable[BlobRead]
     for path, read in zip(files, reads, strict=True):
         size += len(read.content or b"")
         if read.content is None:
-            return BlobRead(oid, None, read.reason)
+            return read._replace(oid=oid)
         if size > limit:
-            return BlobRead(oid, None, too_large(size, limit))
+            return BlobRead(oid=oid, content=None, reason=too_large(size, limit), fix=SMALLER_FILE)
         contents.append((path, read.content))
     return BlobRead(oid, packed(contents))
 
@@ -267,7 +269,7 @@ def _file_of_work_tree(file: Path, oid: str, limit: int) -> BlobRead:
         with open_file(file) as stream:
             size = os.fstat(stream.fileno()).st_size
             if size > limit:
-                return BlobRead(oid, None, too_large(size, limit))
+                return BlobRead(oid=oid, content=None, reason=too_large(size, limit), fix=SMALLER_FILE)
             content = stream.read(size + 1)
     except OSError as error:
         return BlobRead(oid, None, f"not readable in the work tree ({error.strerror})")
@@ -314,7 +316,8 @@ def _read_object(stream: IO[bytes], question: _Question) -> BlobRead | None:
     size = int(digits)
     if kind != question.kind or size > question.limit:
         reason = too_large(size, question.limit) if kind == question.kind else f"no file but a {kind}"
-        return BlobRead(oid, None, reason) if _skip(stream, size + 1) else None
+        fix = SMALLER_FILE if kind == question.kind else ""
+        return BlobRead(oid=oid, content=None, reason=reason, fix=fix) if _skip(stream, size + 1) else None
     content = stream.read(size)
     if len(content) < size or not stream.read(1):
         return None

@@ -181,7 +181,7 @@ def _ground_truth(place: WorktreeEval, settings: str) -> File | None:
     if not earlier:
         return file
     (read,) = place.project.repository.read_blobs([earlier[-1].oid])
-    return File(earlier[-1].path, read.content, reason=read.reason)
+    return File(path=earlier[-1].path, content=read.content, reason=read.reason, fix=read.fix)
 
 
 def verify_iterations(place: WorktreeEval, *, without: Container[object]) -> Iterator[Verified]:

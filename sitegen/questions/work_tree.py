@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from os.path import lexists, normpath
@@ -43,7 +44,7 @@ from sitegen.data_files.project_files import (
     read_inside,
     real,
 )
-from sitegen.errors import ConfigurationError, NothingToReportError, SitegenError
+from sitegen.errors import SMALLER_FILE, ConfigurationError, NothingToReportError, SitegenError
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.layout import LONE, RESULTS, EntryRules, Layout, iteration_number, kind_of, truth_names
 from sitegen.history.repository import Repository, too_large
@@ -321,7 +322,12 @@ class WorktreeProject(Frozen, gc=True, dict=True):
             return File(name, content)
         except OSError as error:
             reason = error.strerror or "it cannot be read"
-            return File(path=name, content=None, reason=reason, fix=fix_of(error, name, ""))
+            return File(
+                path=name,
+                content=None,
+                reason=reason,
+                fix=fix_of(error, name, SMALLER_FILE if error.errno == errno.EFBIG else ""),
+            )
 
     def _read_folder(self, folder: Path) -> File:
         """Return the documents of a folder as one packed file, or why one of them cannot be read."""
@@ -330,7 +336,7 @@ class WorktreeProject(Frozen, gc=True, dict=True):
         if unread := next((file for file in files if file.content is None), None):
             return replace(unread, path=path)
         if (size := sum(len(file.content or b"") for file in files)) > largest:
-            return File(path=path, content=None, reason=too_large(size, largest))
+            return File(path=path, content=None, reason=too_large(size, largest), fix=SMALLER_FILE)
         names = (file.path.removeprefix(path) for file in files)
         return File(path, packed((name, file.content or b"") for name, file in zip(names, files, strict=True)))
 

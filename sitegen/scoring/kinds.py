@@ -44,7 +44,6 @@ Embedder: TypeAlias = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 _MAX_FINDINGS: Final = 100  # the most findings of a result
 NO_METRIC: Final = MetricSpec("nothing", "Nothing recorded", "No file of this eval holds a number.", recorded=True)
 """The metric of a file without numbers, because a scorecard needs at least one metric."""
-SMALLER_FILE: Final = "Write a smaller file, or raise max_blob_bytes under [limits] in sitegen.toml."
 
 
 class File(Frozen):
@@ -117,10 +116,7 @@ class Scorer(Frozen):
 def content_of(file: File | None, missing: str, fix: str) -> bytes:
     """Return the content of a file that scoring needs. Raises UnreadableError, with ``missing`` without a reason."""
     if file is None or file.content is None:
-        reason = file.reason if file else ""
-        if "larger than " in reason:
-            fix = SMALLER_FILE
-        raise UnreadableError(reason or missing, (file.fix if file else "") or fix)
+        raise UnreadableError((file.reason if file else "") or missing, (file.fix if file else "") or fix)
     return file.content
 
 
