@@ -96,10 +96,14 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Sequenc
 
     found: list[_Found] = [(series, proposal) for series, proposal, _ in folders]
     not_recognised: dict[str, tuple[OutputSeries, bytes | None, str]] = {}
-    recognised = _recognised_series(rest, frozenset(file.path for file in files), read, at, not_recognised)
+    series_of_outputs = _series_of_outputs(rest, frozenset(file.path for file in files), read, at)
     forms, proposals_in, single = set[tuple[frozenset[str], Any]](), Counter[str](), 0
-    while len(found) < _MOST and (one := next(recognised, None)):
-        series, content, proposal = one
+    while len(found) < _MOST and (one := next(series_of_outputs, None)):
+        series, content, proposal, reason = one
+        if proposal is None or content is None:
+            not_recognised[series.newest.path] = series, content, reason
+            continue
+        not_recognised.pop(series.newest.path, None)
         folder, kind = series.path.rpartition("/")[0], proposal.entry.get("kind")
         form = (frozenset(splitext(file.path)[0] for file in series.files), kind)
         if form in forms:  # the same results in another form: ``results.csv`` beside ``results.json``
@@ -185,17 +189,12 @@ def _in_shared_folders(found: list[_Found]) -> list[_Found]:
     return moved
 
 
-def _recognised_series(
-    candidates: tuple[TrackedFile, ...],
-    paths: frozenset[str],
-    read: Reader,
-    at: FilesAt,
-    not_recognised: dict[str, tuple[OutputSeries, bytes | None, str]],
-) -> Iterator[tuple[OutputSeries, bytes, Proposal]]:
-    """Yield each series that may be outputs, with the content by which it is recognised, and what it could be.
+def _series_of_outputs(
+    candidates: tuple[TrackedFile, ...], paths: frozenset[str], read: Reader, at: FilesAt
+) -> Iterator[tuple[OutputSeries, bytes | None, Proposal | None, str]]:
+    """Yield each series that may be outputs, its content, the eval that it could be, and why it cannot be read.
 
-    ``paths``: those of all files, also of others than candidates. ``not_recognised``: receives the other series that
-    may be outputs, by the path of the newest file, with what ``_recognised`` says of them.
+    The eval is None if the content is not recognised. ``paths``: those of all files, also of others than candidates.
     """
     truth_finder, truths = TruthFinder(candidates, read), set[str]()
     remaining = deque(joined_series(output_series(candidates), read))
@@ -219,11 +218,7 @@ def _recognised_series(
             content = None
         glob = numbers_alone(series.path, paths.difference(file.path for file in series.files))
         series = replace(series, outputs=glob[len(series.path) - len(series.outputs) :])
-        if recognition and content:
-            not_recognised.pop(path, None)
-            yield series, content, _proposal(series, recognition, at)
-        else:
-            not_recognised[path] = series, content, reason
+        yield series, content, _proposal(series, recognition, at) if recognition and content else None, reason
 
 
 def _proposal(series: OutputSeries, recognition: Recognition | None, at: FilesAt) -> Proposal:
