@@ -244,8 +244,8 @@ class EvalScorecards:
         self._decoded = result_decoder()
         self._specs: tuple[MetricSpec, ...] = ()
         self._rules_read = set[tuple[Blob | None, str]]()
-        self.lacks_contents = False
-        """Whether a scorecard was made without a content that is in Git LFS, and is therefore not kept."""
+        self.not_fetched = set[str]()
+        """The keys of scorecards that were made without a content that is in Git LFS, and are therefore not kept."""
         self.scorer = scorer(history.kind)
         self.key = key_of_scorecards(history.kind, context)
         self.embedder = embedder_for(history.kind, history.id, store)
@@ -301,10 +301,12 @@ class EvalScorecards:
                 files = (*made[0].outputs, made[0].ground_truth, made[0].mapping, made[0].schema)
                 blobs = (*snapshot.outputs, snapshot.ground_truth, snapshot.mapping, snapshot.schema)
                 for file, blob in zip(files, blobs, strict=True):
-                    reason = file.reason if file and blob and not _why_lost(blob) else ""
-                    if file and (reason == MISSING or (reason == POINTER and not context.answers_a_question)):
-                        # The memo would never replace a scorecard that was made without the content.
-                        raise MissingObjectsError(file.path, snapshot.commit.sha, in_lfs=reason == POINTER)
+                    if file is None or blob is None or _why_lost(blob) or file.reason not in _LOST.values():
+                        continue
+                    # The memo would never replace a scorecard that was made without the content.
+                    if file.reason == MISSING or not context.answers_a_question:
+                        raise MissingObjectsError(file.path, snapshot.commit.sha, in_lfs=file.reason == POINTER)
+                    self.not_fetched.add(self.key(snapshot))
                 rules = snapshot.mapping, snapshot.settings
                 if traits_of(self.scorer.kind).is_structured and rules not in self._rules_read:
                     self._rules_read.add(rules)
@@ -320,8 +322,7 @@ class EvalScorecards:
     def _keep(self, snapshot: Snapshot, result: Result, *, whole: bool) -> None:
         """Keep a scorecard, if it is not known yet. ``whole``: keep the judgements as well."""
         key, card = self.key(snapshot), result.scorecard
-        if self._context.answers_a_question and any(POINTER in finding.message for finding in card.findings):
-            self.lacks_contents = True  # the memo would never replace it
+        if key in self.not_fetched:
             self._cards[key] = card
             return
         if snapshot not in self:
@@ -406,7 +407,7 @@ class EvalScorecards:
     def keep_cells(self, cells: CellMap) -> None:
         """Cache cells, followed through the first points, unless an output can be another one the next time."""
         last = self._history.snapshots[cells.points - 1]
-        if last.commit.sha != WORKTREE and not self.lacks_contents:
+        if last.commit.sha != WORKTREE and not self.not_fetched:
             inputs = next(islice(self._digests_of_beginnings(), cells.points - 1, None))
             CELLS.keep(self._store, self._history.id, cells, inputs)
 

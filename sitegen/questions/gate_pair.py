@@ -22,7 +22,6 @@ from sitegen.analysis.series import first_points_with_output, series_of
 from sitegen.analysis.slices import averaged, part_of, slices_of
 from sitegen.config.models import GateSettings, Limit
 from sitegen.engine.scorecard_store import EvalScorecards
-from sitegen.errors import POINTER
 from sitegen.history.layout import RESULTS, is_path, iteration_number
 from sitegen.model.changes import ChangeVerdict, MetricDelta, Noise
 from sitegen.model.frozen import Frozen
@@ -146,6 +145,7 @@ class GatedPair:
         study, history = after.study, after.history
         results = [*map(after.judged_alone, study.results(history, sides))] if self._roles else []
         kept = study.scorecards(history, (*sides, *mixtures(*sides)))
+        self._lacks_contents = bool(kept.not_fetched)
         card_of = partial(after.card_of, kept)
         self._series = series_of(
             study.timeline.info(history),
@@ -210,10 +210,9 @@ class GatedPair:
         there = {axis for one in after.documents for axis in one.axes.items()}
         alone = [(one.id, axis) for one in before.documents for axis in one.axes.items() if axis not in there]
         gone = {id: " ".join(axis) for id, axis in alone if axis[0] in ANSWERERS and id not in failed}
-        lacks = any(POINTER in finding.message for card in self._cards for finding in card.findings)
         return replace(
             draft,
-            reasons=("not fetched",) if lacks else (),
+            reasons=("not fetched",) if self._lacks_contents else (),
             overlap=GateOverlap(
                 verdict=overlap.verdict,
                 common=overlap.common,
