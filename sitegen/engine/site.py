@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from itertools import chain, groupby, islice
+from itertools import chain, groupby, islice, starmap
 from typing import Final
 
 from msgspec.structs import replace
@@ -153,7 +153,7 @@ class SiteWriter:
                 head=head,
                 revision=revision,
                 counts=counts,
-                latest=self._latest(),
+                latest=tuple(islice(self._edits_by_commit(), _LATEST_EDITS)),
                 newest=timeline.records[-1].commit.sha if timeline.records else None,
                 uncommitted=self._uncommitted,
                 score_changes=score_changes(self._problems),
@@ -185,10 +185,6 @@ class SiteWriter:
         for position, edits in reversed(edits_by_commit(self._timeline.instructions).items()):
             yield EditEffects(edits[0].edit.commit, edits, self._instructions.effects.effects_of(position))
 
-    def _latest(self) -> tuple[EditEffects, ...]:
-        """Return the newest commits with edits of instructions, newest first."""
-        return tuple(islice(self._edits_by_commit(), _LATEST_EDITS))
-
     def _patches(self, edits: Sequence[Edit]) -> list[bytes]:
         """Read the patches of edits; nothing if this clone lacks a content."""
         try:
@@ -200,6 +196,7 @@ class SiteWriter:
         """Yield the files for programs (index and schemas of the data, summary, feed, badges), and those for search."""
         timeline, summaries = self._timeline, self._evals.summaries
         head, site = timeline.head, timeline.context.site
+        latest = tuple(islice(self._edits_by_commit(), _LATEST_EDITS))
         yield index_file(
             head.sha,
             timeline.project.revision,
@@ -208,9 +205,7 @@ class SiteWriter:
             count_causes(self._causes).current,
         )
         yield from schema_files()
-        yield summary_file(
-            site, head, summaries, self._latest(), timeline.instructions, timeline.config.regressions.mute
-        )
+        yield summary_file(site, head, summaries, latest, timeline.instructions, timeline.config.regressions.mute)
         yield feed_file(site, head, summaries)
         yield from chain.from_iterable(badge_files(summary) for summary in summaries if not summary.deleted)
         fields = [(eval_id, record.attributes, record.cases) for eval_id, record in self._evals.records.items()]
@@ -238,17 +233,18 @@ class SiteWriter:
 
     def _write_pages(self, makers: Mapping[str, Callable[[], Page]]) -> tuple[Problem, ...]:
         """Write pages; in the place of one that fails a page that says so. Returns a problem for each of these."""
-        failures = []
-        for path, make in makers.items():
-            key = self._keys.get(path)
-            if key and self._writer.is_fresh(path, key):
-                continue
-            content = attempt(f"the page {path}", partial(lambda made: self._renderer.render(made()), make))
-            if isinstance(content, Problem):
-                failures.append(content)
-                content, key = self._renderer.render(failed_page(path, content)), None
+        return tuple(filter(None, starmap(self._write_page, makers.items())))
+
+    def _write_page(self, path: str, make: Callable[[], Page]) -> Problem | None:
+        key = self._keys.get(path)
+        if key and self._writer.is_fresh(path, key):
+            return None
+        content = attempt(f"the page {path}", lambda: self._renderer.render(make()))
+        if isinstance(content, bytes):
             self._writer.write(path, content, key)
-        return tuple(failures)
+            return None
+        self._writer.write(path, self._renderer.render(failed_page(path, content)))
+        return content
 
     def _too_large(self) -> tuple[Problem, ...]:
         """Return a problem if the site has more than ``limits.site_bytes``. It names the ``reports_kept`` that fits."""
