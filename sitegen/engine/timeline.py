@@ -166,7 +166,7 @@ def read_timeline(project: Project, files: SiteFiles) -> Timeline:
     before = END_OF_WALK.get(memo)
     if before is not None and before.head != files.last.head:
         before = None
-    timeline = fold(project, memo, since=before)
+    timeline = timeline_of(project, memo, since=before)
     memo.forget(END_OF_WALK.name)  # until the site is finished: what a stopped build saved belongs to no finished one
     if timeline.is_complete:
         forget_earlier_walk(memo, timeline.changed, [file.path for file in timeline.instructions])
@@ -179,7 +179,7 @@ _HINTS: Final = 3  # largest number of probable configuration mistakes that an e
 
 
 @share_processes()
-def fold(
+def timeline_of(
     project: Project, memo: CacheStore, *, since: FoldEnd | None = None, configured_as: Timeline | None = None
 ) -> Timeline:
     """Read the configuration and fold history. Raises the errors that ``sitegen.update.build`` lists.
@@ -187,102 +187,145 @@ def fold(
     ``since``: the end of the previous build, after which everything is new. ``configured_as``: another revision, whose
     configuration and manifest apply instead of those of the project's own.
     """
-    root = project.place.root
-    head = project.head or Repository(project.place).resolve(project.revision)
-    files = FilesAt(project.place, head)
-    config, of_site = read_site(root, read=files.read_rules)
-    manifest, of_manifest = kept_manifest(files, config, memo, worktree=project.options.worktree)
-    remarks = [finding.in_file(finding.file) for finding in of_site]
-    remarks += [finding.in_file(f"{config.evals_dir}/manifest.yaml") for finding in of_manifest]
-    limits = (configured_as.config if configured_as else config).limits
-    # Of what the fold and the search read in contents.
-    version = digest(str(VERSION), str(limits.max_blob_bytes))
-    earlier = CONFIGURATION.get(memo, "answers", [version]) or Configuration()
-    answers = KnownAnswers(earlier.answers)
-    searched = Search(
-        names=files.names,
-        read=files.read,
-        earlier=files.earlier,
-        commits=files.commits,
-        kind_of_cases=kind_of_case_file,
-        kept=lambda question, path, examine: answers.about(files.blob_id(path), question, examine),
-        evals_dir=folder_path(config.evals_dir),
-        stated=manifest.evals,
-    )
-    searches = [searched]
-    if project.options.worktree and root is not None:  # uncommitted files take precedence
-        on_disk = work_tree_search(root, kind_of_case_file)
-        searches.insert(0, replace(on_disk, earlier=files.versions, commits=files.commits))
-    evaluations = [project_evaluation(search) for search in searches]
-    for search in searches:
-        config, manifest = with_found_evals(config, manifest, search)
-    if configured_as:
-        config, manifest = configured_as.config, configured_as.manifest
-    repository = Repository(project.place, max_blob_bytes=limits.max_blob_bytes, answers=answers)
-    commits, problems = _baseline_commits(repository, config)
-    remarks += problems
-    config = dataclasses.replace(config, baselines=commits)  # one that moved is another configuration
-    try:
-        redaction(config.redact)
-    except ConfigurationError as error:
-        wrong = Problem("error", error.message, error.fix or "", path=SITE_FILES[0], field="redact")
-        raise next(map(error_of, located([wrong], root, read=files.read_rules))) from None
-    manifest, of_redactions = _with_sound_redactions(manifest)
-    remarks += [finding.in_file(f"{config.evals_dir}/manifest.yaml") for finding in of_redactions]
-    layout = Layout(config, manifest)
-    if repository.shallow_boundary and not project.options.allow_shallow:
-        raise shallow_history(repository)
-    if not configured_as:
-        layout, of_search = _with_searched_evals(layout, repository, searched, head, memo)
-        remarks += of_search
-    try:
-        folded = advance(
-            repository,
-            layout,
-            head=head,
-            manifests=partial(manifest_of, memo),
-            files="committed" if searches[0] is searched else "uncommitted",
-            since=since,
+    return _Reading(project, memo, configured_as).timeline(since)
+
+
+class _Reading:
+    """One revision as it is read: what users wrote, evals that nobody named, then history by both."""
+
+    def __init__(self, project: Project, memo: CacheStore, configured_as: Timeline | None) -> None:
+        """Read what users wrote."""
+        self._project, self._memo, self._configured_as = project, memo, configured_as
+        self._root = project.place.root
+        self._head = project.head or Repository(project.place).resolve(project.revision)
+        self._files = files = FilesAt(project.place, self._head)
+        self._config, of_site = read_site(self._root, read=files.read_rules)
+        stated, of_manifest = kept_manifest(files, self._config, memo, worktree=project.options.worktree)
+        self._manifest = stated
+        self._remarks = [finding.in_file(finding.file) for finding in of_site]
+        self._remarks += [finding.in_file(f"{self._config.evals_dir}/manifest.yaml") for finding in of_manifest]
+        limits = (configured_as.config if configured_as else self._config).limits
+        # Of what the fold and the search read in contents.
+        self._version = digest(str(VERSION), str(limits.max_blob_bytes))
+        earlier = CONFIGURATION.get(memo, "answers", [self._version]) or Configuration()
+        self._answers = answers = KnownAnswers(earlier.answers)
+        self._repository = Repository(project.place, max_blob_bytes=limits.max_blob_bytes, answers=answers)
+        self._search = Search(
+            names=files.names,
+            read=files.read,
+            earlier=files.earlier,
+            commits=files.commits,
+            kind_of_cases=kind_of_case_file,
+            kept=lambda question, path, examine: answers.about(files.blob_id(path), question, examine),
+            evals_dir=folder_path(self._config.evals_dir),
+            stated=stated.evals,
         )
-        if answers.given != earlier.answers:
-            CONFIGURATION.keep(memo, "answers", Configuration(answers=answers.given), version)
-    except NothingToReportError as error:
-        hints = [f"{remark.message} {remark.fix}" for remark in remarks]
-        missing = MissingFiles(layout=layout, folders=files.names, summaries={}, set_aside=frozenset())
-        hints += [f"{problem.message} {problem.fix}" for problem in missing.problems()]
-        fix = " ".join(hints[:_HINTS]) or error.fix
-        raise NothingToReportError(error.message, where=error.where, fix=fix) from None
-    stated = {entry.id for entry in searched.stated}
-    remarks += chain.from_iterable(_perhaps_repeats(one, layout) for one in folded.evals if one.id not in stated)
-    notes = {one.id: searches[0].read(notes_file(layout, one.id), LARGEST_BLOB) for one in folded.evals}
-    # A wrong key of an old manifest that the built one still has is listed once, as one that can be corrected.
-    standing = {(remark.path, remark.message) for remark in remarks}
-    of_history = (each for each in folded.problems if (each.path, each.message) not in standing)
-    return Timeline(
-        **asdict(replace(folded, problems=(*of_history, *_unread(evaluations)))),
-        project=project,
-        config=layout.site,
-        manifest=layout.manifest,
-        remarks=tuple(remarks),
-        context=context_of(project, repository, layout.site, folded, head),
-        files=files,
-        notes={name: content for name, content in notes.items() if content},
-        baselines={name: repository.commits_without(commit, head) for name, commit in commits.items()},
-    )
 
+    def timeline(self, since: FoldEnd | None) -> Timeline:
+        """Find the evals that nobody named, and fold history by all of them."""
+        project, files, searches = self._project, self._files, [self._search]
+        if project.options.worktree and self._root is not None:  # uncommitted files take precedence
+            on_disk = work_tree_search(self._root, kind_of_case_file)
+            searches.insert(0, replace(on_disk, earlier=files.versions, commits=files.commits))
+        evaluations = [project_evaluation(search) for search in searches]
+        config, manifest = self._config, self._manifest
+        for search in searches:
+            config, manifest = with_found_evals(config, manifest, search)
+        if self._configured_as:
+            config, manifest = self._configured_as.config, self._configured_as.manifest
+        layout = self._sound(config, manifest)
+        baselines = layout.site.baselines
+        if self._repository.shallow_boundary and not project.options.allow_shallow:
+            raise shallow_history(self._repository)
+        if not self._configured_as:
+            layout = self._with_searched_evals(layout)
+        folded = self._folded(layout, since, committed=len(searches) == 1)
+        named = {entry.id for entry in self._manifest.evals}
+        self._remarks += chain.from_iterable(
+            _perhaps_repeats(one, layout) for one in folded.evals if one.id not in named
+        )
+        notes = {one.id: searches[0].read(notes_file(layout, one.id), LARGEST_BLOB) for one in folded.evals}
+        # A wrong key of an old manifest that the built one still has is listed once, as one that can be corrected.
+        standing = {(remark.path, remark.message) for remark in self._remarks}
+        of_history = (each for each in folded.problems if (each.path, each.message) not in standing)
+        return Timeline(
+            **asdict(replace(folded, problems=(*of_history, *_unread(evaluations)))),
+            project=project,
+            config=layout.site,
+            manifest=layout.manifest,
+            remarks=tuple(self._remarks),
+            context=context_of(project, self._repository, layout.site, folded, self._head),
+            files=files,
+            notes={name: content for name, content in notes.items() if content},
+            baselines={
+                name: self._repository.commits_without(commit, self._head) for name, commit in baselines.items()
+            },
+        )
 
-def _with_searched_evals(
-    layout: Layout, repository: Repository, searched: Search, head: str, memo: CacheStore
-) -> tuple[Layout, tuple[Problem, ...]]:
-    """Add the evals that a search of a history without names of evals finds, and say what else may be one."""
-    before = (CONFIGURATION.get(memo, "search") or Configuration()).search
-    part = "the search for evals that no manifest names"
-    found = attempt(part, lambda: search_history(repository, layout, searched, head, before), commit=head)
-    if found is None or isinstance(found, Problem):
-        return layout, (found,) if found else ()
-    if found != before:
-        CONFIGURATION.keep(memo, "search", Configuration(search=found))
-    return found.applied(layout), found.notes
+    def _sound(self, config: SiteConfig, manifest: Manifest) -> Layout:
+        """Return a configuration of which everything can be read; what is left out is remarked.
+
+        Baselines are the ids of commits, because one that moved is another configuration. Every field of an eval is
+        hidden if a glob of its ``redact`` cannot be read. Raises ConfigurationError if one of the site cannot.
+        """
+        baselines: dict[str, str] = {}
+        for name, revision in config.baselines.items():
+            try:
+                baselines[name] = self._repository.resolve(revision)
+            except SitegenError:
+                self._remarks.append(missing_baseline(name, revision))
+        try:
+            redaction(config.redact)
+        except ConfigurationError as error:
+            wrong = Problem("error", error.message, error.fix or "", path=SITE_FILES[0], field="redact")
+            raise next(map(error_of, located([wrong], self._root, read=self._files.read_rules))) from None
+        entries = []
+        for entry in manifest.evals:
+            try:
+                redaction(entry.redact)
+            except ConfigurationError as error:
+                message = f"evals.{entry.id}: {error.message} Every value of the eval is hidden."
+                finding = Finding("error", message, error.fix or "Correct the glob.")
+                self._remarks.append(finding.in_file(f"{config.evals_dir}/manifest.yaml"))
+                entry = dataclasses.replace(entry, redact=(ANY_FIELD,))
+            entries.append(entry)
+        config = dataclasses.replace(config, baselines=baselines)
+        return Layout(config, dataclasses.replace(manifest, evals=tuple(entries)))
+
+    def _with_searched_evals(self, layout: Layout) -> Layout:
+        """Add the evals that a search of a history without names of evals finds, and remark what else may be one."""
+        before = (CONFIGURATION.get(self._memo, "search") or Configuration()).search
+        part, head = "the search for evals that no manifest names", self._head
+        found = attempt(part, lambda: search_history(self._repository, layout, self._search, head, before), commit=head)
+        if found is None or isinstance(found, Problem):
+            self._remarks += [found] if found else []
+            return layout
+        if found != before:
+            CONFIGURATION.keep(self._memo, "search", Configuration(search=found))
+        self._remarks += found.notes
+        return found.applied(layout)
+
+    def _folded(self, layout: Layout, since: FoldEnd | None, *, committed: bool) -> FoldedHistory:
+        """Fold history. An error because there is nothing to report lists probable mistakes of the configuration."""
+        before = self._answers.before
+        try:
+            folded = advance(
+                self._repository,
+                layout,
+                head=self._head,
+                manifests=partial(manifest_of, self._memo),
+                files="committed" if committed else "uncommitted",
+                since=since,
+            )
+        except NothingToReportError as error:
+            hints = [f"{remark.message} {remark.fix}" for remark in self._remarks]
+            missing = MissingFiles(layout=layout, folders=self._files.names, summaries={}, set_aside=frozenset())
+            hints += [f"{problem.message} {problem.fix}" for problem in missing.problems()]
+            fix = " ".join(hints[:_HINTS]) or error.fix
+            raise NothingToReportError(error.message, where=error.where, fix=fix) from None
+        if self._answers.given != before:
+            CONFIGURATION.keep(self._memo, "answers", Configuration(answers=self._answers.given), self._version)
+        return folded
 
 
 def _perhaps_repeats(history: EvalHistory, layout: Layout) -> Iterator[Problem]:
@@ -303,18 +346,6 @@ def notes_file(layout: Layout, eval_id: str) -> str:
     return posixpath.join(layout.folders(eval_id)[0], NOTES_FILE)
 
 
-def _baseline_commits(repository: Repository, config: SiteConfig) -> tuple[dict[str, str], list[Problem]]:
-    """Return the id of the commit of each baseline, and a problem for each that this clone does not have."""
-    commits: dict[str, str] = {}
-    missing = []
-    for name, revision in config.baselines.items():
-        try:
-            commits[name] = repository.resolve(revision)
-        except SitegenError:
-            missing.append(missing_baseline(name, revision))
-    return commits, missing
-
-
 def _unread(evaluations: Sequence[Parsed[EvaluationConfig | None]]) -> Iterator[Problem]:
     """Yield a problem for each key of the configuration of evaluations that does not count, or for the whole file.
 
@@ -326,20 +357,6 @@ def _unread(evaluations: Sequence[Parsed[EvaluationConfig | None]]) -> Iterator[
         message = f"{finding.message}{all_lost}"
         severity: Severity = "note" if finding.severity == "note" else "warning"
         yield Problem(severity, message, finding.fix, path=EVALUATION_FILE, line=finding.line)
-
-
-def _with_sound_redactions(manifest: Manifest) -> Parsed[Manifest]:
-    """Return the manifest with every field of an eval hidden if a glob of its ``redact`` cannot be read."""
-    entries, findings = [], []
-    for entry in manifest.evals:
-        try:
-            redaction(entry.redact)
-        except ConfigurationError as error:
-            message = f"evals.{entry.id}: {error.message} Every value of the eval is hidden."
-            findings.append(Finding("error", message, error.fix or "Correct the glob."))
-            entry = dataclasses.replace(entry, redact=(ANY_FIELD,))
-        entries.append(entry)
-    return Parsed(dataclasses.replace(manifest, evals=tuple(entries)), tuple(findings))
 
 
 def last_paths_of_edits(files: Iterable[InstructionHistory]) -> dict[EditedFile, str]:

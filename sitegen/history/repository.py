@@ -58,10 +58,10 @@ class KnownAnswers:
     """What contents were found to state, by blob id and question, so that no later build reads them again for it."""
 
     def __init__(self, before: Mapping[str, str] = MappingProxyType({})) -> None:
-        """``before``: the answers of the last build, as ``given`` had them."""
+        self.before = before
+        """The answers of the last build, as ``given`` had them."""
         self.given: dict[str, str] = {}
         """The answers that were asked for. Others are of contents that history has no more."""
-        self._before = before
 
     def about(self, oid: str | None, question: str, examine: Callable[[], str | None]) -> str | None:
         """Return the answer about a blob, from ``examine`` if it is not known yet. None is not kept.
@@ -69,7 +69,7 @@ class KnownAnswers:
         ``question``: identifies ``examine`` and all its inputs besides the content of the blob.
         """
         key = f"{oid} {short_digest(question)}"
-        answer = self.given.get(key, self._before.get(key))
+        answer = self.given.get(key, self.before.get(key))
         if answer is None:
             answer = examine()
         if answer is not None and oid is not None:

@@ -15,7 +15,7 @@ from sitegen.config.findings import error_of
 from sitegen.config.models import GateSettings, Limit, SlicedLimits
 from sitegen.config.site import located, read_site
 from sitegen.engine.memo import Memo
-from sitegen.engine.timeline import fold
+from sitegen.engine.timeline import timeline_of
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
 from sitegen.history.eval_state import with_common_grades
 from sitegen.history.repository import Repository
@@ -46,7 +46,7 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
         except NothingToReportError:
             earlier = None
         except ConfigurationError as error:
-            fold(head, memo)  # an error that both sides have is reported for the head
+            timeline_of(head, memo)  # an error that both sides have is reported for the head
             raise ConfigurationError(
                 f"At the base, {start[:7]}: {error.message}",
                 where=error.where,

@@ -19,7 +19,7 @@ from sitegen.config.findings import error_of
 from sitegen.config.site import located, missing_baseline, read_site
 from sitegen.engine.memo import Memo
 from sitegen.engine.scorecard_store import EvalScorecards
-from sitegen.engine.timeline import Timeline, fold
+from sitegen.engine.timeline import Timeline, timeline_of
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
@@ -44,8 +44,8 @@ class Study(Frozen):
 
     @classmethod
     def of(cls, project: Project, memo: Memo, configured_as: Timeline | None = None) -> Study:
-        """Read the history of a project. ``configured_as``: as for ``fold``."""
-        timeline = fold(project, memo, configured_as=configured_as)
+        """Read the history of a project. ``configured_as``: as for ``timeline_of``."""
+        timeline = timeline_of(project, memo, configured_as=configured_as)
         return cls(timeline, memo, {history.id: history for history in timeline.evals})
 
     def history(self, eval_id: str) -> EvalHistory:
@@ -91,7 +91,7 @@ class Study(Frozen):
 
 @contextmanager
 def open_study(options: Options) -> Iterator[Study]:
-    """Open a project and hold its memo while questions are asked. Raises a SitegenError as ``fold`` does."""
+    """Open a project and hold its memo while questions are asked. Raises a SitegenError as ``timeline_of`` does."""
     project = open_project(options, "")
     with Memo.open(project.cache) as memo, memo.held(), memo.transaction():
         yield Study.of(project, memo)

@@ -12,7 +12,7 @@ import yaml
 from sitegen.commands.signatures import app
 from sitegen.config.models import Llm
 from sitegen.engine.cached_kinds import TaskCache
-from sitegen.engine.timeline import fold
+from sitegen.engine.timeline import timeline_of
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.llm.client import KEY as KEY_NAME
 from sitegen.project import Options, open_project
@@ -127,7 +127,7 @@ def test_an_unknown_key_of_a_configuration_is_lost_alone_and_named(project, caps
     (project / "evaluations/config/default_config.yaml").write_text(UNKNOWN_KEYS)
     bench = WorktreeProject.open(project)
     assert (bench.config.llm.model, dict(bench.place(EVAL).entry.thresholds)["accuracy"]) == ("x", 0.9)
-    problems = fold(open_project(Options(repo=project, worktree=True), ""), TaskCache(())).problems
+    problems = timeline_of(open_project(Options(repo=project, worktree=True), ""), TaskCache(())).problems
     assert [(each.severity, each.line, each.message) for each in problems] == [
         ("note", 4, "The key 'metrics.bleu_minimum' is not known. It does not count."),
         ("note", 5, "The key 'comparisons' is not known. It does not count."),
@@ -152,7 +152,7 @@ def test_what_is_stated_in_tables_of_the_framework_counts_and_what_it_has_for_it
         "y",
         {"significance_level": 0.01},
     )
-    [problem] = fold(open_project(Options(repo=project, worktree=True), ""), TaskCache(())).problems
+    [problem] = timeline_of(open_project(Options(repo=project, worktree=True), ""), TaskCache(())).problems
     assert (problem.line, problem.message.partition(" ")[0]) == (4, "plot_format")
 
 
@@ -182,7 +182,7 @@ def test_a_configuration_that_cannot_be_read_does_not_count_and_stops_what_calls
     assert command("respond", EVAL, "--prompt", BASE) == 2
     assert "evaluations/config/default_config.yaml:2" in capsys.readouterr().out
     options = Options(repo=project, worktree=True)
-    problems = fold(open_project(options, ""), TaskCache(())).problems
+    problems = timeline_of(open_project(options, ""), TaskCache(())).problems
     assert [(each.severity, each.path, each.line, each.message) for each in problems] == [
         ("warning", "evaluations/config/default_config.yaml", 2, problems[0].message)
     ]

@@ -11,7 +11,7 @@ import pytest
 from sitegen.config.models import EvalConfig, Manifest, SiteConfig
 from sitegen.config.searched_files import Search
 from sitegen.engine.cached_kinds import TaskCache
-from sitegen.engine.timeline import fold
+from sitegen.engine.timeline import timeline_of
 from sitegen.history.files_at_commit import folders_of
 from sitegen.history.layout import Layout
 from sitegen.project import Options, open_project
@@ -335,7 +335,7 @@ def test_evals_that_are_not_committed_are_found_in_the_work_tree_alone(repo: Git
 
     def evals(**options: bool) -> tuple[list[str], list[str]]:
         project = open_project(Options(repo=repo.path, **options), "")  # type: ignore[arg-type]
-        timeline = fold(project, TaskCache(()))
+        timeline = timeline_of(project, TaskCache(()))
         return [*timeline.changed], [file.path for file in timeline.instructions]
 
     assert evals() == (["kept"], ["CLAUDE.md"])
@@ -360,7 +360,7 @@ def test_what_the_search_for_evals_remembers_of_files_is_what_it_would_read(tmp_
     def evals() -> dict[str, str | None]:
         """The evals by what is remembered, which are those that are found without it."""
         found, anew = (
-            {each.id: each.kind for each in fold(open_project(Options(repo=repo.path), ""), kept).manifest.evals}
+            {each.id: each.kind for each in timeline_of(open_project(Options(repo=repo.path), ""), kept).manifest.evals}
             for kept in (parts, TaskCache(()))
         )
         assert found == anew
