@@ -34,8 +34,7 @@ from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Series
 from sitegen.model.timeline import Edit, Snapshot
 from sitegen.pages import links
-from sitegen.pages.compare import compare_page
-from sitegen.pages.compare_data import answers_data, compare_data
+from sitegen.pages.compare import answers_data, compare_data, compare_page
 from sitegen.pages.data.exports import results_json
 from sitegen.pages.data.search import values_file
 from sitegen.pages.data.series import series_files

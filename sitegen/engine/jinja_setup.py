@@ -40,7 +40,6 @@ from sitegen.pages import (
     suspect_truth,
     variants,
 )
-from sitegen.pages.compare_data import side_head
 from sitegen.pages.html import cells, charts, formats, tables
 from sitegen.pages.overview import focus
 from sitegen.pages.overview import page as overview
@@ -164,7 +163,7 @@ GLOBALS: Final[dict[str, object]] = {
     "cheapest": cheapest,
     "crowded": crowded,
     "interval_of": interval_of,
-    "side_head": side_head,
+    "side_head": compare.side_head,
     "states": labels.STATES,
     "statuses": labels.STATUSES,
 }

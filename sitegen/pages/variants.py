@@ -14,7 +14,7 @@ from sitegen.model.scorecards import Result
 from sitegen.model.series import EvalInfo, Point, Series
 from sitegen.model.site import Page
 from sitegen.pages import links
-from sitegen.pages.compare_data import sentence
+from sitegen.pages.compare import sentence
 from sitegen.pages.html.cells import text
 from sitegen.scoring.usage import specs_with_usage
 from sitegen.stats.significance import ALPHA

@@ -21,8 +21,7 @@ from sitegen.model.series import EvalSummary, Point, Series
 from sitegen.model.site import Page, RawFile
 from sitegen.model.timeline import CommitRecord, InstructionHistory
 from sitegen.pages.commit import CommitView, EvalMove, commit_effect
-from sitegen.pages.compare import compare_page
-from sitegen.pages.compare_data import compare_data
+from sitegen.pages.compare import compare_data, compare_page
 from sitegen.pages.data import exports, search
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.data.series import series_files

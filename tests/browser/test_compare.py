@@ -14,8 +14,8 @@ from sitegen.analysis.flips import flipped_cells, net_by_item
 from sitegen.analysis.flips import flips as flips_of
 from sitegen.model.outcomes import ABSENT, Cell, Period, Tally
 from sitegen.model.series import Series
-from sitegen.pages import compare_cells, compare_data
-from sitegen.pages.compare import compare_page
+from sitegen.pages import compare_cells
+from sitegen.pages.compare import compare_data, compare_page
 from sitegen.project import Options
 from sitegen.questions.comparison_files.changes import result_change
 from sitegen.questions.study import read_series
@@ -96,7 +96,7 @@ def test_many_flips_of_a_field_are_held_against_chance_as_sitegen_does(site: Pat
         for index, each in enumerate(signs)
     )
     series = replace(sample.series(3), cells=sample.cell_map(3, cells))
-    page = compare_page(series, compare_data.compare_data(series, ()))
+    page = compare_page(series, compare_data(series, ()))
     (site / "evals/waybills/many.html").write_bytes(renderer_of(sample.SITE).render(page))
     pairs = list(itertools.permutations(range(3), 2))
     assert all(sum(expected(series, *pair)[0][:2]) >= 25 for pair in pairs)
@@ -134,7 +134,7 @@ def in_pieces(site: Path) -> Series:
     series = replace(sample.series(), baselines=(("production", 29),))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compare_cells, "BOUND", 20_000)
-        data = compare_data.compare_data(series, ())
+        data = compare_data(series, ())
     folder = site / "evals/waybills"
     page = renderer_of(sample.SITE).render(compare_page(series, data))
     (folder / "pieces.html").write_bytes(page)

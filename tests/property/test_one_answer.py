@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from sitegen.pages.compare import FATES, compare_data
 from sitegen.pages.compare_cells import STATES
-from sitegen.pages.compare_data import FATES, compare_data
 from sitegen.pages.labels import SAME_OUTPUT, grade_word
 from sitegen.project import Options
 from sitegen.questions.comparison import compare_iterations, compare_revisions

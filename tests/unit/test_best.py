@@ -9,8 +9,7 @@ from sitegen.analysis.effects import best_output
 from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import EvalSummary, Series
-from sitegen.pages.compare import compare_page
-from sitegen.pages.compare_data import compare_data
+from sitegen.pages.compare import compare_data, compare_page
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.regressions import regressions_page
 from tests import pages_sample as sample

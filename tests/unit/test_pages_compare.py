@@ -16,9 +16,8 @@ from sitegen.model.outcomes import Cell, Period
 from sitegen.model.scorecards import DocumentScore
 from sitegen.model.series import EvalInfo, Series
 from sitegen.model.site import SiteInfo
-from sitegen.pages import compare_cells
-from sitegen.pages.compare import CompareView, compare_page, edits_since
-from sitegen.pages.compare_data import CompareData, answer, answers_data, compare_data, diff_command, editing_commits
+from sitegen.pages import compare, compare_cells
+from sitegen.pages.compare import CompareData, CompareView, answers_data, compare_data, compare_page, edits_since
 from sitegen.pages.edit import draw_few
 from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.text.values import written
@@ -296,16 +295,16 @@ FROM_TO = "From iteration-001 to iteration-002: "
     ],
 )
 def test_the_answer_is_the_word_for_the_change_with_its_reason_and_its_interval(verdict, words):
-    said, states_flips = answer(series(), (0, 1), verdict)
+    said, states_flips = compare.answer(series(), (0, 1), verdict)
     assert (said.striptags(), states_flips) == (words, "1 value fixed" in words)
 
 
 def test_edits_of_instructions_stand_between_the_points_around_them_and_git_shows_them_as_one_diff():
     one = sample.series(20)
-    commits = editing_commits(one)
+    commits = compare.editing_commits(one)
     assert [(row.point, len(row.paths)) for row in commits] == [(2, 1), (7, 2), (12, 1), (17, 1)]
     first, last = one.points[5].snapshot.commit, one.points[13].snapshot.commit
-    command = diff_command(first, last, commits[1:3])
+    command = compare.diff_command(first, last, commits[1:3])
     assert (
         command == f"git diff {first.short} {last.short} -- .claude/instructions/waybill.md 'prompts/hazard classes.md'"
     )

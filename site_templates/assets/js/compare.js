@@ -1,11 +1,11 @@
 /* Two or more iterations of an eval. What sitegen judged is in the page's data and in files beside it, and this looks it up:
    the answer for the pairs that the build judged, what becomes of a cell from one state to another, and how uneven the flips of
-   a field have to be until they are more than chance. See pages/compare_data.py. The tables are filled copies of the page's
+   a field have to be until they are more than chance. See pages/compare.py. The tables are filled copies of the page's
    template, in which each has an empty row. The choice is in the address, #a=0012&b=0015&c=0016, and nothing else is ever shown for it.
    Two sides are compared value by value; more stand side by side, each with its difference to the first. So do the variants and models
    of the newest iteration, however few, in a card of their own with other letters in the address (`data-sides`). */
 const ABSENT = 6, LISTED = 200, FIELDS = 25, COMMITS = 8, OFFERED = 50, SIDES = "abcdef";
-const FATES = ["broken", "fixed", "still_wrong", "appeared", "vanished"]; // as in sitegen/pages/compare_data.py
+const FATES = ["broken", "fixed", "still_wrong", "appeared", "vanished"]; // as in sitegen/pages/compare.py
 const outputOf = point => point.same ?? point.slug;
 const isThere = run => run.state !== ABSENT, isWrong = run => run.state >= 2 && isThere(run);
 
