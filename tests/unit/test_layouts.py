@@ -1,4 +1,5 @@
-"""Runs the sections of the documents of layouts: each is a project, and what a build without questions makes of it.
+"""Runs the sections of the documents of layouts, and the cases of names that fit nothing: each is a project, and what a
+build without questions makes of it.
 
 The first lines of ``layouts.md`` explain the notation.
 """
@@ -38,8 +39,15 @@ from tests.sites import broken_links, build_site, differs_from_cold, run, text_o
 DOCUMENTS = [f"layouts{end}.md" for end in ("", "_found", "_of_folders", "_of_tables", "_of_two_sides")]
 BLOCK = re.compile(r"^```\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 MANIFEST = "evals/manifest.yaml"
+STATED = ("severity", "problem", "what to do", "path", "eval", "line")
 FILE = re.compile(r"^(\S.*?):(?: (.*))?\n((?:  .*\n)*)", re.MULTILINE)
 PROPOSED = re.compile("No manifest names the eval '(.+?)'")
+EVAL = {
+    "evals/n/ground_truth.csv": "id,total,name\na,1,x\nb,2,y\n",
+    "evals/n/results/iteration-001/extracted.json": '[{"id": "a", "total": 1, "name": "x"}, '
+    '{"id": "b", "total": 2, "name": "y"}]',
+}
+"""What stands beside the files of a case of ``unmatched.md``: an eval that is in order."""
 
 Row = dict[str, str]
 
@@ -67,6 +75,19 @@ def layouts(document: str) -> Iterator[Any]:
             named = [[{put(name): put(cell) for name, cell in row.items()} for row in table] for table in stated]
             commits = re.split(r"^---.*\n", put(block), flags=re.MULTILINE)
             yield pytest.param(Described([*map(files, commits)], "\n--- built\n" in block, named), id=title)
+
+
+def unmatched() -> Iterator[Any]:
+    """A layout for each case of the table of names that fit nothing, which has one problem a row."""
+    found: list[list[Row]] = []
+    for row in tables(Path(__file__).with_name("unmatched.md").read_text(encoding="utf-8"))[0]:
+        found += [[]] if row["case"] else []
+        found[-1].append(row)
+    for rows in found:
+        first, *later = json.loads(f"[{rows[0]['files']}]")
+        stated = [{name: row[name] for name in STATED} for row in rows if row["problem"]]
+        begun = {path: text for path, text in {**EVAL, **first}.items() if text is not None}
+        yield pytest.param(Described([begun, *later], False, [stated] if stated else []), id=rows[0]["case"])
 
 
 def meaning(meanings: Row, word: re.Match[str]) -> str:
@@ -114,7 +135,7 @@ class Built(NamedTuple):
     """What a search found at each commit that was built, by its id; nothing if any commit has a manifest."""
 
 
-@pytest.mark.parametrize("layout", [each for document in DOCUMENTS for each in layouts(document)])
+@pytest.mark.parametrize("layout", [*itertools.chain.from_iterable(map(layouts, DOCUMENTS)), *unmatched()])
 def test_a_build_makes_of_a_layout_what_its_section_says(layout, tmp_path, monkeypatch):
     problems = recorded_problems(monkeypatch)
     built = Built(repo=GitRepo(tmp_path / "repo"), site=tmp_path / "site", problems=problems, searched={})
