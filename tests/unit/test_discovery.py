@@ -15,7 +15,6 @@ from sitegen.api import history
 from sitegen.config.manifest import manifest_in_force
 from sitegen.errors import POINTER
 from sitegen.history.repository import Repository
-from sitegen.history.repository_place import find_repository
 from sitegen.questions.work_tree import WorktreeProject
 from sitegen.recognition.discovery import Discovery
 from sitegen.recognition.files import files_of_history
@@ -23,7 +22,6 @@ from sitegen.recognition.initialising import manifest_text, site_text
 from sitegen.recognition.instruction_files import InstructionGlob
 from sitegen.recognition.output_series import run_globs_of
 from sitegen.scoring.kinds import specs_of
-from sitegen.serve.watch import followed
 from tests.gitrepo import LFS_POINTER, GitRepo, Link
 from tests.scoring.test_tables import tables
 from tests.sites import build_site, content, problems_text, run
@@ -271,15 +269,6 @@ def test_a_site_that_is_committed_has_no_evals(found, project, repo):
     repo.git("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "--quiet", "-m", "Publish")
     assert "book/data/evals/receipts.csv" in repo.git("ls-files").splitlines()
     assert [entry.id for entry in _look(repo).proposed] == [entry.id for entry in found.proposed]
-
-
-def test_the_work_tree_and_the_watch_of_files_have_what_a_build_finds(repo, tmp_path):
-    for rate in (0.5, 0.6):
-        repo.commit({"benchmarks/latest.json": json.dumps({"overall_pass_rate": rate})})
-    build_site(repo.path, tmp_path / "site", cache=tmp_path / "memo")
-    repo.checkout()
-    assert WorktreeProject.open(repo.path).eval_ids == ("benchmarks",)
-    assert followed(find_repository(repo.path)[0], tmp_path / "memo").concerns(repo.path / "benchmarks/latest.json")
 
 
 def test_a_manifest_that_init_wrote_makes_the_same_numbers_as_the_build_before_and_no_note(repo, tmp_path):

@@ -131,14 +131,6 @@ def test_what_lies_in_the_work_tree_is_scored_without_a_configuration(repo: GitR
     assert verify(bench, eval_id).result.scorecard.metric("pass_rate") == pytest.approx(4 / 12)
 
 
-def test_judged_results_alone_are_shown_without_a_manifest(repo: GitRepo, tmp_path: Path) -> None:
-    repo.commit({"evals/letters/results.jsonl": '{"id": "a", "score": 0.25}\n'})
-    repo.commit({"evals/letters/results.jsonl": '{"id": "a", "score": 0.75}\n'})
-    build_site(repo.path, tmp_path / "public")
-    series = json.loads((tmp_path / "public/data/evals/letters.json").read_bytes())
-    assert [point["then"]["metrics"]["score"] for point in series["points"]] == [0.25, 0.75]
-
-
 def test_a_folder_of_logs_that_grows_is_a_history_of_runs(repo: GitRepo, tmp_path: Path) -> None:
     commits: list[str] = []
     for number, ending in enumerate(("json", "eval", "json"), 1):
