@@ -2,7 +2,6 @@
    the page. What is undefined stands last either way. Each answer has its score, `data-s`. */
 let collator; // made for the first table that is sorted: it loads the tables of the locale
 const inOrder = (one, other) => (collator ??= new Intl.Collator("en", { numeric: true })).compare(one, other);
-const MONTH_OF = Object.fromEntries("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ").map((name, index) => [name, index + 1]));
 const NUMBER = /^([▲▼])?\s*(?:up|down)?\s*(?:<\s*)?([+−-]?)([\d,]+(?:\.\d+)?)\s*%?/;
 
 class SortedTable {
@@ -40,8 +39,6 @@ class SortedTable {
     if (time) return time.dateTime;
     if (data) return +data.value;
     if (!text || text === "—") return null;
-    const day = /^(\d+) ([A-Z][a-z]{2}) (\d{4})$/.exec(text);
-    if (day && MONTH_OF[day[2]]) return +day[3] * 10000 + MONTH_OF[day[2]] * 100 + +day[1];
     if (text === "no change") return 0;
     const number = NUMBER.exec(text);
     if (!number || (!numeric && number[0] !== text)) return text;
