@@ -45,7 +45,6 @@ from sitegen.pages.overview import focus
 from sitegen.pages.overview import page as overview
 from sitegen.pages.report import page as report
 from sitegen.pages.report import patterns, report_rows, spans, why_rows
-from sitegen.pages.report.discrepancies import error_changes
 from sitegen.pages.trend import page as trend
 from sitegen.pages.trend import trend_chart, trend_rows, usage
 from sitegen.scoring.usage import USAGE_METRICS
@@ -92,6 +91,7 @@ def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo) -> jin
         return SimpleNamespace(**{part: Markup(template.render(root=root, nav=nav)) for part, template in parts})
 
     environment.globals.update(GLOBALS, site=site, frame=frame)
+    environment.globals["ui"] = environment.get_template("macros/ui.html").module
     return environment
 
 
@@ -112,7 +112,6 @@ def bytecode_folder() -> Path | None:
 
 _FILTERS: Final[dict[str, Callable[..., str]]] = {
     "number": formats.number,
-    "probability": formats.probability,
     "thousands": formats.count,
     "counted": counted,
     "percent": formats.percent,
@@ -154,7 +153,6 @@ GLOBALS: Final[dict[str, object]] = {
     "error_types": ERROR_TYPES,
     "iterations_and_outputs": labels.iterations_and_outputs,
     "problem_counts": count_causes,
-    "error_changes": error_changes,
     "error_numbers": error_numbers,
     "noise_of": noise_of,
     "number_of_cells": number_of_cells,
