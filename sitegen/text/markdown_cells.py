@@ -59,13 +59,6 @@ def code(text: str, longest: int = _LONGEST_NAME) -> str:
     return f"{fence}{pad}{content}{pad}{fence}"
 
 
-def probability(value: float | None) -> str:
-    """Write a p-value with three digits, but never as zero."""
-    if value is None:
-        return NIL
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
 def count(value: int | None) -> str:
     """Write a whole number with thousands separators."""
     return NIL if value is None else f"{value:,}"

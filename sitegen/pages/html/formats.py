@@ -37,13 +37,6 @@ def number(value: float | None, unit: str = "") -> Markup:
     return NIL if value is None else escape(metric_text(value, unit))
 
 
-def probability(value: float | None) -> Markup:
-    """A p value to three digits; a smaller one is ``< 0.001``, never zero."""
-    if value is None:
-        return NIL
-    return Markup("&lt; 0.001") if value < 0.001 else Markup(f"{value:.3f}")
-
-
 def count(value: int | None) -> Markup:
     """A count with thousands separators; undefined is an em dash."""
     return NIL if value is None else Markup(f"{value:,}")

@@ -130,8 +130,6 @@ _OTHER_CAUSES: Final[dict[RecordedCause, str]] = {
 
 _BLANK: Final = '""'  # the JSON text of a blank
 
-_NAMED_DOCUMENTS: Final = 10  # number of documents of only one of the two points that a report names
-
 FIELDS: Final = 20
 """Number of fields that are listed with how often repeated outputs differ in them: the ones that differ most often."""
 
