@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from itertools import chain, groupby, islice, starmap
+from itertools import chain, count, groupby, islice, starmap, takewhile
 from typing import Final
 
 from msgspec.structs import replace
@@ -257,7 +257,7 @@ class SiteWriter:
         size += sum(row.size for row in files)
         if size <= limit:
             return ()
-        kept, rest = _reports_that_fit(self._evals.summaries, {row.path: row.size for row in files}, size - limit)
+        kept, rest = reports_that_fit(self._evals.summaries, {row.path: row.size for row in files}, size - limit)
         fix = f"Write reports_kept = {kept} under [limits]: older reports of each eval become short pages."
         if not kept:
             fix = f"Even reports_kept = 1 leaves about {limit + rest:,} bytes. Raise site_bytes if your host allows it."
@@ -359,7 +359,7 @@ class SiteWriter:
             yield f"{counted(rest, 'more such note')} on {links.problems()}."
 
 
-def _reports_that_fit(summaries: Iterable[EvalSummary], sizes: Mapping[str, int], excess: int) -> tuple[int, int]:
+def reports_that_fit(summaries: Iterable[EvalSummary], sizes: Mapping[str, int], excess: int) -> tuple[int, int]:
     """Return the largest number of full reports of each eval with which the site fits, and the excess that is left.
 
     The number is 0 if even one of each eval is too many. ``excess``: bytes of the site above its limit.
@@ -369,7 +369,8 @@ def _reports_that_fit(summaries: Iterable[EvalSummary], sizes: Mapping[str, int]
         for age, at in enumerate(reversed(summary.headlines)):
             saved_by_age += [0] * (age == len(saved_by_age))
             files = (sizes.get(address(summary.info.id, at.slug), 0) for address in links.REPORT_FILES)
-            saved_by_age[age] += max(0, sum(files) - SHORT_REPORT)
+            cases = (sizes.get(f"{links.report_cases(summary.info.id, at.slug)}{part}.js", 0) for part in count(1))
+            saved_by_age[age] += max(0, sum(files) + sum(takewhile(bool, cases)) - SHORT_REPORT)
     for age in range(len(saved_by_age) - 1, 0, -1):
         excess -= saved_by_age[age]
         if excess <= 0:

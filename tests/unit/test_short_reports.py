@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.engine.site import SHORT_REPORT
+from sitegen.engine.site import SHORT_REPORT, reports_that_fit
 from sitegen.pages import links
+from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, content, differences, problems_text
 
@@ -91,6 +92,12 @@ def test_a_site_over_its_limit_has_one_problem_that_names_how_many_reports_fit(p
     assert "of site_bytes" not in problems_text(out)
     more = built(project, out, f"site_bytes = {limit}\nreports_kept = {int(advised) + 1}")
     assert sum(map(len, more.values())) > limit - len(EVALS) * OUTPUTS * SHORT_REPORT
+
+
+def test_the_files_with_further_cases_go_with_their_report():
+    summary = sample.summary(sample.series(3))
+    files = (f"{links.report_cases('waybills', at.slug)}{part}.js" for at in summary.headlines for part in (1, 2))
+    assert reports_that_fit([summary], dict.fromkeys(files, SHORT_REPORT), SHORT_REPORT) == (2, 0)
 
 
 def test_a_site_that_no_number_of_reports_makes_small_enough_is_told_so(project, tmp_path):
