@@ -156,7 +156,10 @@ def blame(options: Options, eval_id: str, field: str, *, document: str | None, a
         history = study.history(eval_id)
         series = study.series(history)
         blame = Blame(series.cells, history.snapshots, study.scorecards(history, ()).result)
-        blamed = [blame.trace(cell) for cell in matching_cells(series.cells.cells, field, document)]
+        cells = series.cells.cells
+        of_case = [cell for cell in cells if series.cells.cases.get(cell.document) == document]
+        matching = matching_cells(of_case or cells, field, None if of_case else document)
+        blamed = [blame.trace(cell) for cell in matching]
     if as_json:
         print_document(to_json_bytes(blame_document(series, field, blamed)))
     else:
@@ -209,10 +212,12 @@ def blame_lines(series: Series, cells: Sequence[CellBlame]) -> Iterator[str]:
         name = line(cell.label, 120) + (" (extra item)" if cell.extra else "")
         document = f", {line(cell.document, 80)}" if cell.document else ""
         flips = f"flipped {counted(blame.flips, 'time')}" if blame.flips else "never flipped"
-        right = f"right in {blame.judged - blame.wrong} of {counted(blame.judged, 'output')}, {flips}"
+        several = any(re.match(r'"?\d+ of \d+ answers', explained.period.actual) for explained in blame.periods)
+        one, all_of = ("an answer ", "every answer ") if several else ("", "")
+        right = f"{all_of}right in {blame.judged - blame.wrong} of {counted(blame.judged, 'output')}, {flips}"
         if blame.wrong_since is not None:
             since = series.points[blame.wrong_since].snapshot.label
-            right = f"wrong since {line(since, 40)} ({counted(blame.wrong_for, 'output')}), {right}"
+            right = f"{one}wrong since {line(since, 40)} ({counted(blame.wrong_for, 'output')}), {right}"
         yield from ("",) if number else ()
         yield f"{name}{document}: {right}"
         for explained in reversed(blame.periods):

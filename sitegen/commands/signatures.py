@@ -164,7 +164,7 @@ def blame(
     options: Options,
     eval_id: EvalId,
     field: Annotated[str, typer.Argument(metavar="FIELD", help="walls[].area, walls[3].area, or with * and ?.")],
-    document: Annotated[str | None, typer.Option(metavar="ID", help="Only this document.")] = None,
+    document: Annotated[str | None, typer.Option(metavar="ID", help="Only this document or case.")] = None,
     json_: Json = False,
 ) -> None:
     """Show when a field was right and wrong, and what changed it."""

@@ -20,7 +20,7 @@ from sitegen.model.changes import ChangeVerdict
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import replace
 from sitegen.model.metrics import traits_of
-from sitegen.model.scorecards import Result
+from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import EvalInfo
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot, ids_since
 from sitegen.project import Options
@@ -150,12 +150,20 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
             if lacking := [label for label, part in zip(labels, parts, strict=True) if not part.scorecard.documents]:
                 where, fix = ", ".join(lacking), f"Its values: sitegen history {eval_id} --by {next(iter(wanted))}"
                 raise ConfigurationError(f"No answer has {only}.", where=where, fix=fix)
+            known = [replace(at, label=f"{name}, {only}") for at, name in zip(snapshots, labels, strict=True)]
+            known = [replace(at, commit=Commit(WORKTREE)) for at in known]  # of a part of an output no edits are known
             info = EvalInfo(id=eval_id, name=eval_id, kind=history.kind)
-            named = [f"{label}, {only}" for label in labels]
-            said = "The ground truth changed in between; what follows from that is not told apart."
-            told = [(said,) * (last.ground_truth != snapshots[0].ground_truth) for last in snapshots[1:]]
-            found = zip(compare_results(info, parts, named), told, strict=True)
-            changes = tuple(replace(one, warnings=one.warnings + more) for one, more in found)
+            series = series_of(info, specs_of_results(*parts), known, parts)
+
+            def mixed(snapshot: Snapshot) -> Scorecard:
+                (whole,) = study.results(history, [replace(snapshot, commit=snapshots[0].commit)])
+                return part_of(whole, wanted).scorecard
+
+            asked = None if traits_of(history.kind).is_recorded else mixed
+            changes = tuple(
+                result_change(series, 0, at, change(series, 0, at, asked), names=(known[0].label, last.label))
+                for at, last in enumerate(known[1:], start=1)
+            )
             return ComparisonDocument(changes=changes), _thresholds_of(study)
         series = study.series(history)
         places = [history.snapshots.index(snapshot) for snapshot in snapshots]
