@@ -34,9 +34,9 @@ _COMPARED: Final = 10_000  # documents of an output whose variants and models a 
 NAMED_SLICES: Final = 3  # slices of an eval that a sentence names at most
 _MOST_VALUES: Final = 50  # values of an axis that has a table
 
-At: TypeAlias = tuple[CellMap, int]
-"""The cells of an eval, and the index of the point whose answers are looked at."""
-NO_CELLS: Final[At] = CellMap(0, (), {}), 0
+At: TypeAlias = tuple[CellMap, int, int]
+"""The cells of an eval, the index of the point whose answers are compared with these, and that of the point itself."""
+NO_CELLS: Final[At] = CellMap(0, (), {}), 0, 0
 
 
 class Slice(Frozen):
@@ -173,9 +173,36 @@ def fallen_slices(series: Series) -> tuple[tuple[str, str, float], ...]:
     if len(series.points) < 2:
         return ()
     before, after = (point.scorecard for point in series.points[-2:])
-    found = slices_of(before, after, series.specs[0], (series.cells, len(series.points) - 1))
+    newest = len(series.points) - 1
+    found = slices_of(before, after, series.specs[0], (series.cells, newest - 1, newest))
     worse = [(axis, part.values[0], part.change or 0.0) for axis, part in found if part.is_worse]
     return tuple(sorted(worse, key=lambda fallen: -abs(fallen[2])))
+
+
+def moved_answerers(series: Series, pair: tuple[int, int]) -> str:
+    """Say which variants and models changed between two points by more than chance, and by how much.
+
+    It is a sentence for each axis with at least two values that both points have; empty without one.
+    """
+    spec, (before, after) = series.specs[0], (series.points[index].scorecard for index in pair)
+    sentences = []
+    for axis in (axis for axis in axes_of(after) if axis in ANSWERERS):
+        moved, others = [], 0
+        for part in _slices(before, after, (axis,), spec, (series.cells, *pair)):
+            if part.verdict and part.verdict.decision not in ("same", "cannot tell"):
+                change, value = (
+                    metric_text(number or 0.0, spec.unit) for number in (abs(part.change or 0), part.value)
+                )
+                way = f"{'rose' if (part.change or 0) > 0 else 'fell'} by {change} to {value} ({part.verdict.decision})"
+                moved.append((-abs(part.change or 0), f"{line(part.values[0], 60)} {way}"))
+            others += part.verdict is not None and part.verdict.decision in ("same", "cannot tell")
+        if len(moved) + others > 1:
+            named = [said for _, said in sorted(moved)[:NAMED_SLICES]]
+            named += [f"{len(moved) - NAMED_SLICES} more changed by less"] * (len(moved) > NAMED_SLICES)
+            rest = "; the other" + ("" if others == 1 else f" {others}") if moved else "none"
+            still = f"{rest} {'did not change' if moved else 'changed'} by more than chance" if others else ""
+            sentences.append(f"By {axis}: {', '.join(named)}{still}.")
+    return " ".join(sentences)
 
 
 def headlines_by(card: Scorecard, axes: tuple[str, ...], metric: str) -> dict[str, float | None]:
@@ -184,12 +211,17 @@ def headlines_by(card: Scorecard, axes: tuple[str, ...], metric: str) -> dict[st
 
 
 def averaged(spec: MetricSpec, card: Scorecard) -> str:
-    """Name the worst and the best of the variants, else models, that a metric averages; empty without two values."""
-    axis = next((axis for axis in axes_of(card) if axis in ANSWERERS), "")
-    by_name = headlines_by(card, (axis,), spec.name) if axis else {}
-    values = sorted((value, name) for name, value in by_name.items() if value is not None)
-    if len(values) < 2:
+    """Name the worst and the best of the variants or models that a metric averages, whichever are further apart.
+
+    Empty without two values.
+    """
+    axes = [axis for axis in axes_of(card) if axis in ANSWERERS]
+    found = ((axis, headlines_by(card, (axis,), spec.name).items()) for axis in axes)
+    known = [(axis, sorted((value, name) for name, value in of if value is not None)) for axis, of in found]
+    several = [(axis, values) for axis, values in known if len(values) > 1]
+    if not several:
         return ""
+    axis, values = max(several, key=lambda of: of[1][-1][0] - of[1][0][0])
     ends = values[:: len(values) - 1] if spec.higher_is_better else values[:: 1 - len(values)]
     worst, best = (f"{metric_text(value)} ({line(name, 60)})" for value, name in ends)
     said = f"all {metric_text(ends[0][0])}" if ends[0][0] == ends[1][0] else f"{worst} to {best}"
@@ -237,7 +269,7 @@ def axes_of(card: Scorecard, most: float = _MOST_VALUES) -> tuple[str, ...]:
 def _slices(
     before: Scorecard | None, after: Scorecard, axes: tuple[str, ...], spec: MetricSpec, at: At = NO_CELLS
 ) -> Iterator[Slice]:
-    by_document, (cells, index) = defaultdict[str, list[Cell]](list), at
+    by_document, (cells, *both) = defaultdict[str, list[Cell]](list), at
     for cell in cells.cells:
         by_document[cell.document].append(cell)
     earlier, later = (
@@ -251,7 +283,7 @@ def _slices(
             )
             for values, (part, names) in (_parts(card, axes) if card else ())
         }
-        for card, place in ((before, index - 1), (after, index))
+        for card, place in zip((before, after), both, strict=True)
     )
     for values, part in later.items():
         first = earlier.get(values)

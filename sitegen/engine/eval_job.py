@@ -22,7 +22,7 @@ from sitegen.analysis.notes import notes_about, placed_notes
 from sitegen.analysis.recorded import recorded_otherwise
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import headline, mixes_percentages, problems_of_point, problems_of_points
-from sitegen.analysis.slices import answerers, averaged, fallen_slices
+from sitegen.analysis.slices import answerers, averaged, fallen_slices, moved_answerers
 from sitegen.analysis.standing import since_best, with_losses
 from sitegen.analysis.suspect_truth import suspect_truth
 from sitegen.config.notes import Notes, read_notes
@@ -194,7 +194,9 @@ class _EvalJob:
         compared |= changes(series, [pair for pair in edits.values() if pair not in compared])
         earlier = {window.edit: window for window in self._before.summary.windows} if self._before else {}
         decided = tuple(
-            with_outcome(window, compared[edits[window.edit]] if window.edit in edits else earlier.get(window.edit))
+            with_outcome(
+                series, window, compared[edits[window.edit]] if window.edit in edits else earlier.get(window.edit)
+            )
             for window in edit_windows
         )
         suspects, corrections = self._suspects(series)
@@ -453,10 +455,12 @@ def _problem_of_headline(series: Series) -> Iterator[Problem]:
     )
 
 
-def with_outcome(window: Window, known: Change | Window | None) -> Window:
+def with_outcome(series: Series, window: Window, known: Change | Window | None) -> Window:
     """Add what became of the eval across an edit: as computed now, or as an earlier build computed it."""
-    if known is None:
+    if known is None or window.before is None:
         return window
     of = known.flips
     flips = of and Flips(fixed=of.fixed, broken=of.broken, by_truth=of.by_truth, doubts=of.doubts)
-    return window._replace(verdict=known.verdict, flips=flips)
+    was = known.by_answerer if isinstance(known, Window) else None
+    by_answerer = moved_answerers(series, (window.before, window.after)) if was is None and known.verdict else was or ""
+    return window._replace(verdict=known.verdict, flips=flips, by_answerer=by_answerer)

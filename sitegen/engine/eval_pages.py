@@ -275,7 +275,7 @@ class _EvalPages:
             difference=recorded_parts(made, at, self._scorecard) if by_rules else (),
             grid=self._grid(index, result) if result.cases else None,
             said=notes_about([note for _, note in self._notes], at.label, newest=index == len(snapshots) - 1),
-            at=(self._cells, index),
+            at=(self._cells, index - 1, index),
         )
 
     def _grid(self, index: int, result: Result) -> CaseGrid | None:

@@ -302,6 +302,8 @@ class Window(NamedTuple):
     """
     flips: Flips | None = None
     """The cells that were fixed and broken in between; None without a point before."""
+    by_answerer: str = ""
+    """Which variants and models changed by more than chance, in sentences; empty if answers differ in neither."""
 
 
 class BestOutput(Frozen):

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from sitegen.analysis.change import spans_of_commits
 from sitegen.analysis.edits import OutputEdits, other_edit
 from sitegen.analysis.flips import number_of_cells
+from sitegen.analysis.slices import moved_answerers
 from sitegen.model.changes import Change, ChangeVerdict
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, grouped
@@ -60,24 +61,19 @@ class CommitEffect(Frozen):
 
     change: Change
     """From the last point before the commit to its own last one, as far as the page shows it."""
-    origin: str
-    """The parts of the change of the headline and its restrictions, as a clause; empty if outputs alone made it."""
+    said: tuple[str, ...] = ()
+    """Sentences on the edit that made the output, if it is open which, on the parts of the change of the headline and
+    its restrictions, and on variants and models."""
     edits: tuple[tuple[Commit, int], ...] = ()
     """Earlier commits whose edits of instructions may have changed the new outputs, newest first, at most ``EDITS``,
     each with the number of files that it edited."""
-    or_edit: str = ""
-    """Short id of the commit whose instructions made the output, if it was not the edit of this commit; empty if that
-    is certain."""
     expected: tuple[ExpectedChange, ...] = ()
     """The first ``EXPECTED`` values that the commit changed in the ground truth."""
 
     @property
     def remarks(self) -> Iterator[str]:
-        """The parts and restrictions of the change, and the errors that appeared or went with documents."""
-        if self.or_edit:
-            yield f"{by_either(self.or_edit).capitalize()}, whichever the output was made with."
-        if self.origin:
-            yield f"{self.origin[0].upper()}{self.origin[1:]}."
+        """What is said, and the errors that appeared or went with documents."""
+        yield from self.said
         flips = self.change.flips
         if flips.appeared or flips.vanished:
             appeared, vanished = number_of_cells(flips.appeared), number_of_cells(flips.vanished)
@@ -255,7 +251,7 @@ class CommitView(Frozen, dict=True, gc=True):
 def commit_effect(series: Series, before: Point, after: Point, change: Change) -> CommitEffect:
     """The effect of a commit on the eval: ``change``: what became of it between these points."""
     specs, after = series.specs, replace(after, change=change)
-    headline = changes(specs[:1], series.info.nouns, before, after)[0]
+    origin = changes(specs[:1], series.info.nouns, before, after)[0].origin(specs[0])
     names = [spec.name for spec in specs[:HEADLINES]]
     return CommitEffect(
         change=replace(
@@ -263,7 +259,7 @@ def commit_effect(series: Series, before: Point, after: Point, change: Change) -
             metrics=tuple(metric for metric in change.metrics if metric.name in names),
             flips=replace(change.flips, still=()),
         ),
-        origin=headline.origin(specs[0]),
+        said=(f"{origin[0].upper()}{origin[1:]}.",) if origin else (),
     )
 
 
@@ -277,10 +273,13 @@ def effects_of_commits(
     for before, after in spans_of_commits(series.history.snapshots, first_new):
         earlier, later = series.points[before], series.points[after]
         sha, other = later.snapshot.commit.sha, other_edit(edits.made_with[after])
+        effect = commit_effect(series, earlier, later, changes[before, after])
+        by_answerer = moved_answerers(series, (before, after)) if effect.change.verdict else ""
+        by_edit = f"{by_either(other.short).capitalize()}, whichever the output was made with." if other else ""
         effect = replace(
-            commit_effect(series, earlier, later, changes[before, after]),
+            effect,
+            said=tuple(filter(None, (by_answerer, by_edit, *effect.said))),
             edits=earlier_edits(chain.from_iterable(edits.beside[before + 1 : after + 1]), sha),
-            or_edit=other.short if other else "",
             expected=tuple(islice(_expected(series, before, after), EXPECTED)),
         )
         yield sha, effect

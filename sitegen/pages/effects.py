@@ -248,6 +248,8 @@ def grade_of(verdict: ChangeVerdict, spec: MetricSpec) -> Grade:
 
 def _remarks(effect: Effect) -> Iterator[str]:
     change, by_rules = effect.change, effect.window.by_rules
+    if effect.window.by_answerer:
+        yield effect.window.by_answerer
     if effect.window.or_edit:
         yield f"{labels.by_either(effect.window.or_edit.short).capitalize()}, whichever the output was made with."
     if change is not None and by_rules is not None and abs(by_rules) >= NOTICED:

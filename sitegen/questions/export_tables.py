@@ -287,7 +287,7 @@ def batches(timeline: Timeline, every_series: Iterable[Series]) -> Iterator[Batc
             "fields": [card.fields for card in cards],
             "documents": [card.documents for card in cards],
             "slices": [
-                slices_of(before, card, series.specs[0], (cells, index), pairs=True)
+                slices_of(before, card, series.specs[0], (cells, index - 1, index), pairs=True)
                 for index, (before, card) in enumerate(zip((None, *cards), cards, strict=False))
             ],
             "point_edits": [sorted({numbers[edit.path, edit.commit.sha] for edit in point.edits}) for point in points],

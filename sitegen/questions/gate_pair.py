@@ -289,7 +289,7 @@ class GatedPair:
         if change is None or self._after.slice or regraded(self._change.judge, spec.name):
             return
         if change > -ROUNDING if spec.higher_is_better else change < ROUNDING:
-            for axis, part in slices_of(*self._cards, spec, (self._series.cells, 1)):
+            for axis, part in slices_of(*self._cards, spec, (self._series.cells, 0, 1)):
                 if part.is_worse:
                     yield f"{axis}={part.values[0]}", part.change or 0.0
 

@@ -20,6 +20,7 @@ from sitegen.text.patch import PatchCounts
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
 from tests.gitrepo import GitRepo
+from tests.pages_sample import series
 from tests.sites import broken_links, build_site, content, differs_from_cold, renderer_of
 from tests.unit.test_noise import card
 from tests.unit.test_windows import F1, commit, edit, snapshot
@@ -35,7 +36,7 @@ def point(number: int, output: str, right: int) -> Point:
 def outcome(output: str, headline: MetricSpec) -> Window:
     before, after = point(1, "x", 30), point(2, output, 22)
     change = change_between(before, after, WORSE, headline=headline)
-    return with_outcome(Window(edit=1, before=0, after=1), change)
+    return with_outcome(series(2), Window(edit=1, before=0, after=1), change)
 
 
 def test_a_change_around_an_edit_is_judged_and_what_stayed_wrong_is_left_out():

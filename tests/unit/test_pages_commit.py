@@ -33,8 +33,8 @@ CHANGED = Change(
     flips=Flips(fixed=(("a<b>", 1),), broken=(("a<b>", 4), ("c", 5)), appeared=(("c", 1),)),
     verdict=VERDICT,
 )
-BROUGHT = CommitEffect(change=CHANGED, origin="outputs −0.030, ground truth +0.010; over 3 common documents")
-SAME = CommitEffect(change=replace(CHANGED, metrics=(), flips=Flips(), verdict=None), origin="")
+BROUGHT = CommitEffect(change=CHANGED, said=("Outputs −0.030, ground truth +0.010; over 3 common documents.",))
+SAME = CommitEffect(change=replace(CHANGED, metrics=(), flips=Flips(), verdict=None))
 
 
 def html_of(view: CommitView | None = None, site: SiteInfo = sample.SITE) -> str:

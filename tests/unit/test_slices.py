@@ -143,6 +143,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     better = [{**row, "score": 0.9} if row["model"] == "large" else row for row in answers(mini=0.3)]
     manifest = 'version: "2.0"\nevals: {support: {kind: judged, outputs: results.csv}}\n'
     for rows in (answers(mini=0.4), better):
+        repo.commit({"CLAUDE.md": f"Answer, as in {len(table(rows))}."})
         repo.commit({"evals/manifest.yaml": manifest, "evals/support/results.csv": table(rows)})
     repo.checkout()
     return repo.path
@@ -161,6 +162,9 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(project, tmp_pa
     assert "worse where `model` is `mini`: −0.100" in (tmp_path / "site" / "summary.md").read_text()
     series = json.loads((tmp_path / "site" / "data/evals/support.json").read_text())
     assert series["points"][1]["slices"]["model"] == {"mini": pytest.approx(0.385), "large": pytest.approx(0.9)}
+    variants = "By variant: short rose by 0.033 to 0.618 (better), long fell by 0.018 to 0.667 (worse)."
+    models = "By model: large rose by 0.115 to 0.900 (better), mini fell by 0.100 to 0.385 (worse)."
+    assert sum(f"{variants} {models}" in text_of(page) for page in (tmp_path / "site/commits").glob("*.html")) == 2
 
 
 def test_a_long_name_of_a_variant_stays_in_its_cell(repo, tmp_path):

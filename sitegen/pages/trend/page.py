@@ -144,7 +144,7 @@ class TrendView(Frozen, dict=True, gc=True):
     def answerers(self) -> list[Split]:
         """The newest answers by variant and model, or by one of them; empty if they differ in neither."""
         before, newest = ([None, None, *(point.scorecard for point in self.points)])[-2:]
-        at = self.series.cells, len(self.points) - 1
+        at = self.series.cells, len(self.points) - 2, len(self.points) - 1
         found = islice(splits(before, newest, self.specs[0], at), 1) if newest else ()
         return [split for split in found if next(iter(split.values())).by_answerer]
 
