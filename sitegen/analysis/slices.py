@@ -173,35 +173,30 @@ def fallen_slices(series: Series) -> tuple[tuple[str, str, float], ...]:
     if len(series.points) < 2:
         return ()
     before, after = (point.scorecard for point in series.points[-2:])
-    newest = len(series.points) - 1
-    found = slices_of(before, after, series.specs[0], (series.cells, newest - 1, newest))
+    found = slices_of(before, after, series.specs[0], (series.cells, len(series.points) - 2, len(series.points) - 1))
     worse = [(axis, part.values[0], part.change or 0.0) for axis, part in found if part.is_worse]
     return tuple(sorted(worse, key=lambda fallen: -abs(fallen[2])))
 
 
 def moved_answerers(series: Series, pair: tuple[int, int]) -> str:
-    """Say which variants and models changed between two points by more than chance, and by how much.
-
-    It is a sentence for each axis with at least two values that both points have; empty without one.
-    """
+    """Say which of several variants, and of several models, changed between two points by more than chance."""
     spec, (before, after) = series.specs[0], (series.points[index].scorecard for index in pair)
     sentences = []
     for axis in (axis for axis in axes_of(after) if axis in ANSWERERS):
-        moved, others = [], 0
-        for part in _slices(before, after, (axis,), spec, (series.cells, *pair)):
-            if part.verdict and part.verdict.decision not in ("same", "cannot tell"):
-                change, value = (
-                    metric_text(number or 0.0, spec.unit) for number in (abs(part.change or 0), part.value)
-                )
-                way = f"{'rose' if (part.change or 0) > 0 else 'fell'} by {change} to {value} ({part.verdict.decision})"
-                moved.append((-abs(part.change or 0), f"{line(part.values[0], 60)} {way}"))
-            others += part.verdict is not None and part.verdict.decision in ("same", "cannot tell")
-        if len(moved) + others > 1:
-            named = [said for _, said in sorted(moved)[:NAMED_SLICES]]
-            named += [f"{len(moved) - NAMED_SLICES} more changed by less"] * (len(moved) > NAMED_SLICES)
-            rest = "; the other" + ("" if others == 1 else f" {others}") if moved else "none"
-            still = f"{rest} {'did not change' if moved else 'changed'} by more than chance" if others else ""
-            sentences.append(f"By {axis}: {', '.join(named)}{still}.")
+        parts = _slices(before, after, (axis,), spec, (series.cells, *pair))
+        found = [(part.change or 0.0, part, part.verdict.decision) for part in parts if part.verdict]
+        beyond = (each for each in found if each[2] not in ("same", "cannot tell"))
+        moved = sorted(beyond, key=lambda each: -abs(each[0]))
+        named = [
+            f"{line(part.values[0], 60)} {'rose' if by > 0 else 'fell'} by {metric_text(abs(by), spec.unit)} to "
+            f"{metric_text(part.value or 0.0, spec.unit)} ({word})"
+            for by, part, word in moved[:NAMED_SLICES]
+        ]
+        named += [f"{len(moved) - NAMED_SLICES} more changed by less"] * (len(moved) > NAMED_SLICES)
+        still = len(found) - len(moved)
+        rest = f"; the other{f' {still}' * (still > 1)} did not change" if moved else "none changed"
+        if len(found) > 1:
+            sentences.append(f"By {axis}: {', '.join(named)}{f'{rest} by more than chance' if still else ''}.")
     return " ".join(sentences)
 
 
@@ -211,10 +206,7 @@ def headlines_by(card: Scorecard, axes: tuple[str, ...], metric: str) -> dict[st
 
 
 def averaged(spec: MetricSpec, card: Scorecard) -> str:
-    """Name the worst and the best of the variants or models that a metric averages, whichever are further apart.
-
-    Empty without two values.
-    """
+    """Name the worst and the best variant or model that a metric averages, whichever differ more; empty without two."""
     axes = [axis for axis in axes_of(card) if axis in ANSWERERS]
     found = ((axis, headlines_by(card, (axis,), spec.name).items()) for axis in axes)
     known = [(axis, sorted((value, name) for name, value in of if value is not None)) for axis, of in found]

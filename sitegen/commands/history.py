@@ -158,8 +158,7 @@ def blame(options: Options, eval_id: str, field: str, *, document: str | None, a
         blame = Blame(series.cells, history.snapshots, study.scorecards(history, ()).result)
         cells = series.cells.cells
         of_case = [cell for cell in cells if series.cells.cases.get(cell.document) == document]
-        matching = matching_cells(of_case or cells, field, None if of_case else document)
-        blamed = [blame.trace(cell) for cell in matching]
+        blamed = [blame.trace(cell) for cell in matching_cells(of_case or cells, field, None if of_case else document)]
     if as_json:
         print_document(to_json_bytes(blame_document(series, field, blamed)))
     else:

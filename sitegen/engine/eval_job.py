@@ -192,13 +192,10 @@ class _EvalJob:
             if window.before is not None and window.after >= first_new
         }
         compared |= changes(series, [pair for pair in edits.values() if pair not in compared])
-        earlier = {window.edit: window for window in self._before.summary.windows} if self._before else {}
-        decided = tuple(
-            with_outcome(
-                series, window, compared[edits[window.edit]] if window.edit in edits else earlier.get(window.edit)
-            )
-            for window in edit_windows
-        )
+        earlier = self._before.summary.windows if self._before else ()
+        outcomes: dict[int, Change | Window] = {window.edit: window for window in earlier}
+        outcomes |= {edit: compared[pair] for edit, pair in edits.items()}
+        decided = tuple([with_outcome(series, window, outcomes.get(window.edit)) for window in edit_windows])
         suspects, corrections = self._suspects(series)
         of_points = [problems_of_point(series.info, point.snapshot, point.scorecard) for point in series.points]
         of_source: tuple[Problem, ...] = ()

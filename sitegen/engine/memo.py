@@ -106,7 +106,7 @@ def throw_away(folder: Path) -> None:
     warnings.warn(f"The memo in {folder} could not be read: it is made again.", Notice, stacklevel=1)
 
 
-SCHEMA_VERSION: Final = 151
+SCHEMA_VERSION: Final = 152
 """Must be increased whenever the tables, the format of a stored value, or the words of stored findings change: another
 version empties the memo."""
 # Keys of scorecards are random. Rows with ids are stored in the order in which they are written, and only the index of

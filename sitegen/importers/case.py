@@ -26,7 +26,7 @@ from sitegen.model.problems import Finding
 from sitegen.model.recorded import Recorded
 from sitegen.model.scorecards import FieldScore
 from sitegen.model.usage import LONGEST_MODEL_NAME, Call, spelled_number
-from sitegen.stats.counts import mean
+from sitegen.stats.counts import mean, total
 from sitegen.text.plain import cut, normal_form
 from sitegen.text.values import short_digest
 
@@ -58,12 +58,6 @@ class Opinion(Frozen):
     """As in the file. None if there are none."""
     grader: Grader | None = None
     """None if the opinion is mechanical, or if nothing states that a model gave it."""
-
-    @property
-    def share_right(self) -> float:
-        """The share of the answers that are right; of several, the score that the tool gave them together."""
-        right, wrong = (sum(cells[place] for _, cells in self.counts) for place in (0, 1))
-        return float(right) if right + wrong == 1 else self.score or 0.0
 
     def as_field(self, grades: Collection[str]) -> Opinion:
         """Return the opinion with what it misses, or without counts if its score is a grade."""
@@ -192,7 +186,10 @@ class JudgedCase(Frozen):
     def with_fields(self, grades: Collection[str]) -> JudgedCase:
         """Return the case with the scores that are no grades as its fields, and the verdict that follows from these."""
         judges = tuple([judge.as_field(grades) for judge in self.judges])
-        passed = min((judge.share_right for judge in judges if judge.counts), default=None)
+        both = ((judge, total(cells for _, cells in judge.counts)) for judge in judges if judge.counts)
+        # Of several answers to a case, what is right is the score that the tool gave them together.
+        right = (float(sums.tp) if sums.tp + sums.fp == 1 else judge.score or 0.0 for judge, sums in both)
+        passed = min(right, default=None)
         return replace(
             self,
             judges=judges,

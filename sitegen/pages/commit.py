@@ -62,8 +62,7 @@ class CommitEffect(Frozen):
     change: Change
     """From the last point before the commit to its own last one, as far as the page shows it."""
     said: tuple[str, ...] = ()
-    """Sentences on the edit that made the output, if it is open which, on the parts of the change of the headline and
-    its restrictions, and on variants and models."""
+    """Sentences on variants and models, on which edit made the output, on the parts of the change, its restrictions."""
     edits: tuple[tuple[Commit, int], ...] = ()
     """Earlier commits whose edits of instructions may have changed the new outputs, newest first, at most ``EDITS``,
     each with the number of files that it edited."""

@@ -7,7 +7,7 @@ from itertools import combinations, islice
 from math import inf
 from typing import Final, TypeAlias
 
-from sitegen.analysis.change import change
+from sitegen.analysis.change import ScorecardOf, change
 from sitegen.analysis.series import series_of
 from sitegen.analysis.slices import axes_of, part_of
 from sitegen.analysis.variant_tests import VariantComparison
@@ -98,29 +98,27 @@ def _compare_slices(verified: Verified, names: Sequence[str]) -> tuple[Compariso
     return document, {entry.id: _thresholds(kind, entry.thresholds)}
 
 
-def compare_results(info: EvalInfo, results: Sequence[Result], names: Sequence[str]) -> tuple[ResultChange, ...]:
+def compare_results(
+    info: EvalInfo,
+    results: Sequence[Result],
+    names: Sequence[str],
+    known: Sequence[Snapshot] = (),
+    scorecard_of: ScorecardOf | None = None,
+) -> tuple[ResultChange, ...]:
     """Compare results that are no points of a series with the first of them.
 
-    Which of their files differ is unknown, so that the changes have no parts.
+    ``known``: their snapshots; without these, which of their files differ is unknown, so that the changes have no
+    parts. ``scorecard_of``: as in ``change``.
     """
     specs = specs_of_results(*results)
-    first, *others = (
-        Snapshot(
-            iteration=0,
-            label=name,
-            slug=name,
-            commit=Commit(WORKTREE),
-            cause=("outputs",),
-            outputs=(Blob(name, name),),
-            ground_truth=Blob(name, name),
-        )
-        for name in names
-    )
+    whole = Snapshot(iteration=0, label="", slug="", commit=Commit(WORKTREE), cause=("outputs",), outputs=())
+    known = known or [replace(whole, outputs=(Blob(of, of),), ground_truth=Blob(of, of)) for of in names]
+    first, *others = (replace(at, label=of, commit=whole.commit) for at, of in zip(known, names, strict=True))
     changes = []
     for snapshot, result in zip(others, results[1:], strict=True):
         series = series_of(info, specs, (first, snapshot), (results[0], result))
         between = first.label, snapshot.label
-        changes.append(result_change(series, 0, 1, change(series, 0, 1), names=between))
+        changes.append(result_change(series, 0, 1, change(series, 0, 1, scorecard_of), names=between))
     return tuple(changes)
 
 
@@ -150,20 +148,14 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
             if lacking := [label for label, part in zip(labels, parts, strict=True) if not part.scorecard.documents]:
                 where, fix = ", ".join(lacking), f"Its values: sitegen history {eval_id} --by {next(iter(wanted))}"
                 raise ConfigurationError(f"No answer has {only}.", where=where, fix=fix)
-            known = [replace(at, label=f"{name}, {only}") for at, name in zip(snapshots, labels, strict=True)]
-            known = [replace(at, commit=Commit(WORKTREE)) for at in known]  # of a part of an output no edits are known
-            info = EvalInfo(id=eval_id, name=eval_id, kind=history.kind)
-            series = series_of(info, specs_of_results(*parts), known, parts)
 
             def mixed(snapshot: Snapshot) -> Scorecard:
                 (whole,) = study.results(history, [replace(snapshot, commit=snapshots[0].commit)])
                 return part_of(whole, wanted).scorecard
 
             asked = None if traits_of(history.kind).is_recorded else mixed
-            changes = tuple(
-                result_change(series, 0, at, change(series, 0, at, asked), names=(known[0].label, last.label))
-                for at, last in enumerate(known[1:], start=1)
-            )
+            info, named = EvalInfo(eval_id, eval_id, history.kind), [f"{label}, {only}" for label in labels]
+            changes = compare_results(info, parts, named, snapshots, asked)
             return ComparisonDocument(changes=changes), _thresholds_of(study)
         series = study.series(history)
         places = [history.snapshots.index(snapshot) for snapshot in snapshots]

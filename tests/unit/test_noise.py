@@ -376,19 +376,14 @@ def test_a_category_is_lost_by_its_cases_and_not_by_its_answers(cases, lost):
     )
 
 
-def test_cases_that_only_one_side_answers_change_nothing():
-    before, after = answers("+", "-", "+"), answers("+", "-")
-    found = change_verdict(Compared(before, after), Flips())
-    assert (found.decision, found.change) == ("same", 0.0)
-
-
-def test_a_case_that_only_one_side_judges_changes_nothing():
+def test_a_case_that_only_one_side_answers_or_judges_changes_nothing():
     """A label was taken away from a case that was wrong."""
 
     answered = [{"case_id": name, "output": "no" if name == "b" else "yes"} for name in "abc"]
     sides = ([{"id": name, "expected": label if name == "b" else "yes"} for name in "abc"] for label in ("yes", None))
     compared = Compared(*(scored("responses", cases, answered) for cases in sides))
-    for turned in (compared, Compared(compared.after, compared.before)):
+    answered_by_one = Compared(answers("+", "-", "+"), answers("+", "-"))
+    for turned in (compared, Compared(compared.after, compared.before), answered_by_one):
         found = change_verdict(turned, Flips())
         assert (found.decision, found.change, turned.difference("accuracy")) == ("same", 0.0, 0.0)
     assert compared.overlap == Overlap(2, only_before=("b",))

@@ -100,22 +100,6 @@ def change_verdict(
     )
 
 
-def mean_verdict(pairs: Counter[Paired], *, scale: float, higher_is_better: bool) -> ChangeVerdict:
-    """Judge the change of a mean over cases by the cases in which it rose and fell."""
-    counted = moved_units(pairs, higher_is_better=higher_is_better)
-    verdict = _judged(("cases", pairs), counted, higher_is_better=higher_is_better, scale=scale)
-    spread = ratio_change(pairs)
-    least = least_change(spread) if spread and spread.error > ROUNDING else None
-    return replace(verdict, detectable=least)
-
-
-def _difference(pairs: Mapping[Paired, int]) -> float | None:
-    """Return the change of a ratio over the same units, however few; None if it is undefined on either side."""
-    first = [sum(pair.before[place] * times for pair, times in pairs.items()) for place in (0, 1)]
-    last = [sum(pair.after[place] * times for pair, times in pairs.items()) for place in (0, 1)]
-    return last[0] / last[1] - first[0] / first[1] if first[1] and last[1] else None
-
-
 def moved_units(pairs: Mapping[Paired, int], *, higher_is_better: bool) -> tuple[int, int]:
     """Count the units in which a mean got better, and those in which it got worse."""
     moves = Counter({1: 0, -1: 0})
@@ -172,7 +156,11 @@ def _judged(
     """
     (unit, pairs), (fixed, broken) = sample, counted
     spread = ratio_change(pairs)
-    change = spread.value if spread else _difference(pairs)
+    change = spread.value if spread else None
+    if not spread:  # of however few units
+        first = [sum(pair.before[place] * times for pair, times in pairs.items()) for place in (0, 1)]
+        last = [sum(pair.after[place] * times for pair, times in pairs.items()) for place in (0, 1)]
+        change = last[0] / last[1] - first[0] / first[1] if first[1] and last[1] else None
     if change is None:
         return ChangeVerdict("cannot tell", "nothing to compare")
     p_value = sign_test(fixed, broken)
@@ -249,7 +237,10 @@ def metric_verdict(spec: MetricSpec, compared: Compared, flips: Flips) -> Change
         return None
     if not is_headline and traits.answers_cases:
         pairs = paired_sample_of(compared, spec.name)[1]
-        return mean_verdict(pairs, scale=spec.high - spec.low, higher_is_better=spec.higher_is_better)
+        better, spread = spec.higher_is_better, ratio_change(pairs)
+        moved = moved_units(pairs, higher_is_better=better)
+        verdict = _judged(("cases", pairs), moved, higher_is_better=better, scale=spec.high - spec.low)
+        return replace(verdict, detectable=least_change(spread) if spread and spread.error > ROUNDING else None)
     as_headline = Compared(
         *(
             replace(card, metrics=tuple(sorted(card.metrics, key=lambda metric: metric.name != spec.name)))

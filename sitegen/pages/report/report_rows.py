@@ -77,10 +77,7 @@ def columns(name: str, nouns: Nouns, metrics: Sequence[MetricSpec] = (), counted
 
 @lru_cache(maxsize=64)
 def count_columns(nouns: Nouns, *, ratios: bool) -> tuple[Column, ...]:
-    """Columns of counts: ratios, unless answers have metrics of their own, counts, errors, several error types.
-
-    Of answers that are only right or wrong, a ratio counts each repeat, and a metric each case.
-    """
+    """Columns of counts: ratios, which count repeats, unless answers have own metrics; counts; errors, and by type."""
     types = nouns.error_types
     listed = RATIOS if "fp" not in nouns.same else (PASSED,)
     labels = {PASSED.name: "Share right"} if nouns.value == "answer" else {}

@@ -167,13 +167,14 @@ def judgement_of(document: str, case: TestCase, responses: Sequence[Response]) -
     )
 
 
-def metrics_of_case(responses: Sequence[Response], counts: Counts) -> tuple[Metric, ...]:
+def metrics_of_case(responses: Sequence[Response]) -> tuple[Metric, ...]:
     """Compute the defined metrics of one case: the means of its answers, each of which one variant gave."""
     opinions = (opinion for response in responses for opinion in response.answer.judges)
     scores = grouped((opinion.name, opinion.score or 0.0) for opinion in opinions)
     values = {metric: stats.mean(scores.get(name, ())) for name, metric in ROUGE.items()}
     values["average_quality"] = stats.mean(1 + 4 * score for score in scores.get(_GRADE, ()))
-    values |= {"accuracy": stats.ACCURACY.of(counts), "case_consistency": mean_cosine(responses)}
+    values |= {"accuracy": stats.mean(each.answer.passed for each in responses)}
+    values["case_consistency"] = mean_cosine(responses)
     return tuple(Metric(spec.name, value) for spec in METRICS if (value := values.get(spec.name)) is not None)
 
 

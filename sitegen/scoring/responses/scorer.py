@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from sitegen.data_files.reading import UnreadableError
 from sitegen.importers.case import JudgedCase, with_documents
 from sitegen.model.frozen import grouped
-from sitegen.model.metrics import Counts, Nouns
+from sitegen.model.metrics import Nouns
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.scorecards import (
@@ -131,17 +131,14 @@ class _ResponsesScoring:
         # What a file states about all of its responses counts only for a single variant.
         usage = run_usage(calls, self._variants[0].beside if len(self._variants) == 1 else None, _GRADED)
         agreement = agreement_with_people(responses)
-        by_category = stats.by_attribute(judgements, (case.field for case in self._cases.values()))
-        cells: dict[str, list[Counts]] = {category: [] for category in by_category}
-        for response in responses:
-            for category, of_answer in response.answer.opinion.counts:
-                cells[category].append(of_answer)
+        cells = grouped(each for response in responses for each in response.answer.opinion.counts)
+        categories = dict.fromkeys(case.field for case in self._cases.values() if case.field in cells)
         scorecard = Scorecard(
             status="unreadable" if all(variant.unreadable for variant in self._variants) else "scored",
             counts=counts,
             metrics=response_metrics(documents, responses),
             documents=documents,
-            fields=tuple(FieldScore(category, stats.total(each)) for category, each in cells.items() if each),
+            fields=tuple(FieldScore(category, stats.total(cells[category])) for category in categories),
             variants=tuple(self._variant(variant, documents) for variant in self._variants),
             findings=bounded_findings(self._findings),
             expected_values=counts.tp + counts.omission + counts.wrong_value,
@@ -165,7 +162,7 @@ class _ResponsesScoring:
             id=name,
             status="unreadable" if unreadable else "scored",
             counts=counts,
-            metrics=metrics_of_case(responses, counts),
+            metrics=metrics_of_case(responses),
             case="" if first.id == name else first.id,
             axes=first.axes,
             cost=usage.cost,
