@@ -146,18 +146,21 @@ def test_no_modules_import_each_other_in_a_circle():
         pytest.fail(f"imported in a circle: {' <- '.join(error.args[1])}")
 
 
-def test_the_two_walks_name_files_that_exist_and_get_no_longer():
+def test_the_two_walks_name_files_and_values_that_exist_and_get_no_longer():
     text = (
         (PACKAGE.parent / "ARCHITECTURE.md")
         .read_text(encoding="utf-8")
         .partition("## Two walks")[2]
         .partition("## ")[0]
     )
-    walks = [re.findall(r"`([\w/]+\.(?:py|html))`", walk) for walk in text.split("**")[2::2]]
-    assert [len(walk) <= longest for walk, longest in zip(walks, (15, 9), strict=True)] == [True, True]
+    walks = [re.findall(r"`([\w/]+\.(?:py|html)|[A-Z]\w+)`", walk) for walk in text.split("**")[2::2]]
+    values = [[name for name in walk if "." not in name] for walk in walks]
+    files = [[name for name in walk if "." in name] for walk in walks]
+    assert all(len(each) <= most for each, most in zip((*files, *values), (15, 9, 9, 4), strict=True))
     places = [PACKAGE, PACKAGE / "scoring", PACKAGE.parent]
-    missing = [name for walk in walks for name in walk if not any((place / name).is_file() for place in places)]
-    assert missing == []
+    missing = [name for walk in files for name in walk if not any((place / name).is_file() for place in places)]
+    package = "".join(file.read_text(encoding="utf-8") for file in PACKAGE.rglob("*.py"))
+    assert missing + [name for walk in values for name in walk if f"class {name}(" not in package] == []
 
 
 def test_a_library_has_one_home():
