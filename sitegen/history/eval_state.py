@@ -14,7 +14,7 @@ from functools import cache, partial
 from itertools import chain
 from operator import itemgetter
 from posixpath import basename, splitext
-from typing import NamedTuple
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -46,14 +46,8 @@ from sitegen.scoring import case_files
 from sitegen.text.globs import literal_prefix
 from sitegen.text.plain import moment_of, natural_order
 
-
-class EvalInputs(NamedTuple):
-    """The inputs of scoring an eval besides its outputs."""
-
-    ground_truth: Blob | None = None
-    mapping: Blob | None = None
-    schema: Blob | None = None
-    settings: str = ""
+NOTHING_SCORED: Final = Snapshot(iteration=0, label="", slug="", commit=Commit(""), cause=(), outputs=(), settings="")
+"""The snapshot of an eval without files."""
 
 
 class SeriesIteration(Struct):
@@ -138,7 +132,8 @@ class EvalState(Struct):
     """Names of iterations that ever had repeated runs."""
     strangers: set[str] = field(default_factory=set)
     """Names below ``results/`` that were reported because they are not names of iterations."""
-    inputs: EvalInputs = EvalInputs()
+    inputs: Snapshot = NOTHING_SCORED
+    """What scores its outputs, as a snapshot without any."""
     inputs_changed: bool = False
     """Whether the commit changed ``inputs``."""
     kind: Kind = "fields"
@@ -162,7 +157,7 @@ class EvalState(Struct):
         """Whether outputs can be scored: there is ground truth, or they are judged already."""
         return self.inputs.ground_truth is not None or not files_of(self.kind).ground_truths
 
-    def kind_by(self, scored: EvalInputs | Snapshot | None) -> Kind:
+    def kind_by(self, scored: Snapshot | None) -> Kind:
         """Return the kind by which its outputs are scored with these inputs."""
         return kind_of(self.entry, scored.ground_truth.path if scored and scored.ground_truth else None)
 
@@ -300,21 +295,12 @@ class EvalState(Struct):
 
         Its outputs and its own ground truth have separate ids if its files hold both.
         """
-        inputs = self.inputs
-        if case_settings(inputs.settings) is not None and outputs:
-            sides = [self.sides_of(file, inputs.settings) for file in outputs]
-            inputs = inputs._replace(ground_truth=outputs[0]._replace(oid=sides[0][0]))
-            outputs = tuple(file._replace(oid=output) for file, (_, output) in zip(outputs, sides, strict=True))
-        return Snapshot(
-            iteration=0,
-            label=label,
-            slug="",
-            commit=self.commit,
-            cause=(),
-            outputs=outputs,
-            **inputs._asdict(),
-            recorded=recorded,
-        )
+        draft = replace(self.inputs, label=label, commit=self.commit, outputs=outputs, recorded=recorded)
+        if case_settings(draft.settings) is None or not outputs:
+            return draft
+        sides = [self.sides_of(file, draft.settings) for file in outputs]
+        outputs = tuple(file._replace(oid=output) for file, (_, output) in zip(outputs, sides, strict=True))
+        return replace(draft, outputs=outputs, ground_truth=outputs[0]._replace(oid=sides[0][0]))
 
     def sides_of(self, file: Blob, settings: str) -> tuple[str, str]:
         """Return the first blobs that had the expected values and the outputs of a case file."""
@@ -347,7 +333,7 @@ def cause_since(last: Snapshot | None, new: Snapshot, *, waited: bool = False) -
     return differences(last, new)
 
 
-def differences(old: EvalInputs | Snapshot, new: EvalInputs | Snapshot) -> tuple[Cause, ...]:
+def differences(old: Snapshot, new: Snapshot) -> tuple[Cause, ...]:
     """Return which inputs besides outputs differ for a scorer."""
     parts: tuple[tuple[Cause, bool], ...] = (
         ("ground_truth", not same_file(old.ground_truth, new.ground_truth)),

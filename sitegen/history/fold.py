@@ -23,7 +23,6 @@ from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig
 from sitegen.history.eval_state import (
-    EvalInputs,
     EvalState,
     SeriesIteration,
     SeriesState,
@@ -266,10 +265,10 @@ class HistoryFold:
         return self.evals[eval_id]
 
 
-def fold_eval(state: EvalState, inputs_of: Callable[[EvalState], EvalInputs]) -> None:
+def fold_eval(state: EvalState, inputs_of: Callable[[EvalState], Snapshot]) -> None:
     """Fold the commit of the state into an eval: its files, then its folder, then its inputs, then its series.
 
-    ``inputs_of``: returns the inputs of scoring besides outputs; called once the files are updated. If ``outputs``
+    ``inputs_of``: returns what scores its outputs, without these; called once the files are updated. If ``outputs``
     of the built manifest is ``auto``, the versions of an output are followed until there is an iteration in a folder.
     """
     entry, folder_before, inputs_before = state.entry, state.active, state.inputs

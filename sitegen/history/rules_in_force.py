@@ -13,14 +13,14 @@ from sitegen.config.findings import ANSWERED_IN
 from sitegen.config.models import EvalConfig, Manifest, case_settings, files_of
 from sitegen.data_files.folders import may_hold_document
 from sitegen.errors import POINTER, MissingObjectsError
-from sitegen.history.eval_state import EvalInputs, EvalState
+from sitegen.history.eval_state import NOTHING_SCORED, EvalState
 from sitegen.history.folder_tree import first_blob
 from sitegen.history.layout import EntryRules, Layout, StartOverError, canonical_settings, kind_of, normal
 from sitegen.history.repository import Repository
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import traits_of
 from sitegen.model.problems import Parsed, Problem
-from sitegen.model.timeline import Blob
+from sitegen.model.timeline import Blob, Snapshot
 
 _DEFAULT_RULES: Final = EntryRules()
 _NOTHING_TO_DO: Final = "Nothing has to be done if a later commit corrected it."
@@ -71,22 +71,23 @@ class RulesInForce:
                 self._update_rules(commit, change)
         return [eval_id for eval_id, outside in before.items() if outside != self._shared_dependencies(evals[eval_id])]
 
-    def inputs(self, state: EvalState) -> EvalInputs:
-        """Return the inputs of scoring an eval besides its outputs."""
+    def inputs(self, state: EvalState) -> Snapshot:
+        """Return what scores the outputs of an eval, as a snapshot without any."""
         folder = state.active or state.folders[0]
         rules = self._rules(state.id, folder)
         entry = self._layout.entry(state.id)
         if traits_of(entry.kind).is_recorded:
             # Nothing is scored, and the newest manifest decides which of the numbers are displayed.
-            return EvalInputs(settings=self._layout.rules(state.id).settings)
+            return replace(NOTHING_SCORED, settings=self._layout.rules(state.id).settings)
         if case_settings(rules.settings) is None:
             truth = self._own_file(state, entry, rules)
         else:
             file = state.newest_case_file()
             truth = file and file._replace(oid=state.sides_of(file, rules.settings)[0])
         if not traits_of(kind_of(entry, truth.path if truth else None)).is_structured:
-            return EvalInputs(truth, settings=rules.settings)
-        return EvalInputs(
+            return replace(NOTHING_SCORED, ground_truth=truth, settings=rules.settings)
+        return replace(
+            NOTHING_SCORED,
             ground_truth=truth,
             mapping=self._mapping(rules, folder),
             schema=self._schema(rules, folder),
