@@ -51,7 +51,6 @@ from sitegen.pages.overview.news import undo_of
 from sitegen.pages.overview.page import OverviewView, SiteCounts
 from sitegen.pages.regressions import regressions_page
 from sitegen.pages.suspect_truth import suspect_labels_page
-from sitegen.recognition import IF_IT_IS
 from sitegen.scoring.kinds import BUILTIN_KINDS, installed_versions, own_specs, scorer
 from sitegen.text.keys import key_path
 from sitegen.text.plain import counted, line
@@ -352,7 +351,7 @@ class SiteWriter:
 
     def _perhaps_evals(self) -> Iterator[str]:
         """Yield the notes on what may be an eval; if there are many, the first, and the number of the others."""
-        notes = [problem.message for problem in self._timeline.remarks if problem.fix.startswith(IF_IT_IS)]
+        notes = [problem.message for problem in self._timeline.perhaps]
         shown = notes if len(notes) <= _NOTES else notes[: _NOTES - 1]
         yield from (line(note, 200) for note in shown)
         if rest := len(notes) - len(shown):

@@ -58,7 +58,9 @@ class Timeline(FoldedHistory, dict=True, gc=True):
     config: SiteConfig
     manifest: Manifest
     remarks: tuple[Problem, ...]
-    """Findings on the manifest."""
+    """What is to be said of the configuration, and of evals that nobody named."""
+    perhaps: tuple[Problem, ...]
+    """Those of the remarks that are about what may be an eval, and was not taken for one."""
     context: WorkerContext
     files: FilesAt
     """The files of the built commit."""
@@ -204,6 +206,7 @@ class _Reading:
         self._manifest = stated
         self._remarks = [finding.in_file(finding.file) for finding in of_site]
         self._remarks += [finding.in_file(f"{self._config.evals_dir}/manifest.yaml") for finding in of_manifest]
+        self._perhaps: tuple[Problem, ...] = ()
         limits = (configured_as.config if configured_as else self._config).limits
         # Of what the fold and the search read in contents.
         self._version = digest(str(VERSION), str(limits.max_blob_bytes))
@@ -254,6 +257,7 @@ class _Reading:
             config=layout.site,
             manifest=layout.manifest,
             remarks=tuple(self._remarks),
+            perhaps=self._perhaps,
             context=context_of(project, self._repository, layout.site, folded, self._head),
             files=files,
             notes={name: content for name, content in notes.items() if content},
@@ -302,7 +306,8 @@ class _Reading:
             return layout
         if found != before:
             CONFIGURATION.keep(self._memo, "search", Configuration(search=found))
-        self._remarks += found.notes
+        self._perhaps = found.perhaps
+        self._remarks += (*found.notes, *found.perhaps)
         return found.applied(layout)
 
     def _folded(self, layout: Layout, since: FoldEnd | None, *, committed: bool) -> FoldedHistory:

@@ -13,7 +13,6 @@ import dataclasses
 import re
 from hashlib import blake2b
 from posixpath import join, split
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -29,9 +28,6 @@ from sitegen.model.problems import Problem
 from sitegen.project import code_of_recognition
 from sitegen.recognition.files import FilesOfHistory, bounded, files_of_history
 
-IF_IT_IS: Final = "If it is one, "
-"""The start of the remedy for each note on what may be an eval and was not taken for one."""
-
 
 class Searched(Frozen):
     """What a search has found, for the next one."""
@@ -44,12 +40,14 @@ class Searched(Frozen):
     instructions: tuple[str, ...] = ()
     """Globs to use in place of the default ones; none if those stay."""
     notes: tuple[Problem, ...] = ()
-    """A note on each eval, and on each proposal that was rejected, with the reason."""
+    """A note on each eval."""
+    perhaps: tuple[Problem, ...] = ()
+    """A note on whatever else may be an eval, with the reason why it was not taken for one."""
 
     @property
     def is_whole(self) -> bool:
         """Whether no content was missing, which may have been fetched since."""
-        return not any(reason in note.message for note in self.notes for reason in (POINTER, MISSING))
+        return not any(reason in note.message for note in self.perhaps for reason in (POINTER, MISSING))
 
     def applied(self, configured: Layout) -> Layout:
         """Add the evals and the instructions to a configuration."""
@@ -103,16 +101,18 @@ def search_history(
         text = manifest_text([(one.id, one.entry, ()) for one in found], "")
         discovery = replace(discovery, proposed=(*found,), doubtful=(), rejected=(), manifest=text)
     keep = "Run sitegen init to write it into a manifest, and correct there what was guessed wrong."
-    name = f"{IF_IT_IS}name its files in {path}."
-    notes = [(f"No manifest names the eval {one.id!r}. {one.why}.", keep) for one in discovery.proposed]
-    notes += [
-        (f"Perhaps an eval: {one.why}; {one.doubt}.", f"{IF_IT_IS}write into {path}: {one.line}")
+    name = f"If it is one, name its files in {path}."
+    perhaps = [
+        (f"Perhaps an eval: {one.why}; {one.doubt}.", f"If it is one, write into {path}: {one.line}")
         for one in discovery.doubtful
     ]
-    notes += [(f"Not taken as an eval: {one.why}; {one.lacks}.", name) for one in discovery.rejected]
+    perhaps += [(f"Not taken as an eval: {one.why}; {one.lacks}.", name) for one in discovery.rejected]
     return replace(
         searched,
         manifest=discovery.manifest,
         instructions=tuple(glob.glob for glob in discovery.instructions) if discovery.site else (),
-        notes=tuple(Problem("note", message, fix) for message, fix in notes),
+        notes=tuple(
+            Problem("note", f"No manifest names the eval {one.id!r}. {one.why}.", keep) for one in discovery.proposed
+        ),
+        perhaps=tuple(Problem("note", message, fix) for message, fix in perhaps),
     )
