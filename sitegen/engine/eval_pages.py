@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import count
+from itertools import chain, count
 from typing import Final
 
 from msgspec.structs import replace
@@ -284,9 +284,12 @@ class _EvalPages:
         others = (each for each in reversed(snapshots[:index]) if each.outputs != snapshots[index].outputs)
         before, prompts = next(others, None), dict[str, tuple[str, FileEdit | None]]()
         for variant in {answer.variant for case in result.cases for answer in case.answers}:
-            edits = self._edits_by_variant.get(variant.partition(":")[0], ())
+            text = result.prompts.get(variant, "").strip()
+            edits = (
+                self._edits_by_variant.get(variant.partition(":")[0]) or (text and self._edits_by_text.get(text)) or ()
+            )
             until = [each for each in edits if each.edit.commit.position <= snapshots[index].commit.position]
-            is_one_file = len({each.file for each in until}) == 1  # a name that fits two stands for neither
+            is_one_file = len({each.file for each in until}) == 1  # what fits two files stands for neither
             prompts[variant] = result.prompts.get(variant, ""), until[-1] if is_one_file else None
         grid = CaseGrid(
             place=(self._info.id, snapshots[index].slug),
@@ -298,6 +301,14 @@ class _EvalPages:
             prompts=prompts,
         )
         return grid if grid.has_texts or grid.address_of("flaky") else None
+
+    @cached_property
+    def _edits_by_text(self) -> Mapping[str, Sequence[FileEdit]]:
+        """The edits of instruction files by the text that they left, for prompts whose names are those of no file."""
+        every = dict.fromkeys(chain.from_iterable(self._edits_by_variant.values()))
+        edits = {each: each.edit.new.oid for each in every if each.edit.new}
+        contents = (read.content or b"" for read in self._task.context.open().read_blobs(edits.values()))
+        return grouped(zip((each.decode(errors="replace").strip() for each in contents), edits, strict=True))
 
     def _scorecard(self, snapshot: Snapshot) -> Scorecard:
         self._cards.fill([snapshot])

@@ -168,6 +168,28 @@ def test_the_page_holds_fewer_cases_if_their_texts_are_long() -> None:
     assert 10 < len(grid(long).drawn) < DRAWN
 
 
+def test_a_prompt_that_is_no_files_name_is_linked_to_the_one_file_that_has_its_text(
+    repo: GitRepo, tmp_path: Path
+) -> None:
+    texts = {"Kurz": "Answer briefly: {{q}}", "By name": "Greet: {{q}}", "twice": "Answer: {{q}}", "none": "Say: {{q}}"}
+    files = {
+        "brief": "Answer briefly: {{q}}",
+        "by-name": "Greet: {{q}}",
+        "one": "Answer: {{q}}",
+        "two": "Answer: {{q}}",
+    }
+    repo.commit({f"prompts/{name}.md": f"{text}\n" for name, text in files.items()})
+    prompts = [{"raw": text, "label": label, "provider": "p"} for label, text in texts.items()]
+    row = {"testIdx": 0, "success": True, "score": 1, "vars": {"q": "?"}}
+    rows = [{**row, "promptIdx": at, "response": {"output": f"answer {at}"}} for at in range(4)]
+    results = json.dumps({"results": {"version": 3, "prompts": prompts, "results": rows}})
+    repo.commit({"evals/qa/results.json": results, "prompts/by-name.md": "Greet and ask: {{q}}\n"})
+    build_site(repo.path, tmp_path / "site")
+    heads = (tmp_path / "site/evals/qa/0001.html").read_text().split('role="columnheader"')[1:]
+    links_of = [re.findall(r'href="../../instructions/prompts--([a-z-]+)[.]md/index.html"', head) for head in heads]
+    assert links_of == [["brief"], ["by-name"], [], []]
+
+
 def test_the_page_of_a_case_has_its_newest_answers_however_the_site_was_built(tmp_path: Path) -> None:
     repo, site = GitRepo(tmp_path / "repo"), tmp_path / "public"
 
