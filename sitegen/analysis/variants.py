@@ -38,6 +38,7 @@ WEIGHTS: Final = (("accuracy", 0.4, 1.0), ("consistency", 0.3, 1.0), ("quality",
 _FEWEST_ANSWERS: Final = 30
 """Fewest responses of each variant for high confidence: with fewer, a few other cases could reverse the result."""
 
+_MOST_WARNED: Final = 12  # comparisons of two variants that are said to be unsure one by one
 _DIGITS: Final = 12  # decimals to which scores are compared: finer than any metric, coarser than errors of a sum
 
 
@@ -237,14 +238,18 @@ def _variant_warnings(
     for variant in measured:
         if variant.failed:
             yield f"{variant.name}: {variant.failed} of {variant.responses} calls failed and are in no metric."
-    for pair in tested:
-        for test in pair.tests:
-            about = f"{test.metric.capitalize()} of {pair.first} and {pair.second}"
-            if test.disagrees:
-                says = f"calls {test.better_sample} better" if test.better_sample else "finds no difference"
-                yield f"{about}: {test.as_samples.method}, which does not know that the cases are the same, {says}."
-            if test.is_small:
-                true = ", so that the true one may be smaller" if test.better else ""
-                takes = f"; it takes about {test.needed:,} to find it 8 times in 10" if test.needed else ""
-                missed = f"a difference as large as this one is often missed{true}{takes}."
-                yield f"{about}: over {test.sample:,} cases, {missed}"
+    unsure = [(pair, test) for pair in tested for test in pair.tests if test.disagrees or test.is_small]
+    if len(unsure) > _MOST_WARNED:
+        why = "such a difference is often missed over so few cases, or the two tests decide differently"
+        yield f"{len(unsure):,} comparisons of two variants are unsure: {why}. Add cases, or compare fewer variants."
+        return
+    for pair, test in unsure:
+        about = f"{test.metric.capitalize()} of {pair.first} and {pair.second}"
+        if test.disagrees:
+            says = f"calls {test.better_sample} better" if test.better_sample else "finds no difference"
+            yield f"{about}: {test.as_samples.method}, which does not know that the cases are the same, {says}."
+        if test.is_small:
+            true = ", so that the true one may be smaller" if test.better else ""
+            takes = f"; it takes about {test.needed:,} to find it 8 times in 10" if test.needed else ""
+            missed = f"a difference as large as this one is often missed{true}{takes}."
+            yield f"{about}: over {test.sample:,} cases, {missed}"
