@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sitegen.analysis.change import best_points, change, changes, scored_now
 from sitegen.analysis.deltas import Compared
 from sitegen.analysis.regressions import REGAINED, metric_step, step_between
-from sitegen.analysis.series import first_of_each_output, output_of, series_of
+from sitegen.analysis.series import first_of_each_output, mixes_percentages, output_of, series_of
 from sitegen.config.models import MUTE_DIGITS, Mute
 from sitegen.data_files.project_files import SITE_FILES
 from sitegen.model.changes import WORSE, ChangeVerdict, MetricStep, Step
@@ -112,7 +112,8 @@ def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
     worse = [step for step in summary.steps if step.status in WORSE and not ListedStep(summary, step).mute_in(mutes)]
     spec, value = summary.specs[0], summary.value
     behind = None
-    if summary.best_output and value is not None:
+    mixed = spec.recorded and mixes_percentages(one.values[0] for one in summary.headlines)
+    if summary.best_output and value is not None and not mixed:
         judged = summary.since_best.change if summary.since_best else None  # over the documents that both have
         change = value - summary.best_output.value if judged is None else judged
         behind = max(0.0, -change if spec.higher_is_better else change)

@@ -113,10 +113,11 @@ def test_what_is_muted_is_not_worse():
     assert worse_than_it_was(standings([one], (mute,))) == ()
 
 
-def test_of_an_amount_where_less_is_better_more_is_behind():
-    one = summary("slow", 2.0, 5.0, best_output=BestOutput(0, 2.0, 0))
-    one = replace(one, specs=(replace(one.specs[0], higher_is_better=False), *one.specs[1:]))
-    assert standing_of(one, ()).behind == 3.0
+def test_of_an_amount_where_less_is_better_more_is_behind_and_no_percentage_is_ahead_of_a_share():
+    for best, newest, behind in ((2.0, 5.0, 3.0), (75.0, 0.7, None)):
+        one = summary("one", best, newest, best_output=BestOutput(0, best, 0))
+        spec = replace(one.specs[0], higher_is_better=behind is None, recorded=True)
+        assert standing_of(replace(one, specs=(spec, *one.specs[1:])), ()).behind == behind
 
 
 def with_values(tmp_path: Path, *outputs: str) -> Series:
