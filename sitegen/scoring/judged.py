@@ -43,6 +43,7 @@ METRICS: Final = (
         "score",
         "Score",
         "The mean of the scores of the cases as the tool gave them; for a case without one, the mean of its judges.",
+        when_failed="read the cases with the lowest scores.",
     ),
     *(ratio.spec for ratio in stats.RATIOS),
     stats.PASSED.spec,

@@ -149,7 +149,7 @@ def verdict(specs: Sequence[MetricSpec], thresholds: Mapping[str, float], values
             rows.append(VerdictRow(metric=spec.name, label=spec.label, value=value, threshold=target, status=status))
             if status == "FAIL":
                 side = "below" if spec.higher_is_better else "above"
-                remedy = spec.when_failed or "see the errors in the report."
+                remedy = spec.when_failed or f"see the {'largest amounts' if spec.unit else 'errors'} in the report."
                 advice.append(f"{spec.label} is {side} {target:g}: {remedy}")
         if value is None and (target is not None or spec.when_undefined):
             advice.append(f"{spec.label} is undefined: {spec.when_undefined or 'nothing was expected or given.'}")
