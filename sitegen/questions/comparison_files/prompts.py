@@ -150,7 +150,7 @@ class PromptsMetric(FrozenObject):
     paired_p_value: float | None
     """Of the test behind ``decision``."""
     disagrees: bool
-    """Whether ``decision`` calls another prompt better, or one where ``winner`` calls it a tie."""
+    """Whether ``decision`` and ``winner`` do not call the same prompt better."""
 
 
 class PromptPair(FrozenObject):
