@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, Literal
+from itertools import chain
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -22,6 +23,7 @@ from sitegen.model.usage import regraded
 from sitegen.pages import links
 from sitegen.pages.html.cells import RowCache
 from sitegen.stats.counts import error_numbers
+from sitegen.text.values import as_text
 
 
 def error_changes(before: Scorecard | None, after: Scorecard, delta: Change | None) -> tuple[int | None, ...]:
@@ -127,15 +129,14 @@ class ErrorGroup(Frozen):
     """Number of errors of each of ``ERROR_TYPES``."""
     new: int
     """Number of errors that the previous output does not have."""
-    whole: Literal["", "missing", "extra"]
-    """Whether the item as a whole is missing from the output, or was not expected."""
+    whole: str
+    """``missing`` if the output lacks the item, ``not expected`` if only it has the item; empty for any other."""
 
 
 def error_groups(wrong: Sequence[PlacedError], new: Sequence[bool], sections: Mapping[str, str]) -> list[ErrorGroup]:
     """The group of each error. Errors outside of lists share one as long as they follow each other in one section.
 
-    ``wrong``: all errors of the output. ``new``: for each error, whether the previous output does not have it.
-    ``sections``: the section of each attribute, for the filter of the page.
+    ``new``: for each error, whether the previous output lacks it; ``sections``: the section of each attribute.
     """
     members: dict[tuple[object, ...], list[int]] = {}
     keys: list[tuple[object, ...]] = []
@@ -151,23 +152,40 @@ def error_groups(wrong: Sequence[PlacedError], new: Sequence[bool], sections: Ma
             key = outside
         members.setdefault(key, []).append(index)
         keys.append(key)
-    groups = {key: _error_group(wrong, new, indices) for key, indices in members.items()}
+    groups, likely = {}, likely_items(wrong)
+    for key, indices in members.items():
+        first, errors = wrong[indices[0]], [wrong[index].error for index in indices]
+        types, notes = [error.outcome for error in errors], {error.note for error in errors if first.item}
+        extra = f"not expected{likely.get((first.error.document, first.item), '')}" if EXTRA_ITEM in notes else ""
+        groups[key] = ErrorGroup(
+            first=indices[0] + 1,
+            name=first.item_name,
+            document=first.error.document,
+            by_type=tuple(map(types.count, ERROR_TYPES)),
+            new=[new[index] for index in indices].count(True),
+            whole="missing" if MISSING_ITEM in notes else extra,
+        )
     return [groups[key] for key in keys]
 
 
-def _error_group(wrong: Sequence[PlacedError], new: Sequence[bool], indices: list[int]) -> ErrorGroup:
-    first = wrong[indices[0]]
-    errors = [wrong[index].error for index in indices]
-    types = [error.outcome for error in errors]
-    notes = {error.note for error in errors}
-    return ErrorGroup(
-        first=indices[0] + 1,
-        name=first.item_name,
-        document=first.error.document,
-        by_type=tuple(map(types.count, ERROR_TYPES)),
-        new=[new[index] for index in indices].count(True),
-        whole="" if not first.item else "missing" if MISSING_ITEM in notes else "extra" if EXTRA_ITEM in notes else "",
-    )
+def likely_items(wrong: Sequence[PlacedError]) -> dict[tuple[str, str], str]:
+    """The missing item that an extra one, by its document and path, may be: the one that has most of its values."""
+    missing, stated = defaultdict[tuple[str, ...], list[str]](list), defaultdict[tuple[str, str], list[list[str]]](list)
+    for note in (MISSING_ITEM, EXTRA_ITEM):
+        for error, item, name in ((placed.error, placed.item, placed.item_name) for placed in wrong if placed.item):
+            if error.note == note:
+                value = as_text(error.expected if note == MISSING_ITEM else error.actual)
+                at = (error.document, item[: item.rindex("[")], error.path[len(item) :], value)
+                if note == MISSING_ITEM:
+                    missing[at].append(name)
+                else:
+                    stated[error.document, item].append(missing[at][:50])  # what more items have tells none of them
+    likely = {}
+    for extra, of_values in stated.items():
+        (name, most), (_, second) = [*Counter(chain(*of_values)).most_common(2), ("", 0), ("", 0)][:2]
+        if most > second and most >= max(2, len(of_values) / 2):
+            likely[extra] = f" (perhaps {name}, by {most} of {len(of_values)} values)"
+    return likely
 
 
 LOADABLE: Final = 10_000
@@ -193,8 +211,7 @@ class Discrepancies(Frozen):
     drawn: tuple[Discrepancy, ...]
     """The first of each type."""
     loadable: tuple[Discrepancy, ...]
-    """Further ones that the page loads from a file beside it when they are searched for or requested; none without a
-    site around the page."""
+    """Further ones that the page loads from a file beside it on demand; none without a site around the page."""
     total: int
     """Number of all of them."""
     new: int
@@ -267,9 +284,8 @@ def discrepancies(
 ) -> Discrepancies:
     """The first ``limit`` discrepancies of each type, and up to ``LOADABLE`` others.
 
-    ``wrong``: all discrepancies. ``since``: the start of the streak of each. ``sections``: names that the filter of the
-    page offers; attributes of other sections count as top level. ``group``: the section of an attribute. ``questions``:
-    the question to the model for each document.
+    ``wrong``: all discrepancies. ``since``: the start of the streak of each. ``sections``: those that the page filters
+    by; others count as top level. ``group``: the section of an attribute. ``questions``: to the model, by document.
     """
     section_names = {}
     for attribute in {placed.error.attribute for placed in wrong}:

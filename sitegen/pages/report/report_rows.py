@@ -278,7 +278,7 @@ def _item_head(group: ErrorGroup, nouns: Nouns, width: int, document: str) -> st
     by_type = zip(ERROR_TYPES, group.by_type, strict=True)
     if group.whole:
         fields = nouns.attribute if total == 1 else nouns.attributes
-        wrong = f"{group.whole if group.whole == 'missing' else 'not expected'}, {total:,} {_text(fields)}"
+        wrong = f"{_text(group.whole)}, {total:,} {_text(fields)}"
     elif nouns.are_fields:
         wrong = ", ".join(counted(count, ERROR_LABELS[kind].lower()) for kind, count in by_type if count)
     else:

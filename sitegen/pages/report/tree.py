@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from heapq import nlargest
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -20,6 +19,7 @@ from sitegen.pages import links
 from sitegen.pages.html.cells import LONGEST_NAME, RowCache, text, value_cells
 from sitegen.pages.html.formats import bounded, path
 from sitegen.pages.labels import ERROR_LABELS
+from sitegen.pages.report.discrepancies import likely_items, placed_error
 from sitegen.text.values import as_text
 from sitegen.text.words import QuotedPassage
 
@@ -74,10 +74,10 @@ class TreeNode:
         self.whole = ""
         """``missing`` or ``not expected`` for a list item that only one side has."""
         self.guess = ""
-        """Which expected item one that is not expected may be: the one that has most of its values."""
+        """The missing item that one that is not expected may be (``likely_items``)."""
 
     def count(self, before: int = 0) -> None:
-        """Count the values and guess what extra items are, once all are added. ``before``: ``errors_before``."""
+        """Count the values, once all are added. ``before``: ``errors_before``."""
         self.errors_before = before
         self.errors = sum([value.judgement.outcome in ERROR_TYPES for value in self.values])
         before += self.errors
@@ -87,16 +87,6 @@ class TreeNode:
             before += 0 if node.whole else node.errors
             self.errors += node.errors
         self.judged = len(self.values) + sum(node.judged for node in below)
-        for extra in (node for node in below if node.whole == _WHOLE[EXTRA_ITEM]):
-            stated = [(value.name, value.judgement.actual) for value in extra.values]
-            expected = [
-                (sum([(value.name, value.judgement.expected) in stated for value in item.values]), item.name)
-                for item in below
-                if item.whole != extra.whole
-            ]
-            (most, name), (second, _) = nlargest(2, [*expected, (0, ""), (0, "")])
-            if most > second and most >= max(2, len(stated) / 2):
-                extra.guess = f" <small>perhaps {text(name)}, by {most} of {len(stated)} values</small>"
 
 
 def value_tree(judgements: Sequence[Judgement], result: Result) -> TreeNode:
@@ -107,6 +97,7 @@ def value_tree(judgements: Sequence[Judgement], result: Result) -> TreeNode:
         for pair in alignment.pairs
     }
     several = len(result.scorecard.documents) > 1
+    likely = likely_items([placed_error(one) for one in judgements if one.note in (MISSING_ITEM, EXTRA_ITEM)])
     root = TreeNode("")
     nodes: dict[tuple[str, ...], TreeNode] = {(): root}
     node, last, document = root, None, ""
@@ -127,6 +118,9 @@ def value_tree(judgements: Sequence[Judgement], result: Result) -> TreeNode:
             item = node if len(place.nodes) == place.items[-1] + 1 else nodes[way[: len(above) + place.items[-1] + 1]]
             item.name = place.item_name
             item.whole = place.whole or item.whole
+            item.guess = (
+                likely.get((document, placed_error(judgement).item), "") if judgement.note == EXTRA_ITEM else ""
+            )
         node.values.append(value)
     root.count()
     return root
@@ -277,7 +271,7 @@ class TreeView(Frozen):
             places = f"[{pair.expected}] in the ground truth, [{pair.actual}] in the output"
             paired = f" <small>({places}, paired by {pair.paired_by})</small>"
         if node.whole:
-            state = f'<span class="pill bad">{node.whole}</span>{node.guess}'
+            state = f'<span class="pill bad">{node.whole}</span>{node.guess and f"<small>{text(node.guess)}</small>"}'
         elif node.errors:
             state = f'<span class="pill bad">{node.errors:,} of {node.judged:,} wrong</span>'
         else:
