@@ -16,6 +16,7 @@ from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPerio
 from sitegen.analysis.notes import PlacedNote
 from sitegen.importers.case import BETWEEN
 from sitegen.model.answers import AnsweredCase
+from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import ERROR_TYPES, Cell, Flips, State
 from sitegen.model.series import EvalInfo, EvalSummary, FieldSummary, Point, Series
@@ -142,7 +143,7 @@ class FieldView(Frozen, dict=True, gc=True):
         first, last = self.columns[place], ([at - 1 for at in self.columns[1:]] + self.columns[-1:])[place]
         shown = [self.points[at].snapshot for at in (first, last)]
         numbers = dict.fromkeys(f"{at.iteration}{'' if 'outputs' in at.cause else '*'}" for at in shown)
-        title = f"{text(shown[0].label)}: {_subject(self.points[first])}"
+        title = f"{text(shown[0].label)}: {_subject(shown[0].commit)}"
         return Markup(f'<a href="{text(self.file(self.points[first]))}" title="{title}">{"–".join(numbers)}</a>')
 
     @property
@@ -183,9 +184,8 @@ class FieldView(Frozen, dict=True, gc=True):
 
         def commit(change: ChangePoint) -> Markup:
             at = self.points[change.point]
-            named = _subject(at) if newest[at.snapshot.commit] is change else "the same commit"
-            edits = "instructions" if len(at.edits) == 1 else f"{len(at.edits)} edits"
-            return Markup(f"{_sha(at)} {named}" + (f' <span class="pill acc">{edits}</span>' if at.edits else ""))
+            named = _subject(at.snapshot.commit) if newest[at.snapshot.commit] is change else "the same commit"
+            return Markup(f"{_sha(at)} {named}{_after(at)}")
 
         def items(change: ChangePoint) -> str:
             appeared = change.fates.get("appeared", 0) - change.fates.get("vanished", 0)
@@ -308,8 +308,18 @@ def _sha(at: Point) -> str:
     return short if commit.sha == commit.short else linked
 
 
-def _subject(at: Point) -> str:
-    subject = at.snapshot.commit.subject
+def _after(at: Point) -> str:
+    """The newest edit of instructions since the point before, with a link to its commit, and the number of others."""
+    if not at.edits:
+        return ""
+    (edited, *earlier), own = [*dict.fromkeys(edit.commit for edit in reversed(at.edits))], at.snapshot.commit
+    others = f" or {counted(len(earlier), 'earlier edit')}" if earlier else ""
+    linked = f'<a href="{_ROOT}{links.commit(edited.sha)}">{_subject(edited)}</a>'
+    return f", {'with an edit of instructions' if edited == own else f'after {linked}'}{others}"
+
+
+def _subject(commit: Commit) -> str:
+    subject = commit.subject
     return text(subject if len(subject) <= _SUBJECT else f"{subject[:_SUBJECT]} …")
 
 

@@ -38,12 +38,14 @@ def table(html: str, name: str) -> str:
     return re.search(f'<table class="{name}[ "].*?<tbody>(.*?)</table>', html)[1]  # type: ignore[index]
 
 
-def test_the_outputs_of_a_commit_have_its_subject_once():
+def test_the_outputs_of_a_commit_have_its_subject_once_and_the_newest_edit_before_it():
     states = [Period(start=at, state="omission" if at % 2 else "correct", expected="1", actual="") for at in range(4)]
     one = series(Cell(document="", path="x", attribute="x", extra=False, periods=tuple(states)), number=4)
     of_one = [replace(point, snapshot=replace(point.snapshot, commit=sample.commit(7))) for point in one.points[:3]]
-    turns = table(html_of(replace(one, points=(*of_one, one.points[3]))), "turns")
+    after = replace(one, points=(*of_one, replace(one.points[3], edits=(sample.edit(2), sample.edit(3)))))
+    turns = table(html_of(after), "turns")
     assert (turns.count(sample.commit(7).subject), turns.count("the same commit")) == (1, 2)
+    assert f'/{sample.commit(3).sha[:12]}.html">{sample.commit(3).subject}</a> or 1 earlier edit<' in turns
 
 
 def test_a_page_has_an_end_whatever_happened():
