@@ -9,13 +9,12 @@ from playwright.sync_api import Page
 
 from tests.browser.fonts import NARROW, WIDE, draw_in
 
-SCREENS: Final = ((NARROW, 390), (WIDE, 320))
-"""(per cent of the ordinary font, width of the screen) of each screen that a page is held against."""
-PAPER: Final = 710
-"""Pixels between the margins of A4."""
+SCREENS: Final = ((NARROW, 390), (WIDE, 320))  # (per cent of the ordinary font, width in pixels) of each screen
+PAPER: Final = 710  # pixels between the margins of A4
 
 _CUT = """() => {
   const root = document.documentElement;
+  for (const one of root.querySelectorAll(".champs .c-eval,.back .c-evals,.log td")) one.textContent = "n".repeat(80);
   const cut = [...document.querySelectorAll("body *")].filter(one =>
     one.checkVisibility() && !one.matches(".vh")
     && ["hidden", "auto", "scroll"].includes(getComputedStyle(one).overflowX)

@@ -284,6 +284,8 @@ def test_a_small_screen_has_the_headings_and_links_of_a_large_one_and_the_newest
         table = visit(path, viewport=SMALL).locator(".iters, .mx")
         assert table.evaluate(fits)
     expect(table.get_by_role("row", name="Rose, fell after")).to_be_visible()
+    ends = visit("evals/letters/index.html", viewport=SMALL).locator("text.end", has_text="Checks passed")
+    assert ends.evaluate("one => one.getBoundingClientRect().right <= innerWidth")
 
 
 def test_print_shows_every_row_and_opens_what_is_folded(visit):
