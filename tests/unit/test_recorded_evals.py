@@ -132,7 +132,7 @@ def test_the_trend_shows_every_number_its_direction_and_the_step_with_the_edit_b
     assert "Recorded by the run; lower is better (guessed from the name)." in trend
     assert "retail.f1 −0.205 at sums-06" in trend
     regressions = " ".join(re.sub(r"<[^>]+>", "", page(sites[2], "regressions.html")).split())
-    assert "New output.Edited before it: prompts/sum.md" in regressions.replace(" Edited", "Edited")
+    assert "New output. With Run 6 (Ann)prompts/sum.md" in regressions
     assert "retail.f1 0.807 → 0.602" in regressions
 
 
