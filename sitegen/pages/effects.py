@@ -299,19 +299,15 @@ COLUMNS: Final = (
     Column(name="before", head="Before", cell=lambda row, root, *_: row.value_at(row.before, root), classes="num"),
     Column(name="after", head="After", cell=lambda row, root, *_: row.value_at(row.after, root), classes="num"),
     Column(
-        name="change",
-        head="Change",
-        cell=lambda row, *_: "" if row.change is None else formats.signed(row.change, row.spec, row.verdict),
+        "change",
+        "Change",
+        lambda row, *_: "" if row.change is None else formats.signed(row.change, row.spec, row.verdict),
         classes="num",
     ),
     Column(name="interval", head="Its 95 % interval, around 0", label="95 %", cell=EffectRow.interval_cell),
     Column(name="verdict", head="Verdict", cell=EffectRow.verdict_cell),
-    Column(
-        name="fixed", head="Fixed", cell=lambda row, root, *_: row.count(row.flips.fixed, "up", root), classes="num"
-    ),
-    Column(
-        name="broken", head="Broken", cell=lambda row, root, *_: row.count(row.flips.broken, "dn", root), classes="num"
-    ),
+    Column("fixed", "Fixed", lambda row, root, *_: row.count(row.flips.fixed, "up", root), classes="num"),
+    Column("broken", "Broken", lambda row, root, *_: row.count(row.flips.broken, "dn", root), classes="num"),
 )
 """The table of effects: functions of a row, the root of the site, the scale of the intervals, and what stands below the
 name."""

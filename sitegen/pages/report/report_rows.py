@@ -83,11 +83,7 @@ def count_columns(nouns: Nouns, *, ratios: bool) -> tuple[Column, ...]:
     labels = {PASSED.name: "Share right"} if nouns.value == "answer" else {}
     return (
         *(
-            Column(
-                name=ratio.name,
-                head=labels.get(ratio.name, ratio.label),
-                cell=lambda counts, of=ratio.of: number(of(counts)),
-            )
+            Column(ratio.name, labels.get(ratio.name, ratio.label), lambda counts, of=ratio.of: number(of(counts)))
             for ratio in (listed if ratios else ())
         ),
         *(
@@ -97,9 +93,9 @@ def count_columns(nouns: Nouns, *, ratios: bool) -> tuple[Column, ...]:
         Column(name="errors", head=type_label(types[0], nouns) if len(types) == 1 else "Errors", cell=errors),
         *(
             Column(
-                name=kind,
-                head=type_mark(kind, nouns),
-                cell=lambda counts, kind=kind: getattr(counts, kind) or "",
+                kind,
+                type_mark(kind, nouns),
+                lambda counts, kind=kind: getattr(counts, kind) or "",
                 title=type_label(kind, nouns),
             )
             for kind in (types if len(types) > 1 else ())
@@ -123,17 +119,10 @@ def fields(scores: Sequence[FieldScore], nouns: Nouns = _FIELDS) -> Markup:
 def metric_columns(recorded: bool) -> tuple[Column, ...]:
     """The table of metrics: functions of a metric and of the report."""
     return (
-        Column(
-            name="metric", head="Metric", cell=lambda spec, _: printable(spec.label), classes="wrap" if recorded else ""
-        ),
+        Column("metric", "Metric", lambda spec, _: printable(spec.label), classes="wrap" if recorded else ""),
         Column(name="value", head="Value", cell=_value, classes="num"),
         Column(name="change", head="Change", cell=_change, classes="num"),
-        Column(
-            name="explanation",
-            head="What it is",
-            cell=lambda spec, _: printable(spec.explanation),
-            classes="hide-s muted",
-        ),
+        Column("explanation", "What it is", lambda spec, _: printable(spec.explanation), classes="hide-s muted"),
     )
 
 

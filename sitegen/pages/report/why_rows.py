@@ -241,9 +241,9 @@ def fate_columns(nouns: Nouns, others: bool) -> list[Column]:
     heads |= {"other": "Appeared or vanished"} if others else {}
     return [
         Column(
-            name="field",
-            head=nouns.attribute.capitalize(),
-            cell=lambda row: Markup(
+            "field",
+            nouns.attribute.capitalize(),
+            lambda row: Markup(
                 f'<a href="{links.field_in_eval(row[0])}">{path(row[0])}</a>'
                 f"{f' <small class=muted>{row[-1]}</small>' if row[-1] else ''}"
             ),
@@ -258,9 +258,7 @@ def fate_columns(nouns: Nouns, others: bool) -> list[Column]:
 
 def fixed_columns(nouns: Nouns, several_documents: bool) -> list[Column]:
     """The table of values that were fixed: functions of a cell and its ``fixed_values``."""
-    document = Column(
-        name="document", head=nouns.document.capitalize(), cell=lambda flip, _: printable(flip.cell.document)
-    )
+    document = Column("document", nouns.document.capitalize(), lambda flip, _: printable(flip.cell.document))
     return [
         Column(name="place", head=nouns.place.capitalize(), cell=lambda flip, _: path(flip.cell.label)),
         Column(name="expected", head="Expected", cell=lambda _, values: values[0]),

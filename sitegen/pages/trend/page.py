@@ -468,9 +468,9 @@ def field_columns(info: EvalInfo) -> list[Column]:
         Column("judged", "of judged", of_now(judged)),
         *(
             Column(
-                name=kind,
-                head=type_mark(kind, nouns),
-                cell=lambda row, kind=kind: NIL if row[1] is None else getattr(row[1], kind) or "",
+                kind,
+                type_mark(kind, nouns),
+                lambda row, kind=kind: NIL if row[1] is None else getattr(row[1], kind) or "",
                 title=type_label(kind, nouns),
             )
             for kind in nouns.error_types

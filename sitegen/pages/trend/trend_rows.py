@@ -47,36 +47,33 @@ def columns(view: TrendView) -> tuple[Column, ...]:
     """
     values, specs, heads = view.values, view.specs[: view.drawn], view.values_of_lines[: len(view.lines[1])]
     now = Column(
-        name="now",
-        head="Today",
-        cell=lambda at, _: "" if view.now[at][0] == values[at][0] else _trend_ratio_cell(view.now[at][0]),
+        "now",
+        "Today",
+        lambda at, _: "" if view.now[at][0] == values[at][0] else _trend_ratio_cell(view.now[at][0]),
         classes="drawn hide-s",
         title=f"{specs[0].label} as judged today, where that is another number",
     )
     return (
         Column(name="iteration", head="Iteration", cell=partial(_name_cell, view), classes="drawn"),
         Column(
-            name="headline",
-            head=specs[0].label,
-            cell=lambda at, _: _trend_ratio_cell(values[at][0], specs[0].unit),
-            classes="drawn",
+            "headline", specs[0].label, lambda at, _: _trend_ratio_cell(values[at][0], specs[0].unit), classes="drawn"
         ),
         *([now] if view.now else ()),
         Column(name="change", head="Change", cell=lambda at, _: _change_cell(view, at), classes="drawn"),
         *(
             Column(
-                name=class_name(spec.label),
-                head=spec.label,
-                cell=lambda at, _, k=k, unit=spec.unit: _trend_ratio_cell(values[at][k], unit),
+                class_name(spec.label),
+                spec.label,
+                lambda at, _, k=k, unit=spec.unit: _trend_ratio_cell(values[at][k], unit),
                 classes="drawn hide-s",
             )
             for k, spec in enumerate(() if view.lines[1] and view.info.recorded else specs[1:], 1)
         ),
         *(
             Column(
-                name=f"variant-{k + 1}",
-                head=bounded(name, 80),
-                cell=lambda at, _, k=k: _trend_ratio_cell(heads[k][at]),
+                f"variant-{k + 1}",
+                bounded(name, 80),
+                lambda at, _, k=k: _trend_ratio_cell(heads[k][at]),
                 classes="drawn vhead hide-s",
             )
             for k, name in enumerate(view.lines[1])
@@ -103,9 +100,9 @@ def _counted_columns(view: TrendView) -> Iterable[Column]:
     for k, kind in enumerate(ERROR_TYPES):
         if nouns.errors[k]:
             yield Column(
-                name=kind,
-                head=type_mark(kind, nouns),
-                cell=lambda at, _, k=k: wrong[at][k] or "",
+                kind,
+                type_mark(kind, nouns),
+                lambda at, _, k=k: wrong[at][k] or "",
                 classes="hide-m",
                 title=type_label(kind, nouns),
             )
