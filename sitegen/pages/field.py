@@ -92,12 +92,6 @@ class FieldView(Frozen, dict=True, gc=True):
         """The periods that begin with a flip."""
         return [period for cell in self.cells for period in cell.periods if period.is_flip]
 
-    @property
-    def causes(self) -> list[tuple[str, int]]:
-        """Number of flips by cause in words, most first; a flip with two causes counts once, for both together."""
-        counts = Counter(" and ".join(ROLES[role] for role in flip.causes) or "unknown" for flip in self.flips)
-        return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-
     @cached_property
     def columns(self) -> list[int]:
         """The points that are drawn."""
