@@ -369,7 +369,7 @@ def smallest_change(verdict: ChangeVerdict, spec: MetricSpec) -> str:
     if verdict.decision != "cannot tell" or verdict.detectable is None:
         return ""
     above = f"only changes above about {metric_text(verdict.detectable, spec.unit)}"
-    told = "hardly any change" if verdict.detectable > spec.size else above
+    told = "hardly any change" if verdict.detectable >= spec.size else above
     return f"too few {'cases' if verdict.unit == 'cases' else 'values'}: {told} can be told from chance"
 
 

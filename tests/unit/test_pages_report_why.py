@@ -204,7 +204,7 @@ def test_a_verdict_says_what_holds_beyond_these_cases(verdict, said):
 def test_a_verdict_that_is_open_says_which_changes_could_be_told_from_chance():
     assert smallest_change(MOVED, F1) == "too few values: only changes above about 0.050 can be told from chance"
     assert (
-        smallest_change(replace(MOVED, detectable=3.1), F1)
+        smallest_change(replace(MOVED, detectable=1.0), F1)
         == "too few values: hardly any change can be told from chance"
     )
     assert smallest_change(replace(MOVED, decision="worse"), F1) == ""
