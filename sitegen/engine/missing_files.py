@@ -193,7 +193,7 @@ class MissingFiles(Frozen):
             yield Problem.of_type(
                 "newest_without_output" if newest in without else "iteration_without_output",
                 f"{first_names(without)} {'has' if single else 'have'} no output, "
-                f"and {'is' if single else 'are'} passed over.",
+                f"and {'is' if single else 'are'} left out.",
                 f"Commit {files.outputs[0]} there, or remove {'the folder' if single else 'the folders'}. {_IGNORED}",
                 path=f"{place}/{without[0]}",
                 eval_id=entry.id,

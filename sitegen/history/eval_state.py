@@ -177,7 +177,7 @@ class EvalState(Struct):
                 if change.new is not None and place.iteration not in self.strangers:
                     self.strangers.add(place.iteration)
                     path = f"{place.folder}/{RESULTS}/{place.iteration}"
-                    message = f"{place.iteration!r} among the results is not an iteration, and is passed over."
+                    message = f"{place.iteration!r} among the results is not an iteration, and is left out."
                     fix = "If it should count, name it iteration-NNN, or, if a model or variant made it, write "
                     fix += "outputs: results/{model}/FILE in the manifest. Otherwise nothing has to be done."
                     self.report(Problem.of_type("stranger_folder", message, fix, path))

@@ -39,7 +39,7 @@ PROBLEM_TYPES: Final = {
     "unknown_item_field": ProblemType("warning", "Lists are paired by fields that no item has"),
     "missing_headline": ProblemType("warning", "The newest run lacks the headline of its eval"),
     "mixed_units": ProblemType("warning", "Runs seem to write a number as a share or as a percentage"),
-    "newest_without_output": ProblemType("warning", "The newest iteration has no output, and is passed over"),
+    "newest_without_output": ProblemType("warning", "The newest iteration has no output, and is left out"),
     "unmatched_redaction": ProblemType("warning", "Nothing matches a glob under `redact`", "what should be hidden"),
     "unmatched_limit": ProblemType(
         "warning", "Limits or thresholds name no metric or eval, or cannot be reached", "verdicts on targets and limits"
@@ -51,7 +51,7 @@ PROBLEM_TYPES: Final = {
     "missing_source": ProblemType("note", "No file is where `source` says"),
     "unread_source": ProblemType("note", "Documents that `source` names cannot be shown"),
     "unused_rule": ProblemType("note", "Entries of mappings match no field"),
-    "iteration_without_output": ProblemType("note", "Iterations have no output, and are passed over"),
+    "iteration_without_output": ProblemType("note", "Iterations have no output, and are left out"),
     "stranger_folder": ProblemType("note", "Folders among the results are not iterations"),
     "versions_hidden": ProblemType("warning", "Versions of an output are hidden by a folder of an iteration"),
     "same_number": ProblemType("note", "Iterations share a number; all are kept"),
