@@ -448,8 +448,8 @@ def gone() -> Series:
     """An eval that the newest commit no longer has."""
     some = points(3)
     return Series(
-        info=EvalInfo("labels", "Parcel labels"),
-        history=history("labels", some, deleted=True),
+        info=EvalInfo("étiquettes", "Parcel labels"),
+        history=history("étiquettes", some, deleted=True),
         specs=SPECS,
         points=some,
         cells=cells(3),

@@ -277,7 +277,7 @@ def test_without_scripts_the_page_says_what_it_cannot_do(visit):
 
 
 def test_names_from_the_project_stay_text(visit):
-    page = visit("evals/labels/compare.html")
+    page = visit("evals/étiquettes/compare.html")
     listed = page.locator("[aria-labelledby=h-0-still_wrong] tbody tr")
     expect(listed).to_have_count(len(sample.NASTY))
     expect(listed.first).to_contain_text(sample.SCRIPT)

@@ -17,7 +17,7 @@ const svgElement = (tag, attributes, text) => {
 /* Data that a page loads later is a classic script, because `fetch` does not exist on file:// (sitegen/pages/data/search.py).
    The policy lets through only scripts beside the page and parts of the search index. */
 const siteRoot = $("[data-search]")?.dataset.root ?? "";
-const isDataScript = url => /^(search\/)?[a-z0-9][a-z0-9._-]*\.js$/.test(url.startsWith(siteRoot) ? url.slice(siteRoot.length) : url);
+const isDataScript = url => /^(search\/)?[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*\.js$/u.test(url.startsWith(siteRoot) ? url.slice(siteRoot.length) : url);
 const policy = window.trustedTypes?.createPolicy("sitegen", {
   createScriptURL: url => { if (!isDataScript(url)) throw new TypeError("not a data file of this site"); return url; },
   createHTML: rows => rows, // escaped where they were written, as those of the page
