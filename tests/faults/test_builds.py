@@ -228,19 +228,14 @@ def test_two_folders_that_are_built_in_turn_each_stay_right(small, tmp_path):
     assert differences(two, tmp_path / "cold") == []
 
 
-def test_a_page_that_somebody_deleted_comes_back(small, tmp_path):
-    out = tmp_path / "public"
-    build_site(small.path, out)
-    (out / "evals" / "names" / "0001.html").unlink()
-    build_site(small.path, out)
-    assert differs_from_cold(out, small.path) == []
-
-
-def test_a_file_that_a_page_loads_comes_back_though_the_page_is_still_there(small, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["0001.html", "compare-0.js"])
+def test_a_page_that_somebody_deleted_comes_back_and_so_does_a_file_that_a_page_loads(
+    small, tmp_path, monkeypatch, name
+):
     monkeypatch.setattr("sitegen.pages.compare_cells.BOUND", 600)
     out = tmp_path / "public"
     build_site(small.path, out, jobs=1)
-    (out / "evals" / "names" / "compare-0.js").unlink()
+    (out / "evals" / "names" / name).unlink()
     build_site(small.path, out, jobs=1)
     assert differs_from_cold(out, small.path) == []
 
