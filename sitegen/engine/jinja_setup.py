@@ -91,7 +91,8 @@ def make_environment(own: Mapping[str, Path], ours: Path, site: SiteInfo) -> jin
         return SimpleNamespace(**{part: Markup(template.render(root=root, nav=nav)) for part, template in parts})
 
     environment.globals.update(GLOBALS, site=site, frame=frame)
-    environment.globals["ui"] = environment.get_template("macros/ui.html").module
+    for name, macros in (("ui", "ui"), ("of_edits", "edits")):
+        environment.globals[name] = environment.get_template(f"macros/{macros}.html").module
     return environment
 
 
@@ -151,7 +152,6 @@ GLOBALS: Final[dict[str, object]] = {
     "uncommitted_sha": WORKTREE,
     "usage_metrics": USAGE_METRICS,
     "error_types": ERROR_TYPES,
-    "iterations_and_outputs": labels.iterations_and_outputs,
     "problem_counts": count_causes,
     "error_numbers": error_numbers,
     "noise_of": noise_of,
@@ -162,6 +162,4 @@ GLOBALS: Final[dict[str, object]] = {
     "crowded": crowded,
     "interval_of": interval_of,
     "side_head": compare.side_head,
-    "states": labels.STATES,
-    "statuses": labels.STATUSES,
 }
