@@ -180,6 +180,12 @@ def test_three_sides_stand_beside_each_other_and_differ_where_values_do(in_piece
         shown = result.locator(f".sides-metrics tbody tr:first-child .c-side{side}")
         expect(shown).to_contain_text(f"{values[1]:.3f}")
         expect(shown.locator(".delta")).to_contain_text(f"{abs(values[1] - values[0]):.3f}")
+        toned = head.locator(".answer > .pill:is(.good,.bad,.warn)").count() == 1
+        muted, colour = (
+            each.evaluate("of => getComputedStyle(of).color")
+            for each in (page.locator(".muted").first, shown.locator(".delta"))
+        )
+        assert (colour != muted) is toned, "what may be chance has no colour"
     differing = 0
     for cell in in_pieces.cells.cells:
         runs = [cell.at(place) or ABSENT for place in places]
