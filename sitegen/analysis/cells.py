@@ -96,10 +96,13 @@ class CellTracker:
         self._points = here + 1
 
     def follow_result(self, result: Result) -> None:
-        """Add the result of the next point."""
-        documents = judged_documents(result.scorecard)
-        self._cases |= {document.id: document.case for document in documents if document.case}
+        """Add the result of the next point, whose scorecard says what its output was asked for (``as_asked``)."""
+        card, documents = result.scorecard, judged_documents(result.scorecard)
+        self._cases |= {document.id: document.case for document in card.documents if document.case}
         self.follow(result.judgements, [document.id for document in documents])
+        for document in card.documents:
+            if document.status == "not_asked":
+                self._documents.setdefault(document.id, [])
 
     def cells(self) -> CellMap:
         """Return the histories of all cells so far."""

@@ -45,7 +45,9 @@ class Compared(Frozen, dict=True, gc=True):
     def overlap(self) -> Overlap:
         """Which documents both judge, and how many cases these answer."""
         earlier, later = map(judged_documents, (self.before, self.after))
-        shared = overlap_of([each.id for each in earlier], [each.id for each in later])
+        new = {each.id for each in self.after.documents if each.status == "not_asked"}
+        new -= {each.id for each in self.before.documents}
+        shared = overlap_of([each.id for each in earlier], [*(each.id for each in later), *sorted(new)])
         alone = frozenset(shared.only_after)
         return shared._replace(common=len({each.unit for each in later if each.id not in alone}))
 
@@ -108,10 +110,11 @@ class Compared(Frozen, dict=True, gc=True):
     @cached_property
     def documents(self) -> tuple[list[DocumentScore], list[DocumentScore]]:
         """The documents that both have, of each side."""
-        earlier, later = ({each.id for each in card.documents} for card in (self.before, self.after))
-        return [each for each in self.before.documents if each.id in later], [
-            each for each in self.after.documents if each.id in earlier
-        ]
+        sides = self.before.documents, self.after.documents
+        first, last = ({each.id for each in side if each.status != "not_asked"} for side in sides)
+        both = first & last
+        earlier, later = ([each for each in side if each.id in both] for side in sides)
+        return earlier, later
 
     @cached_property
     def document_counts(self) -> Counter[tuple[Counts, Counts]]:
@@ -122,7 +125,7 @@ class Compared(Frozen, dict=True, gc=True):
     @cached_property
     def field_counts(self) -> Counter[tuple[Counts, Counts]]:
         """The counts of all fields, before and after; none if the documents are not the same."""
-        if {document.id for document in self.before.documents} != {document.id for document in self.after.documents}:
+        if [*map(len, self.documents)] != [len(self.before.documents), len(self.after.documents)]:
             return Counter()
         earlier, later = self.before.fields, self.after.fields
         if [*map(_ATTRIBUTE, earlier)] == [*map(_ATTRIBUTE, later)]:  # as a rule; much faster
@@ -133,15 +136,33 @@ class Compared(Frozen, dict=True, gc=True):
 
 
 def judged_documents(card: Scorecard) -> Sequence[DocumentScore]:
-    """Return the documents of a scorecard without test cases of which nothing is expected, and that have no grade."""
+    """Return the documents of a scorecard that its output was asked for, without test cases that nothing judges."""
+    asked = [document for document in card.documents if document.status != "not_asked"]
     if not card.traits.answers_cases:
-        return card.documents
-    return [of for of in card.documents if judged(of.counts) or any(value is not None for _, value in of.metrics)]
+        return asked
+    return [of for of in asked if judged(of.counts) or any(value is not None for _, value in of.metrics)]
+
+
+def as_asked(snapshots: Iterable[Snapshot], card_of: Callable[[Snapshot], Scorecard]) -> Iterator[Scorecard]:
+    """Yield the scorecards of consecutive snapshots, with the documents marked that their outputs were not asked for.
+
+    They came into the ground truth after the output was made, which lacks them. They count against it, and are no part
+    of a change to another output, which was asked for more.
+    """
+    asked: set[str] | None = None
+    for snapshot in snapshots:
+        card = card_of(snapshot)
+        if asked is not None and "outputs" not in snapshot.cause:
+            new = {each.id for each in card.documents if not each.counts.tp + each.counts.fp} - asked
+            marked = (replace(each, status="not_asked") if each.id in new else each for each in card.documents)
+            card = replace(card, documents=tuple(marked))
+        yield card
+        asked = {each.id for each in judged_documents(card)}
 
 
 def value_in_common(card: Scorecard, name: str, shared: Overlap) -> float | None:
     """Return a metric over the documents that both sides have; None if it cannot be computed from these."""
-    left_out = frozenset((*shared.only_before, *shared.only_after))
+    left_out = {*shared.only_before, *shared.only_after, *(of.id for of in card.documents if of.status == "not_asked")}
     if not left_out:
         return card.metric(name)
     common = [each for each in card.documents if each.id not in left_out]

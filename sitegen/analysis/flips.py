@@ -2,7 +2,7 @@
 
 If only one point judged a cell, and the cell is a hallucination in a document that both points have, then the other
 point counts as right: the cell flipped. Any other error without a counterpart is due to different documents or ground
-truth: it appeared or vanished.
+truth: it appeared or vanished. So did one in a document that the output of one of the points was not asked for.
 
 Points, reports, the gate, ``sitegen compare`` and the page of comparisons all take their counts of fixed and broken
 cells from this module. ``deltas`` computes how the metrics changed, and ``noise`` whether the change may be chance.
@@ -55,7 +55,7 @@ def flips(cells: CellMap, before: int, after: int, outputs: Sequence[int] = ()) 
     """
     flipped = tuple(flipped_cells(cells, before, after))
     counted = replace(count_flips(flipped, cells.cases), doubts=_doubts(flipped, after, outputs))
-    return _with_losses(counted, cells.cells, (before, after))
+    return _with_losses(counted, cells, (before, after))
 
 
 def count_flips(flipped: Iterable[CellFlip], cases: Mapping[str, str]) -> Flips:
@@ -137,7 +137,7 @@ def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]], outputs: Seq
                 flipped[index].append(flip)
     counted = map(_sorted_flips, tallies, by_truth, (net_by_item(each, cells.cases) for each in flipped))
     return tuple(
-        _with_losses(replace(found, doubts=_doubts(of_pair, pair[1], outputs)), cells.cells, pair)
+        _with_losses(replace(found, doubts=_doubts(of_pair, pair[1], outputs)), cells, pair)
         for found, of_pair, pair in zip(counted, flipped, pairs, strict=True)
     )
 
@@ -188,7 +188,7 @@ def _doubts(flipped: Iterable[CellFlip], at: int, outputs: Sequence[int]) -> Dou
     return tuple((name, often, doubtful) for name, (often, doubtful) in sorted(found.items()))
 
 
-def _with_losses(found: Flips, cells: Sequence[Cell], pair: tuple[int, int]) -> Flips:
+def _with_losses(found: Flips, cells: CellMap, pair: tuple[int, int]) -> Flips:
     """Add the attributes that were lost between two points, and how many others are unsteady."""
     wrong_before = {attribute for attribute, _ in (*found.fixed, *found.still)}
     broken = {name: number for name, number in found.broken if number >= FEWEST_LOST and name not in wrong_before}
@@ -196,9 +196,9 @@ def _with_losses(found: Flips, cells: Sequence[Cell], pair: tuple[int, int]) -> 
         return found
     flipped = Counter(dict(found.fixed)) + Counter(dict(found.broken))
     lost, expected, right = Counter[str](), Counter[str](), set[str]()
-    for cell in cells:
+    for cell in cells.cells:
         first, last = map(cell.at, pair)
-        if first is None or last is None or "absent" in (first.state, last.state):
+        if not first or not last or "absent" in (first.state, last.state) or not cells.holds(cell.document, *pair):
             continue
         expected[cell.attribute] += first.state not in BLANK
         if cell.attribute in broken:
@@ -210,17 +210,17 @@ def _with_losses(found: Flips, cells: Sequence[Cell], pair: tuple[int, int]) -> 
 
 
 def fate_of(before: Period | None, after: Period | None, held: bool) -> Fate | None:
-    """Return the fate of a cell; None if it is wrong at neither point. ``held``: both points have its document."""
+    """Return the fate of a cell; None if it is wrong at neither point. ``held``: both outputs were asked about it."""
     was_wrong = before is not None and before.state in WRONG
     is_wrong = after is not None and after.state in WRONG
+    if was_wrong and is_wrong:
+        return "still_wrong"
     if not was_wrong and not is_wrong:
         return None
     states = [period.state for period in (before, after) if period is not None and period.state != "absent"]
-    if len(states) == 1 and not (held and states == ["hallucination"]):
-        return "appeared" if is_wrong else "vanished"
-    if was_wrong and is_wrong:
-        return "still_wrong"
-    return "broken" if is_wrong else "fixed"
+    if held and (len(states) == 2 or states == ["hallucination"]):
+        return "broken" if is_wrong else "fixed"
+    return "appeared" if is_wrong else "vanished"
 
 
 def net_by_item(flipped: Iterable[CellFlip], cases: Mapping[str, str]) -> Collection[int]:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.cells import cells_of
 from sitegen.analysis.change import change_between
-from sitegen.analysis.deltas import Compared
+from sitegen.analysis.deltas import Compared, as_asked
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.flips import different_outputs, flips_between
 from sitegen.analysis.noise.repeats import noise_so_far
@@ -121,27 +121,26 @@ def points(
     if not snapshots:
         return ()
     kind = scorecard_of(snapshots[0]).kind
+    earliest = first_points_with_output(snapshots, kind)
     scored = [
         Point(
             snapshot=snapshot,
-            scorecard=scorecard_of(snapshot),
+            scorecard=card,
             edits=edits.since_previous[index],
             beside=edits.beside[index],
             stale=edits.stale[index],
-            first_with_output=earliest,
+            first_with_output=earliest[index],
         )
-        for index, (snapshot, earliest) in enumerate(
-            zip(snapshots, first_points_with_output(snapshots, kind), strict=True)
-        )
+        for index, (snapshot, card) in enumerate(zip(snapshots, as_asked(snapshots, scorecard_of), strict=True))
     ]
+    # Of each the point that has its output first, before it was scored again.
+    as_made: Iterable[Point] = accumulate(scored, lambda first, at: at if "outputs" in at.snapshot.cause else first)
     under_newest_rules = [
         point.scorecard if newest is point.snapshot else scorecard_of(newest)
         for point in scored
         for newest in (point.snapshot.under_rules_of(snapshots[-1]),)
     ]
     derived = (*known, *_derived(specs, scored, scorecard_of, cells, len(known)))
-    # Of each the point that has its output first, before it was scored again.
-    as_made: Iterable[Point] = accumulate(scored, lambda first, at: at if "outputs" in at.snapshot.cause else first)
     return tuple(
         replace(point, now=_if_in_truth(made.scorecard, now), change=change, interval=interval, noise=noise)
         for point, made, now, (change, interval, noise) in zip(
@@ -160,17 +159,8 @@ def _if_in_truth(then: Scorecard, now: Scorecard) -> Scorecard:
     if Compared(then, now).overlap.verdict != "refused":
         return now
     undefined = dict(scorer(now.kind).metrics_for(()))
-    return Scorecard(
-        status=now.status,
-        counts=Counts(),
-        metrics=tuple(Metric(name, undefined.get(name, value)) for name, value in now.metrics),
-        documents=(),
-        fields=(),
-        convention=now.convention,
-        usage=now.usage,
-        specs=now.specs,
-        kind=now.kind,
-    )
+    metrics = tuple(Metric(name, undefined.get(name, value)) for name, value in now.metrics)
+    return replace(now, counts=Counts(), metrics=metrics, documents=(), fields=(), findings=(), variants=())
 
 
 def _derived(

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from sitegen.analysis.blame import field_summaries
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import best_points, changes, mixtures_of_commits, spans_of_commits, values_now
-from sitegen.analysis.deltas import comparable_since, mixtures
+from sitegen.analysis.deltas import as_asked, comparable_since, mixtures
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.effects import best_output, windows
 from sitegen.analysis.notes import notes_about, placed_notes
@@ -303,10 +303,11 @@ class _EvalJob:
         committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
         beside = map(self._mixtures, needed)
         results = self._cards.results((self._snapshots[index] for index in needed), beside)
+        cards = islice(as_asked(self._snapshots, self._cards.__getitem__), tracker.points, None)
         for index, result in zip(needed, results, strict=True):
             with working_on(self._snapshots[index]):
                 if index == tracker.points:
-                    tracker.follow_result(result)
+                    tracker.follow_result(replace(result, scorecard=next(cards)))
                     if tracker.points == committed:
                         self._cards.keep_cells(tracker.cells())
                 if index == end - 1:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.change import mixtures_of_commits
-from sitegen.analysis.deltas import mixtures
+from sitegen.analysis.deltas import as_asked, mixtures
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.series import points
 from sitegen.config.findings import ANSWERED_IN
@@ -393,8 +393,9 @@ class EvalScorecards:
         """Return the cells, followed through all points: through the kept ones, and through the others now."""
         snapshots, known = self._history.snapshots, self.known_cells()
         tracker = CellTracker(known)
-        for result in self.results(snapshots[tracker.points :]):
-            tracker.follow_result(result)
+        cards = islice(as_asked(snapshots, self.__getitem__), tracker.points, None)  # each once its result is there
+        for result, card in zip(self.results(snapshots[tracker.points :]), cards, strict=True):
+            tracker.follow_result(replace(result, scorecard=card))
         cells = tracker.cells()
         if cells.points > (known.points if known else 0):
             self.keep_cells(cells)

@@ -317,20 +317,14 @@ def _read_object(stream: IO[bytes], question: _Question) -> BlobRead | None:
     if kind != question.kind or size > question.limit:
         reason = too_large(size, question.limit) if kind == question.kind else f"no file but a {kind}"
         fix = SMALLER_FILE if kind == question.kind else ""
-        return BlobRead(oid=oid, content=None, reason=reason, fix=fix) if _skip(stream, size + 1) else None
+        left = size + 1
+        while left and (piece := stream.read(min(left, _PIECE))):
+            left -= len(piece)
+        return None if left else BlobRead(oid=oid, content=None, reason=reason, fix=fix)
     content = stream.read(size)
     if len(content) < size or not stream.read(1):
         return None
     return BlobRead(oid, content)
-
-
-def _skip(stream: IO[bytes], size: int) -> bool:
-    while size:
-        piece = stream.read(min(size, _PIECE))
-        if not piece:
-            return False
-        size -= len(piece)
-    return True
 
 
 class Repository:

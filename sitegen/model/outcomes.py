@@ -211,7 +211,7 @@ class CellMap(Frozen):
     documents: dict[str, tuple[int, ...]]
     """For each document the points at which it came and went, in turn: a document (2, 5) is at the points 2 to 4.
 
-    A point has the documents of its scorecard, also those without any cell: a paragraph annotated as none is one."""
+    A point has the documents that its output was asked for, also those without a cell: a paragraph without marks."""
     cases: dict[str, str] = field(default_factory=dict)
     """The case of each document that is one of several answers to it."""
 

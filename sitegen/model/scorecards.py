@@ -130,6 +130,9 @@ Status: TypeAlias = Literal["scored", "unreadable", "no_ground_truth"]
 content, nothing is counted, and all metrics are undefined.
 no_ground_truth: the ground truth itself cannot be read, so that nothing can be counted."""
 
+DocumentStatus: TypeAlias = Status | Literal["not_asked"]
+"""not_asked: it came into the ground truth after the output was made, which has no value of it (``as_asked``)."""
+
 
 ANSWERERS: Final = ("variant", "model")
 """The axes of who answered; any other is a tag of the cases."""
@@ -139,7 +142,7 @@ class DocumentScore(Frozen):
     """The counts of one document of an output."""
 
     id: str
-    status: Status
+    status: DocumentStatus
     counts: Counts
     metrics: tuple[Metric, ...] = ()
     """Further metrics of this document, if the kind has any."""

@@ -15,7 +15,7 @@ from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING, MetricSpec, Nouns
 from sitegen.model.outcomes import ErrorType, State
-from sitegen.model.scorecards import Scorecard, Status
+from sitegen.model.scorecards import DocumentStatus, Scorecard
 from sitegen.model.series import Point, Series
 from sitegen.model.timeline import Cause, Role
 from sitegen.model.usage import Exchange, regraded
@@ -38,10 +38,11 @@ CAUSES: Final[dict[Cause, str]] = {
     "schema": "schema changed",
     "settings": "settings changed",
 }
-STATUSES: Final[dict[Status, str]] = {
+STATUSES: Final[dict[DocumentStatus, str]] = {
     "scored": "scored",
     "unreadable": "unreadable",
     "no_ground_truth": "ground truth unreadable",
+    "not_asked": "added since",
 }
 IN_PART: Final = "worse in part"
 """The word for a change that is worse, because a field broke everywhere, although the number did not fall."""

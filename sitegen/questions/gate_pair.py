@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.change import change
-from sitegen.analysis.deltas import Compared, mixtures, value_in_common
+from sitegen.analysis.deltas import Compared, as_asked, mixtures, value_in_common
 from sitegen.analysis.edits import OutputEdits, changed_files, other_edit
 from sitegen.analysis.flips import flipped_cells
 from sitegen.analysis.gate import check_eval, gate_metric
@@ -28,7 +28,7 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap, Lost
 from sitegen.model.metrics import ROUNDING, MetricSpec, traits_of
 from sitegen.model.outcomes import CellFlip, Fate
-from sitegen.model.scorecards import ANSWERERS, Result, Scorecard
+from sitegen.model.scorecards import ANSWERERS, DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo, Point
 from sitegen.model.timeline import EvalHistory, Snapshot
 from sitegen.model.usage import regraded
@@ -79,6 +79,14 @@ class GateSide(Frozen):
     def card(self) -> Scorecard:
         """The scorecard of the newest output."""
         return self.card_of(self.study.scorecards(self.history, (self.snapshot,)), self.snapshot)
+
+    @property
+    def asked(self) -> tuple[DocumentScore, ...]:
+        """The documents of the newest output, which say whether it was asked for them."""
+        snapshots = self.history.snapshots
+        made = max(at for at, snapshot in enumerate(snapshots) if "outputs" in snapshot.cause)
+        *_, card = as_asked(snapshots[made:], self.study.scorecards(self.history, snapshots[made:]).__getitem__)
+        return card.documents
 
     def edits(self) -> OutputEdits:
         """Attribute each output up to the newest to an edit, as pages do."""
@@ -143,7 +151,10 @@ class GatedPair:
         self._roles = sides[0].roles_changed_in(sides[1])
         self._is_same_output = bool(self._roles) and "outputs" not in self._roles
         study, history = after.study, after.history
-        results = [*map(after.judged_alone, study.results(history, sides))] if self._roles else []
+        results = [
+            after.judged_alone(replace(result, scorecard=replace(result.scorecard, documents=side.asked)))
+            for side, result in zip((before, after), study.results(history, sides) if self._roles else (), strict=False)
+        ]
         kept = study.scorecards(history, (*sides, *mixtures(*sides)))
         self._lacks_contents = bool(kept.not_fetched)
         card_of = partial(after.card_of, kept)

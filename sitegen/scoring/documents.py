@@ -9,7 +9,7 @@ from msgspec import structs
 
 from sitegen.model.frozen import FrozenObject
 from sitegen.model.metrics import Counts, Nouns
-from sitegen.model.scorecards import Kappa, Mark, MarkedText, Result, SpansPanel, Status
+from sitegen.model.scorecards import DocumentStatus, Kappa, Mark, MarkedText, Result, SpansPanel
 from sitegen.scoring.kinds import nouns_of, specs_of_results
 from sitegen.scoring.responses.document import responses_document
 from sitegen.scoring.results_file import (
@@ -42,7 +42,7 @@ class ParagraphRow(FrozenObject):
     """One annotated paragraph."""
 
     id: str
-    status: Status
+    status: DocumentStatus
     """``unreadable``: it is missing from the output."""
     numbers: HighlightNumbers
     text: str

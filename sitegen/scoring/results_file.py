@@ -11,7 +11,7 @@ from sitegen.model.frozen import FrozenObject, field
 from sitegen.model.metrics import Convention, Counts, MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES, ErrorType
 from sitegen.model.problems import Severity
-from sitegen.model.scorecards import ANSWERERS, DocumentScore, PairedBy, Result, Status
+from sitegen.model.scorecards import ANSWERERS, DocumentScore, DocumentStatus, PairedBy, Result, Status
 from sitegen.model.usage import RunUsage
 from sitegen.stats import counts as stats
 from sitegen.stats.confidence import AUROC
@@ -160,7 +160,7 @@ class DocumentRow(OfAnswer):
 
     id: str
     f1: float | None
-    status: Status
+    status: DocumentStatus
 
 
 class DiscrepancyRow(FrozenObject):

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from sitegen.project import Options
+from sitegen.questions.gate import check
 from tests.gitrepo import DAY, START, GitRepo
 from tests.sites import build_site, differs_from_cold
 
@@ -87,6 +89,38 @@ def test_an_output_that_only_another_truth_scored_again_has_no_score_of_today_ei
         build_site(repo.path, tmp_path / "out", rev=rev)
         assert headlines(tmp_path / "out", kind, "then")[0] == 1.0
         assert headlines(tmp_path / "out", kind, "now") == now
+
+
+@pytest.mark.parametrize("wrong", ["", "1"])
+@pytest.mark.parametrize("kind", ["fields", "responses", "highlights"])
+def test_documents_that_came_into_the_truth_since_are_no_gain_of_the_next_output(tmp_path, kind, wrong):
+    """The earlier output was not asked for them; that it got more right, or one wrong, is what changed."""
+    truth = {"fields": "ground_truth.csv", "responses": "test_cases.json", "highlights": "gold-standard.json"}[kind]
+    repo = GitRepo(tmp_path / "project")
+    first, more = ({f"evals/{path}": text for path, text in eval_files(kind, ids).items()} for ids in ("123", "12345"))
+    (output,) = (path for path in more if path.endswith(("extracted.json", "responses.json", "processing-log.ndjson")))
+    repo.commit({**first, "CLAUDE.md": "Read.\n"})
+    base = repo.commit({f"evals/bill/{truth}": more[f"evals/bill/{truth}"]})
+    repo.commit({"CLAUDE.md": "Read twice.\n"})
+    made = more[output]
+    for name in wrong:
+        made = {
+            "fields": made.replace(f'"id": "{name}", "total": 1', f'"id": "{name}", "total": 2'),
+            "responses": made.replace(f'"{name}", "output": "yes"', f'"{name}", "output": "no"'),
+            "highlights": made.replace(f'"p-{name}": {{"terms": ["moss"]}}', f'"p-{name}": {{"terms": []}}'),
+        }[kind]
+    assert (made == more[output]) is not bool(wrong)
+    repo.commit({output: made})
+    build_site(repo.path, tmp_path / "out")
+    *_, rescored, last = points(tmp_path / "out")
+    headline = "f1" if kind == "fields" else "accuracy"
+    assert rescored["delta"]["comparable"]["only_after"] == last["delta"]["comparable"]["only_after"]
+    assert len(last["delta"]["comparable"]["only_after"]) == 2
+    assert (last["fixed"], last["broken"]) == (0, len(wrong))
+    assert last["delta"][headline] == pytest.approx(-len(wrong) / 3)
+    assert differs_from_cold(tmp_path / "out", repo.path) == []
+    (checked,) = check(Options(repo=repo.path, cache=tmp_path / "memo"), base).evals
+    assert (checked.fixed, checked.broken, checked.overlap and checked.overlap.common) == (0, len(wrong), 3)
 
 
 def test_an_output_older_than_its_instructions_is_stale_until_it_is_made_again(repo, tmp_path):

@@ -64,8 +64,8 @@ def case_pairs(compared: Compared, metric: str) -> dict[str, Paired]:
     A case that is not judged on one side, such as one without an expected text, has no value to compare.
     """
     first, last = (
-        {document.id: document for document in card.documents if _value(document, metric) is not None}
-        for card in (compared.before, compared.after)
+        {document.id: document for document in documents if _value(document, metric) is not None}
+        for documents in compared.documents
     )
     common = [name for name in first if name in last]
     shares, changed = (_values_by_unit([side[name] for name in common], metric) for side in (first, last))
