@@ -282,6 +282,8 @@ def with_cases(*outputs: tuple[str, str]) -> Series:
         wrong = Counts(fp=1, fn=1, wrong_value=1)
         counts = {name: Counts(tp=1) if name in right else wrong for name in asked}
         card = sample.card(counts, expected_values=100, kind="responses")
+        documents = (replace(of, metrics=(Metric("accuracy", of.counts.tp),)) for of in card.documents)
+        card = replace(card, documents=tuple(documents))
         card = replace(card, metrics=scorer("responses").metrics_for(card.documents))
         points.append(Point(sample.snapshot(index + 1, sample.commit(index)), card))
     one = series(*points, specs=scorer("responses").metrics[:1])
