@@ -1,7 +1,8 @@
 """Pairwise preferences: rows that say which of two answers is better, as arenas and A/B tests of prompts write them.
 
-The share of wins, in which a tie is half a win, is that of the side that is compared with the other: the second one, as
-in AlpacaEval, unless its name is that of a baseline.
+The share of wins, in which a tie is half a win, is that of one of the two. Answers change sides against the bias for a
+position, so the names decide which one, for all rows and runs alike: never the baseline, else the last in natural order
+(``m-10`` over ``m-9``). AlpacaEval's numbers, whose first side is always the reference, are of the second one.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Final
 from sitegen.importers.case import BASELINES
 from sitegen.importers.tool_values import name_of, number
 from sitegen.model.outcomes import Value
+from sitegen.text.plain import natural_order
 
 WINS: Final = "win rate of "
 """Begins the name of such a judge, whose scores are shares of a win and no verdicts."""
@@ -37,7 +39,8 @@ def preference_in(row: Mapping[str, Value]) -> dict[str, Value]:
     if size is None and re.fullmatch(r"[12](?:\.[0-9]{1,20})?", word):
         size = float(word)
     side = match["side"] if (match := _SIDES.fullmatch(word)) else word
-    if size is not None and named and 1 <= size <= 2:  # AlpacaEval's preference: 1 is for the first, 2 for the second
+    of_alpaca = size is not None and bool(named) and 1 <= size <= 2
+    if size is not None and of_alpaca:  # 1 is for the first, 2 for the second
         share = size - 1
     elif word == second or side.lower() in _SECOND:
         share = 1.0
@@ -47,7 +50,8 @@ def preference_in(row: Mapping[str, Value]) -> dict[str, Value]:
         share = 0.5
     else:
         return {}
-    if BASELINES.fullmatch(second):
+    ranks = [(not BASELINES.fullmatch(name), () if of_alpaca else natural_order(name)) for name in (first, second)]
+    if ranks[1] < ranks[0]:
         first, second, share = second, first, 1 - share
     rest = {name: cell for name, cell in row.items() if name not in _WINNERS}
     return {"scores": {f"{WINS}{second} over {first}": str(share)}, **rest}

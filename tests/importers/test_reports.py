@@ -271,6 +271,8 @@ def test_a_run_of_evalite_has_the_averages_of_its_evals():
             "new over baseline",
             [1.0, 0.0],
         ),
+        ({"model_a": "m-10", "model_b": "m-9"}, "winner", ["m-10", "model_b"], "m-10 over m-9", [1.0, 0.0]),
+        ({"generator_1": "z", "generator_2": "a"}, "preference", [2.0, 1.0, 1.5], "a over z", [1.0, 0.0, 0.5]),
     ],
 )
 @pytest.mark.parametrize("ending", ["csv", "json"])
