@@ -396,11 +396,16 @@ def history_of(state: EvalState) -> EvalHistory:
     return with_common_grades(history)[0]
 
 
-def with_common_grades(*histories: EvalHistory) -> tuple[EvalHistory, ...]:
+def with_common_grades(*histories: EvalHistory, guessed: bool = False) -> tuple[EvalHistory, ...]:
     """Add the scores that are grades in any snapshot to the settings of all, so that a score means one thing.
 
-    Several histories are those of one eval at several revisions.
+    Several histories are those of one eval at several revisions. ``guessed``: whether no manifest states the settings
+    of the first, so that those of the last one, such as the scale of scores, are its own too.
     """
+    if guessed:
+        settings = histories[-1].snapshots[-1].settings
+        snapshots = [replace(snapshot, settings=settings) for snapshot in histories[0].snapshots]
+        histories = (replace(histories[0], snapshots=tuple(snapshots)), *histories[1:])
     grades = frozenset(chain.from_iterable(history.grades for history in histories))
     if not grades:
         return histories

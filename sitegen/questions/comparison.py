@@ -184,7 +184,7 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
     base, *heads = revisions
     commits = {name: baseline_commit(options, name) or name for name in revisions}
     with open_study(options._replace(rev=commits[base])) as study:
-        before = study.evals_with_outputs
+        before, stated = study.evals_with_outputs, study.stated
     variants: list[VariantComparison] = []
     changes: list[ResultChange] = []
     thresholds: Thresholds = {}
@@ -200,7 +200,8 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
                 message = f"{base!r} and {head!r} have no eval with outputs in common."
                 raise NothingToReportError(message, fix=f"If the manifest is newer than one of them, {instead}")
             for eval_id in common:
-                earlier, history = with_common_grades(same[eval_id], after[eval_id])
+                histories = same[eval_id], after[eval_id]
+                earlier, history = with_common_grades(*histories, guessed=same[eval_id].id not in stated)
                 series, at, newest = study.series(history), earlier.snapshots[-1], history.snapshots[-1]
                 results = study.results(history, [at, newest])
                 place = series.place_of(at)

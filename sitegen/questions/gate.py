@@ -15,7 +15,6 @@ from sitegen.config.findings import error_of
 from sitegen.config.models import GateSettings, Limit, SlicedLimits
 from sitegen.config.site import located, read_site
 from sitegen.engine.memo import Memo
-from sitegen.engine.timeline import timeline_of
 from sitegen.errors import ConfigurationError, NothingToReportError, RepositoryError
 from sitegen.history.eval_state import with_common_grades
 from sitegen.history.repository import Repository
@@ -41,18 +40,17 @@ def check(options: Options, base: str, *, exact: bool = False) -> GateReport:
     start = _base_commit(head, baseline or base, exact=exact or baseline is not None)
     before = open_project(options._replace(rev=start, worktree=False), "")
     with Memo.open(head.cache) as memo, memo.held(), memo.transaction():
+        later = Study.of(head, memo)  # the first, as an error that both sides have is reported for the head
         try:
             earlier = Study.of(before, memo)
         except NothingToReportError:
             earlier = None
         except ConfigurationError as error:
-            timeline_of(head, memo)  # an error that both sides have is reported for the head
             raise ConfigurationError(
                 f"At the base, {start[:7]}: {error.message}",
                 where=error.where,
                 fix="The head is valid: merge it once without the gate.",
             ) from None
-        later = Study.of(head, memo)
         for problem in later.timeline.remarks:
             if problem.severity == "error":  # with another limit than the one that is meant, the gate may pass
                 raise error_of(problem)
@@ -157,7 +155,8 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
         info = replace(info, thresholds={})
     same = before if before and before.history.kind == after.history.kind else None
     if same:
-        histories = with_common_grades(same.history, after.history)
+        guessed = same.history.id not in same.study.stated
+        histories = with_common_grades(same.history, after.history, guessed=guessed)
         same, after = (replace(at, history=of) for at, of in zip((same, after), histories, strict=True))
     own = after.specs(same)
     specs = all_specs(own)

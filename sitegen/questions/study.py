@@ -19,7 +19,7 @@ from sitegen.config.findings import error_of
 from sitegen.config.site import located, missing_baseline, read_site
 from sitegen.engine.memo import Memo
 from sitegen.engine.scorecard_store import EvalScorecards
-from sitegen.engine.timeline import Timeline, timeline_of
+from sitegen.engine.timeline import Timeline, kept_manifest, timeline_of
 from sitegen.errors import ConfigurationError, SitegenError
 from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.repository import Repository
@@ -82,6 +82,12 @@ class Study(Frozen):
     def _scorecards_of(self, history: EvalHistory) -> EvalScorecards:
         context = replace(self.timeline.context_for(history.id), answers_a_question=True)
         return EvalScorecards(context, history, self.memo)
+
+    @property
+    def stated(self) -> set[str]:
+        """The ids of the evals that the manifest of the revision names; the settings of others are guessed."""
+        manifest = kept_manifest(self.timeline.files, self.timeline.config, self.memo, worktree=False)
+        return {entry.id for entry in manifest.value.evals}
 
     @property
     def evals_with_outputs(self) -> dict[str, EvalHistory]:
