@@ -169,7 +169,11 @@ def with_shares(rows: list[dict[str, Value]]) -> list[dict[str, Value]]:
 
 
 def _as_number(cell: Value) -> float | None:
-    return as_float(spelled_number(cell) if isinstance(cell, str) else cell)
+    """Return a number, which may be written as text; one in percent as a share."""
+    if not isinstance(cell, str):
+        return as_float(cell)
+    spelled = spelled_number(cell.strip().removesuffix("%"))
+    return as_float(spelled / 100 if spelled is not None and "%" in cell else spelled)
 
 
 def _by_answerer(cases: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]:

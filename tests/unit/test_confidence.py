@@ -95,6 +95,7 @@ def test_an_output_states_its_confidence_around_its_values_or_beside_them(stated
         ("id,passed,confidence\na,true,0.9\nb,false,0.4\nc,true,1.5\n", {}, [0.9, 0.4, None]),
         ("id,passed,confidence\na,true,90\nb,false,40\nc,true,100\n", {}, [0.9, 0.4, 1.0]),
         ("id,passed,confidence\na,true,90\nb,false,0.4\n", {}, [None, 0.4]),
+        ("id,passed,confidence\na,true,95%\nb,false,120%\n", {}, [0.95, None]),
         ("id,passed,logprob\na,true,0\nb,false,-0.693147\nc,true,\n", {}, [1.0, 0.5, None]),
         ("id,passed,confidence,judge_model\na,true,0.9,j\n", {}, [None]),
         (
@@ -104,7 +105,7 @@ def test_an_output_states_its_confidence_around_its_values_or_beside_them(stated
         ),
         ("id,passed,confidence\na,true,0.9\na,false,0.8\na,true,\n", {}, [0.9, 0.8]),
     ],
-    ids=["usual", "percent", "both", "logarithm", "of a judge", "named", "answered twice"],
+    ids=["usual", "percent", "both", "written so", "logarithm", "of a judge", "named", "answered twice"],
 )
 def test_a_table_states_the_confidence_of_answers_in_a_column(table, settings, expected):
     inputs = ScoringInputs(outputs=(File("r.csv", table.encode()),), settings=json.dumps(settings))
