@@ -91,8 +91,8 @@ def _matches(pattern: str, names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def parts_of(text: str) -> dict[str, tuple[str, ...]]:
-    """Return the patterns of each part's columns, as in ``id=case input=question|prompt``."""
-    words = (word.partition("=") for word in text.split())
+    """Return the patterns of each part's columns, as in ``id=case input=question|prompt``. Lines may end with ``|``."""
+    words = (word.partition("=") for word in re.sub(r"[|]\s+", "|", text).split())
     return {part: tuple(patterns.split("|")) for part, _, patterns in words}
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from sitegen.data_files.reading import UnreadableError, parse_json
 from sitegen.importers.case import VERDICTS, WORDS, grade_of, is_no_score
-from sitegen.importers.columns import ColumnMap
+from sitegen.importers.columns import ColumnMap, parts_of
 from sitegen.importers.preferences import preference_in
 from sitegen.importers.tool_values import as_float, lone_item, members, name_of
 from sitegen.model.frozen import grouped
@@ -28,37 +28,25 @@ PREDICTED_LABELS: Final = ("ypred", "predictedlabel", "predlabel")
 """Names that occur in pairs, in tables of a classification."""
 LOGPROB: Final = "logprob"
 """The name of a confidence as the natural logarithm of a probability."""
-PARTS: Final[dict[str, tuple[str, ...]]] = {
-    "id": (
-        *("datasourceitemid", "datasetitemid"),  # in tables where an id is that of the output
-        *("id", "caseid", "testid", "testcaseid", "questionid", "exampleid", "sampleid", "itemid", "taskid", "docid"),
-        *("documentid", "scenarioid", "evalid", "test", "testcase", "testname", "case", "eval", "scenario", "task"),
-        *("name", "key"),
-    ),
-    "input": ("input", "inputs", "question", "query", "prompt", "userinput", "instruction", "text", "sentence"),
-    "variant": (
-        *("variant", "providerid", "provider", "promptid", "experiment", "experimentname", "arm", "condition", "agent"),
-        *("target", "system", "promptversion", "appversion", "promptname", "prompt"),
-    ),
-    "model": ("model", "modelid", "modelname"),
-    "expected": (
-        *("expected", "expectedoutput", "expectedanswer", "expectedresponse", "expectedresult", "expectedvalue"),
-        *("groundtruth", "target", "gold", "reference", "referenceanswer", "ideal", *TRUE_LABELS, "label"),
-        *("answerkey", "correctanswer", "goldanswer", "goldenanswer", "golden"),
-    ),
-    "output": (
-        *("output", "actual", "actualoutput", "modeloutput", "extracted", "prediction", "predicted", "response"),
-        *("modelresponse", "modelanswer", "llmresponse", "generatedanswer", "agentresponse", "answer", "result"),
-        *("completion", *PREDICTED_LABELS),
-    ),
-    "error": ("error", "errormessage"),
-    "reasoning": ("reasoning", "reason", "explanation", "rationale", "justification"),
-    "cost": ("cost", "costusd", "totalcost"),
-    "confidence": ("confidence", "modelconfidence", "answerconfidence", "confidencescore", "probability", LOGPROB),
-    "latency": tuple(LATENCIES),
-    "tokens_in": TOKENS_IN,
-    "tokens_out": TOKENS_OUT,
-}
+PARTS: Final = parts_of(f"""
+    id=datasourceitemid|datasetitemid|id|caseid|testid|testcaseid|questionid|exampleid|sampleid|itemid|taskid|docid|
+       documentid|scenarioid|evalid|test|testcase|testname|case|eval|scenario|task|name|key
+    input=input|inputs|question|query|prompt|userinput|instruction|text|sentence
+    variant=variant|providerid|provider|promptid|experiment|experimentname|arm|condition|agent|target|system|
+            promptversion|appversion|promptname|prompt
+    model=model|modelid|modelname
+    expected=expected|expectedoutput|expectedanswer|expectedresponse|expectedresult|expectedvalue|groundtruth|target|
+             gold|reference|referenceanswer|ideal|{"|".join(TRUE_LABELS)}|label|answerkey|correctanswer|goldanswer|
+             goldenanswer|golden
+    output=output|actual|actualoutput|modeloutput|extracted|prediction|predicted|response|modelresponse|modelanswer|
+           llmresponse|generatedanswer|agentresponse|answer|result|completion|{"|".join(PREDICTED_LABELS)}
+    error=error|errormessage
+    reasoning=reasoning|reason|explanation|rationale|justification
+    cost=cost|costusd|totalcost
+    confidence=confidence|modelconfidence|answerconfidence|confidencescore|probability|{LOGPROB}
+    latency={"|".join(LATENCIES)}
+    tokens_in={"|".join(TOKENS_IN)}
+    tokens_out={"|".join(TOKENS_OUT)}""")
 """Part of a case -> usual column names, the most specific first, in lower case without separators."""
 USAGE: Final = ("tokens_in", "tokens_out", "cost", "latency")
 
@@ -118,7 +106,14 @@ NO_ANSWERER: Final = re.compile(
     r"(?i)(?:^|[^a-z])(?:(?:judge|annotator|rater|human|reviewer)s?|truth|gold|(?:old|previous)[_ -]label)(?:[^a-z]|$)"
 )
 """Matches a column of what somebody says of an answer or said before, which the expected label sums up."""
-_PERSON: Final = re.compile(
+_RUBRIC: Final = re.compile(
+    r"(?:accura(?:cy|te)|clarity|clear|coheren(?:ce|t)|complete(?:ness)?|concise(?:ness)?|consistency|correct(?:ness)?|"
+    r"creativity|depth|empathy|engagement|factuality|faithful(?:ness)?|fluency|grammar|grounded(?:ness)?|"
+    r"harmless(?:ness)?|helpful(?:ness)?|honesty|naturalness|polite(?:ness)?|professionalism|quality|readability|"
+    r"relevan(?:ce|cy|t)|safety|style|tone|useful(?:ness)?)(?:score|rating|grade)?"
+)
+"""Matches plain names of qualities of an answer, each of which a judge grades by a rubric."""
+PERSON: Final = re.compile(
     r"(?i)(?:human|expert|annotator|reviewer)[_ .-]?(?:[0-9]|verdict|label|grade|judge?ment|pass(?:ed)?|rating|score)?"
 )
 """Matches a column with the verdict of a person."""
@@ -486,7 +481,9 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
 
     overall = [by_name[name] for name in SCORES if name in by_name]
     score = next(iter(numeric := [name for name in overall if any(_is_number(row.get(name)) for row in rows)]), "")
-    usual = [by_name[name] for name in (*VERDICTS, *WEAK_VERDICTS) if name in by_name]
+    qualities = (name for plain, name in by_name.items() if _RUBRIC.fullmatch(plain))
+    rubric = rubric_columns({name: [row.get(name) for row in rows] for name in qualities})
+    usual = [by_name[name] for name in (*VERDICTS, *WEAK_VERDICTS) if name in by_name and by_name[name] not in rubric]
     usual += [name for name in overall if name not in numeric]  # a grade may be a word as well
     verdict = next((name for name in usual if _states_verdicts(name, rows)), "")
     if plain_key(verdict) not in VERDICTS:
@@ -506,21 +503,37 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
     if not scores and not _SPANS.isdisjoint(by_name):  # whose scores are lists: a trace may have several of a name
         lists = [name for name in by_name.values() if any(isinstance(row.get(name), list) for row in rows)]
         scores = [name for name in lists if any(_is_number(lone_item(row.get(name))) for row in rows)]
+    if not scores and (verdict or score or (len(rubric) > 1 and {"input", "output"} & parts.keys())):
+        scores = rubric
     if not (verdict or score or scores):
         measures = [name for plain, name in by_name.items() if _STATED_MEASURE.fullmatch(plain)]
         scores = [name for name in measures if any(_is_number(row.get(name)) for row in rows)]
+        scores += [name for name in rubric if scores and name not in scores]
         compared = (name for key, name in by_name.items() if _COMPARED.fullmatch(key) and NAMED_VERDICT.search(name))
         verdict = next((name for name in compared if not scores and _states_verdicts(name, rows)), "")
     expected, output = (plain_key(parts.get(side, "")) for side in ("expected", "output"))
     is_classified = expected in TRUE_LABELS and output in PREDICTED_LABELS
     if not (verdict or score or scores or is_classified):
         return None
-    people = [name for name in by_name.values() if name not in (verdict, score) and _PERSON.fullmatch(name)]
+    people = [name for name in by_name.values() if name not in (verdict, score) and PERSON.fullmatch(name)]
     people = [name for name in people if _states_verdicts(name, rows)]
     person = people[0] if len(people) == 1 else ""  # of several people, nobody says whose verdict counts
     stated = {"passed": verdict, "score": score, "human": person}
     parts |= {part: column for part, column in stated.items() if column}
     return ColumnMap({part: (column,) for part, column in parts.items()}, scores=tuple((name, "") for name in scores))
+
+
+def rubric_columns(columns: Mapping[str, Sequence[Value]]) -> list[str]:
+    """Return the columns of grades that are called after qualities of an answer: ``helpfulness``, ``tone``.
+
+    A column of only 0 and 1 holds verdicts. One of only 1 is graded too if another one is.
+    """
+    named = {name: cells for name, cells in columns.items() if _RUBRIC.fullmatch(plain_key(name))}
+    numbers = {
+        name: {number for cell in cells if (number := _as_number(cell)) is not None} for name, cells in named.items()
+    }
+    are_graded = any(not of <= {0, 1} for of in numbers.values())
+    return [name for name, of in numbers.items() if are_graded and of and (0 not in of or not of <= {0, 1})]
 
 
 def names_prompts(rows: Sequence[Mapping[str, Value]], column: str, asked: str) -> bool:

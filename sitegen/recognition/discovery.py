@@ -116,8 +116,8 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Sequenc
                 continue
         proposals_in[folder] += "{" not in folder  # folders of variants have cases or a task of their own
         if proposals_in[folder] <= MOST_BESIDE:
-            headline = proposal.entry.get("settings", {}).get("headline", "")
-            found.append((series, replace(proposal, doubt=doubt_about(series, content, headline))))
+            doubt = doubt_about(series, content, proposal.entry.get("settings", {}))
+            found.append((series, replace(proposal, doubt=doubt)))
 
     unread |= {path: reason for path, (_, _, reason) in not_recognised.items()}
     unread = {path: reason for path, reason in unread.items() if not (found and reason == PDF)}

@@ -36,6 +36,7 @@ from sitegen.importers.usual_names import (
     OBJECTS,
     OWN_SIDES,
     PARTS,
+    PERSON,
     PREDICTED_LABELS,
     SCORES,
     SYSTEMS,
@@ -43,6 +44,7 @@ from sitegen.importers.usual_names import (
     WEAK_VERDICTS,
     case_rows,
     is_verdict,
+    rubric_columns,
     run_column,
     usual_parts,
     with_labels_of,
@@ -142,8 +144,9 @@ _MOST_BYTES: Final = 1_000_000_000
 """The most files of models, and bytes, that a build reads in all commits unless a manifest asks: some minutes."""
 
 
-def doubt_about(series: OutputSeries, content: bytes, headline: str) -> str:
-    """Return why an output that was recognised, perhaps by a headline, may be something else; empty without a doubt."""
+def doubt_about(series: OutputSeries, content: bytes, settings: Mapping[str, Any]) -> str:
+    """Return why an output that was recognised, with these settings, may be something else; empty without a doubt."""
+    headline, person = settings.get("headline", ""), settings.get("columns", {}).get("human", "")
     readings = 0 if series.is_of_cases else len(series.parts) * series.versions
     if readings > _MOST_READINGS or readings * len(content) > _MOST_BYTES:
         return f"each commit that writes one of its files reads all, up to {readings:,} in all"
@@ -156,7 +159,9 @@ def doubt_about(series: OutputSeries, content: bytes, headline: str) -> str:
         return f"none of its numbers is called as a measure is, such as {headline[:80]}"
     if _OF_ERRORS.search(series.newest.stem):
         return "it may list only the cases that failed, as its name says"
-    paths = sorted(leaf_paths(value_of(series.newest.ending, content)))
+    # What a person says beside a judge is compared with the judge.
+    leaves = leaf_paths(value_of(series.newest.ending, content))
+    paths = sorted(path for path in leaves if not person or path.rpartition(".")[2] != person)
     names = [series.newest.name] if _PEOPLE.search(series.newest.name) else filter(_GRADE_OF_PEOPLE.search, paths)
     of_people = next(iter(names), "")
     return f"its grades may be those of people, as {of_people[:80]} says" if of_people else ""
@@ -198,11 +203,15 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
         return None  # F1 of all documents, which the file states, is no mean of theirs
     columns = settings["columns"]
     graded = [*columns.get("scores", ()), *(columns[part] for part in ("score", "passed") if part in columns)]
+    left = [
+        name for name in rubric_columns(_values_by_column(table)) if name not in graded and "scores.*" not in graded
+    ]
+    others = f"; on another scale, and not counted: {', '.join(left)}" if left else ""
     list_key = {"list": table.key} if table.key else {}
     by = ", ".join(dict.fromkeys(graded)) or f"comparing {columns['output']} with {columns['expected']}"
     run = run_column(rows := value if isinstance(value, list) else [])
     of_runs = f"; {run} names runs, each an iteration" if run and table.size < len(rows) else ""
-    why = f"a table of {counted(table.size, 'row')}, graded by {by}{of_runs}"
+    why = f"a table of {counted(table.size, 'row')}, graded by {by}{others}{of_runs}"
     return {"kind": "judged", "settings": {**list_key, **settings}}, why
 
 
@@ -309,10 +318,13 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
         scores = [name for name in scores if verdict or plain_key(name) in SCORES]
     parts |= {"passed": verdict} if verdict else {}
     parts |= _parts_of_scores(scores, verdict, columns)
+    people = [name for name in columns if PERSON.fullmatch(name) and _states_verdicts(columns[name], 1)]
+    if verdict and len(people) == 1 and people[0] not in parts.values():
+        parts["human"] = people[0]
     settings: dict[str, Any] = {"columns": parts}
     if not scores or (scale := _scale(highest)) == 1:
         return settings
-    grades = [round(grade, 6) for name in scores for grade in _numbers_of_column(columns[name])]
+    grades = [grade for name in scores for grade in _numbers_of_column(columns[name])]
     low = int(sorted(grades)[:3] == [1, 1, 1] and all(map(float.is_integer, grades)))  # where no grade is 0
     return {**settings, "range": [low, scale]}
 
@@ -375,8 +387,8 @@ def _parts_of_scores(scores: list[str], verdict: str, columns: Mapping[str, list
     overall = next((name for name in columns if plain_key(name) in SCORES and _numbers_of_column(columns[name])), "")
     if {"precision", "recall", "f1"} <= plain.keys():
         return {"scores": scores, "score": plain["f1"]}
-    if len(scores) > 1 and "overall" in plain:
-        return {"scores": [name for name in scores if name != plain["overall"]], "score": plain["overall"]}
+    if len(scores) > 1 and (of_all := next((plain[name] for name in ("overall", *SCORES) if name in plain), "")):
+        return {"scores": [name for name in scores if name != of_all], "score": of_all}
     by_object = {name.rpartition(".")[0].partition(".")[0] for name in scores} or {""}
     if plain_key(min(by_object)) not in OBJECTS or len(by_object) > 1:
         return {"scores": scores} if len(scores) > 1 else {"score": scores[0]} if scores else {}
@@ -494,14 +506,19 @@ def _score_columns(
     metric_columns = [name for name in metric_columns if not _OF_WORDING.search(name)] or metric_columns
     if not verdict:  # rates of anything, such as ``citation_rate``
         metric_columns = metric_columns or [name for name, place in places.items() if place and place[0] == 1]
-    scores: list[str] = []
-    highest = 0.0
-    for name in of_judges or overall[:1] or metric_columns:
-        numbers = _numbers_of_column(columns[name])
-        if numbers and (not scores or _scale(max(numbers)) == _scale(highest)):
-            scores.append(name)
-            highest = max(highest, *numbers)
-    return scores[:_MOST_SCORES], highest
+    rubric = [name for name in rubric_columns(columns) if name != verdict]
+    metric_columns = overall[:1] or [name for name in columns if name in {*metric_columns, *rubric}]
+    named = of_judges or [*metric_columns, *(name for name in rubric if name not in metric_columns)]
+    numbers = {name: found for name in named if (found := _numbers_of_column(columns[name]))}
+    # Whole grades by one rubric have one scale, though one of them may never be high.
+    whole = [
+        name for name in rubric if max(found := numbers.get(name, [0.5])) <= 10 and all(map(float.is_integer, found))
+    ]
+    common = max((max(numbers[name]) for name in whole), default=0.0)
+    highest = {name: common if name in whole else max(found) for name, found in numbers.items()}
+    scale = _scale(next(iter(highest.values()), 0.0))
+    scores = [name for name, most in highest.items() if _scale(most) == scale]
+    return scores[:_MOST_SCORES], max((highest[name] for name in scores), default=0.0)
 
 
 def _scale(highest: float) -> int:
@@ -525,4 +542,4 @@ def _numbers_of_column(values: Iterable[Value]) -> list[float]:
     grades = [grade_of(int(each) if isinstance(each, bool) else each, {}, (0, _SCALES[-1])) for each in finite]
     if not all(grades):
         return []
-    return [_SCALES[-1] * grade.score for grade in grades if grade and grade.score is not None]
+    return [round(_SCALES[-1] * grade.score, 6) for grade in grades if grade and grade.score is not None]

@@ -20,6 +20,7 @@ from sitegen.config.models import case_settings, files_of
 from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, each_line, ending, json_lines, read_json
 from sitegen.data_files.yaml_reader import read_data
 from sitegen.importers import ANY_LINES, importer_of
+from sitegen.importers.tool_values import items
 from sitegen.importers.usual_names import (
     CHECKS,
     EXPECTED,
@@ -194,7 +195,10 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
     else:
         root, odd = read_data(suffix, content)
         findings += odd
-        members = [(member, None) for member in list_of_cases(root, keys)]
+        below = value_at_key(root, keys.list or "")
+        if not keys.list:  # the list nearest to the root whose members have both sides
+            below = [*nearest_cases(root, lambda case: is_two_sided(case, keys))]
+        members = [(member, None) for member in (below.values() if isinstance(below, dict) else items(below))]
         if isinstance(root, dict) and not (len(members) == 1 and members[0][0] is root):
             beside = stated_run(root, root.get("metadata"))
     newest, remarks = newest_run(values := [member for member, _ in members], run_column(values))
@@ -291,14 +295,6 @@ def _id_key(cases: Sequence[dict[str, Value]], who: Sequence[tuple[str, ...]]) -
         if names and all(names) and (usual_name.endswith("id") or len({*zip(names, who, strict=True)}) == len(names)):
             return key
     return ""
-
-
-def list_of_cases(root: Value, keys: CaseKeys) -> Sequence[Value]:
-    """Return the list of cases: at the stated path, else the list nearest to the root whose members have both sides."""
-    if keys.list:
-        stated = value_at_key(root, keys.list)
-        return stated if isinstance(stated, list) else list(stated.values()) if isinstance(stated, dict) else ()
-    return nearest_cases(root, lambda case: is_two_sided(case, keys))
 
 
 def _with_numbers(row: dict[str, Value]) -> dict[str, Value]:
