@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
+from itertools import chain
 from typing import Final
 
 from msgspec.structs import replace
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 from sitegen.data_files.folders import documents_in
 from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, each_line, ending, parse_json
 from sitegen.data_files.yaml_reader import read_data
-from sitegen.importers.tool_values import members
+from sitegen.importers.tool_values import items, members
 from sitegen.importers.usual_names import OUTPUT, newest_run, run_column, usual_key
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding
@@ -142,6 +143,11 @@ class ReadOutput:
         if isinstance(value, list) and self._may_be_list and not stem:
             self._add_rows([(document, None) for document in value])
         elif isinstance(value, dict):
+            listed = chain.from_iterable(items(below) for below in _within_envelopes(value) if self._key)
+            names = Counter(_named(each, 0, self._key)[0] for each in listed if isinstance(each, dict))
+            for name in self._truth.names:
+                if name and names[name] > 1:
+                    self._report(f"The document {name[:80]!r} occurs twice; the last one counts", None)
             # A single document belongs to the single expected one, whatever its name.
             self._add(stem or ("" if self._is_lone else _named(value, 1, self._key)[0]), value)
         else:
@@ -198,14 +204,13 @@ class ReadOutput:
         name, value = _named(value, number, self._key)
         if self._key and name == "":
             fix = "Write it, or state the key that names documents in the mapping."
-            self._report(f"Document {number} has no {self._key!r}", line, fix)
+            self.findings.append(Finding("error", f"Document {number} has no {self._key!r}", fix, line=line))
             return
-        self._add(name, value)
+        self._add(name, value, line)
 
-    def _add(self, name: str, value: dict[str, Value]) -> None:
+    def _add(self, name: str, value: dict[str, Value], line: int | None = None) -> None:
         if name in self.documents:
-            message = f"The document {name[:80]!r} occurs twice; the last one counts"
-            self.findings.append(Finding("warning", message, "Correct the output."))
+            self._report(f"The document {name[:80]!r} occurs twice; the last one counts", line)
         self.documents[name] = value
 
     def _refuse(self, name: str, error: UnreadableError, file: str = "") -> None:
@@ -213,8 +218,8 @@ class ReadOutput:
         self.unreadable[name] = error.message
         self.findings.append(replace(error.finding(f"The output {name[:80]!r}" if name else "The output"), file=file))
 
-    def _report(self, message: str, line: int | None, fix: str = "Correct the output.") -> None:
-        self.findings.append(Finding(severity="error", message=message, fix=fix, line=line))
+    def _report(self, message: str, line: int | None) -> None:
+        self.findings.append(Finding(severity="error", message=message, fix="Correct the output.", line=line))
 
 
 def _by_name(holder: Value, key: str | None) -> dict[str, dict[str, Value]]:

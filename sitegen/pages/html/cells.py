@@ -158,11 +158,9 @@ def _direction(content: str) -> str:
     return "" if content.isascii() else " dir=auto"
 
 
-def where(path: str, document: str, *, extra: bool, file: str = "") -> str:
-    """The place of a cell: its field path, linked to ``file`` if given, and its document if there are several."""
+def where(path: str, document: str, *, extra: bool) -> str:
+    """The place of a cell: its field path, and its document if there are several."""
     name = code(path)
-    if file:
-        name = f'<a href="{text(file)}">{name}</a>'
     if document:
         name += f' <span class="doc">{bounded(document, LONGEST_NAME)}</span>'
     return f'{name} <span class="pill">extra item</span>' if extra else name
