@@ -48,19 +48,21 @@ class TruthError(ValueError):
         """The quoted value. The reason never contains it, so that redaction can remove it."""
 
 
-def comparison(value: Value, rule: FieldRule, marks: Set[str] | None = None) -> tuple[Value, Comparison, Outcome]:
+def comparison(
+    value: Value, rule: FieldRule, marks: Set[str] | None = None, *, typed: bool = False
+) -> tuple[Value, Comparison, Outcome]:
     """Make the function that judges actual values by an expected one. Raises TruthError.
 
     Returns the value in the form of pages, where numbers are numbers whatever the format of the file, the function, and
     the outcome of an output without the value.
 
     ``marks``: the decimal marks that the column of a CSV file proves, whose undeclared types have to be inferred; None
-    for a value of any other file.
+    for a value of any other file. ``typed``: whether people typed the value into YAML, where ``yes`` is a text.
     """
     if isinstance(value, Unusable):
         raise TruthError(f"cannot be compared: {value.reason}", value.literal)
     if isinstance(value, list):
-        items = [None if rule.words.empty(item) else comparison(item, rule, marks) for item in value]
+        items = [None if rule.words.empty(item) else comparison(item, rule, marks, typed=typed) for item in value]
         values = [item[0] if item else empty for item, empty in zip(items, value, strict=True)]
         return values, _is_list([item and item[1] for item in items], rule), "omission"
     if isinstance(value, dict):
@@ -78,7 +80,7 @@ def comparison(value: Value, rule: FieldRule, marks: Set[str] | None = None) -> 
     elif isinstance(value, bool):
         judge = _is_read_as(value, rule.words.boolean)
     elif isinstance(value, str):
-        judge = _is_text(value)
+        judge = _is_word(value, rule) if typed else _is_text(value)
     else:
         assert value is not None
         judge = _is_number(value, rule)
@@ -208,6 +210,15 @@ def _judged_text(expected: str, normalised: str, inferred: bool, actual: Value) 
     if inferred and is_number(actual) and spells(normalised, actual):
         return _CORRECT
     return _FORMAT
+
+
+def _is_word(expected: str, rule: FieldRule) -> Comparison:
+    """Compare with a text of YAML; where the output has a boolean, with the one that people mean by ``yes``."""
+    as_text, boolean = _is_text(expected), _meant_boolean(expected, rule)
+    if boolean is None or number_readings(expected):
+        return as_text
+    as_boolean = _is_read_as(boolean, rule.words.boolean)
+    return lambda actual: (as_boolean if isinstance(actual, bool) else as_text)(actual)
 
 
 def _is_identical(expected: Value) -> Comparison:

@@ -171,10 +171,11 @@ class CompiledTruth:
         """Number of values of all documents together, on every level."""
         self._marks: Mapping[str, Set[str]] | None = None
         """The decimal marks that the texts of each attribute prove; None if no types have to be inferred."""
-        if truth.written:
+        if truth.written is True:
             self._marks = before._marks if before and before.truth is truth else _decimal_marks(truth)
         # Whether nodes with equal rules judge as in the ground truth compiled before.
-        self._alike = before is not None and before._marks == self._marks and rules.judges_like(before.rules)
+        is_alike = before is not None and before.truth.written == truth.written and before._marks == self._marks
+        self._alike = before is not None and is_alike and rules.judges_like(before.rules)
         earlier = dict(zip((each.id for each in before.truth.documents), before.trees, strict=True)) if before else {}
         self.trees: list[Branch] = []
         """The tree of each document."""
@@ -227,7 +228,7 @@ class CompiledTruth:
         nothing: Outcome = "true_negative"
         try:
             if rule is not None:
-                expected, compare, nothing = comparison(value, rule, marks)
+                expected, compare, nothing = comparison(value, rule, marks, typed=self.truth.written == "yaml")
         except TruthError as error:
             self._report(invalid_expected_value(place, str(error), "Correct the ground truth.", error.value))
             return None

@@ -8,7 +8,7 @@ the module ``building_summary_csv`` reads the third.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
@@ -55,7 +55,8 @@ def read_ground_truth(path: str, content: bytes, mapping: Mapping) -> GroundTrut
     suffix = ending(path)
     if suffix in ("json", "yaml", "yml", *LINES):
         # A line that cannot be read makes the file unreadable: its document would be missing from every mean.
-        return _truth_of_documents(read_data(suffix, content), mapping)
+        truth = _truth_of_documents(read_data(suffix, content), mapping)
+        return replace(truth, written="yaml") if suffix in ("yaml", "yml") else truth
     rows = csv_rows(content)
     layout: str = mapping.ground_truth_format
     if layout == "auto":
@@ -89,7 +90,7 @@ def _truth_of_folder(content: bytes, mapping: Mapping) -> GroundTruth:
     names = names_of_documents(path for path, _ in files)
     documents: dict[str, TruthDocument] = {}
     findings: list[Finding] = []
-    written = False
+    written: bool | Literal["yaml"] = False
     for path, content_of_file in files:
         name = names[path]
         try:
@@ -120,7 +121,7 @@ def _truth_of_documents(parsed: Parsed[Value], mapping: Mapping) -> GroundTruth:
     value, findings = parsed
     list_path = mapping.documents.path if mapping.documents else None
     key = mapping.documents.key if mapping.documents else "id"
-    about = tuple(replace(finding, about="ground_truth") for finding in findings)
+    about = [replace(finding, about="ground_truth") for finding in findings]
     if list_path and isinstance(value, dict):
         try:
             below = follow(value, parse_path(list_path))
@@ -129,10 +130,10 @@ def _truth_of_documents(parsed: Parsed[Value], mapping: Mapping) -> GroundTruth:
         value = below if isinstance(below, list) else value
     value = _within_envelope(value if mapping.documents is None else _by_name(value, key) or value, key)
     if isinstance(value, dict):
-        return GroundTruth(documents=(TruthDocument("", value),), written=False, key=None, findings=about)
+        return GroundTruth(documents=(TruthDocument("", value),), written=False, key=None, findings=tuple(about))
     if not isinstance(value, list) or not value:
         raise UnreadableError("it holds no object", "Write an object, or a list of objects.")
-    documents: dict[str, TruthDocument] = {}
+    documents: list[TruthDocument] = []
     side = expected_side([root for root in value if isinstance(root, dict)], key)
     for number, root in enumerate(value, 1):
         if not isinstance(root, dict):
@@ -140,14 +141,13 @@ def _truth_of_documents(parsed: Parsed[Value], mapping: Mapping) -> GroundTruth:
         stated = root.get(key)
         if stated is None or isinstance(stated, dict | list | bool):
             raise UnreadableError(f"document {number} has no {key!r}", f"Add a key {key!r} to every document.")
-        name = str(stated).strip()
-        if name in documents:
-            raise UnreadableError(f"the document {name[:80]!r} stands twice", f"Give every document its own {key!r}.")
         expected = root.get(side)
         if side:
             root = expected if isinstance(expected, dict) else {side: expected}
-        documents[name] = TruthDocument(name, {field: below for field, below in root.items() if field != key})
-    return GroundTruth(documents=tuple(documents.values()), written=False, key=key, findings=about, side=side)
+        root = {field: below for field, below in root.items() if field != key}
+        documents.append(TruthDocument(str(stated).strip(), root))
+    documents, _ = _named_documents(documents, key, mapping, about)
+    return GroundTruth(documents=tuple(documents), written=False, key=key, findings=tuple(about), side=side)
 
 
 def _within_envelope(value: Value, key: str) -> Value:
@@ -308,7 +308,8 @@ def _named_documents(
     for document in documents:
         if document.id in distinct:
             message = f"The document {document.id[:80]!r} occurs twice; the first one counts"
-            findings.append(replace(truth_warning(message, "Give every document a name of its own."), severity="error"))
+            said = truth_warning(message, "Give every document a name of its own.", document.lines.get(""))
+            findings.append(replace(said, severity="error"))
         distinct.setdefault(document.id, document)
     return list(distinct.values()), (
         mapping.documents.key if mapping.documents else mapping.csv_to_json.get(id_name, "id")

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec import field
 from msgspec.structs import replace
@@ -40,8 +40,9 @@ class GroundTruth(Frozen):
     """The expected values of every document."""
 
     documents: tuple[TruthDocument, ...]
-    written: bool
-    """The values are texts of a CSV file, so that undeclared types are inferred."""
+    written: bool | Literal["yaml"]
+    """Whether the values are texts of a CSV file, so that undeclared types are inferred; ``yaml`` if people typed them
+    there, so that ``yes`` is true beside a boolean."""
     key: str | None
     """The key that names documents in the file and in the output, not scored itself; None if they have no names."""
     findings: tuple[Finding, ...]
