@@ -27,7 +27,6 @@ from sitegen.pages.edit import EditView, draw_edit, short_edit
 from sitegen.pages.effects import effect_rows, grade_counts, grade_of
 from sitegen.pages.instruction import (
     CountedEdit,
-    DisplayedFile,
     InstructionView,
     apart_since,
     line_counts,
@@ -112,7 +111,10 @@ class _InstructionWork:
             page = short_edit(self._history, index, counts[index])
             self._writer.write(page.path, self._renderer.render(page), self._keys[index])
         counted = tuple(edit for edit in self._counted if edit is not None)
-        page = InstructionView(file=self._history, edits=counted, effects=self._task.effects, text=self._text()).page
+        newest = next((edit.new for edit in reversed(self._edits) if edit.new), None) or self._edits[0].old
+        read = self._repository.read_blob(newest.oid) if newest else NOTHING
+        text = f"the file is {read.reason}" if read.content is None else show_text(read.content)
+        page = InstructionView(file=self._history, edits=counted, effects=self._task.effects, text=text).page
         self._writer.write(page.path, self._renderer.render(page))
         return counted, self._writer.files
 
@@ -163,11 +165,6 @@ class _InstructionWork:
             effects=() if is_short else self._task.effects[index],
             thickens=self._thick[index],
         )
-
-    def _text(self) -> DisplayedFile | str:
-        newest = next((edit.new for edit in reversed(self._edits) if edit.new), None) or self._edits[0].old
-        read = self._repository.read_blob(newest.oid) if newest else NOTHING
-        return f"the file is {read.reason}" if read.content is None else show_text(read.content)
 
 
 class WrittenInstructions(Frozen):

@@ -400,7 +400,7 @@ def with_common_grades(*histories: EvalHistory, guessed: bool = False) -> tuple[
     """Add the scores that are grades in any snapshot to the settings of all, so that a score means one thing.
 
     Several histories are those of one eval at several revisions. ``guessed``: whether no manifest states the settings
-    of the first, so that those of the last one, such as the scale of scores, are its own too.
+    of the first, so that those of the last, such as the scale of scores, are its own.
     """
     if guessed:
         settings = histories[-1].snapshots[-1].settings
@@ -409,17 +409,9 @@ def with_common_grades(*histories: EvalHistory, guessed: bool = False) -> tuple[
     grades = frozenset(chain.from_iterable(history.grades for history in histories))
     if not grades:
         return histories
-
     with_grades = cache(partial(settings_with_grades, grades=grades))
-    return tuple(
-        replace(
-            history,
-            snapshots=tuple(
-                replace(snapshot, settings=with_grades(snapshot.settings)) for snapshot in history.snapshots
-            ),
-        )
-        for history in histories
-    )
+    all_snapshots = ([replace(at, settings=with_grades(at.settings)) for at in each.snapshots] for each in histories)
+    return tuple(replace(each, snapshots=tuple(own)) for each, own in zip(histories, all_snapshots, strict=True))
 
 
 def settings_with_grades(settings: str, grades: Collection[str]) -> str:

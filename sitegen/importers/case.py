@@ -269,8 +269,7 @@ class JudgedResults(Frozen):
         """
         fields = [field for case in self.cases for judge in case.judges for field in judge.counts]
         own_grades = tuple(dict.fromkeys(field.attribute for field in fields if not any(field.counts)))
-        left_out = {*grades, *own_grades}
-        kept = [case.with_fields(left_out) for case in self.cases]
+        kept = [case.with_fields({*grades, *own_grades}) for case in self.cases]
         return replace(self, cases=tuple(kept), run=replace(self.run, grades=own_grades))
 
 
@@ -308,13 +307,13 @@ RIGHT, WRONG = AnswerGrade(1.0, True), AnswerGrade(0.0, False)
 WORDS: Final = {
     **dict.fromkeys(("true", "yes", "pass", "passed", "correct", "✓", "✔", "✅"), RIGHT),
     **dict.fromkeys(("ja", "richtig", "wahr", "bestanden", "oui", "vrai", "réussi", "sí", "correcto"), RIGHT),
-    **dict.fromkeys(("是", "对", "正确", "通过", "正解", "合格"), RIGHT),
-    **dict.fromkeys(("true_positive", "true_negative"), RIGHT),
-    **dict.fromkeys(("false_positive", "false_negative"), WRONG),
+    **dict.fromkeys(("true_positive", "true_negative", "是", "对", "正确", "通过", "正解", "合格"), RIGHT),
     **dict.fromkeys(("partial", "partially correct", "partially_correct"), AnswerGrade(0.5, False)),
     **dict.fromkeys(("false", "no", "fail", "failed", "incorrect", "✗", "✘", "❌"), WRONG),
     **dict.fromkeys(("nein", "falsch", "nicht bestanden", "non", "faux", "échoué", "incorrecto"), WRONG),
-    **dict.fromkeys(("否", "错", "错误", "不正确", "未通过", "不正解", "不合格"), WRONG),
+    **dict.fromkeys(
+        ("false_positive", "false_negative", "否", "错", "错误", "不正确", "未通过", "不正解", "不合格"), WRONG
+    ),
 }
 """Words in a table that state a verdict, in lower case."""
 VERDICTS: Final = (

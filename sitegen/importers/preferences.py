@@ -1,8 +1,7 @@
 """Pairwise preferences: rows that say which of two answers is better, as arenas and A/B tests of prompts write them.
 
-The share of wins, in which a tie is half a win, is that of one of the two. Answers change sides against the bias for a
-position, so the names decide which one, for all rows and runs alike: never the baseline, else the last in natural order
-(``m-10`` over ``m-9``). AlpacaEval's numbers, whose first side is always the reference, are of the second one.
+The share of wins, in which a tie is half a win, is that of one of the two by their names, as they may change sides: not
+of the baseline, else of the last in natural order (``m-10`` over ``m-9``). AlpacaEval's numbers are of the second one.
 """
 
 from __future__ import annotations

@@ -234,16 +234,6 @@ class _Row(ToolObject):
             )
 
 
-def _failures(cases: Iterable[JudgedCase]) -> Iterator[Finding]:
-    """Yield why answers have no result or no judgement, once for each reason."""
-    errors = grouped((case.error, case.id) for case in cases if case.error)
-    broken = grouped((case.unjudged, case.id) for case in cases if case.unjudged)
-    for said, reasons, fix in (("promptfoo has no result of", errors, _FIX), ("A judge failed at", broken, _AGAIN)):
-        for reason, ids in reasons.items():
-            first = f"{len(ids):,} answers, the first to the case" if ids[1:] else "the case"
-            yield Finding("warning", f"{said} {first} {ids[0]!r}", fix, value=reason[:200])
-
-
 def read(content: bytes) -> JudgedResults:
     """Read results of promptfoo. Raises UnreadableError."""
     findings: list[Finding] = []
@@ -283,7 +273,12 @@ def read(content: bytes) -> JudgedResults:
         if is_off:
             message = f"The score of the case {cases[-1].id!r} is not a number from 0 to 1, and is left out"
             findings.append(Finding("error", message, _FIX))
-    findings += _failures(cases)
+    errors = grouped((case.error, case.id) for case in cases if case.error)
+    broken = grouped((case.unjudged, case.id) for case in cases if case.unjudged)
+    for said, reasons, fix in (("promptfoo has no result of", errors, _FIX), ("A judge failed at", broken, _AGAIN)):
+        for reason, failed in reasons.items():
+            first = f"{len(failed):,} answers, the first to the case" if failed[1:] else "the case"
+            findings.append(Finding("warning", f"{said} {first} {failed[0]!r}", fix, value=reason[:200]))
     if not cases:
         findings.append(Finding("warning", "There are no results in it", _FIX))
     hashes = dict.fromkeys(filter(None, (name_of(prompt.get("id")).lower() for prompt in prompts.values())))

@@ -8,7 +8,7 @@ The file does not name its eval. The case is named by the folders of the file th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -68,23 +68,17 @@ def with_files_beside(case: JudgedCase, path: str, beside: Mapping[str, Value], 
     folder = PurePosixPath(path).parent
     folder = folder.parent if folder.name == OUTPUTS else folder
     usage, seconds = case.call.usage, stated(beside.get(f"{folder}/{BESIDE[0]}")).usage.latency
-    said = tuple(
-        Opinion(_PERSON, None, reasoning=comment)
-        for above in folder.parents
-        for comment in _comments(beside.get(f"{above}/{BESIDE[1]}"), folder.relative_to(above), case.variant)
-    )
+    said: list[Opinion] = []
+    for above in folder.parents:
+        name = "-".join(folder.relative_to(above).parts)
+        for key, comment in said_in(beside.get(f"{above}/{BESIDE[1]}")):
+            # By the name of the run, or by that of its eval unless it is a run of the baseline.
+            if key and (name == key or (name.startswith(f"{key}-") and not BASELINES.fullmatch(case.variant))):
+                said.append(Opinion(_PERSON, None, reasoning=comment))
     for opinion in said:
         unread.pop(opinion.reasoning, None)
     call = replace(case.call, usage=usage._replace(latency=seconds if usage.latency is None else usage.latency))
     return replace(case, judges=(*case.judges, *said), call=call)
-
-
-def _comments(feedback: Value, run: PurePosixPath, variant: str) -> Iterator[str]:
-    """Yield what is said about a run: by its own name, or by that of its eval unless it is a run of the baseline."""
-    name = "-".join(run.parts)
-    for key, comment in said_in(feedback):
-        if key and (name == key or (name.startswith(f"{key}-") and not BASELINES.fullmatch(variant))):
-            yield comment
 
 
 def said_in(feedback: Value) -> list[tuple[str, str]]:

@@ -133,7 +133,12 @@ def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Pars
     elif ending in DATA:
         value, odd = read_data(ending, content)
         findings += odd
-        rows += _rows_of_json(value, described)
+        # The model that judged all rows, and the one that answered, if the file names these beside them.
+        beside: dict[str, Value] = {_JUDGE: judge} if (judge := stated_judge(value)) else {}
+        if described is not None and "model" in described.parts and (model := stated(value).model):
+            beside["model"] = model
+        listed = _listed(value, described.list_at if described else ())
+        rows += ({**beside, **row} for row in listed if isinstance(row, dict))
         if not rows and described is None and isinstance(value, dict):
             rows.append(value)  # a case that has the file for itself
         fix = 'Write a list of objects, or {"columns": [...], "data": [[...]]}; or name its key: `list: results`.'
@@ -151,19 +156,6 @@ def _read_rows(ending: str, content: bytes, described: ColumnMap | None) -> Pars
     cases = case_rows(members(rows[index]) for index in newest)
     has_range = described is not None and (described.low, described.high) != (0, 1)
     return Parsed(cases if has_range else with_shares(cases), tuple(findings))
-
-
-def _rows_of_json(value: Value, described: ColumnMap | None) -> Iterator[dict[str, Value]]:
-    """Yield the objects of a list, or ``columns`` and ``data`` as pandas and MLflow write them.
-
-    Each has the model that judged, and the model that answered if it is described, if the file names these beside them.
-    """
-    beside: dict[str, Value] = {_JUDGE: judge} if (judge := stated_judge(value)) else {}
-    if described is not None and "model" in described.parts and (model := stated(value).model):
-        beside["model"] = model
-    for row in _listed(value, described.list_at if described else ()):
-        if isinstance(row, dict):
-            yield {**beside, **row}
 
 
 def _listed(value: Value, list_at: Sequence[str]) -> Sequence[Value]:
@@ -240,15 +232,12 @@ class _TableReader:
                 "Name a column for score, scores or passed, or for both expected and output.",
             )
         self._off_scale: Counter[str] = Counter()
-        self._per_second = self._unit_of_latency()
-
-    def _unit_of_latency(self) -> float:
-        """Return how many units of the column of latencies are a second, by its name."""
-        last_step = plain_key(next(iter(self._parts.get("latency", ())), "").rpartition(".")[2])
-        times = sorted(time for row in self._rows if (time := amount_of(self.value(row, "latency"))) is not None)
+        last_step = plain_key(next(iter(parts.get("latency", ())), "").rpartition(".")[2])
+        times = sorted(time for row in rows if (time := amount_of(self.value(row, "latency"))) is not None)
         # Without a unit, whole numbers most of which are not below 1,000 are milliseconds: ``{"duration": 5403}``.
         is_whole = times[len(times) // 2 :][:1] >= [1000] and all(map(float.is_integer, times))
-        return 1000.0 if is_whole and f"{last_step}ms" in LATENCIES else LATENCIES.get(last_step, 1.0)
+        # How many units of the column of latencies are a second, by its name.
+        self._per_second = 1000.0 if is_whole and f"{last_step}ms" in LATENCIES else LATENCIES.get(last_step, 1.0)
 
     def _names_with_members(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns, and the members of the objects in those of which a pattern asks for any member."""
@@ -375,6 +364,10 @@ class _TableReader:
         whole_in, whole_out = (None if size is None or size % 1 else int(size) for size in (tokens_in, tokens_out))
         latency = amount_of(self.value(row, "latency"), self._per_second)
         usage = Usage(tokens_in=whole_in, tokens_out=whole_out, cost=cost, latency=latency)
+        # How sure the model was; beside a judge, it is the judge's unless the settings name the column.
+        columns = parts.get("confidence", ())
+        is_of_judge = set(columns).isdisjoint(self._map.required) and self._grader(row)
+        sure = [{LOGPROB if plain_key(one) == LOGPROB else "confidence": value_at(row, one)} for one in columns]
         return JudgedCase(
             id=name,
             opinion=Opinion("", score, reasoning=reasoning, grader=grader),
@@ -387,18 +380,10 @@ class _TableReader:
             error=self._text(row, "error"),
             unjudged=next(filter(None, failures), ""),
             call=Call(usage, self._text(row, "model")),
-            confidence=self._confidence(row),
+            confidence=None if is_of_judge else stated_confidence(*sure),
             transcript=transcript(sample.get("input"), sample.get("output")) or transcript(messages),
             texts=texts_of({name: row[name] for name in self._others if name in row}),
         )
-
-    def _confidence(self, row: Mapping[str, Value]) -> float | None:
-        """Return how sure the model was; beside a judge, it is the judge's unless the settings name the column."""
-        columns = self._parts.get("confidence", ())
-        if set(columns).isdisjoint(self._map.required) and self._grader(row):
-            return None
-        names = [(name, LOGPROB if plain_key(name) == LOGPROB else "confidence") for name in columns]
-        return stated_confidence(*({usual: value_at(row, name)} for name, usual in names))
 
     def _row_names(self) -> list[str]:
         """Return the name of each row: its id, input or number.

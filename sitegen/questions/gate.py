@@ -155,8 +155,7 @@ def _check_present(gate: GateSettings, before: GateSide | None, after: GateSide)
         info = replace(info, thresholds={})
     same = before if before and before.history.kind == after.history.kind else None
     if same:
-        guessed = same.history.id not in same.study.stated
-        histories = with_common_grades(same.history, after.history, guessed=guessed)
+        histories = with_common_grades(same.history, after.history, guessed=same.history.id not in same.study.stated)
         same, after = (replace(at, history=of) for at, of in zip((same, after), histories, strict=True))
     own = after.specs(same)
     specs = all_specs(own)

@@ -159,9 +159,8 @@ def doubt_about(series: OutputSeries, content: bytes, settings: Mapping[str, Any
         return f"none of its numbers is called as a measure is, such as {headline[:80]}"
     if _OF_ERRORS.search(series.newest.stem):
         return "it may list only the cases that failed, as its name says"
-    # What a person says beside a judge is compared with the judge.
     leaves = leaf_paths(value_of(series.newest.ending, content))
-    paths = sorted(path for path in leaves if not person or path.rpartition(".")[2] != person)
+    paths = sorted(path for path in leaves if not person or path.rpartition(".")[2] != person)  # beside a judge
     names = [series.newest.name] if _PEOPLE.search(series.newest.name) else filter(_GRADE_OF_PEOPLE.search, paths)
     of_people = next(iter(names), "")
     return f"its grades may be those of people, as {of_people[:80]} says" if of_people else ""
@@ -203,10 +202,8 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
         return None  # F1 of all documents, which the file states, is no mean of theirs
     columns = settings["columns"]
     graded = [*columns.get("scores", ()), *(columns[part] for part in ("score", "passed") if part in columns)]
-    left = [
-        name for name in rubric_columns(_values_by_column(table)) if name not in graded and "scores.*" not in graded
-    ]
-    others = f"; on another scale, and not counted: {', '.join(left)}" if left else ""
+    left = ", ".join(name for name in rubric_columns(_values_by_column(table)) if name not in graded)
+    others = f"; not counted: {left}" if left else ""
     list_key = {"list": table.key} if table.key else {}
     by = ", ".join(dict.fromkeys(graded)) or f"comparing {columns['output']} with {columns['expected']}"
     run = run_column(rows := value if isinstance(value, list) else [])
@@ -507,8 +504,8 @@ def _score_columns(
     if not verdict:  # rates of anything, such as ``citation_rate``
         metric_columns = metric_columns or [name for name, place in places.items() if place and place[0] == 1]
     rubric = [name for name in rubric_columns(columns) if name != verdict]
-    metric_columns = overall[:1] or [name for name in columns if name in {*metric_columns, *rubric}]
-    named = of_judges or [*metric_columns, *(name for name in rubric if name not in metric_columns)]
+    measured = {*rubric, *(metric_columns if not overall else ())}
+    named = of_judges or [*overall[:1], *(name for name in columns if name in measured)]
     numbers = {name: found for name in named if (found := _numbers_of_column(columns[name]))}
     # Whole grades by one rubric have one scale, though one of them may never be high.
     whole = [

@@ -67,6 +67,9 @@ def _answer(case: JudgedCase, summed: JudgedCase, longest: int) -> CaseAnswer:
     if (left_out := len(case.transcript) - _TURNS) > 0:
         gap = Turn("message", "", f"… {left_out:,} entries are left out …")
         transcript = chain(case.transcript[: _TURNS // 2], (gap,), case.transcript[-_TURNS // 2 :])
+    overall, *judges = (_words(opinion, longest) for opinion in case.opinions[: _JUDGES + 1])
+    if overall.details or not any(overall.reasons in judge.reasons for judge in judges):
+        judges = [overall, *judges]  # what is said of all together, unless one of them says it
     return CaseAnswer(
         document=summed.document,
         variant=cut(summed.variant, longest),
@@ -75,20 +78,12 @@ def _answer(case: JudgedCase, summed: JudgedCase, longest: int) -> CaseAnswer:
         error=cut(case.error or case.unjudged, longest),
         passed=None if case.passed is None else float(case.passed),
         score=case.score,
-        judges=tuple(_judges(case, longest)),
+        judges=tuple(judges),
         usage=case.call.usage,
         transcript=tuple(
             turn._replace(name=cut(turn.name, longest), text=cut(turn.text, longest)) for turn in transcript
         ),
     )
-
-
-def _judges(case: JudgedCase, longest: int) -> Iterator[JudgeWords]:
-    """Yield what the judges said, and before that what is said of all together, unless one of them says it."""
-    overall, *judges = (_words(opinion, longest) for opinion in case.opinions[: _JUDGES + 1])
-    if overall.details or not any(overall.reasons in judge.reasons for judge in judges):
-        yield overall
-    yield from judges
 
 
 def _words(opinion: Opinion, longest: int) -> JudgeWords:

@@ -190,8 +190,9 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
         rows = list(csv_dicts(content))
         # An empty cell has no value; an empty output is an empty answer.
         answer = keys.output or usual_key([dict.fromkeys(row) for row in rows[:1]], OUTPUT)
-        for row in rows:
-            members.append(({name: cell if cell or name == answer else None for name, cell in row.items()}, None))
+        members = [
+            ({name: cell if cell or name == answer else None for name, cell in row.items()}, None) for row in rows
+        ]
     else:
         root, odd = read_data(suffix, content)
         findings += odd
@@ -240,7 +241,14 @@ def _cases(
     is_input = plain_key(varied) == "prompt" and not names_prompts(objects, varied, input_key)
     of_whom = "" if is_input else varied, usual_key(objects, PARTS["model"])
     who = [tuple(id_text(member.get(key)) for key in of_whom) for member in objects]
-    id_key = keys.id or _id_key(objects, who)
+    id_key = keys.id or ""
+    for usual_name in () if id_key else IDS:
+        key = usual_key(objects, (usual_name,))
+        names = [id_text(member.get(key)) for member in objects] if key else []
+        # What is not called an id names cases only if nobody has answered one twice.
+        if names and all(names) and (usual_name.endswith("id") or len({*zip(names, who, strict=True)}) == len(names)):
+            id_key = key
+            break
     category = keys.category or usual_key(objects, ("category",))
     questions = [value_at_key(member, input_key) if input_key else None for member in objects]
     texts = list(map(text_of_value, questions))
@@ -285,16 +293,6 @@ def _by_variant(cases: Sequence[TwoSidedCase]) -> Sequence[TwoSidedCase]:
         for name in names
         for case in cases
     ]
-
-
-def _id_key(cases: Sequence[dict[str, Value]], who: Sequence[tuple[str, ...]]) -> str:
-    """Return the first usual key that every case has; if it is not called an id, nobody has answered a case twice."""
-    for usual_name in IDS:
-        key = usual_key(cases, (usual_name,))
-        names = [id_text(case.get(key)) for case in cases] if key else []
-        if names and all(names) and (usual_name.endswith("id") or len({*zip(names, who, strict=True)}) == len(names)):
-            return key
-    return ""
 
 
 def _with_numbers(row: dict[str, Value]) -> dict[str, Value]:

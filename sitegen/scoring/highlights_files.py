@@ -107,8 +107,13 @@ def extract(log: bytes, run: str | None, name: str) -> tuple[bytes, str, tuple[F
         raise UnreadableError(
             f"it has no run {run_id!r}", existing_runs(tuple(dict.fromkeys(chunk.run for chunk in all_chunks)))
         )
-    grouped = _grouped(chunks)
-    paragraphs = [paragraph for _, below in grouped for paragraph in below.all()]
+    grouped: dict[int | str, Paragraphs] = {}  # by index; a chunk without one gets its position
+    homes: dict[str, Paragraphs] = {}
+    for place, chunk in enumerate(chunks):
+        home = grouped.setdefault(place if chunk.number is None else chunk.number, Paragraphs())
+        for paragraph_id, text, found in chunk.paragraphs:
+            homes.setdefault(paragraph_id, home).add(paragraph_id, found, text)
+    paragraphs = [paragraph for below in grouped.values() for paragraph in below.all()]
     used = dict.fromkeys(category for paragraph in paragraphs for category in paragraph.highlights or {})
     names = dict.fromkeys((*_CATEGORIES, *used)) if not used or used.keys() & set(_CATEGORIES) else used
     body: dict[str, Any] = {"name": name} if name else {}
@@ -123,24 +128,13 @@ def extract(log: bytes, run: str | None, name: str) -> tuple[bytes, str, tuple[F
                 for paragraph in below.all()
             },
         }
-        for index, below in grouped
+        for index, below in grouped.items()
     ]
     content = json.dumps(body, ensure_ascii=False, indent=2).encode() + b"\n"
     highlights = sum(len(texts) for paragraph in paragraphs for texts in (paragraph.highlights or {}).values())
     counts = ((len(grouped), "chunk"), (len(paragraphs), "paragraph"), (highlights, "highlight"))
     of_run = "" if run_id is None else f" of run {run_id}"
     return content, f"{', '.join(counted(*count) for count in counts)}{of_run}", findings
-
-
-def _grouped(chunks: list[Chunk]) -> list[tuple[int | str, Paragraphs]]:
-    """Return the paragraphs by chunk index, in the order of the log. A chunk without an index gets its position."""
-    grouped: dict[int | str, Paragraphs] = {}
-    homes: dict[str, Paragraphs] = {}
-    for place, chunk in enumerate(chunks):
-        home = grouped.setdefault(place if chunk.number is None else chunk.number, Paragraphs())
-        for name, text, highlights in chunk.paragraphs:
-            homes.setdefault(name, home).add(name, highlights, text)
-    return list(grouped.items())
 
 
 KEYS: Final = ("categories", "range", "run_id")

@@ -49,7 +49,6 @@ def test_a_kind_is_found_by_its_word_and_an_unknown_one_names_those_there_are() 
         ("t.json", b'{"a": 1', "it is not valid JSON: Expecting ',' delimiter at line 1, column 8", 1),
         ("t.json", b"[]", "it holds no object", None),
         ("t.json", b'[{"a": 1}]', "document 1 has no 'id'", None),
-        ("t.json", b'[{"id": 1}, {"id": "1"}]', "the document '1' stands twice", None),
         ("t.jsonl", b'{"id": 1}\n{"id"\n', "it is not valid JSON: Expecting ':' delimiter at line 2, column 6", 2),
         ("t.yaml", b"a: *b\n", "an alias stands for nothing", 1),
         ("t.yaml", b"a: [\n", "it is not valid YAML: did not find expected node content at line 2", 2),

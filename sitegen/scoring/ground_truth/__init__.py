@@ -103,7 +103,7 @@ def _truth_of_folder(content: bytes, mapping: Mapping) -> GroundTruth:
             findings.append(replace(error.finding("This expected document", about="ground_truth"), file=path))
             continue
         documents[name] = replace(document, id=name)
-        written = written or truth.written
+        written = written is True or truth.written or written
         findings += [replace(finding, file=path) for finding in truth.findings]
     if not documents:
         raise UnreadableError("none of its files holds a document that can be read", "Write one into each file.")

@@ -41,8 +41,7 @@ class GroundTruth(Frozen):
 
     documents: tuple[TruthDocument, ...]
     written: bool | Literal["yaml"]
-    """Whether the values are texts of a CSV file, so that undeclared types are inferred; ``yaml`` if people typed them
-    there, so that ``yes`` is true beside a boolean."""
+    """If they are texts of CSV, whose undeclared types are inferred; or of YAML, where ``yes`` may be a boolean."""
     key: str | None
     """The key that names documents in the file and in the output, not scored itself; None if they have no names."""
     findings: tuple[Finding, ...]
