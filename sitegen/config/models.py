@@ -49,7 +49,7 @@ KIND_FILES: Final = (
             "ground_truth.yaml",
             "ground_truth.yml",
         ),
-        outputs=("extracted.json", "extracted.jsonl", "extracted.yaml", "extracted.yml"),
+        outputs=tuple(f"extracted.{ending}" for ending in ("json", "jsonl", "ndjson", "yaml", "yml", "csv")),
     ),
     KindFiles(
         kind="highlights",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
-from posixpath import relpath, splitext
+from posixpath import join, relpath, split, splitext
 from typing import Final
 
 from msgspec.structs import replace
@@ -168,9 +168,9 @@ class MissingFiles(Frozen):
             yield self._no_results(entry, None)
         if not files.ground_truths or has_recorded:
             return
-        iterations = [
-            name for name, inside in self.folders(place).items() if inside and iteration_number(name) is not None
-        ]
+        folders = (name for name, is_folder in self.folders(place).items() if is_folder)
+        numbered = ((number, name) for name in folders if (number := iteration_number(name)) is not None)
+        iterations = [name for _, name in sorted(numbered)]
         beside = [name for name in files.overwritten if entry.outputs == "auto" and self._is_file(f"{folder}/{name}")]
         if beside and iterations:
             message = f"{first_names(beside)} is not scored: this eval has folders of iterations, which alone count."
@@ -189,9 +189,8 @@ class MissingFiles(Frozen):
             yield self._no_output(entry, without[-1:])
         elif without:
             single = len(without) == 1
-            newest = max(iterations, key=lambda name: iteration_number(name) or 0)
             yield Problem.of_type(
-                "newest_without_output" if newest in without else "iteration_without_output",
+                "newest_without_output" if iterations[-1] in without else "iteration_without_output",
                 f"{first_names(without)} {'has' if single else 'have'} no output, "
                 f"and {'is' if single else 'are'} left out.",
                 f"Commit {files.outputs[0]} there, or remove {'the folder' if single else 'the folders'}. {_IGNORED}",
@@ -217,13 +216,18 @@ class MissingFiles(Frozen):
         """Report an eval without any output, and files that may be it. ``newest``: its newest iteration."""
         files, folder = files_of(self.summaries[entry.id].info.kind), self._folder(entry.id)
         here = self.folders(folder)
-        near = [name for name in _data(here) if name not in _near_truths(here)]
-        for place in (RESULTS, *(f"{RESULTS}/{iteration}" for iteration in newest)):
-            near += [f"{place}/{name}" for name in _data(self.folders(_below(folder, place)))]
         usual = f"{_below(folder, RESULTS)}/iteration-001/{files.outputs[0]} or {_below(folder, files.overwritten[0])}"
         fix = f"Commit {usual}. {_IGNORED}"
-        if near:
-            fix = f"There is {first_names(near)}: if that is the output, call it {usual}, or name it as outputs."
+        places = (*(f"{RESULTS}/{iteration}" for iteration in newest), RESULTS)
+        near = [f"{place}/{name}" for place in places for name in _data(self.folders(_below(folder, place)))]
+        if near := [*near, *(name for name in _data(here) if name not in _near_truths(here))]:
+            place, name = split(near[0])
+            # A name with another ending would make JSON of what is none.
+            known = next((known for known in files.outputs if splitext(known)[1] == splitext(name)[1].lower()), "")
+            rename = f"call it {_below(folder, join(place, known))}, or " if known else ""
+            stated = f"{RESULTS}/*/{name}" if place not in ("", RESULTS) else near[0]
+            fix = f"There is {first_names(near)}: if that is the output, {rename}write "
+            fix += f'`outputs: "{stated}"` into its entry in the manifest.'
         return Problem("warning", _WITHOUT_OUTPUT.format(entry.id), fix, path=folder, eval_id=entry.id)
 
     def _strangers(self) -> Iterator[Problem]:

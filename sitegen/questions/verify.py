@@ -133,10 +133,11 @@ def verify(
     if not outputs:
         name = place.files.outputs[0]
         newest = "The newest iteration of" if place.iterations else "The eval"
+        _, at = max(iterations(place.folder), default=(1, Path("iteration-001")))
         raise NothingToReportError(
             f"{newest} {eval_id!r} has no output to score.",
             where=str(place.folder),
-            fix=f"Write {RESULTS}/iteration-001/{name} or {place.files.overwritten[0]}, or name the file.",
+            fix=f"Write {RESULTS}/{at.name}/{name} or {place.files.overwritten[0]}, or name the file.",
         )
     verified = _scored(place, outputs, snapshot, settings)
     if not scorer(place.kind).metrics:

@@ -273,7 +273,8 @@ def test_what_was_saved_is_one_more_point_of_the_site(repo):
 
 @refusals(0)
 def test_what_cannot_be_scored_is_refused_with_what_to_do(repo, arguments, printed):
-    repo.commit({"evals/other/ground_truth.json": None, "evals/blank/ground_truth.json": "{}"})
+    blank = {"evals/blank/ground_truth.json": "{}", "evals/blank/results/iteration-004/x": ""}
+    repo.commit({"evals/other/ground_truth.json": None, **blank})
     repo.checkout()
     repo.git("clone", "-q", "--bare", ".", "bare.git")
     GitRepo(repo.path / "empty").commit({"CLAUDE.md": "# Rules\n"})
