@@ -56,7 +56,10 @@ class MissingFiles(Frozen):
 
     def _configuration(self) -> Iterator[Problem]:
         """Report configuration files with a misspelt name, and mappings that do not exist."""
-        for path in (self.layout.manifest_path, "sitegen.toml"):
+        mapped = (each for each, of in self.summaries.items() if traits_of(of.info.kind).is_structured)
+        places = [self._folder(each) for each in mapped if not self.layout.entry(each).mapping]
+        mappings = (normal(path.replace("{dir}", place)) for place in places for path in self.layout.site.mapping)
+        for path in dict.fromkeys((self.layout.manifest_path, "sitegen.toml", *mappings)):
             folder, _, name = path.rpartition("/")
             names = self.folders(folder)
             if name in names:
