@@ -123,27 +123,28 @@ def attributes(html: str) -> list[tuple[str, str]]:
     return [(name, unescape(quoted or bare)) for name, quoted, bare in found]
 
 
-def broken_links(folder: Path, *, fragments: bool = False) -> list[str]:
-    """``page: link`` of every relative link that leads to no file or, with ``fragments``, to no id of a whole page.
+def broken_links(folder: Path) -> list[str]:
+    """``page: link`` of every relative link without a file or, in a whole page, its id; also ids that stand twice.
 
     ``#a=1&b=2`` is a choice, and no id. Links of 404.html depend on the address. The page of all fields has no ids of
     those beyond its length, and says so where it begins.
     """
     ids: dict[Path, set[str] | None] = {}
     found: list[tuple[Path, str]] = []
+    broken = []
     for page in sorted(folder.rglob("*.html")):
         text = page.read_text(encoding="utf-8")
         found_here = attributes(text)
-        partial = _LEADS_ON.search(text) or 'id="shown"' in text
-        ids[page] = None if partial else {value for name, value in found_here if name == "id"}
+        counts = Counter(value for name, value in found_here if name == "id")
+        broken += [f"{page.relative_to(folder)}: {name} twice" for name, count in counts.items() if count > 1]
+        ids[page] = None if _LEADS_ON.search(text) or "shown" in counts else {*counts}
         if page.name != "404.html":
             links = (value for name, value in found_here if name in ("href", "src"))
             found += [(page, link) for link in links if not link.startswith(("http:", "https:", "data:"))]
-    broken = []
     for page, link in found:
         address, _, fragment = link.partition("#")
         target = Path(os.path.normpath(page.parent / address)) if address else page
-        known = ids.get(target) if fragments and fragment and "=" not in fragment else None
+        known = ids.get(target) if fragment and "=" not in fragment else None
         if not target.is_file() or (known is not None and unquote(fragment) not in known):
             broken.append(f"{page.relative_to(folder)}: {link}")
     return broken

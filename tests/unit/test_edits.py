@@ -172,7 +172,7 @@ def test_the_newest_edits_have_whole_pages_and_older_ones_short_pages_to_which_a
     first, *_ = repo.git("rev-list", "--reverse", "HEAD").split()
     build_site(repo.path, out)
     assert edits(out) == (EDITS_KEPT, len(OLD) + len(NEW) - EDITS_KEPT)
-    assert broken_links(out, fragments=True) == []
+    assert broken_links(out) == []
     text = (out / links.edit(OLD[0], first)).read_text()
     assert "<b>Its lines were left out to keep the site small</b>" in text
     assert f"<code>git show -m --first-parent {first[:7]} -- {OLD[0]}</code>" in text
@@ -195,7 +195,7 @@ def test_more_edits_shorten_the_pages_of_others_as_a_cold_build_does_and_uncommi
     (repo.path / OLD[1]).write_text("Not yet.\n")
     build_site(repo.path, out, worktree=True)
     assert edits(out)[0] == EDITS_KEPT + 1
-    assert broken_links(out, fragments=True) == []
+    assert broken_links(out) == []
 
 
 def test_of_very_many_files_that_one_commit_adds_the_others_are_followed_since_their_next_edits(tmp_path):
