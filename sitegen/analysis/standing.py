@@ -49,6 +49,8 @@ class EvalStanding(Frozen):
     trouble: Trouble
     worse: tuple[Step, ...]
     """How it is worse than it was, or may be: what is not muted, the largest first."""
+    muted: tuple[ListedStep, ...]
+    """The same of what the configuration mutes, with its reasons."""
     behind: float | None
     """How much worse the newest headline is than the best one, in the metric's own unit; 0 if it is the best. Both are
     scored by the newest ground truth and rules, over the documents that both have. None if either is undefined."""
@@ -109,7 +111,8 @@ def standings(summaries: Iterable[EvalSummary], mutes: Sequence[Mute]) -> tuple[
 
 def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
     """Compute the standing of one eval."""
-    worse = [step for step in summary.steps if step.status in WORSE and not ListedStep(summary, step).mute_in(mutes)]
+    found = [(step, ListedStep(summary, step).mute_in(mutes)) for step in summary.steps if step.status in WORSE]
+    worse = [step for step, mute in found if not mute]
     spec, value = summary.specs[0], summary.value
     behind = None
     mixed = spec.recorded and mixes_percentages(one.values[0] for one in summary.headlines)
@@ -122,6 +125,7 @@ def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
         summary=summary,
         trouble=_trouble(summary, worse, behind),
         worse=tuple(sorted(worse, key=lambda step: (step.metrics[0].points, -step.at))),
+        muted=largest_first(ListedStep(summary, step, mute.why) for step, mute in found if mute),
         behind=behind,
     )
 
@@ -160,14 +164,10 @@ class ListedStep(Frozen):
         """Whether the last point at the old level has the same commit: the edits in between are unknown then."""
         return self.before.sha == self.step.commit.sha
 
-    def is_muted_by(self, mute: Mute) -> bool:
-        """Whether a mute in the configuration names this step."""
-        is_named = len(mute.commit) >= MUTE_DIGITS and self.step.commit.sha.startswith(mute.commit.lower())
-        return is_named and mute.eval == self.summary.info.id
-
     def mute_in(self, mutes: Iterable[Mute]) -> Mute | None:
         """Return the first mute in the configuration that names this step."""
-        return next((mute for mute in mutes if self.is_muted_by(mute)), None)
+        of_eval = (mute for mute in mutes if mute.eval == self.summary.info.id and len(mute.commit) >= MUTE_DIGITS)
+        return next((mute for mute in of_eval if self.step.commit.sha.startswith(mute.commit.lower())), None)
 
 
 def worse_than_it_was(evals: Iterable[EvalStanding]) -> tuple[ListedStep, ...]:
@@ -195,8 +195,8 @@ def _trouble(summary: EvalSummary, worse: Sequence[Step], behind: float | None) 
 
 
 def nothing_is_worse(evals: Iterable[EvalStanding]) -> bool:
-    """Decide whether a page may say that nothing is worse: no loss is open, too new, or beyond chance."""
-    return not any(standing.trouble in LOST for standing in evals)
+    """Decide whether a page may say that nothing is worse: no loss is open, too new, beyond chance, or muted."""
+    return not any(standing.trouble in LOST or standing.muted for standing in evals)
 
 
 def with_losses(series: Series, steps: tuple[Step, ...], results_of: ResultsOf) -> tuple[Step, ...]:
@@ -371,13 +371,7 @@ def since_best(series: Series, best: int | None, results_of: ResultsOf) -> Chang
 
 def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> tuple[Problem, ...]:
     """Return a note for each mute that matches no step: it is mistyped, or no longer needed."""
-    matched = {
-        mute
-        for summary in summaries
-        for step in summary.steps
-        for mute in mutes
-        if ListedStep(summary, step).is_muted_by(mute)
-    }
+    steps = [ListedStep(summary, step) for summary in summaries for step in summary.steps]
     return tuple(
         Problem.of_type(
             "unmatched_mute",
@@ -388,5 +382,5 @@ def unmatched_mutes(mutes: Sequence[Mute], summaries: Iterable[EvalSummary]) -> 
             field=f"regressions.mute[{place}]",
         )
         for place, mute in enumerate(mutes)
-        if mute not in matched
+        if not any(step.mute_in([mute]) for step in steps)
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from sitegen.analysis.slices import NAMED_SLICES
-from sitegen.analysis.standing import EvalStanding, ListedStep, standings, worse_than_it_was
+from sitegen.analysis.standing import EvalStanding, ListedStep, largest_first, standings, worse_than_it_was
 from sitegen.config.models import Mute
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import MetricSpec, Nouns
@@ -34,14 +34,15 @@ NAME: Final = 60
 """Largest number of characters of a name or a value."""
 
 
-def worse(evals: Iterable[EvalStanding]) -> Iterator[str]:
-    """List what is worse than it was, the largest loss first."""
-    rows = worse_than_it_was(evals)
-    yield f"## Worse than it was: {count(len(rows))}"
+def worse(evals: Sequence[EvalStanding]) -> Iterator[str]:
+    """List what is worse than it was, the largest loss first, and then what of it is muted."""
+    rows, muted = worse_than_it_was(evals), largest_first(row for one in evals for row in one.muted)
+    yield f"## Worse than it was: {count(len(rows))}{f', and {count(len(muted))} muted' if muted else ''}"
     yield ""
-    if rows:
-        yield from (f"- {_loss(row)}" for row in rows[:_REGRESSIONS])
-        yield from left_out_line(rows, _REGRESSIONS, f"in {links.regressions()}")
+    for steps in filter(None, (rows, muted)):
+        why = (f"Muted, {code(row.why, NAME)}: " if steps is muted else "" for row in steps)
+        yield from (f"- {reason}{_loss(row)}" for reason, row in zip(why, steps[:_REGRESSIONS], strict=False))
+        yield from left_out_line(steps, _REGRESSIONS, f"in {links.regressions()}")
         yield ""
 
 
@@ -220,7 +221,7 @@ def _eval_remarks(summary: EvalSummary) -> Iterator[str]:
         yield "the ground truth cannot be read"
     yield from (f"{name(gone.label)} was deleted" for gone in summary.headlines[-2:-1] if gone.deleted)
     if least is not None and value is not None and not spec.reaches(value, least):
-        yield f"{'below' if spec.higher_is_better else 'above'} its target of {least:g}"
+        yield f"{'below' if spec.higher_is_better else 'above'} its target of {least:,g}"
     if summary.stale:
         yield "older than its instructions"
     if summary.change and summary.change.model:

@@ -11,17 +11,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.analysis.series import first_of_each_output
-from sitegen.analysis.standing import (
-    EvalStanding,
-    ListedStep,
-    largest_first,
-    nothing_is_worse,
-    standings,
-    worse_than_it_was,
-)
+from sitegen.analysis.standing import EvalStanding, ListedStep, largest_first, standings, worse_than_it_was
 from sitegen.config.models import Mute
 from sitegen.model.changes import LEVELS, WORSE, EditedFile, Ends
-from sitegen.model.frozen import Frozen
 from sitegen.model.series import EvalSummary, Headline
 from sitegen.model.site import Page
 from sitegen.pages import links
@@ -38,60 +30,34 @@ _RECENT: Final = 60  # number of points in the chart of a best output: the newes
 _REACH: Final = 8  # number of points over which a level is drawn, on its side of the step
 
 
-class RegressionsView(Frozen):
-    """What ``pages/regressions.html`` shows."""
-
-    groups: dict[str, tuple[ListedStep, ...]]
-    """The steps of each group of ``LISTED_STEPS``, in its order; a group may be empty."""
-    standings: tuple[EvalStanding, ...]
-    """The evals, the worst first."""
-    files: Mapping[EditedFile, str]
-    """Maps an edit of a file that was moved later to the last path of the file, which names its page."""
-
-    @property
-    def series(self) -> int:
-        """Series that were searched for steps: one for each metric of each eval with any defined value."""
-        columns = (
-            zip(
-                standing.summary.specs,
-                zip(*(at.values for at in standing.summary.headlines), strict=True),
-                strict=False,
-            )
-            for standing in self.standings
-        )
-        return sum(set(values) != {None} for of_eval in columns for _, values in of_eval)
-
-    @property
-    def quiet(self) -> int:
-        """Series without a step."""
-        steps = ((at.summary.info.id, step) for at in self.standings for step in at.summary.steps)
-        told = {(eval_id, metric.name) for eval_id, step in steps if step.status in LEVELS for metric in step.metrics}
-        return self.series - len(told)
-
-    @property
-    def nothing_is_worse(self) -> bool:
-        """Whether the page may say so."""
-        return nothing_is_worse(self.standings)
-
-    @property
-    def behind(self) -> dict[str, EvalStanding]:
-        """By id, the evals whose newest output is not their best one."""
-        return {standing.summary.info.id: standing for standing in self.standings if standing.behind}
+def quiet_series(evals: Iterable[EvalStanding]) -> tuple[int, int]:
+    """How many series have no step, and how many were searched: one for each metric of each eval with any value."""
+    told, searched = set[tuple[str, str]](), 0
+    for summary in (at.summary for at in evals):
+        names = [metric.name for step in summary.steps if step.status in LEVELS for metric in step.metrics]
+        told.update((summary.info.id, name) for name in names)
+        columns = zip(summary.specs, zip(*(at.values for at in summary.headlines), strict=True), strict=False)
+        searched += sum(set(values) != {None} for _, values in columns)
+    return searched - len(told), searched
 
 
 def regressions_page(summaries: Iterable[EvalSummary], mutes: Sequence[Mute], files: Mapping[EditedFile, str]) -> Page:
-    """Make the page of all evals that are not deleted. ``files``: as in ``RegressionsView``."""
+    """Make the page of all evals that are not deleted.
+
+    Its view: the steps of each group of ``LISTED_STEPS``, in its order; the evals, the worst first; by id, those whose
+    newest output is not their best one; and ``files``: the last path, which names its page, of each moved file's edits.
+    """
     alive = [summary for summary in summaries if not summary.deleted and summary.headlines]
     groups: dict[str, list[ListedStep]] = {key: [] for key in LISTED_STEPS}
-    for summary in alive:
-        for step in summary.steps:
-            listed = ListedStep(summary, step)
-            mute = listed.mute_in(mutes)
-            if mute or step.status not in WORSE:
-                groups["muted" if mute else step.status].append(replace(listed, why=mute.why) if mute else listed)
+    for listed in (ListedStep(summary, step) for summary in alive for step in summary.steps):
+        if mute := listed.mute_in(mutes):
+            groups["muted"].append(replace(listed, why=mute.why))
+        elif listed.step.status not in WORSE:
+            groups[listed.step.status].append(listed)
     evals = standings(alive, mutes)
     every = {key: largest_first(steps) for key, steps in groups.items()}
-    view = RegressionsView(groups=every | {"worse": worse_than_it_was(evals)}, standings=evals, files=files)
+    behind = {standing.summary.info.id: standing for standing in evals if standing.behind}
+    view = every | {"worse": worse_than_it_was(evals)}, evals, behind, files
     return Page(links.regressions(), "pages/regressions.html", view)
 
 

@@ -209,10 +209,17 @@ def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_
     assert str(back).count(" > ") == 1  # of the one file that is shown, although no path has the words of the field
 
 
-def test_a_muted_regression_is_no_news() -> None:
-    mute = Mute(eval="a", commit=FALL[0].commit.sha, why="harder documents")
-    first, *_ = sentences(case("a", 0.9, 0.5, steps=FALL), mutes=(mute,))
-    assert first.text.startswith("Nothing for certain. Eval a may be 0.400 behind")
+def test_of_what_is_muted_the_first_sentence_says_so_with_the_reason_and_the_place() -> None:
+    mutes = tuple(Mute(eval=name, commit=FALL[0].commit.sha, why="harder documents.") for name in "ab")
+    fallen, more, fine = case("a", 0.9, 0.5, steps=FALL), case("b", 0.9, 0.6, steps=FALL), case("c", 0.9, 0.9)
+    lost = "Eval a: the level of F1 fell by 0.400, to 0.500 at iteration-002 and was not regained."
+    muted = f"Nothing but what is muted. {lost} Muted in sitegen.toml: harder documents"
+    assert [sentences(*evals, mutes=mutes)[0].text for evals in ((fallen, fine), (fallen, more))] == [
+        f"{muted}.",
+        f"{muted}; so are losses of 1 more eval.",
+    ]
+    of_both = sentences(fallen, more, mutes=mutes[1:])[0]
+    assert (of_both.text, of_both.good) == (f"{lost} Muted: losses of 1 eval.", False)
 
 
 def test_every_sentence_about_an_eval_is_one_click_from_its_evidence() -> None:

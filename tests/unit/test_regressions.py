@@ -1,5 +1,6 @@
 """Steps of an eval, what changed with them, whether they were regained; the best so far; mutes; the page."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.regressions import steps_of
 from sitegen.analysis.series import first_points_with_output
-from sitegen.analysis.standing import ListedStep, unmatched_mutes
+from sitegen.analysis.standing import ListedStep, standings, unmatched_mutes
 from sitegen.config.models import Mute
 from sitegen.model.changes import Change, DeltaParts, Interval, MetricDelta, MetricStep, Moved, Overlap, Step
 from sitegen.model.metrics import Counts, Metric, MetricSpec
@@ -18,7 +19,7 @@ from sitegen.model.series import BestOutput, EvalInfo, EvalSummary, Point, Serie
 from sitegen.model.timeline import Blob, Cause, Edit
 from sitegen.pages import regressions
 from sitegen.pages.html.charts import ChartLine
-from sitegen.pages.regressions import LISTED_STEPS, RegressionsView, regressions_page
+from sitegen.pages.regressions import LISTED_STEPS, regressions_page
 from sitegen.scoring.kinds import scorer
 from tests import pages_sample as sample
 from tests.calibration import STAYS, said_of_loss
@@ -151,7 +152,7 @@ def test_of_several_outputs_of_one_commit_the_edits_of_the_commit_are_named():
     points = [point(index, 0.9 if index < 6 else 0.5, commit=3) for index in range(12)]
     points[0] = replace(points[0], edits=(edit("a.md", 2),))
     one = series(*points)
-    (row,) = view(sample.summary(one)).groups["worse"]
+    (row,) = groups(sample.summary(one))["worse"]
     assert regressions.what_changed(row) == "New output, one of several outputs of its commit."
     assert row.same_commit
     assert [path for path, _ in row.step.edits] == ["a.md"]
@@ -320,21 +321,20 @@ def test_where_the_change_came_from_is_told_if_it_came_from_more_than_one_place(
         points = [point(index, 0.9 if index < 6 else 0.5) for index in range(12)]
         points[6] = replace(points[6], change=Change(Overlap(1), (metric,)))
         one = series(*points)
-        (row,) = view(sample.summary(one)).groups["worse"]
+        (row,) = groups(sample.summary(one))["worse"]
         return row
 
     assert regressions.parts(parted(-0.5, 0.1, 0.0)) == {"outputs": -0.5, "ground truth": 0.1}
     assert regressions.parts(parted(-0.4, 0.0, 0.0)) == {}
 
 
-def view(*summaries: EvalSummary, mutes: tuple[Mute, ...] = ()) -> RegressionsView:
-    shown = sample.view_of(regressions_page(summaries, mutes, {}))
-    assert isinstance(shown, RegressionsView)
+def groups(*summaries: EvalSummary, mutes: tuple[Mute, ...] = ()) -> dict[str, tuple[ListedStep, ...]]:
+    shown: dict[str, tuple[ListedStep, ...]] = sample.view_of(regressions_page(summaries, mutes, {}))[0]
     return shown
 
 
-def totals(shown: RegressionsView) -> list[int]:
-    return [len(steps) for steps in shown.groups.values()]
+def totals(shown: dict[str, tuple[ListedStep, ...]]) -> list[int]:
+    return [len(steps) for steps in shown.values()]
 
 
 def test_a_mute_that_names_nothing_is_a_note():
@@ -346,14 +346,18 @@ def test_a_mute_that_names_nothing_is_a_note():
 
 def test_a_muted_step_is_listed_last_with_its_reason():
     one = summary("a", *[0.9] * 6, *[0.5] * 6)
-    shown = view(one, mutes=(Mute(eval="a", commit=one.steps[0].commit.sha[:7], why="harder documents"),))
+    shown = groups(one, mutes=(Mute(eval="a", commit=one.steps[0].commit.sha[:7], why="harder documents"),))
     assert totals(shown) == [0, 0, 0, 0, 1]
-    assert [row.why for row in shown.groups["muted"]] == ["harder documents"]
+    assert [row.why for row in shown["muted"]] == ["harder documents"]
+    page = regressions_page((one,), (Mute(eval="a", commit=one.steps[0].commit.sha[:7], why="harder documents"),), {})
+    text = " ".join(re.sub("<[^>]*>", "", renderer_of(sample.SITE).render(page).decode()).split())
+    assert "Worse is only what is mutedA since iteration-007: harder documents; see what sitegen.toml mutes." in text
+    assert "Nothing is worse" not in text
 
 
 def test_steps_of_several_evals_at_one_iteration_are_named_together():
     falls = [summary(name, *[0.9] * 6, *[0.5] * 6) for name in ("a", "b")]
-    steps = view(*falls, summary("c", *[0.9] * 7, *[0.5] * 6)).groups["worse"]
+    steps = groups(*falls, summary("c", *[0.9] * 7, *[0.5] * 6))["worse"]
     ((at, names),) = regressions.together(steps)
     assert (at.label, names) == ("iteration-007", ["A", "B"])
 
@@ -366,8 +370,8 @@ def test_a_table_lists_a_bounded_number_of_steps():
 
 
 def test_the_one_furthest_behind_its_best_comes_first():
-    shown = view(summary("a", 0.5, 0.6), summary("b", 0.9, 0.4), summary("c", 0.8, 0.7))
-    assert [(at.summary.info.id, regressions.outputs_since_best(at), at.behind) for at in shown.standings] == [
+    shown = standings((summary("a", 0.5, 0.6), summary("b", 0.9, 0.4), summary("c", 0.8, 0.7)), ())
+    assert [(at.summary.info.id, regressions.outputs_since_best(at), at.behind) for at in shown] == [
         ("b", 1, 0.5),
         ("c", 1, pytest.approx(0.1)),
         ("a", 0, 0.0),
@@ -377,7 +381,7 @@ def test_the_one_furthest_behind_its_best_comes_first():
 def test_copies_since_the_best_output_count_once():
     one = summary("a", 0.9, 0.4, 0.4, 0.4)
     heads = (*one.headlines[:2], *(replace(head, first_with_output=1) for head in one.headlines[2:]))
-    (at,) = view(replace(one, headlines=heads)).standings
+    (at,) = standings([replace(one, headlines=heads)], ())
     assert regressions.outputs_since_best(at) == 1
 
 
@@ -401,7 +405,7 @@ def test_the_line_of_a_lost_level_ends_where_it_was_regained():
 
 
 def test_the_line_of_a_champion_is_a_staircase():
-    (standing,) = view(summary("a", 0.4, 0.2, 0.8)).standings
+    (standing,) = standings([summary("a", 0.4, 0.2, 0.8)], ())
     assert regressions.best_chart(standing) == (3, ChartLine("M0 600L1 800L2 200", ""), "M0 600H2V200H2")
 
 

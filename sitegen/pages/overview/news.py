@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Final, TypeAlias
 
+from msgspec.structs import replace
+
 from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.slices import NAMED_SLICES
 from sitegen.analysis.standing import LOST, EvalStanding, nothing_is_worse
+from sitegen.data_files.project_files import SITE_FILES
 from sitegen.model.changes import Step
 from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.metrics import ROUNDING
@@ -38,7 +41,7 @@ from sitegen.pages.overview.focus import (
 )
 from sitegen.pages.report.discrepancies import section
 from sitegen.text.patch import PatchLine, read_patch
-from sitegen.text.plain import counted, day
+from sitegen.text.plain import counted, day, line
 from sitegen.text.values import metric_text
 
 
@@ -83,10 +86,13 @@ def _worse(
         if len(lost) > 1 and not losses_follow:
             rest = Phrase(f"{len(lost) - 1:,} evals", links.regressions()) if lost[2:] else eval_phrase(lost[1].summary)
             yield from said(" Also worse, or seemingly so: ", rest, ".")
+        if number := sum(bool(standing.muted) for standing in scored):
+            yield from said(" Muted: losses of ", Phrase(counted(number, "eval"), _MUTED), ".")
         return
     if all(len(standing.summary.headlines) == 1 for standing in scored):
         yield Phrase("Nothing can be worse yet: no eval has a second output.")
         return
+    muted = tuple(_muted(scored))
     if fallen := [standing.summary for standing in scored if standing.summary.fallen]:
         first, spec, falls = fallen[0], fallen[0].specs[0], fallen[0].fallen[:NAMED_SLICES]
         where = ", ".join(f"{axis} is {value} (by {metric_text(abs(by), spec.unit)})" for axis, value, by in falls)
@@ -97,14 +103,25 @@ def _worse(
     elif any(_flips(standing).broken for standing in scored):
         yield from said(_by_chance(scored, files, "broke"), ".")
     else:
-        yield Phrase("Nothing for certain.")
-    behind = sorted((standing for standing in scored if standing.behind), key=lambda standing: -standing.size)
+        yield Phrase("Nothing but what is muted." if muted else "Nothing for certain.")
+    yield from muted
+    behind = sorted((one for one in scored if one.behind and not one.muted), key=lambda standing: -standing.size)
     if behind:
         yield from said(" ", _distance(behind[0], "may be"))
         if len(behind) > 1:
             others = Phrase(counted(len(behind) - 1, "more eval"), _BEST)
             yield from said(", and ", others, " behind its best" if len(behind) == 2 else " behind theirs")
         yield Phrase(".")
+
+
+def _muted(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
+    """The largest loss that is muted, why and where it is, and how many more evals have one; nothing if none is."""
+    muted = sorted((one for one in scored if one.muted), key=lambda one: one.muted[0].step.metrics[0].points)
+    for first in muted[:1]:
+        why = line(first.muted[0].why, 100).rstrip(".")
+        yield from said(" ", loss(replace(first, trouble="worse", worse=(first.muted[0].step,))))
+        yield from said(" ", Phrase("Muted", _MUTED), f" in {SITE_FILES[0]}", ": " * bool(why), Phrase(why, "", why))
+        yield Phrase(f"; so are losses of {counted(len(muted) - 1, 'more eval')}." if muted[1:] else ".")
 
 
 def _flips(standing: EvalStanding) -> Flips:
@@ -145,6 +162,7 @@ def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistor
 
 _BEST: Final = links.regressions() + "#h-best"
 """Where the best output of each eval is listed."""
+_MUTED: Final = links.regressions() + "#h-muted"  # where what is muted is listed
 
 
 def loss(standing: EvalStanding) -> Iterator[Phrase]:
