@@ -33,8 +33,9 @@ from sitegen.scoring.responses.document import metrics_of
 from sitegen.scoring.results_file import ResultsDocument
 from sitegen.scoring.usage import USAGE, USAGE_METRICS, all_specs
 from sitegen.stats.counts import ACCURACY, RATIOS, averages, error_numbers, errors, mean
+from sitegen.text.markdown_cells import number
 from sitegen.text.plain import counted, line
-from sitegen.text.values import amount, first_names, metric_text, to_json_bytes
+from sitegen.text.values import amount, first_names, to_json_bytes
 
 PATTERNS: Final = 3
 """Error patterns that are named."""
@@ -56,7 +57,7 @@ def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     if is_structured:
         counts = card.counts
         lines += [
-            "  " + "   ".join(f"{ratio.word} {_three_digits(card.metric(ratio.name))}" for ratio in RATIOS),
+            "  " + "   ".join(f"{ratio.word} {number(card.metric(ratio.name)):>6}" for ratio in RATIOS),
             f"  {counts.tp} of {card.expected_values} values correct   TP {counts.tp}  FP {counts.fp}  FN {counts.fn}"
             f"  TN {counts.tn}",
             *_usage_lines(card),
@@ -75,7 +76,7 @@ def one_eval(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     )
     lines += [f"  {counted}"] if counted else []
     if len(card.documents) > 1 and is_structured:
-        lines.append(f"  {len(card.documents)} documents, macro F1 {_three_digits(card.metric('macro_f1'))}")
+        lines.append(f"  {len(card.documents)} documents, macro F1 {number(card.metric('macro_f1')):>6}")
     lines += slice_lines(card, specs[0])
     lines += [f"  {_finding_line(finding)}" for finding in card.findings]
     lines += _pattern_lines(verified, wrong)
@@ -99,7 +100,7 @@ def slice_lines(card: Scorecard, headline: MetricSpec) -> list[str]:
         cost, latency = (
             "" if value is None else amount(value, unit) for value, unit in ((row.cost, "USD"), (row.latency, "s"))
         )
-        numbers = f"{_three_digits(row.headline):>9} {around:>14} {row.cases:6,} {cost:>12} {latency:>9}"
+        numbers = f"{number(row.headline):>9} {around:>14} {row.cases:6,} {cost:>12} {latency:>9}"
         table.append(f"  {name:{width}} {numbers}".rstrip())
     return table
 
@@ -139,7 +140,7 @@ def every_eval(verified: Sequence[Verified], with_f1: Sequence[Scorecard]) -> li
     lines = [f"{name:{width}}  {label:{wide}} {text}" for name, label, text in rows]
     cards = [(output.result.scorecard, spec) for output, spec in zip(verified, specs, strict=True) if not spec.recorded]
     if any(spec.name != "f1" for _, spec in cards):  # else the overview has the same mean
-        shown = _three_digits(mean([card.metric(spec.name) for card, spec in cards])).strip()
+        shown = number(mean([card.metric(spec.name) for card, spec in cards]))
         lines.append(f"the mean headline, as on the overview: {shown} of {counted(len(cards), 'eval')}")
     for name, output in zip(names, verified, strict=True):
         card = output.result.scorecard
@@ -198,7 +199,7 @@ def _numbers_of_kind(verified: Verified, methods: tuple[str, ...]) -> list[str]:
     documents = [document for document in card.documents if document.metrics] if len(card.documents) > 1 else []
     for document in documents[:SHOWN]:
         own = dict(document.metrics)
-        shown = (f"{spec.label} {_three_digits(own.get(spec.name)).strip()}" for spec in specs[:HEADLINES])
+        shown = (f"{spec.label} {number(own.get(spec.name))}" for spec in specs[:HEADLINES])
         lines.append(f"  {line(document.id, _LONGEST_NAME)}: {'  '.join(shown)}")
     if len(documents) > SHOWN:
         lines.append(f"  ... and {len(documents) - SHOWN} more: --json has all, --open shows them")
@@ -211,8 +212,8 @@ def _metric_lines(specs: Sequence[MetricSpec], card: Scorecard, judged: Verdict)
     lines = []
     for spec in specs:
         row = judged.row(spec.name)
-        remark = f"  {row.status} (at {'least' if spec.higher_is_better else 'most'} {row.threshold:g})" if row else ""
-        lines.append(f"  {spec.label:{width}} {_three_digits(card.metric(spec.name))}{remark}")
+        remark = f"  {row.status} (at {'least' if spec.higher_is_better else 'most'} {row.threshold:,g})" if row else ""
+        lines.append(f"  {spec.label:{width}} {number(card.metric(spec.name), spec.unit):>6}{remark}")
     return [*lines, *(f"  {sentence}" for sentence in judged.recommendations)]
 
 
@@ -250,16 +251,12 @@ def _row_of_eval(verified: Verified, spec: MetricSpec) -> str:
 
 
 def _in_columns(values: Sequence[float | None], spread: str = "") -> str:
-    first, *rest = map(_three_digits, values)
+    first, *rest = (f"{number(value):>6}" for value in values)
     return " ".join([first, f"{spread:14}", *rest])
 
 
 def _ends(low: float, high: float) -> str:
     return f"{low:.3f} to {high:.3f}"
-
-
-def _three_digits(value: float | None) -> str:
-    return f"{'—' if value is None else metric_text(value):>6}"
 
 
 def _remark(card: Scorecard) -> str:
@@ -353,7 +350,7 @@ def verify_all(repo: Path, evals_dir: Path | None = None, *, as_json: bool = Fal
             print_line(row)
         for eval_id in sorted(project.histories.keys() - set(project.eval_ids)):
             shown = line(eval_id, _LONGEST_NAME)
-            print_line(f"{shown}: deleted, and not scored; sitegen history {shown} lists its outputs")
+            print_line(f"{shown}: deleted, and not scored; sitegen history {shlex.quote(shown)} lists its outputs")
     for failure in missing:
         print_error(failure)
     if missing:

@@ -188,7 +188,7 @@ def _metric_row(metric: GateMetric) -> tuple[str, ...]:
     unit = metric.unit
     parts = split(metric.parts, metric.spec) if metric.parts and not metric.is_amount else {}
     side = "≥" if metric.higher_is_better else "≤"
-    limits = [f"{side} {metric.floor:g}"] if metric.floor is not None else []
+    limits = [f"{side} {metric.floor:,g}"] if metric.floor is not None else []
     limits += [f"drop ≤ {allowed_drop(metric)}"] if metric.drop is not None else []
     verdict = f"**{metric.verdict}**" if metric.verdict == "fail" else metric.verdict
     if metric.verdict == "pass" and metric.reasons:

@@ -144,7 +144,7 @@ def metric_sentences(metric: GateMetric, check: GateEval) -> Iterator[str]:
 def _missed_floor(metric: GateMetric) -> str:
     """Return the value at the head and the floor that it misses: ``0.604, below the floor of 0.8``."""
     side = "below the floor" if metric.higher_is_better else "above the ceiling"
-    return f"{number(metric.head, metric.unit)}, {side} of {metric.floor:g}"
+    return f"{number(metric.head, metric.unit)}, {side} of {metric.floor:,g}"
 
 
 def spread_sentences(metric: GateMetric) -> Iterator[str]:

@@ -150,7 +150,7 @@ def verdict(specs: Sequence[MetricSpec], thresholds: Mapping[str, float], values
             if status == "FAIL":
                 side = "below" if spec.higher_is_better else "above"
                 remedy = spec.when_failed or f"see the {'largest amounts' if spec.unit else 'errors'} in the report."
-                advice.append(f"{spec.label} is {side} {target:g}: {remedy}")
+                advice.append(f"{spec.label} is {side} {target:,g}: {remedy}")
         if value is None and (target is not None or spec.when_undefined):
             advice.append(f"{spec.label} is undefined: {spec.when_undefined or 'nothing was expected or given.'}")
     for name, target in thresholds.items():

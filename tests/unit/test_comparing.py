@@ -107,6 +107,19 @@ def test_a_metric_that_neither_side_has_is_left_out():
     assert texts[0] == texts[1]
 
 
+def test_recorded_numbers_are_compared_in_their_units_and_without_a_word_of_judgements():
+    names = ("throughput", 50.0, 60.0, 10.0), ("latency", 1.5, 2.0, 0.5)
+    metrics = tuple(
+        MetricChange(name=name, label=name, before=before, after=after, change=by, higher_is_better=True, unit=unit)
+        for (name, before, after, by), unit in zip(names, ("count", "s"), strict=True)
+    )
+    one = replace(change(), metrics=metrics, fixed=0, broken=0, still_right=0, unpaired=0, flips=())
+    head = "| Metric     |   main |   HEAD |  Change |\n| ---------- | -----: | -----: | ------: |\n"
+    rows = "| throughput |     50 |     60 |     +10 |\n| latency    | 1.50 s | 2.00 s | +0.50 s |\n"
+    assert comparison_markdown(ComparisonDocument(changes=(one,))) == f"# notes: main against HEAD\n\n{head}{rows}\n"
+    assert "Fixed, broken" not in comparison_markdown(ComparisonDocument(changes=(one, replace(one, after="HEAD~1"))))
+
+
 def test_a_report_says_how_far_the_headline_can_be_trusted():
     verdict = ChangeVerdict(
         decision="cannot tell",

@@ -361,7 +361,7 @@ def _targets(
             target,
             y(target, scale),
             percent(axis.high - target, span),
-            f"{label} {target:g}",
+            f"{label} {target:,g}",
             higher - target < span / 12,
         )
         for higher, (target, label) in zip(above, targets, strict=False)

@@ -32,6 +32,8 @@ class MetricChange(FrozenObject):
     change: float | None
     """Over the documents that both sides have; None if a value is undefined, or if two judges graded the sides."""
     higher_is_better: bool
+    unit: str = ""
+    """Of amounts, such as `USD` or `s`; `count` of counts."""
 
 
 class Flip(OfAnswer):
@@ -136,6 +138,7 @@ def result_change(series: Series, before: int, after: int, change: Change, *, na
                 after=last.metric(metric.name),
                 change=moved.get(metric.name),
                 higher_is_better=metric.higher_is_better,
+                unit=metric.unit,
             )
             for metric in series.specs
         ),

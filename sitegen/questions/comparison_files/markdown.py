@@ -15,7 +15,7 @@ from sitegen.pages.labels import moved_by, verdict_word, verdict_words
 from sitegen.questions.comparison_files.changes import ResultChange
 from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.scoring.kinds import nouns_of
-from sitegen.scoring.usage import UNITS, USAGE_METRICS
+from sitegen.scoring.usage import USAGE_METRICS
 from sitegen.stats.counts import PASSED
 from sitegen.stats.significance import ALPHA
 from sitegen.text.markdown_cells import NIL, count, name, number, prose, signed, table
@@ -173,9 +173,9 @@ def change_lines(change: ResultChange) -> Iterator[str]:
     metrics = (
         (
             metric.label,
-            number(metric.before, (unit := UNITS.get(metric.name, ""))),
-            number(metric.after, unit),
-            signed(metric.change, unit),
+            number(metric.before, metric.unit),
+            number(metric.after, metric.unit),
+            signed(metric.change, metric.unit),
         )
         for place, metric in enumerate(change.metrics)
         if not place or metric.before is not None or metric.after is not None
@@ -188,6 +188,8 @@ def change_lines(change: ResultChange) -> Iterator[str]:
         shares = ", ".join(f"{signed(getattr(change.origin, role))} from {role.replace('_', ' ')}" for role in roles)
         yield from (f"Parts of the change of {change.metrics[0].label}, over the common documents: {shares}.", "")
     yield from _verdict_lines(change)
+    if not (change.flips or change.still_right or change.unpaired):  # recorded numbers have no judgements
+        return
     yield f"Right on both sides: {count(change.still_right)}."
     if change.unpaired:
         yield f"On one side only, because documents or ground truth differ: {count(change.unpaired)}."
@@ -230,18 +232,19 @@ def sides_lines(changes: Sequence[ResultChange]) -> Iterator[str]:
     yield ""
     rows = []
     for place, metric in enumerate(first.metrics):
-        unit = UNITS.get(metric.name, "")
         sides = [next((side for side in change.metrics if side.name == metric.name), None) for change in changes]
         values = [(side.after, side.change) if side else (None, None) for side in sides]
         if not place or metric.before is not None or any(after is not None for after, _ in values):
-            moved = (f"{number(after, unit)} ({signed(by, unit)})" for after, by in values)
-            rows.append((metric.label, number(metric.before, unit), *moved))
+            moved = (f"{number(after, metric.unit)} ({signed(by, metric.unit)})" for after, by in values)
+            rows.append((metric.label, number(metric.before, metric.unit), *moved))
     intervals = [first.interval_before, *(change.interval_after for change in changes)]
     ends = (f"{number(around.low)} to {number(around.high)}" if around else NIL for around in intervals)
-    rows.append((f"95 % interval of {first.metrics[0].label}", *ends))
-    rows.append(("Fixed, broken", NIL, *(f"{count(change.fixed)}, {count(change.broken)}" for change in changes)))
-    decisions = (_word(change) or NIL for change in changes)
-    rows.append((f"Against {name(first.before)}", NIL, *decisions))
+    if any(intervals):
+        rows.append((f"95 % interval of {first.metrics[0].label}", *ends))
+    if any(change.flips or change.still_right or change.unpaired for change in changes):
+        rows.append(("Fixed, broken", NIL, *(f"{count(change.fixed)}, {count(change.broken)}" for change in changes)))
+    if any(map(_word, changes)):
+        rows.append((f"Against {name(first.before)}", NIL, *(_word(change) or NIL for change in changes)))
     heads = ("Metric", name(first.before), *others)
     yield from (*table(heads, rows, range(1, len(heads))), "")
     for change in changes:
