@@ -205,7 +205,13 @@ def _graded_table(series: OutputSeries, content: bytes) -> Recognition | None:
     left = ", ".join(name for name in rubric_columns(_values_by_column(table)) if name not in graded)
     others = f"; not counted: {left}" if left else ""
     list_key = {"list": table.key} if table.key else {}
-    by = ", ".join(dict.fromkeys(graded)) or f"comparing {columns['output']} with {columns['expected']}"
+    output, expected = (columns.get(part, "") for part in ("output", "expected"))
+    if not graded and output not in table.columns:  # a row has the answers of several, in columns of their own
+        cells = [(row.get(expected), name_of(row.get("variant"))) for row in case_rows(table.rows)]
+        output = ", ".join(dict.fromkeys(name for _, name in cells))
+        truth = [cell for cell, _ in cells[:: len(cells) // len(table.rows)]]
+        expected = next((name for name in table.columns if [row.get(name) for row in table.rows] == truth), "labels")
+    by = ", ".join(dict.fromkeys(graded)) or f"comparing {output} with {expected}"
     run = run_column(rows := value if isinstance(value, list) else [])
     of_runs = f"; {run} names runs, each an iteration" if run and table.size < len(rows) else ""
     why = f"a table of {counted(table.size, 'row')}, graded by {by}{others}{of_runs}"
