@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -188,7 +189,7 @@ class AskedEval(NamedTuple):
             raise NothingToReportError(
                 f"The eval {place.entry.id!r} has no responses to grade.",
                 where=str(candidates[0]),
-                fix=f"sitegen respond {place.entry.id}",
+                fix=f"sitegen respond {shlex.quote(place.entry.id)}",
             )
         return [_inside(self.project, path) for path in existing]
 

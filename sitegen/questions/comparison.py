@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations, islice
 from math import inf
+from shlex import quote
 from typing import Final, TypeAlias
 
 from sitegen.analysis.change import ScorecardOf, change
@@ -72,7 +73,7 @@ def _compare_slices(verified: Verified, names: Sequence[str]) -> tuple[Compariso
     if not axes:
         raise ConfigurationError(
             f"The answers in the newest output of {entry.id!r} differ in no variant, model or tag.",
-            fix=f"Compare two of its iterations: sitegen compare {entry.id}@1 {entry.id}@2",
+            fix=f"Compare two of its iterations: sitegen compare {(of_eval := quote(entry.id))}@1 {of_eval}@2",
         )
     sides = {
         f"{axis}={value}": (axis, value)
@@ -146,8 +147,8 @@ def compare_iterations(options: Options, eval_id: str, names: Sequence[str]) -> 
             only = ", ".join(map("=".join, wanted.items()))
             parts = [part_of(result, wanted) for result in study.results(history, snapshots)]
             if lacking := [label for label, part in zip(labels, parts, strict=True) if not part.scorecard.documents]:
-                where, fix = ", ".join(lacking), f"Its values: sitegen history {eval_id} --by {next(iter(wanted))}"
-                raise ConfigurationError(f"No answer has {only}.", where=where, fix=fix)
+                fix = f"Its values: sitegen history {quote(eval_id)} --by {quote(next(iter(wanted)))}"
+                raise ConfigurationError(f"No answer has {only}.", where=", ".join(lacking), fix=fix)
 
             def mixed(snapshot: Snapshot) -> Scorecard:
                 (whole,) = study.results(history, [replace(snapshot, commit=snapshots[0].commit)])

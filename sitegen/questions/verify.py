@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from msgspec.structs import replace
@@ -120,7 +121,7 @@ def verify(
         names = " and ".join(f"--{name.replace('_', '-')}" for name in unfit)
         raise ConfigurationError(f"{names} is for evals of kind highlights.", fix="Leave it out.")
     if output is not None and not output.is_file():
-        by_axis = f"Leave it out: sitegen verify-one {eval_id} has a row for each model, variant and tag."
+        by_axis = f"Leave it out: sitegen verify-one {quote(eval_id)} has a row for each model, variant and tag."
         fix = by_axis if "=" in output.name else "Name a file that is there."
         raise NothingToReportError("There is no such output.", where=str(output), fix=fix)
     snapshot = place.newest

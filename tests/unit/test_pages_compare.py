@@ -253,6 +253,8 @@ def test_a_page_says_that_an_eval_has_too_many_values_for_it():
     html = html_of(series(VAST))
     assert "this eval has too many values for a page" in html
     assert "<code>sitegen compare waybills@A waybills@B</code>" in html
+    spaced = replace(series(VAST), info=replace(series(VAST).info, id="way bills"))
+    assert "<code>sitegen compare &#39;way bills&#39;@A &#39;way bills&#39;@B</code>" in html_of(spaced)
 
 
 VERDICT = ChangeVerdict(
