@@ -65,7 +65,7 @@ class SeriesState(Struct):
 
     snapshots: list[Snapshot] = field(default_factory=list)
     units: dict[str, SeriesIteration] = field(default_factory=dict)
-    """Iterations by folder name, or versions by number, in the order of their first commits."""
+    """Iterations by folder name, or versions by number, in the order of their last snapshots."""
     waiting: dict[str, bool] = field(default_factory=dict)
     """Names of iterations that were added or changed while there was no ground truth."""
     slugs: set[str] = field(default_factory=set)
@@ -89,10 +89,8 @@ class SeriesState(Struct):
         )
 
     def append(self, name: str, snapshot: Snapshot) -> None:
-        """Append a snapshot of an iteration. Iterations are in the order of their first snapshots."""
-        iteration = self.units[name]
-        if not iteration.points:
-            self.units[name] = self.units.pop(name)
+        """Append a snapshot of an iteration. Iterations are in the order of their last snapshots."""
+        self.units[name] = iteration = self.units.pop(name)
         iteration.points.append(len(self.snapshots))
         self.snapshots.append(snapshot)
 
