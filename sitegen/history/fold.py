@@ -179,8 +179,8 @@ class HistoryFold:
         for path, change in followed.items():
             for place in self._roles(path)[0] if change.old != change.new else ():
                 by_eval.setdefault(place.eval_id, {})[change] = place
-        dates = [datetime.fromisoformat(each.commit.committed_at) for each in (self.last, revision) if each]
-        self.backward_dates += dates[-1] < dates[0]
+        dates = [datetime.fromisoformat(at.commit.committed_at) for at in (self.last, revision) if at and self.last]
+        self.backward_dates += dates != sorted(dates)
         self.last = revision
         if rules:
             for eval_id in self._rules.update(commit, rules, self.evals):
