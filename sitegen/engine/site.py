@@ -270,7 +270,9 @@ class SiteWriter:
         """
         manifest = f"{self._timeline.config.evals_dir}/manifest.yaml"
         of_history = (
-            replace(problem, past=problem.path == manifest and problem.commit != self._timeline.head.sha)
+            replace(
+                problem, past=problem.past or (problem.path == manifest and problem.commit != self._timeline.head.sha)
+            )
             for problem in self._timeline.problems
         )
         return (*failures, *of_history, *self._problems_of_today())

@@ -95,6 +95,7 @@ class HistoryFold:
         self.begun: dict[str, Commit] = {}
         """The commit of the first output of each eval, unless history begins with it."""
         self.last: Revision | None = None
+        self._irregular: dict[str, int] = {}  # where among the problems the one of a path is
         self._since = since
         self.repository = repository
         self._known_renames = sorted(renamed, key=lambda rename: rename.position)  # they are found in any order
@@ -142,7 +143,14 @@ class HistoryFold:
         return tuple(first)
 
     def report_irregular(self, commit: Commit, path: str, file_type: str) -> None:
-        """Report a symbolic link or a submodule at the path of a file that would be read, or of its folder."""
+        """Report a symbolic link or a submodule at the path of a file that would be read, or of its folder.
+
+        ``file_type``: empty if it is none any more, so that nobody has to act.
+        """
+        if (reported := self._irregular.pop(path, None)) is not None:
+            self.problems[reported] = replace(self.problems[reported], past=True)
+        if not file_type:
+            return
         places, instruction, is_rule = self._roles(path)
         names = {basename(glob).replace("*", "x") for glob in self.layout.site.instructions}
         instruction = instruction or any(self.layout.is_instruction(f"{path}/{name}") for name in names)
@@ -155,6 +163,7 @@ class HistoryFold:
                 commit=commit.sha,
                 eval_id=places[0].eval_id if places else None,
             )
+            self._irregular[path] = len(self.problems)
             self.problems.append(problem)
 
     def fold(self, revision: Revision) -> None:

@@ -96,8 +96,8 @@ def _revisions(parts: Iterator[bytes], position: int) -> Iterator[Revision]:
                 # Interned, because most occur in several commits, snapshots and edits that are all in memory.
                 old_mode, new_mode, old, new, _ = raw_record_fields(record)
                 path = intern(os.fsdecode(next(parts)))
-                if new_mode in _KINDS:
-                    irregular.append((path, _KINDS[new_mode]))
+                if new_mode != old_mode and not _KINDS.keys().isdisjoint((old_mode, new_mode)):
+                    irregular.append((path, _KINDS.get(new_mode, "")))
                 change = ChangedPath(path, old if old_mode in REGULAR else None, new if new_mode in REGULAR else None)
                 if change.old != change.new:  # a regular file on one side, and not its mode alone
                     changes.append(change)

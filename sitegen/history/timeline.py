@@ -35,7 +35,7 @@ from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory, RenamedEval
 from sitegen.scoring.kinds import installed_versions
 
-VERSION: Final = 23
+VERSION: Final = 24
 """Increased whenever the same history would fold to another result, or another answer be read in a content."""
 _MOST_EARLIER: Final = 20  # the most earlier places of an eval that are looked for; for each, history is read once more
 _UNSHALLOW: Final = "Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0."

@@ -165,8 +165,7 @@ def uncommitted(fold: HistoryFold, head: str | None, *, ignored: bool = False) -
     changes = []
     for path in sorted(names):
         old, new = before.get(path), file_blob_id(root, path, len(head or _NO_COMMIT))
-        if new is None and (root / path).is_symlink():
-            fold.report_irregular(commit, path, "a symbolic link")
+        fold.report_irregular(commit, path, "a symbolic link" if new is None and (root / path).is_symlink() else "")
         if new != old:
             if new is not None:
                 repository.overlay[new] = root / path

@@ -57,4 +57,4 @@ class Revision(Frozen):
     commit: Commit
     changes: tuple[ChangedPath, ...]
     irregular: tuple[tuple[str, str], ...] = ()
-    """Each path that becomes no regular file, and what it becomes: ``a symbolic link`` or ``a submodule``."""
+    """Each path that becomes ``a symbolic link`` or ``a submodule``, and with no text each that is none any more."""

@@ -148,7 +148,7 @@ def files_of_history(repository: Repository, head: str, before: FilesOfHistory |
         commits = commits_up_to(repository.place, head, since=since)
     files, links, number = {file.path: file for file in start.met}, set(start.links), start.commits
     for revision in walk(repository.place, commits):
-        links |= {path for path, _ in revision.irregular}
+        links |= {path for path, file_type in revision.irregular if file_type}
         number += 1
         several = len(revision.changes) > _MOST_RENAMED
         renames = {} if several else file_renames(revision.changes, lambda oid: None)  # without a change of content

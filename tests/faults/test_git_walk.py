@@ -165,7 +165,7 @@ def test_symbolic_links_and_submodules_are_no_files_and_are_told_of(repo: GitRep
     )
     assert [each.irregular for each in revisions] == [
         (("link", "a symbolic link"), ("sub", "a submodule")),
-        (("a", "a symbolic link"),),
+        (("a", "a symbolic link"), ("link", "")),
     ]
 
 

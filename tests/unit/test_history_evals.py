@@ -76,7 +76,7 @@ def changes(commit: str) -> dict[str, Content]:
 
 def file_named(word: str, text: str) -> tuple[str, Content]:
     """The path and the content of a file as the table of histories names them."""
-    content = None if text == "-" else text
+    content = Link(text[2:]) if text[:2] == "->" else None if text == "-" else text
     eval_id, _, name = word.rpartition("/")
     folder = f"evals/{eval_id or 'shop'}"
     files = {"truth": "ground_truth.csv", "here": "extracted.json", "results": "results/extracted.json"}
@@ -120,7 +120,7 @@ def test_commits_make_the_snapshots_of_the_table(repo, case):
     advanced = fold(repo)
     found = advanced.evals
     assert "; ".join(stated(one, case.get("beside", "").split()) for one in found) == case["evals"]
-    assert [problem.path for problem in advanced.problems] == case["problems"].split()
+    assert " ".join(f"{problem.path}{' (past)' * problem.past}" for problem in advanced.problems) == case["problems"]
     listed = sorted(snapshot for record in advanced.new_records for snapshot in record.snapshots)
     assert listed == sorted((history.id, each.slug) for history in found for each in history.snapshots)
 
@@ -215,19 +215,6 @@ def test_a_recorded_hash_that_fits_no_edit_says_nothing_and_a_recorded_commit_go
     text = json.dumps(stated).replace("<blob>", repo.oid(first, "CLAUDE.md"))
     repo.commit({output(1): "{}", record(1): text})
     assert [snapshot.made_at for snapshot in shop(repo).snapshots] == [made_at]
-
-
-def test_a_folder_with_ground_truth_is_an_eval_of_its_name(repo):
-    repo.commit({TRUTH: "t", output(1): "{}", "evals/notes/readme.md": "no eval", "evals/b/ground_truth.json": "[]"})
-    assert histories(repo).keys() == {"shop", "b"}
-    assert histories(repo)["b"] == EvalHistory(id="b", kind="fields", layout="overwritten", snapshots=())
-
-
-def test_an_output_that_becomes_a_link_is_deleted_and_said_so(repo):
-    shas = repo.commits([{TRUTH: "t", output(1): "1", output(2): "2"}, {output(1): Link("../iteration-002/x")}])
-    advanced = fold(repo)
-    assert [(each.iteration, each.deleted) for each in advanced.evals[0].snapshots] == [(1, True), (2, False)]
-    assert [(each.path, each.commit, each.eval_id) for each in advanced.problems] == [(output(1), shas[1], "shop")]
 
 
 def test_a_record_that_cannot_be_read_is_a_problem_and_the_iteration_counts(repo):
@@ -339,6 +326,7 @@ def test_links_and_submodules_where_files_are_read_are_problems(repo):
         ("warning", "This is a symbolic link, which is not followed.", "evals/stall/ground_truth.csv", sha),
         ("note", "This is a submodule, which is not followed.", "prompts/team", sha),
     ]
+    assert [each.eval_id for each in advanced.problems] == [None, None, "shop", "shop", None, None]
 
 
 def test_evals_may_lie_in_another_folder_or_at_the_root(repo):
