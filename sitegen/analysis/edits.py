@@ -6,7 +6,8 @@ This is the one answer to the question which instructions made an output. All pa
 2. Else, if it records a time, it was made with the newest edit that was committed by then. But if the output was
    committed together with an edit, and its time is after the previous commit, the edit may have been in use already,
    as a draft: the output was made with the one or the other.
-3. Else it was made with the newest edit up to the commit that added the output.
+3. Else it was made with the newest edit up to the commit that added the output. If a commit edits nothing and puts an
+   earlier output back, as by a revert, the output was made when it was there first.
 
 Of two edits the newer one has the output among its points, and neither is credited with the change.
 
@@ -16,6 +17,7 @@ caused anything about an output.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cached_property
@@ -35,6 +37,8 @@ _SHORTEST_ID: Final = 7  # fewest digits of a recorded commit id; a shorter id i
 BEFORE_ANY: Final = -1
 """Stands for the position of the edit of an output that was made before all edits."""
 _POSITION: Final = attrgetter("position")
+_REVERTS: Final = re.compile(r'^(?:Revert|Reapply) "|^This reverts commit ', re.MULTILINE)
+"""What git and hosts of repositories write into a commit that takes another one back."""
 
 
 class OutputEdits(Frozen, gc=True, dict=True):
@@ -53,14 +57,35 @@ class OutputEdits(Frozen, gc=True, dict=True):
         """
         by_iteration: dict[int, tuple[Commit, ...]] = {}
         made_with = []
-        for snapshot, end in zip(self.snapshots, self._ends, strict=True):
+        for snapshot, made in zip(self.snapshots, self._made, strict=True):
             if "outputs" in snapshot.cause or snapshot.iteration not in by_iteration:
-                by_iteration[snapshot.iteration] = self._instructions_of(snapshot, end)
+                by_iteration[snapshot.iteration] = self._instructions_of(made)
             made_with.append(by_iteration[snapshot.iteration])
         return made_with
 
-    def _instructions_of(self, snapshot: Snapshot, end: int) -> tuple[Commit, ...]:
-        """Return the commits of the edits that one output can have been made with. ``end``: number of edits by then."""
+    @cached_property
+    def _made(self) -> list[Snapshot]:
+        """The snapshot that first had each output, if a commit without an edit put it back; otherwise its own snapshot.
+
+        An output is put back if nothing else was in the place of its iteration since, or if the commit is a revert.
+        """
+        latest: dict[int | tuple[str, ...], Snapshot] = {}  # by iteration, and by the contents of the output
+        edited = {*self._positions}
+        made = []
+        for snapshot in self.snapshots:
+            first, contents, commit = snapshot, tuple(snapshot.output_contents), snapshot.commit
+            if contents and "outputs" in snapshot.cause:
+                if commit.position not in edited and not (snapshot.made_at or snapshot.recorded_at):
+                    is_revert = _REVERTS.search(f"{commit.subject}\n{commit.body}")
+                    same = latest.get(contents if is_revert else snapshot.iteration, snapshot)
+                    first = same if tuple(same.output_contents) == contents else snapshot
+                latest[contents] = latest[snapshot.iteration] = first
+            made.append(first)
+        return made
+
+    def _instructions_of(self, snapshot: Snapshot) -> tuple[Commit, ...]:
+        """Return the commits of the edits that one output can have been made with."""
+        end = bisect_right(self._positions, snapshot.commit.position)
         made_at = snapshot.made_at or ""  # fewer than ``_SHORTEST_ID`` digits name no commit
         candidates = self._by_prefix.get(made_at[:_SHORTEST_ID], ())
         if recorded := next((commit for commit in candidates if commit.sha.startswith(made_at)), None):
@@ -70,10 +95,12 @@ class OutputEdits(Frozen, gc=True, dict=True):
         newest = (self.edits[end - 1].commit,) if end else ()
         if snapshot.recorded_at is None:
             return newest
-        earlier = _committed_by(snapshot.recorded_at, self.edits[:end])
-        previous = self._before(snapshot.commit.position)
+        stated = moment_of(snapshot.recorded_at)
+        times = ((edit.commit, moment_of(edit.commit.committed_at)) for edit in reversed(self.edits[:end]))
+        earlier = next(((commit,) for commit, time in times if stated and time and time <= stated), ())
+        at = bisect_left(self._commits, snapshot.commit.position, key=_POSITION)
         draft = newest if newest and newest[0].position == snapshot.commit.position and newest != earlier else ()
-        stated, committed_at = moment_of(snapshot.recorded_at), moment_of(previous.committed_at if previous else "")
+        committed_at = moment_of(self._commits[at - 1].committed_at if at else "")
         is_after_previous = stated is not None and committed_at is not None and stated >= committed_at
         return (*earlier, *draft) if is_after_previous and not snapshot.made_at else earlier
 
@@ -98,11 +125,12 @@ class OutputEdits(Frozen, gc=True, dict=True):
         earlier = newest = BEFORE_ANY  # positions of the last two commits that added outputs
         made_before: int | None = None  # edit of the previous output, if that records a time or a commit
         contents: list[str] = []  # blob ids of the previous output
-        for snapshot, edit in zip(self.snapshots, map(attributed_to, self.made_with), strict=True):
+        for snapshot, made, commits in zip(self.snapshots, self._made, self.made_with, strict=True):
+            edit = attributed_to(commits)
             here = snapshot.commit.position
             start, end = previous, here
             if "outputs" in snapshot.cause:
-                records = snapshot.made_at or snapshot.recorded_at
+                records = snapshot.made_at or snapshot.recorded_at or made is not snapshot
                 made_here = edit if records and edit != BEFORE_ANY else None
                 since = earlier if here == newest else newest
                 start = since if made_before is None else made_before
@@ -122,17 +150,21 @@ class OutputEdits(Frozen, gc=True, dict=True):
         """Whether instructions were edited after the output was made, and it was not made again.
 
         Only the newest point and re-scored points can be stale. An edit that was committed together with the
-        output, and was in use when the output was made, does not count.
+        output, and was in use when the output was made, does not count. Neither do edits that were taken back.
         """
         stale = []
-        newest_used = 0  # position of the newest edit, or commit, that the current output was made with
-        for snapshot, commits, until in zip(self.snapshots, self.made_with, self._ends, strict=True):
+        sides = (((edit.new, 1), (edit.old, -1)) for edit in self.edits)
+        moves = (sum(sign * int.from_bytes(file.oid.encode(), "big") for file, sign in pair if file) for pair in sides)
+        contents = [*accumulate(moves, initial=0)]  # after each number of edits; equal sums are the same files
+        used = 0  # of these, what the current output was made with
+        for snapshot, made, commits, until in zip(self.snapshots, self._made, self.made_with, self._ends, strict=True):
             rescored = "outputs" not in snapshot.cause
             if not rescored:
-                newest_used = commits[-1].position if commits else snapshot.commit.position
-            stale.append(rescored and until > bisect_right(self._positions, newest_used))
+                newest_used = commits[-1].position if commits else made.commit.position
+                used = contents[bisect_right(self._positions, newest_used)]
+            stale.append(rescored and contents[until] != used)
         if stale:
-            stale[-1] = len(self._positions) > bisect_right(self._positions, newest_used)
+            stale[-1] = contents[-1] != used
         return stale
 
     @cached_property
@@ -145,21 +177,14 @@ class OutputEdits(Frozen, gc=True, dict=True):
         return [bisect_right(self._positions, snapshot.commit.position) for snapshot in self.snapshots]
 
     @cached_property
-    def _outputs(self) -> list[Commit]:
-        return sorted((snapshot.commit for snapshot in self.snapshots), key=_POSITION)
-
-    def _before(self, position: int) -> Commit | None:
-        """Return the last commit before a position on the first-parent line."""
-        edited = bisect_left(self._positions, position)
-        added = bisect_left(self._outputs, position, key=_POSITION)
-        last = [edit.commit for edit in self.edits[max(0, edited - 1) : edited]]
-        return max((*last, *self._outputs[max(0, added - 1) : added]), key=_POSITION, default=None)
+    def _commits(self) -> list[Commit]:
+        """The commits of all edits and outputs, in their order."""
+        return sorted((*(edit.commit for edit in self.edits), *(at.commit for at in self.snapshots)), key=_POSITION)
 
     @cached_property
     def _by_prefix(self) -> dict[str, list[Commit]]:
         """All commits in their order, by the first digits of their ids. Few evals have outputs that record a commit."""
-        commits = sorted((*(edit.commit for edit in self.edits), *self._outputs), key=_POSITION)
-        return grouped((commit.sha[:_SHORTEST_ID], commit) for commit in commits)
+        return grouped((commit.sha[:_SHORTEST_ID], commit) for commit in self._commits)
 
 
 def attributed_to(made_with: Sequence[Commit]) -> int:
@@ -192,16 +217,6 @@ def changed_files(before: Sequence[InstructionHistory], after: Sequence[Instruct
             commits = (edit.commit.sha for edit in file.edits if edit.commit.sha not in earlier_commits)
             changes.append(GateInstruction(file.path, tuple(dict.fromkeys(commits))))
     return sorted(changes, key=lambda change: change.path)
-
-
-def _committed_by(recorded_at: str, edits: Sequence[Edit]) -> tuple[Commit, ...]:
-    """Return the commit of the newest edit that was committed by a time; nothing if the time cannot be read."""
-    recorded = moment_of(recorded_at)
-    for edit in reversed(edits):
-        committed = moment_of(edit.commit.committed_at)
-        if recorded is not None and committed is not None and committed <= recorded:
-            return (edit.commit,)
-    return ()
 
 
 def _newest_blob_id(file: InstructionHistory) -> str | None:

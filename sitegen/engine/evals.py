@@ -193,15 +193,11 @@ def write_failed(build: Build, owner: str, paths: Iterable[str], problem: Proble
 
 
 def _outdated(timeline: Timeline, records: Mapping[str, EvalRecord]) -> Iterator[EvalHistory]:
-    """Yield evals with new points, with other notes, or with an output that has become older than instructions."""
+    """Yield evals with new points, with other notes, or with an output beside which instructions were edited."""
     edited = {file.path for file in timeline.edited}
     for history in timeline.evals:
         record = records.get(history.id)
-        notes = digest(timeline.notes.get(history.id, b""))
-        may_be_stale = edited and record and record.summary.headlines and not record.summary.stale
-        if (
-            history.id in timeline.changed
-            or (record and record.notes != notes)
-            or (may_be_stale and any(file.path in edited for file in timeline.drivers(history.id)))
-        ):
+        is_noted = record and record.notes != digest(timeline.notes.get(history.id, b""))
+        drivers = timeline.drivers(history.id) if edited and record and record.summary.headlines else ()
+        if history.id in timeline.changed or is_noted or any(file.path in edited for file in drivers):
             yield history

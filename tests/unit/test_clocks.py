@@ -130,13 +130,15 @@ def test_an_output_older_than_its_instructions_is_stale_until_it_is_made_again(r
         {"README.md": "nothing to do with it\n"},
         {"CLAUDE.md": "Read twice.\n"},
         {"CLAUDE.md": "Read thrice.\n"},
+        {"CLAUDE.md": "Read.\n"},
+        {"CLAUDE.md": "Read thrice.\n"},
         {"evals/bill/extracted.json": output("Ann", 7)},
     ):
         repo.commit(files)
         build_site(repo.path, out)
         stale.append([one["stale"] for one in points(out)])
-    assert stale == [[False, False, False], [False, False, True], [False, False, True], [False, False, False, False]]
-    assert differs_from_cold(out, repo.path) == []
+        assert differs_from_cold(out, repo.path) == []
+    assert stale == [[False, False, last] for last in (False, True, True, False, True)] + [[False] * 4]
 
 
 def test_an_output_that_came_with_an_edit_is_stale_only_if_it_was_made_before_the_commit_before(repo, tmp_path):

@@ -134,6 +134,24 @@ def test_a_copy_of_the_output_before_leaves_its_edits_to_the_next_one_as_well():
     assert linked(timed, 1, 3) == [[1], [3], [3], []]
 
 
+@pytest.mark.parametrize(
+    ("number", "message", "edits", "expected"),
+    [
+        (3, 'Revert "two" (#7)', (1, 3, 6), (1, True, [[], [3, 6]])),
+        (3, "Oh.\n\nThis reverts commit 0123abc.", (1, 3, 6), (1, True, [[], [3, 6]])),
+        (3, 'Revert "two", and what it was told', (1, 3, 7), (7, False, [[7], []])),
+        (3, "Make it again", (1, 3, 6), (6, False, [[6], []])),
+        (1, "Bring it back", (1, 3, 6), (1, True, [[], [3, 6]])),
+    ],
+)
+def test_an_output_that_was_put_back_is_as_old_as_when_it_was_there_first(number, message, edits, expected):
+    places = ((1, 2, "x"), (2, 5, "y"), (number, 7, "x"), (4, 9, "z"))
+    outputs = [replace(snapshot(n, at), outputs=(Blob("out.json", oid),)) for n, at, oid in places]
+    outputs[2] = replace(outputs[2], commit=replace(outputs[2].commit, body=message))
+    found = OutputEdits(outputs[:3], [edit(position) for position in edits])
+    assert (found.made_with[2][0].position, found.stale[2], linked(outputs, *edits)[2:]) == expected
+
+
 def test_a_time_that_cannot_be_read_is_none():
     outputs = [snapshot(1, 2), snapshot(2, 6, recorded="yesterday"), snapshot(3, 6)]
     assert linked(outputs, 1, 3) == [[1], [3], [3]]
