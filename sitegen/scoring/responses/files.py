@@ -225,6 +225,8 @@ class VariantResponses(Frozen):
     """Why the file cannot be read. Empty if it can."""
     beside: RunUsage | None = None
     """What the file states about all responses, beside their list."""
+    file: str = ""
+    """The path of the file, of the first of several; empty if the output has no other."""
 
     @property
     def mention(self) -> str:
@@ -252,13 +254,16 @@ def read_answers(
         named = _VARIANT.fullmatch(base := posixpath.basename(file.path))
         stem = named[1] if named else base.partition(".")[0] if len(files) > 1 and not who.repeat else ""
         name = " ".join(who.axes.values()) or stem
-        for variant in _ResponsesReader(name, findings, objects, called).variants(file, keys):
+        path, remarks = file.path if len(files) > 1 else "", list[Finding]()
+        for variant in _ResponsesReader(name, remarks, objects, called).variants(file, keys):
+            variant = replace(variant, file=path)
             if twin := variants.get(variant.name):
                 message = f"Two files hold responses of the variant {variant.name[:80]!r}; both count"
-                findings += [] if who.repeat else [Finding("warning", message, "Keep them in one file.")]
+                remarks += [] if who.repeat else [Finding("warning", message, "Keep them in one file.")]
                 unreadable = twin.unreadable and variant.unreadable
-                variant = VariantResponses(variant.name, twin.responses + variant.responses, unreadable)
+                variant = VariantResponses(variant.name, twin.responses + variant.responses, unreadable, file=twin.file)
             variants[variant.name] = variant
+        findings += (replace(remark, file=path) for remark in remarks)
     return Parsed(tuple(variants[name] for name in sorted(variants)), tuple(findings))
 
 

@@ -73,7 +73,7 @@ def _score(inputs: ScoringInputs) -> Result:
 
 SCORER: Final = Scorer(
     kind="responses",
-    version=28,
+    version=29,
     metrics=METRICS,
     nouns=Nouns(
         attribute="category",
@@ -125,7 +125,8 @@ class _ResponsesScoring:
         if dropped := [response for response in responses if response.has_unusable_grade]:
             message = f"Grades that are not whole numbers from 1 to 5 and do not count: {len(dropped)}"
             fix = "Grade these responses again."
-            self._findings.append(Finding(severity="warning", message=message, fix=fix, line=dropped[0].line))
+            file = {each.name: each.file for each in self._variants}.get(dropped[0].answer.variant, "")
+            self._findings.append(Finding("warning", message, fix, line=dropped[0].line, file=file))
         calls = [response.answer.call for response in responses if not response.missing]
         self._findings += missing_usage(calls)
         # What a file states about all of its responses counts only for a single variant.
@@ -218,9 +219,8 @@ class _ResponsesScoring:
         if unknown:
             names = list(dict.fromkeys(response.answer.id for response in unknown))
             message = f"Responses to no test case are not scored ({len(unknown)}): {first_names(names)}"
-            self._findings.append(
-                Finding("warning", f"{message}{variant.mention}", "Add the test cases.", line=unknown[0].line)
-            )
+            message, at = f"{message}{variant.mention}", unknown[0].line
+            self._findings.append(Finding("warning", message, "Add the test cases.", line=at, file=variant.file))
         responses = tuple(response for response in variant.responses if response.answer.id in self._cases)
         return replace(variant, responses=responses)
 
@@ -244,17 +244,18 @@ class _ResponsesScoring:
         if missing := [name for name in self._cases if name not in by_case]:
             message = f"Test cases without a response ({len(missing)}): {first_names(missing)}{variant.mention}"
             fix = "Run the prompt over them; until then an expected text counts as not given."
-            self._findings.append(Finding("error", message, fix))
+            self._findings.append(Finding("error", message, fix, file=variant.file))
         if repeated := [responses for responses in by_case.values() if len(responses) > 1]:
             names = first_names([responses[0].answer.id for responses in repeated])
-            message = f"Test cases with several responses, whose mean counts ({len(repeated)}): {names}"
-            fix = "Remove those that are not meant."
-            self._findings.append(Finding("note", f"{message}{variant.mention}", fix, line=repeated[0][1].line))
+            message = (
+                f"Test cases with several responses, whose mean counts ({len(repeated)}): {names}{variant.mention}"
+            )
+            fix, at = "Remove those that are not meant.", repeated[0][1].line
+            self._findings.append(Finding("note", message, fix, line=at, file=variant.file))
         if failed := [response for responses in by_case.values() for response in responses if response.answer.error]:
             message = f"Calls that failed and are left out ({len(failed)}){variant.mention}"
-            fix, first = "Run the prompt over these cases again.", failed[0]
-            error = first.answer.error[:200]
-            self._findings.append(Finding("warning", message, fix, line=first.line, value=error))
+            fix, at, error = "Run the prompt over these cases again.", failed[0].line, failed[0].answer.error[:200]
+            self._findings.append(Finding("warning", message, fix, line=at, value=error, file=variant.file))
 
     def _panels(self, agreement: Kappa | None) -> Iterator[Panel]:
         """Yield the agreement of judge and people, and the cases that were answered repeatedly, if there are any."""
