@@ -255,10 +255,13 @@ def grade_word(grade: str) -> str:
 def verdict_word(verdict: ChangeVerdict, higher_is_better: bool) -> str:
     """The word for a verdict on the change of a metric, which stands beside its number.
 
-    A field that broke everywhere makes a change *worse* even if the number rose. Then it is worse in part.
+    It is worse in part if a field broke everywhere while the number rose. More cases may improve while it stays.
     """
-    got_worse = (verdict.change or 0.0) * (-1 if higher_is_better else 1) > ROUNDING
-    return grade_word(verdict.decision) if verdict.why != "a field was lost" or got_worse else IN_PART
+    rose = (verdict.change or 0.0) * (1 if higher_is_better else -1)
+    if verdict.why == "a field was lost":
+        return grade_word(verdict.decision) if rose < -ROUNDING else IN_PART
+    moved = {"likely better": rose, "likely worse": -rose}.get(verdict.decision, 1.0) > ROUNDING
+    return grade_word(verdict.decision) if moved or verdict.change is None else f"{verdict.decision} case by case"
 
 
 def by_either(other: str) -> str:

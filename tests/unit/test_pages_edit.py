@@ -89,6 +89,8 @@ def verdict(decision: Decision, why: Why, change: float = -0.1, detectable: floa
         ("worse", "beyond chance", -0.1, ("worse", "worse")),
         ("better", "beyond chance", 0.1, ("better", "better")),
         ("same", "nothing moved", 0.0, ("no change", "same")),
+        ("likely better", "flips may be chance", 0.0, ("likely better case by case", "likely better")),
+        ("likely worse", "flips may be chance", 0.1, ("likely worse case by case", "likely worse")),
     ],
 )
 def test_no_word_contradicts_the_number_beside_it(decision, why, change, said):

@@ -216,8 +216,8 @@ def _after_edit(step: Step) -> Iterator[Phrase]:
 def _after(commit: Commit) -> Iterator[Phrase]:
     page = "" if commit.sha == WORKTREE else links.commit(commit.sha)
     edit = Phrase(f"“{subject_of(commit, 100)}”", page, commit.subject)
-    author = Phrase(commit.author, "", commit.author)
-    return said(" after ", edit, " (", author, f", {day(commit.committed_at)})")
+    author = (Phrase(commit.author, "", commit.author), Phrase(", ")) if commit.author else ()  # none if uncommitted
+    return said(" after ", edit, " (", *author, f"{day(commit.committed_at)})")
 
 
 def _better(scored: Sequence[EvalStanding], files: Sequence[InstructionHistory]) -> Iterator[Phrase]:
