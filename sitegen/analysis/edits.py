@@ -37,8 +37,7 @@ _SHORTEST_ID: Final = 7  # fewest digits of a recorded commit id; a shorter id i
 BEFORE_ANY: Final = -1
 """Stands for the position of the edit of an output that was made before all edits."""
 _POSITION: Final = attrgetter("position")
-_REVERTS: Final = re.compile(r'^(?:Revert|Reapply) "|^This reverts commit ', re.MULTILINE)
-"""What git and hosts of repositories write into a commit that takes another one back."""
+_REVERTS: Final = re.compile(r'^(?:Revert|Reapply) "|^This reverts commit ', re.MULTILINE)  # as git and hosts write
 
 
 class OutputEdits(Frozen, gc=True, dict=True):
@@ -55,13 +54,7 @@ class OutputEdits(Frozen, gc=True, dict=True):
 
         As a rule one; two if it is open which of them; none if it was made before all edits or the edit is unknown.
         """
-        by_iteration: dict[int, tuple[Commit, ...]] = {}
-        made_with = []
-        for snapshot, made in zip(self.snapshots, self._made, strict=True):
-            if "outputs" in snapshot.cause or snapshot.iteration not in by_iteration:
-                by_iteration[snapshot.iteration] = self._instructions_of(made)
-            made_with.append(by_iteration[snapshot.iteration])
-        return made_with
+        return [*map(self._instructions_of, self._made)]
 
     @cached_property
     def _made(self) -> list[Snapshot]:
@@ -70,15 +63,15 @@ class OutputEdits(Frozen, gc=True, dict=True):
         An output is put back if nothing else was in the place of its iteration since, or if the commit is a revert.
         """
         latest: dict[int | tuple[str, ...], Snapshot] = {}  # by iteration, and by the contents of the output
-        edited = {*self._positions}
-        made = []
+        edited, made = {*self._positions}, list[Snapshot]()
         for snapshot in self.snapshots:
-            first, contents, commit = snapshot, tuple(snapshot.output_contents), snapshot.commit
-            if contents and "outputs" in snapshot.cause:
-                if commit.position not in edited and not (snapshot.made_at or snapshot.recorded_at):
-                    is_revert = _REVERTS.search(f"{commit.subject}\n{commit.body}")
-                    same = latest.get(contents if is_revert else snapshot.iteration, snapshot)
-                    first = same if tuple(same.output_contents) == contents else snapshot
+            contents, commit = tuple(snapshot.output_contents), snapshot.commit
+            first = latest.get(snapshot.iteration, snapshot)
+            if "outputs" in snapshot.cause:
+                is_revert = _REVERTS.search(f"{commit.subject}\n{commit.body}")
+                same = latest.get(contents, snapshot) if is_revert else first
+                is_told = commit.position in edited or snapshot.made_at or snapshot.recorded_at
+                first = same if contents and not is_told and tuple(same.output_contents) == contents else snapshot
                 latest[contents] = latest[snapshot.iteration] = first
             made.append(first)
         return made
@@ -125,8 +118,7 @@ class OutputEdits(Frozen, gc=True, dict=True):
         earlier = newest = BEFORE_ANY  # positions of the last two commits that added outputs
         made_before: int | None = None  # edit of the previous output, if that records a time or a commit
         contents: list[str] = []  # blob ids of the previous output
-        for snapshot, made, commits in zip(self.snapshots, self._made, self.made_with, strict=True):
-            edit = attributed_to(commits)
+        for snapshot, made, edit in zip(self.snapshots, self._made, map(attributed_to, self.made_with), strict=True):
             here = snapshot.commit.position
             start, end = previous, here
             if "outputs" in snapshot.cause:
@@ -156,13 +148,9 @@ class OutputEdits(Frozen, gc=True, dict=True):
         sides = (((edit.new, 1), (edit.old, -1)) for edit in self.edits)
         moves = (sum(sign * int.from_bytes(file.oid.encode(), "big") for file, sign in pair if file) for pair in sides)
         contents = [*accumulate(moves, initial=0)]  # after each number of edits; equal sums are the same files
-        used = 0  # of these, what the current output was made with
         for snapshot, made, commits, until in zip(self.snapshots, self._made, self.made_with, self._ends, strict=True):
-            rescored = "outputs" not in snapshot.cause
-            if not rescored:
-                newest_used = commits[-1].position if commits else made.commit.position
-                used = contents[bisect_right(self._positions, newest_used)]
-            stale.append(rescored and contents[until] != used)
+            used = contents[bisect_right(self._positions, (commits[-1] if commits else made.commit).position)]
+            stale.append("outputs" not in snapshot.cause and contents[until] != used)
         if stale:
             stale[-1] = contents[-1] != used
         return stale

@@ -268,11 +268,9 @@ class SiteWriter:
 
         Problems of earlier manifests in history are past: the built revision's one is valid.
         """
-        manifest = f"{self._timeline.config.evals_dir}/manifest.yaml"
+        manifest, head = f"{self._timeline.config.evals_dir}/manifest.yaml", self._timeline.head.sha
         of_history = (
-            replace(
-                problem, past=problem.past or (problem.path == manifest and problem.commit != self._timeline.head.sha)
-            )
+            replace(problem, past=problem.past or (problem.path == manifest and problem.commit != head))
             for problem in self._timeline.problems
         )
         return (*failures, *of_history, *self._problems_of_today())

@@ -333,13 +333,9 @@ def cause_since(last: Snapshot | None, new: Snapshot, *, waited: bool = False) -
 
 def differences(old: Snapshot, new: Snapshot) -> tuple[Cause, ...]:
     """Return which inputs besides outputs differ for a scorer."""
-    parts: tuple[tuple[Cause, bool], ...] = (
-        ("ground_truth", not same_file(old.ground_truth, new.ground_truth)),
-        ("mapping", not same_file(old.mapping, new.mapping)),
-        ("schema", not same_file(old.schema, new.schema)),
-        ("settings", old.settings != new.settings),
-    )
-    return tuple(name for name, differs in parts if differs)
+    names: tuple[Cause, ...] = ("ground_truth", "mapping", "schema")
+    files = [name for name in names if not same_file(getattr(old, name), getattr(new, name))]
+    return (*files, "settings") if old.settings != new.settings else tuple(files)
 
 
 def same_files(old: tuple[Blob, ...], new: tuple[Blob, ...]) -> bool:

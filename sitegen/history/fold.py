@@ -155,16 +155,12 @@ class HistoryFold:
         names = {basename(glob).replace("*", "x") for glob in self.layout.site.instructions}
         instruction = instruction or any(self.layout.is_instruction(f"{path}/{name}") for name in names)
         if places or instruction or is_rule or self.layout.hides(path):
-            problem = Problem(
-                severity="note" if instruction else "warning",
-                message=f"This is {file_type}, which is not followed.",
-                fix="Commit a regular file, or a folder, in its place if it should count.",
-                path=path,
-                commit=commit.sha,
-                eval_id=places[0].eval_id if places else None,
-            )
             self._irregular[path] = len(self.problems)
-            self.problems.append(problem)
+            message = f"This is {file_type}, which is not followed."
+            fix = "Commit a regular file, or a folder, in its place if it should count."
+            of = places[0].eval_id if places else None
+            new = Problem("note" if instruction else "warning", message, fix, path=path, commit=commit.sha, eval_id=of)
+            self.problems.append(new)
 
     def fold(self, revision: Revision) -> None:
         """Fold the next revision.
@@ -200,8 +196,7 @@ class HistoryFold:
         added = sum(change.old is None for change in instructions)
         if added > max(MOST_ADDED, len(edits)):
             message = (
-                f"{added:,} instruction files in one commit: {MOST_ADDED:,} are followed, the others since their next "
-                "edits."
+                f"{added:,} instruction files in one commit: {MOST_ADDED:,} are followed, others since the next edit."
             )
             fix = "If not all of these files instruct a model, name those that do under instructions in sitegen.toml."
             self.problems.append(Problem("note", message, fix, commit=commit.sha))
@@ -290,8 +285,8 @@ def fold_eval(state: EvalState, inputs_of: Callable[[EvalState], Snapshot]) -> N
         if folder_before is not None:
             state.renamed_from.append(basename(folder_before))
     state.inputs = inputs_of(state)
-    state.inputs_changed = differences(inputs_before, state.inputs) != ()
     state.kind = state.kind_by(state.inputs)
+    state.inputs_changed = differences(inputs_before, state.inputs) != ()
     state.was_scorable = state.was_scorable or (state.scorable and bool(state.files))
     had_iterations = bool(state.iterations.units)
     if not is_path(entry.outputs):

@@ -65,9 +65,7 @@ class InstructionHistories:
             added += edit.status == "added"
             if not earlier and (edit.status == "deleted" or (edit.status == "added" and added > MOST_ADDED)):
                 continue
-            file = earlier[0] if earlier else []
-            if earlier[1:]:
-                file = sorted(chain(*earlier), key=lambda edit: edit.commit.position)
+            file = earlier[0] if len(earlier) == 1 else sorted(chain(*earlier), key=lambda edit: edit.commit.position)
             file.append(edit)
             self._files[edit.path] = file
             edited.append(edit.path)
@@ -99,8 +97,6 @@ class InstructionHistories:
         return self._left_by(stated)
 
     def _left_by(self, stated: Sequence[tuple[str, Callable[[Blob], bool]]]) -> Commit | None:
-        if not stated:
-            return None
         newest: list[Commit] = []
         for path, fits in stated:
             # The last path of a file stands for all of its paths.
@@ -112,7 +108,7 @@ class InstructionHistories:
             if not commits:
                 return None
             newest.append(max(commits, key=lambda commit: commit.position))
-        return max(newest, key=lambda commit: commit.position)
+        return max(newest, key=lambda commit: commit.position, default=None)
 
     def _has_hash(self, digest: str, blob: Blob) -> bool:
         if blob.oid.startswith(digest):
@@ -122,9 +118,8 @@ class InstructionHistories:
             functions = (hashlib.sha256, hashlib.sha1, hashlib.md5)
             # Some tools strip the white space at both ends of a prompt before they hash it.
             texts = () if content is None else dict.fromkeys((content, content.strip()))
-            self._digests[blob.oid] = tuple(
-                function(text, usedforsecurity=False).hexdigest() for text in texts for function in functions
-            )
+            digests = (function(text, usedforsecurity=False) for text in texts for function in functions)
+            self._digests[blob.oid] = tuple(digest.hexdigest() for digest in digests)
         return any(stored.startswith(digest) for stored in self._digests[blob.oid])
 
     def _has_version(self, version: str, blob: Blob) -> bool:

@@ -152,8 +152,7 @@ def uncommitted(fold: HistoryFold, head: str | None, *, ignored: bool = False) -
     if root is None:
         return
     position, committed_at = (fold.head.position + 1, fold.head.committed_at) if head else (0, "")
-    subject = "Uncommitted changes"
-    commit = Commit(sha=WORKTREE, position=position, author="", committed_at=committed_at, subject=subject)
+    commit = Commit(sha=WORKTREE, position=position, committed_at=committed_at, subject="Uncommitted changes")
     before = dict(unproven(repository.place, head, pathspecs)) if head else {}
 
     def listed(*options: str) -> Iterator[str]:
