@@ -211,7 +211,7 @@ def test_the_report_says_which_instructions_made_the_output():
     assert made_with(sample.commit(1), sample.commit(2), recorded_at="2025-01-02") == (
         "the last edit not after the time that the output records, or the edit that was committed with it"
     )
-    assert made_with().startswith("the last edit when this output was added, as it records neither")
+    assert made_with().startswith("the last edit when this output was added; it records no")
 
 
 @pytest.mark.parametrize(

@@ -391,7 +391,7 @@ class ReportView(Frozen, dict=True, gc=True):
         if self.snapshot.recorded_at:
             how = "the last edit not after the time that the output records"
             return f"{how}, or the edit that was committed with it" if len(self.instructions) > 1 else how
-        return "the last edit when this output was added, as it records neither commit nor time"
+        return "the last edit when this output was added; it records no commit or time"
 
 
 def address(where: Mapping[str, str]) -> str:
