@@ -56,7 +56,13 @@ class InstructionHistories:
         for change in changes:
             if change.path in former_paths:
                 continue
-            edit = _edit_of_change(commit, change, renames.get(change.path))
+            source = renames.get(change.path)  # the deletion of the old path
+            old = Blob(change.path, change.old) if change.old else None
+            new = Blob(change.path, change.new) if change.new else None
+            status: EditStatus = "deleted" if new is None else "added" if old is None else "modified"
+            if source is not None and source.old is not None:
+                old, status = Blob(source.path, source.old), "renamed"
+            edit = Edit(commit=commit, path=change.path, status=status, old=old, new=new)
             names = dict.fromkeys(blob.path for blob in (edit.old, edit.new) if blob is not None)
             earlier = [file for name in names if (file := self._files.get(name)) is not None]
             blob = edit.new or edit.old
@@ -146,13 +152,3 @@ def _skeleton_ids() -> frozenset[str]:
         for content in contents
         for algorithm in (hashlib.sha1, hashlib.sha256)
     )
-
-
-def _edit_of_change(commit: Commit, change: ChangedPath, source: ChangedPath | None) -> Edit:
-    """Return the edit of a change; ``source``: the deletion of the old path if the change is a rename."""
-    old = Blob(change.path, change.old) if change.old else None
-    new = Blob(change.path, change.new) if change.new else None
-    if source is not None and source.old is not None:
-        return Edit(commit=commit, path=change.path, status="renamed", old=Blob(source.path, source.old), new=new)
-    status: EditStatus = "deleted" if new is None else "added" if old is None else "modified"
-    return Edit(commit=commit, path=change.path, status=status, old=old, new=new)

@@ -183,7 +183,13 @@ class GatedPair:
         verdict, noise = self._change.verdict, self._series.points[1].noise
         is_excused = verdict and verdict.is_open and noise and noise.limit is not None  # by repeats, also of the branch
         if is_excused and checked(draft).metrics[0].verdict != "fail":
-            by_base = replace(draft, metrics=(replace(headline, noise=self._verdict_by_base()),))
+            # By the repeats of the base alone: a branch cannot excuse itself.
+            before, after = self._series.points
+            value = after.scorecard.metrics[0].value
+            if alone := before.noise:
+                alone = replace(alone, first=-1, repeats=0 if value is None else 1, mean=value or 0.0)
+            by_repeats = change(replace(self._series, points=(before, replace(after, noise=alone))), 0, 1).verdict
+            by_base = replace(draft, metrics=(replace(headline, noise=by_repeats),))
             if checked(by_base).metrics[0].verdict == "fail":
                 headline = replace(headline, reasons=("worse by the repeats of the base",))
         return checked(replace(draft, metrics=(headline, *metrics)))
@@ -333,14 +339,6 @@ class GatedPair:
             same = self._is_same_output
             verdict = None if same else metric_verdict(spec, Compared(*self._cards), self._change.flips)
         return None if verdict and verdict.is_open and not self._gate.noise else verdict
-
-    def _verdict_by_base(self) -> ChangeVerdict | None:
-        """Return the verdict on the headline by the repeats of the base alone: a branch cannot excuse itself."""
-        before, after = self._series.points
-        value = after.scorecard.metrics[0].value
-        if noise := before.noise:
-            noise = replace(noise, first=-1, repeats=0 if value is None else 1, mean=value or 0.0)
-        return change(replace(self._series, points=(before, replace(after, noise=noise))), 0, 1).verdict
 
 
 def _gate_cell(flip: CellFlip) -> GateCell:

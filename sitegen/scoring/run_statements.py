@@ -7,7 +7,7 @@ object beside the document's values, such as ``metadata``, that also identifies 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from itertools import accumulate
 from operator import itemgetter
@@ -50,14 +50,17 @@ def recorded_in(kind: str, path: str, content: bytes, settings: str) -> Recorded
     keys = _ORIGIN_BYTES + (_TIME_BYTES if with_time else ())
     if not any(key in content for key in keys):
         return Recorded(grades=grades) if grades else None
-    objects: Iterator[dict[str, Any]]
+    objects: Iterable[dict[str, Any]]
     if ending(path) in LINES:
         # The last line comes first because newer ones are appended, and the first line last as a header.
         lines = content.rstrip().split(b"\n")
         parsed = (_parsed_json(line) for line in (*lines[:-_LINES:-1], *lines[:1]) if any(key in line for key in keys))
         objects = (entry for entry in parsed if isinstance(entry, dict))
     else:
-        objects = _last_objects(_parsed_json(content))
+        # The object at the root, and the last object of each list at the root or below one of its keys.
+        root = _parsed_json(content)
+        lists = [below for below in (root.values() if isinstance(root, dict) else (root,)) if isinstance(below, list)]
+        objects = [entry for entry in (root, *(below[-1] for below in lists if below)) if isinstance(entry, dict)]
     stated = next((recorded for entry in objects if (recorded := _stated_by(entry, with_time=with_time))), None)
     return replace(stated or Recorded(), grades=grades) if stated or grades else None
 
@@ -86,15 +89,6 @@ def _head(path: str, content: bytes, settings: str) -> bytes:
         return content
     says_when = content.find(_WHEN, 0, end) >= 0 or content.find(_WHEN, end) < 0
     return content[:end] if says_when else content
-
-
-def _last_objects(root: Any) -> Iterator[dict[str, Any]]:
-    """Yield the object at the root, and the last object of each list at the root or below one of its keys."""
-    if isinstance(root, dict):
-        yield root
-    for below in root.values() if isinstance(root, dict) else (root,):
-        if isinstance(below, list) and below and isinstance(below[-1], dict):
-            yield below[-1]
 
 
 def _stated_by(root: dict[str, Any], *, with_time: bool) -> Recorded | None:

@@ -85,7 +85,14 @@ def _statements(schema: Any, root: Any, steps: tuple[PathStep, ...], refs: tuple
     if not isinstance(schema, dict) or len(steps) > _MAX_DEPTH:
         return
     if _TOLERANCE_KEY in schema and steps:
-        yield steps, _stated_tolerance(schema[_TOLERANCE_KEY], steps)
+        valid, misfits = valid_part(Tolerance, schema[_TOLERANCE_KEY])
+        message = f"The {_TOLERANCE_KEY} of {path_text(steps)!r} is not a tolerance"
+        fix = 'Write {"percent": 1} or {"absolute": 0.5}, or both, from 0 up.'
+        is_one = valid and not misfits
+        yield (
+            steps,
+            adapter_of(Tolerance).validate_python(valid) if is_one else Finding("error", message, fix, about="schema"),
+        )
     reference = schema.get("$ref")
     if isinstance(reference, str):
         if reference in refs or not reference.startswith("#/"):
@@ -107,15 +114,6 @@ def _statements(schema: Any, root: Any, steps: tuple[PathStep, ...], refs: tuple
     if isinstance(schema.get("additionalProperties"), dict):
         yield from _statements(schema["additionalProperties"], root, (*steps, ANY), refs)
     yield from _leaf_or_list(schema, steps, _statements(schema.get("items"), root, (*steps, ANY), refs))
-
-
-def _stated_tolerance(written: Any, steps: tuple[PathStep, ...]) -> Tolerance | Finding:
-    """Return the tolerance of a property; a finding if it is invalid."""
-    valid, misfits = valid_part(Tolerance, written)
-    if valid and not misfits:
-        return adapter_of(Tolerance).validate_python(valid)  # type: ignore[no-any-return]
-    message = f"The {_TOLERANCE_KEY} of {path_text(steps)!r} is not a tolerance"
-    return Finding("error", message, 'Write {"percent": 1} or {"absolute": 0.5}, or both, from 0 up.', about="schema")
 
 
 def _leaf_or_list(
