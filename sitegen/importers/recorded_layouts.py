@@ -31,6 +31,8 @@ from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed
 from sitegen.model.usage import spelled_number
+from sitegen.text.keys import plain_key
+from sitegen.text.plain import line
 
 _LONGEST_NAME: Final = 200  # Characters of a name. Numbers with longer names are left out.
 _NAMES: Final = ("name", "metric", "task", "id", "label")  # keys that name an item of a list, the best first
@@ -54,6 +56,8 @@ class RecordedNumber(Frozen):
     """None for NaN, Infinity, and numbers too large for a float."""
     higher_is_better: bool | None = None
     """None if the file does not state it."""
+    unit: str = ""
+    """As the file states it."""
     is_sample: bool = False
     """Whether it is an item of a plain list of numbers. Such lists mostly hold the values of single cases."""
 
@@ -92,7 +96,8 @@ def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
     """Yield every number in file order. Booleans do not count, and of numbers written as text, percentages alone."""
     if isinstance(value, dict):
         for key, member in value.items():
-            yield from numbers_in(_with_shares(member) if isinstance(member, dict) else member, joined_name(start, key))
+            inside = numbers_in(_with_shares(member) if isinstance(member, dict) else member, joined_name(start, key))
+            yield from (_as_stated(number, value) for number in inside) if key == "value" else inside
     elif isinstance(value, list):
         keys = _naming_keys(value)
         for index, item in enumerate(value):
@@ -104,7 +109,7 @@ def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
                 rest = {key: member for key, member in item.items() if key not in named_by}
                 first = next((key for key, member in rest.items() if as_float(member) is not None), None)
                 if named_by and (first == "value" or (first == "score" and named_by[0] in _NAMES)):  # is that number
-                    yield from numbers_in(rest.pop(first), name)
+                    yield from (_as_stated(number, rest) for number in numbers_in(rest.pop(first), name))
                 yield from numbers_in(rest, name)
             else:
                 is_sample = not isinstance(item, list)
@@ -115,6 +120,19 @@ def numbers_in(value: Value, start: str = "") -> Iterator[RecordedNumber]:
     elif isinstance(value, str) and value[-1:] == "%" and start:
         share = spelled_number(value[:-1])
         yield from () if share is None else [RecordedNumber(start, as_float(share))]
+
+
+_STATED: Final = ("higherisbetter", "biggerisbetter", "lowerisbetter", "smallerisbetter", "direction")
+_LOWER_IS_BETTER: Final = r"(?:low|small)\w+ true|(?:high|bigg)\w+ false|direction (?:low|down|min|decr|small)"
+_EITHER: Final = r"\w+ (?:true|false)|direction (?:high|up|max|incr|big)"
+
+
+def _as_stated(number: RecordedNumber, row: Mapping[str, Value]) -> RecordedNumber:
+    """Return a number with the direction and the unit that are stated beside it."""
+    told = {plain_key(key): str(cell).strip() for key, cell in row.items() if isinstance(cell, str | bool)}
+    said = next((f"{name} {told[name]}".lower() for name in _STATED if name in told), "")
+    higher = False if re.match(_LOWER_IS_BETTER, said) else True if re.match(_EITHER, said) else None
+    return replace(number, higher_is_better=higher, unit=line(told.get("unit", ""), 20))
 
 
 def _with_shares(run: dict[str, Value]) -> dict[str, Value]:
@@ -285,7 +303,8 @@ def _of_benchmarks(entries: dict[str, Value]) -> Iterator[RecordedNumber]:
         for bench in benches:
             name = bench.get("name") if isinstance(bench, dict) else None
             if isinstance(bench, dict) and isinstance(name, str):
-                yield RecordedNumber(joined_name(start, name), as_float(bench.get("value")), higher)
+                number = _as_stated(RecordedNumber(joined_name(start, name), as_float(bench.get("value"))), bench)
+                yield replace(number, higher_is_better=higher)
 
 
 def _of_prompts(

@@ -5,6 +5,7 @@ The ``settings`` of an eval choose the numbers, and which direction is better.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -39,6 +40,8 @@ from sitegen.stats.counts import mean
 from sitegen.text.plain import line
 from sitegen.text.values import COUNT
 
+_COSTS: Final = re.compile(r"(?i)[mµun]?s|(?:milli)?sec(?:ond)?s?|min(?:ute)?s?|h(?:our)?s?|tokens?|usd|eur|gbp|[$€£]")
+"""Matches units of time, tokens and money."""
 _LISTS: Final = ("metrics", "lower_is_better", "higher_is_better")
 KEYS: Final = (*_LISTS, "headline", WHERE)
 
@@ -91,6 +94,8 @@ class RecordedSettings(Frozen):
             higher_is_better, reason = not is_lower, "stated in the settings"
         elif number.higher_is_better is not None:
             higher_is_better, reason = number.higher_is_better, "stated in the file"
+        elif _COSTS.fullmatch(number.unit):
+            higher_is_better, reason = False, "guessed from the unit"
         else:
             higher_is_better, reason = not lower_is_better(number.name), "guessed from the name"
         low, high = number.range
@@ -101,7 +106,7 @@ class RecordedSettings(Frozen):
             low=low,
             high=high,
             higher_is_better=higher_is_better,
-            unit=COUNT if number.is_count else "",
+            unit=number.unit or (COUNT if number.is_count else ""),
             when_failed="look at the run that wrote it.",
             when_undefined="look at the run that should have written it.",
             recorded=True,
@@ -257,7 +262,7 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="recorded",
-    version=21,
+    version=22,
     metrics=(),
     nouns=Nouns(
         attribute="number", attributes="numbers", document="run", errors=("", "", "", ""), letters=("", "", "", "")
