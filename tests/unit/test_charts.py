@@ -61,6 +61,11 @@ def test_a_heat_map_shows_what_changed_and_what_stays_wrong_and_joins_equal_neig
     assert tables.painted(rows[1:], older=2) == ("", "M-.5 .5m1 0h2", "", "", "M-.5 .5m3 0h1")  # averages of groups
 
 
+def test_numbers_beyond_the_range_that_a_first_run_suggests_are_inside_the_chart():
+    assert trend_chart._shown_range([[100.0, 120.0]], Ends(0.0, 100.0)) == Ends(95.0, 120.0)
+    assert trend_chart._shown_range([[1.0, -1.0]], Ends(0.0, 1.0)) == Ends(-1.0, 1.0)
+
+
 @pytest.mark.parametrize(
     ("low", "high", "wanted", "ticks"),
     [

@@ -333,13 +333,13 @@ def _shown_range(columns: Iterable[Iterable[float | None]], scale: Ends) -> Ends
     drawn = [value for column in columns for value in column if value is not None]
     if not drawn:
         return scale
+    low, high = min(low, *drawn), max(high, *drawn)  # the range is a guess where a run recorded the numbers
     step = (high - low) / 20
     bottom = low + step * floor((min(drawn) - low) / step + 1e-9)
     top = low + step * ceil((max(drawn) - low) / step - 1e-9)
     if top > high - 5 * step:  # the best possible value is near enough to be shown
         top = high
     bottom, top = max(low, min(bottom, top - 4 * step)), min(high, max(top, bottom + 4 * step))
-    bottom, top = min(bottom, *drawn), max(top, *drawn)
     for _ in range(2):  # a wider range can have wider steps
         step = round_steps((top - bottom) / TICKS)[0]
         bottom, top = max(low, step * floor(bottom / step + 1e-9)), min(high, step * ceil(top / step - 1e-9))
