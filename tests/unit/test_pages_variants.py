@@ -36,6 +36,7 @@ def result(*variants: tuple[str, str], quality: float | None = None) -> Scorecar
             id=f"case-{index:04} · {name}",
             status="scored",
             counts=counts(sign),
+            metrics=(Metric("accuracy", float(sign == "+")),),
             case=f"case-{index:04}",
             axes={"variant": name},
         )
