@@ -15,26 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Final, TypeAlias, TypeVar
 
-from sitegen.data_files.reading import (
-    DUPLICATE_KEY,
-    FINITE,
-    LINES,
-    MAX_CONFIGURING_BYTES,
-    MAX_DEPTH,
-    MAX_DIGITS,
-    MAX_ODDITIES,
-    UNUSABLE,
-    Location,
-    UnreadableError,
-    check_depth,
-    constant,
-    each_line,
-    fraction,
-    integer,
-    read_json,
-    text_of,
-    too_deep,
-)
+from sitegen.data_files import reading
 from sitegen.model.outcomes import Unusable, Value
 from sitegen.model.problems import Finding, Parsed
 
@@ -53,7 +34,7 @@ _QUOTED: Final = ("'", '"', "|", ">")
 _TEXT: Final = "tag:yaml.org,2002:str"
 _T = TypeVar("_T")
 
-KeyLines: TypeAlias = dict[Location, int]
+KeyLines: TypeAlias = dict[reading.Location, int]
 """The line, from 1, of each key and item."""
 
 
@@ -62,12 +43,12 @@ def read_yaml(content: bytes) -> tuple[tuple[Value, ...], KeyLines, tuple[Findin
 
     Returns the documents, the lines of the keys of the first one, and the findings.
     """
-    text = text_of(content)
+    text = reading.text_of(content)
     builder = _ValueBuilder(text, _MAX_NODES)
     values = _unreadable_if_invalid(lambda: tuple(builder.documents()))
     twice = (
-        Finding("warning", DUPLICATE_KEY, "Remove one.", line=line, value=repr(str(path[-1])[:80]))
-        for path, line in builder.repeated[:MAX_ODDITIES]
+        Finding("warning", reading.DUPLICATE_KEY, "Remove one.", line=line, value=repr(str(path[-1])[:80]))
+        for path, line in builder.repeated[: reading.MAX_ODDITIES]
     )
     return values, builder.lines, (*twice, *builder.findings)
 
@@ -79,9 +60,9 @@ def read_data(ending: str, content: bytes) -> Parsed[Value]:
     """
     findings: list[Finding] = []
     values: list[Value] = []
-    if ending in LINES:
-        for _, parsed in each_line(content):
-            if isinstance(parsed, UnreadableError):
+    if ending in reading.LINES:
+        for _, parsed in reading.each_line(content):
+            if isinstance(parsed, reading.UnreadableError):
                 raise parsed
             values.append(parsed.value)
             findings += parsed.findings
@@ -89,7 +70,7 @@ def read_data(ending: str, content: bytes) -> Parsed[Value]:
     if ending in ("yaml", "yml"):
         documents, _, odd = read_yaml(content)
         return Parsed(documents[0] if len(documents) == 1 else [*documents], odd)
-    return read_json(content)
+    return reading.read_json(content)
 
 
 def read_configuring_yaml(content: bytes) -> tuple[Any, KeyLines, KeyLines]:
@@ -97,8 +78,10 @@ def read_configuring_yaml(content: bytes) -> tuple[Any, KeyLines, KeyLines]:
 
     Of a key that stands twice in one mapping the last value counts. Raises UnreadableError, never anything else.
     """
-    if len(content) > MAX_CONFIGURING_BYTES:
-        raise UnreadableError(f"it has {len(content):,} bytes", f"Keep it under {MAX_CONFIGURING_BYTES:,} bytes.")
+    if (size := len(content)) > reading.MAX_CONFIGURING_BYTES:
+        raise reading.UnreadableError(
+            f"it has {size:,} bytes", f"Keep it under {reading.MAX_CONFIGURING_BYTES:,} bytes."
+        )
 
     def load() -> tuple[Any, KeyLines, KeyLines]:
         builder = _ValueBuilder(content, _MAX_CONFIGURING_NODES)
@@ -130,9 +113,9 @@ def _configuring_loader() -> Any:
     import yaml
 
     def whole_number(loader: Any, node: Any) -> Any:
-        if len(node.value) > MAX_DIGITS:
-            reason = f"a number is longer than {MAX_DIGITS} characters"
-            raise UnreadableError(reason, "Shorten it.", node.start_mark.line + 1)
+        if len(node.value) > reading.MAX_DIGITS:
+            reason = f"a number is longer than {reading.MAX_DIGITS} characters"
+            raise reading.UnreadableError(reason, "Shorten it.", node.start_mark.line + 1)
         return loader.construct_yaml_int(node)
 
     def mapping(loader: Any, node: Any, deep: bool = False) -> Any:
@@ -157,13 +140,13 @@ def _unreadable_if_invalid(read: Callable[[], _T]) -> _T:
         line = mark.line + 1 if mark is not None else None
         problem = getattr(error, "problem", None) or "a character that YAML does not allow"
         if problem == _BEYOND_NESTING:
-            raise too_deep(line) from None
+            raise reading.too_deep(line) from None
         reason = re.sub(_TAG_HANDLE, r"\1", problem)
         where = f" at line {line}" if line else ""
-        raise UnreadableError(f"it is not valid YAML: {reason}{where}", "Write valid YAML.", line) from None
+        raise reading.UnreadableError(f"it is not valid YAML: {reason}{where}", "Write valid YAML.", line) from None
     except (ValueError, TypeError, OverflowError) as error:  # such as a date with a 13th month
         reason = " ".join(str(error).split())[:200]
-        raise UnreadableError(f"it is not valid YAML: {reason}", "Write valid YAML.") from None
+        raise reading.UnreadableError(f"it is not valid YAML: {reason}", "Write valid YAML.") from None
 
 
 def _bounded_events(source: bytes | str, max_nodes: int) -> Iterator[Any]:
@@ -181,13 +164,13 @@ def _bounded_events(source: bytes | str, max_nodes: int) -> Iterator[Any]:
         if isinstance(event, yaml.NodeEvent):
             mark: Any = event.start_mark
             line = mark.line + 1
-            if len(open_collections) > MAX_DEPTH:
-                raise too_deep(line)
+            if len(open_collections) > reading.MAX_DEPTH:
+                raise reading.too_deep(line)
             if isinstance(event, yaml.AliasEvent):
                 if event.anchor not in sizes:
                     inside = any(anchor == event.anchor for anchor, _ in open_collections)
                     reason = "an alias refers to a value that contains it" if inside else "an alias stands for nothing"
-                    raise UnreadableError(reason, "Write it out.", line)
+                    raise reading.UnreadableError(reason, "Write it out.", line)
                 nodes += sizes[event.anchor]
             elif isinstance(event, yaml.CollectionStartEvent):
                 open_collections.append((event.anchor, nodes))
@@ -196,7 +179,7 @@ def _bounded_events(source: bytes | str, max_nodes: int) -> Iterator[Any]:
             nodes += 1
             if nodes > max_nodes:
                 reason = f"it grows beyond {max_nodes:,} keys and values"
-                raise UnreadableError(reason, "Write it without aliases of aliases.", line)
+                raise reading.UnreadableError(reason, "Write it without aliases of aliases.", line)
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, before = open_collections.pop()
             if anchor is not None:
@@ -217,7 +200,7 @@ class _ValueBuilder:
         self._anchors: dict[str, Value] = {}
         self._in_first = True
         self.lines: KeyLines = {}
-        self.repeated: list[tuple[Location, int]] = []
+        self.repeated: list[tuple[reading.Location, int]] = []
         """Keys that stand twice in one mapping, with the lines of their last places."""
         self.findings: list[Finding] = []
 
@@ -228,7 +211,7 @@ class _ValueBuilder:
                 yield self._value_of(next(self._events), ())
                 self._in_first = False
 
-    def _value_of(self, event: Any, path: Location) -> Value:
+    def _value_of(self, event: Any, path: reading.Location) -> Value:
         if isinstance(event, self._yaml.AliasEvent):
             return self._anchors[event.anchor]
         if isinstance(event, self._yaml.MappingStartEvent):
@@ -237,14 +220,14 @@ class _ValueBuilder:
             value = self._items(path)
         else:
             value = _plain_value(event)
-            if isinstance(value, Unusable) and len(self.findings) < MAX_ODDITIES:
-                message, line = UNUSABLE.format(value.reason), event.start_mark.line + 1
-                self.findings.append(Finding("warning", message, FINITE, line=line, value=value.literal))
+            if isinstance(value, Unusable) and len(self.findings) < reading.MAX_ODDITIES:
+                message, line = reading.UNUSABLE.format(value.reason), event.start_mark.line + 1
+                self.findings.append(Finding("warning", message, reading.FINITE, line=line, value=value.literal))
         if event.anchor is not None:
             self._anchors[event.anchor] = value
         return value
 
-    def _items(self, path: Location) -> list[Value]:
+    def _items(self, path: reading.Location) -> list[Value]:
         items: list[Value] = []
         while not isinstance(event := next(self._events), self._yaml.SequenceEndEvent):
             below = (*path, len(items))
@@ -253,7 +236,7 @@ class _ValueBuilder:
             items.append(self._value_of(event, below))
         return items
 
-    def _members(self, path: Location) -> dict[str, Value]:
+    def _members(self, path: reading.Location) -> dict[str, Value]:
         merged: dict[str, Value] = {}
         members: dict[str, Value] = {}
         while not isinstance(event := next(self._events), self._yaml.MappingEndEvent):
@@ -284,10 +267,10 @@ def _plain_value(event: Any) -> Value:
     if lower in _CONSTANTS:
         return _CONSTANTS[lower]
     if lower in _NOT_NUMBERS:
-        return constant(text)
+        return reading.constant(text)
     if re.fullmatch(_INTEGER, text):
-        return integer(text)
-    return fraction(text) if re.fullmatch(_FRACTION, text) else text
+        return reading.integer(text)
+    return reading.fraction(text) if re.fullmatch(_FRACTION, text) else text
 
 
 _MAX_PARTS: Final = 10
@@ -304,7 +287,7 @@ _TOML_TEXT: Final = re.compile(
 """Texts and comments. One that does not end where it should hides nothing, because tomllib reads nothing after it."""
 
 _LONG: Final = re.compile(
-    rf"(?<![\w+-])(?:(?P<word>[\w+-]{{{MAX_DIGITS + 1}}})|[\w+-]++(?:[ \t]*+\.[ \t]*+[\w+-]++){{{_MAX_PARTS}}})"
+    rf"(?<![\w+-])(?:(?P<word>[\w+-]{{{reading.MAX_DIGITS + 1}}})|[\w+-]++(?:[ \t]*+\.[ \t]*+[\w+-]++){{{_MAX_PARTS}}})"
 )
 
 
@@ -312,22 +295,26 @@ def read_toml(content: bytes) -> dict[str, Any]:
     """Parse a configuration. Raises UnreadableError, never anything else."""
     import tomllib
 
-    if len(content) > MAX_CONFIGURING_BYTES:
-        raise UnreadableError(f"it has {len(content):,} bytes", f"Keep it under {MAX_CONFIGURING_BYTES:,} bytes.")
-    text = text_of(content)
+    if (size := len(content)) > reading.MAX_CONFIGURING_BYTES:
+        raise reading.UnreadableError(
+            f"it has {size:,} bytes", f"Keep it under {reading.MAX_CONFIGURING_BYTES:,} bytes."
+        )
+    text = reading.text_of(content)
     outside_texts = _TOML_TEXT.sub(lambda match: "_" + "\n" * match[0].count("\n"), text)
     if long := _LONG.search(outside_texts):
         line = outside_texts.count("\n", 0, long.start()) + 1
         if long["word"]:
-            raise UnreadableError(f"a key or a number is longer than {MAX_DIGITS} characters", "Shorten it.", line)
-        raise UnreadableError(f"a key has more than {_MAX_PARTS} parts", "Write fewer dots.", line)
+            raise reading.UnreadableError(
+                f"a key or a number is longer than {reading.MAX_DIGITS} characters", "Shorten it.", line
+            )
+        raise reading.UnreadableError(f"a key has more than {_MAX_PARTS} parts", "Write fewer dots.", line)
     try:
         table = tomllib.loads(text)
     except RecursionError:
-        raise too_deep() from None
+        raise reading.too_deep() from None
     except ValueError as error:
         found = re.search(r"line (\d+)", str(error))
         message = f"it is not valid TOML: {error}"
-        raise UnreadableError(message, "Correct the line.", int(found[1]) if found else None) from None
-    check_depth(table)
+        raise reading.UnreadableError(message, "Correct the line.", int(found[1]) if found else None) from None
+    reading.check_depth(table)
     return table

@@ -20,22 +20,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from sitegen.config.models import EvalConfig, Kind, case_settings, files_of
+from sitegen.history import layout
 from sitegen.history.folder_tree import FolderTree, first_blob
 from sitegen.history.globs import time_in
-from sitegen.history.layout import (
-    RESULTS,
-    PathRole,
-    canonical_settings,
-    is_glob,
-    is_in_output,
-    is_path,
-    iteration_number,
-    kind_of,
-    normal,
-    records_of,
-    runs_of,
-    truth_names,
-)
 from sitegen.history.repository import Repository
 from sitegen.model.commits import ChangedPath, Commit
 from sitegen.model.metrics import traits_of
@@ -117,7 +104,7 @@ class EvalState(Struct):
     made_with: Callable[[Recorded], Commit | None]
     """Returns the commit after which instruction files were as a record states them."""
     commit: Commit
-    changes: Mapping[ChangedPath, PathRole] = {}
+    changes: Mapping[ChangedPath, layout.PathRole] = {}
     """The changes of its own files in the commit, and the roles of these files."""
     active: str | None = None
     """The folder that it is in."""
@@ -157,7 +144,7 @@ class EvalState(Struct):
 
     def kind_by(self, scored: Snapshot | None) -> Kind:
         """Return the kind by which its outputs are scored with these inputs."""
-        return kind_of(self.entry, scored.ground_truth.path if scored and scored.ground_truth else None)
+        return layout.kind_of(self.entry, scored.ground_truth.path if scored and scored.ground_truth else None)
 
     def belongs(self, output: Blob) -> bool:
         """Decide whether an output belongs to this eval: its run states the values that the eval's settings require."""
@@ -174,7 +161,7 @@ class EvalState(Struct):
             if place.role == "stranger":
                 if change.new is not None and place.iteration not in self.strangers:
                     self.strangers.add(place.iteration)
-                    path = f"{place.folder}/{RESULTS}/{place.iteration}"
+                    path = f"{place.folder}/{layout.RESULTS}/{place.iteration}"
                     message = f"{place.iteration!r} among the results is not an iteration, and is left out."
                     fix = "If it should count, name it iteration-NNN, or, if a model or variant made it, write "
                     fix += "outputs: results/{model}/FILE in the manifest. Otherwise nothing has to be done."
@@ -201,10 +188,12 @@ class EvalState(Struct):
 
     def ground_truth(self, kind: Kind | None, stated: str | None, shared: dict[str, str]) -> Blob | None:
         """Return the current ground truth: the file that the commit's manifest names, or the first by convention."""
-        names = truth_names(kind, stated)
+        names = layout.truth_names(kind, stated)
         if self.active is None or not names:
             return None
-        paths = [f"{self.active}/{name}" for name in names] if stated is None else [normal(f"{self.active}/{stated}")]
+        paths = [f"{self.active}/{name}" for name in names]
+        if stated is not None:
+            paths = [layout.normal(f"{self.active}/{stated}")]
         return first_blob(paths, self.files) or first_blob(paths, shared)
 
     def newest_case_file(self) -> Blob | None:
@@ -212,12 +201,12 @@ class EvalState(Struct):
         folder, entry = self.active, self.entry
         if folder is None:
             return None
-        runs = runs_of(entry)
+        runs = layout.runs_of(entry)
         if runs is None and entry.answered_in:
             return min(self.documents(), default=None)
         if runs is None:
-            path = normal(f"{folder}/{entry.outputs}")
-            return first_blob((path,), self.files) if is_path(entry.outputs) else None
+            path = layout.normal(f"{folder}/{entry.outputs}")
+            return first_blob((path,), self.files) if layout.is_path(entry.outputs) else None
         if self.newest_run is None:
             self.newest_run = max(runs.names(folder, self.files), key=natural_order, default=None)
         files = runs.outputs(folder, self.newest_run, self.files) if self.newest_run else ()
@@ -226,24 +215,24 @@ class EvalState(Struct):
     def documents(self) -> Iterator[Blob]:
         """Yield the files of an output that is a folder, or of one whose paths name who answered."""
         entry, start = self.entry, f"{self.active}/" if self.active else ""
-        below = normal(f"{start}{entry.outputs}")
+        below = layout.normal(f"{start}{entry.outputs}")
         if entry.answered_in:
             below = f"{start}{literal_prefix(entry.answered_in)}".rstrip("/")
-        return (blob for blob in self.files.blobs(below) if is_in_output(entry, blob.path.removeprefix(start)))
+        return (blob for blob in self.files.blobs(below) if layout.is_in_output(entry, blob.path.removeprefix(start)))
 
     def names_on_file(self) -> set[str]:
         """Return the names of all iterations that the eval has after the commit."""
-        runs = runs_of(self.entry)
+        runs = layout.runs_of(self.entry)
         if runs is not None:
             return set(runs.names(self.active or "", self.files))
-        results = self.files.folder(f"{self.active}/{RESULTS}")
-        return {name for name in (*results.folders, *results.files) if iteration_number(name) is not None}
+        results = self.files.folder(f"{self.active}/{layout.RESULTS}")
+        return {name for name in (*results.folders, *results.files) if layout.iteration_number(name) is not None}
 
     def version_outputs(self) -> tuple[Blob, ...]:
         """Return the files of the output that is overwritten from commit to commit."""
         folder = self.active or ""
-        if is_path(self.entry.outputs):
-            path = normal(f"{folder}/{self.entry.outputs}")
+        if layout.is_path(self.entry.outputs):
+            path = layout.normal(f"{folder}/{self.entry.outputs}")
             file = first_blob((path, *self.entry.earlier_outputs), self.files)
             truth = self.inputs.ground_truth.path if self.inputs.ground_truth and not self.entry.in_cases else None
             documents = (blob for blob in self.documents() if not (truth and blob.path.startswith(truth)))
@@ -252,20 +241,20 @@ class EvalState(Struct):
         log = first_blob((*(f"{self.active}/{path}" for path in files.elsewhere), *files.at_root), self.files)
         if log:
             return (log,)
-        results = f"{self.active}/{RESULTS}"
+        results = f"{self.active}/{layout.RESULTS}"
         return self.files.outputs_in(folder, files.overwritten, files.variants, elsewhere=(results,))
 
     def is_no_record(self, file: Blob) -> bool:
         """Whether a file of an output is a document: its name is that of no record, or the truth has its path."""
         name, truth = basename(file.path), self.inputs.ground_truth
-        if name not in records_of(self.kind) or name == basename(self.entry.outputs):
+        if name not in layout.records_of(self.kind) or name == basename(self.entry.outputs):
             return True
         parts, top = file.path.split("/"), truth.path.rstrip("/") if truth else ""
         return any(self.files.get("/".join([top, *parts[depth:]])) for depth in range(len(parts)))
 
     def committed_files(self, name: str) -> Snapshot:
         """Return the files of an iteration in a folder, or of a run that a glob matches."""
-        glob = runs_of(self.entry)
+        glob = layout.runs_of(self.entry)
         if glob is not None:
             outputs = tuple(filter(self.belongs, glob.outputs(self.active or "", name, self.files)))
             if glob.is_folder and not traits_of(self.kind).is_recorded:
@@ -273,7 +262,7 @@ class EvalState(Struct):
             below = f"{self.active}/{glob.start}{name if glob.is_folder else ''}".strip("/")
             recorded = self.record_beside(outputs, below, in_own_folder=glob.is_folder)
             return replace(self.draft(name, outputs, recorded), recorded_at=time_in(name, self.commit.committed_at))
-        folder = f"{self.active}/{RESULTS}/{name}".lstrip("/")
+        folder = f"{self.active}/{layout.RESULTS}/{name}".lstrip("/")
         files = files_of(self.kind)
         outputs = self.files.outputs_in(folder, files.outputs, files.variants)
         in_runs = self.files.blobs(f"{folder}/runs") if name in self.with_runs else ()
@@ -284,7 +273,7 @@ class EvalState(Struct):
 
     def record_beside(self, outputs: tuple[Blob, ...], folder: str, *, in_own_folder: bool = True) -> Blob | None:
         """Return the record in the folder of an output, which is no output itself."""
-        names, taken = records_of(self.kind, in_own_folder=in_own_folder), {blob.path for blob in outputs}
+        names, taken = layout.records_of(self.kind, in_own_folder=in_own_folder), {blob.path for blob in outputs}
         paths = [f"{folder}/{name}" if folder else name for name in names]
         return first_blob([path for path in paths if path not in taken], self.files)
 
@@ -373,7 +362,7 @@ def history_of(state: EvalState) -> EvalHistory:
     Unless the manifest states another layout, it is that of iterations if there ever were any.
     """
     entry = state.entry
-    named = entry.outputs == "iterations" or is_glob(entry.outputs)
+    named = entry.outputs == "iterations" or layout.is_glob(entry.outputs)
     has_iterations = named or (entry.outputs == "auto" and bool(state.iterations.units))
     series = state.iterations if has_iterations else state.overwritten
     last = series.snapshots[-1] if series.snapshots else None
@@ -413,4 +402,4 @@ def settings_with_grades(settings: str, grades: Collection[str]) -> str:
     stated = json.loads(settings)
     named = stated.get(GRADES)
     stated[GRADES] = sorted({*grades, *(named if isinstance(named, list) else ())}, key=str)
-    return canonical_settings(stated)
+    return layout.canonical_settings(stated)

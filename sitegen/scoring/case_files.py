@@ -19,23 +19,8 @@ from msgspec.structs import replace
 from sitegen.config.models import case_settings, files_of
 from sitegen.data_files.reading import LINES, UnreadableError, csv_dicts, each_line, ending, json_lines, read_json
 from sitegen.data_files.yaml_reader import read_data
-from sitegen.importers import ANY_LINES, importer_of
+from sitegen.importers import ANY_LINES, importer_of, usual_names
 from sitegen.importers.tool_values import items
-from sitegen.importers.usual_names import (
-    CHECKS,
-    EXPECTED,
-    INPUTS,
-    LEAST_VARIANTS,
-    OUTPUT,
-    PARTS,
-    names_prompts,
-    nearest_cases,
-    newest_run,
-    run_column,
-    states_a_result,
-    usual_key,
-    with_sides,
-)
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import Value
 from sitegen.model.problems import Finding, Parsed
@@ -47,7 +32,7 @@ from sitegen.scoring.values import plain_number
 from sitegen.text.keys import plain_key
 from sitegen.text.values import id_text, text_of_value
 
-IDS: Final = (*PARTS["id"], "document", "file", "filename", "image")
+IDS: Final = (*usual_names.PARTS["id"], "document", "file", "filename", "image")
 _VARIANTS: Final = ("variant", "prompt_id", "prompt_name", "prompt_version", "arm", "condition", "prompt")
 RESPONSES: Final = files_of("responses").outputs
 _MAX_NAME: Final = 80  # characters
@@ -124,7 +109,10 @@ def kind_of_case_file(path: str, content: bytes) -> ScoredKind | Literal["judged
         return "judged" if of_responses and _responses_state_results(path, content) else None
     sides = (case.expected if isinstance(case.expected, list) else [case.expected] for case in file.cases)
     are_texts = not any(isinstance(value, dict) for values in sides for value in values)
-    if any(case.member.get(CHECKS) or (are_texts and states_a_result(case.member)) for case in file.cases):
+    if any(
+        case.member.get(usual_names.CHECKS) or (are_texts and usual_names.states_a_result(case.member))
+        for case in file.cases
+    ):
         return "judged"
     return file.kind if file.complete else None
 
@@ -139,7 +127,7 @@ def _responses_state_results(path: str, content: bytes) -> bool:
     if not rows:
         raise UnreadableError("it has no responses", "Run the cases again.")
     return isinstance(rows, list) and any(
-        isinstance(row, dict) and states_a_result(row, of_response=True) for row in rows
+        isinstance(row, dict) and usual_names.states_a_result(row, of_response=True) for row in rows
     )
 
 
@@ -189,7 +177,7 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
     elif suffix == "csv":
         rows = list(csv_dicts(content))
         # An empty cell has no value; an empty output is an empty answer.
-        answer = keys.output or usual_key([dict.fromkeys(row) for row in rows[:1]], OUTPUT)
+        answer = keys.output or usual_names.usual_key([dict.fromkeys(row) for row in rows[:1]], usual_names.OUTPUT)
         members = [
             ({name: cell if cell or name == answer else None for name, cell in row.items()}, None) for row in rows
         ]
@@ -198,11 +186,13 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
         findings += odd
         below = value_at_key(root, keys.list or "")
         if not keys.list:  # the list nearest to the root whose members have both sides
-            below = [*nearest_cases(root, lambda case: is_two_sided(case, keys))]
+            below = [*usual_names.nearest_cases(root, lambda case: is_two_sided(case, keys))]
         members = [(member, None) for member in (below.values() if isinstance(below, dict) else items(below))]
         if isinstance(root, dict) and not (len(members) == 1 and members[0][0] is root):
             beside = stated_run(root, root.get("metadata"))
-    newest, remarks = newest_run(values := [member for member, _ in members], run_column(values))
+    newest, remarks = usual_names.newest_run(
+        values := [member for member, _ in members], usual_names.run_column(values)
+    )
     findings += remarks
     members = [members[index] for index in newest]
     objects = [(_with_numbers(member), line) for member, line in members if isinstance(member, dict)]
@@ -211,8 +201,8 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
             "it has no list of cases with an expected and an output side",
             "Name the keys in the eval's settings, as cases: {list, id, input, expected, output}.",
         )
-    expected = keys.expected or usual_key([member for member, _ in objects], EXPECTED)
-    output = keys.output or usual_key([member for member, _ in objects], OUTPUT)
+    expected = keys.expected or usual_names.usual_key([member for member, _ in objects], usual_names.EXPECTED)
+    output = keys.output or usual_names.usual_key([member for member, _ in objects], usual_names.OUTPUT)
     cases = [
         (member, line)
         for member, line in objects
@@ -237,19 +227,22 @@ def _cases(
     ``sides``: the keys of the expected side and of the output.
     """
     objects = [member for member, _ in members]
-    input_key, varied = keys.input or usual_key(objects, INPUTS), usual_key(objects, _VARIANTS)
-    is_input = plain_key(varied) == "prompt" and not names_prompts(objects, varied, input_key)
-    of_whom = "" if is_input else varied, usual_key(objects, PARTS["model"])
+    input_key, varied = (
+        keys.input or usual_names.usual_key(objects, usual_names.INPUTS),
+        usual_names.usual_key(objects, _VARIANTS),
+    )
+    is_input = plain_key(varied) == "prompt" and not usual_names.names_prompts(objects, varied, input_key)
+    of_whom = "" if is_input else varied, usual_names.usual_key(objects, usual_names.PARTS["model"])
     who = [tuple(id_text(member.get(key)) for key in of_whom) for member in objects]
     id_key = keys.id or ""
     for usual_name in () if id_key else IDS:
-        key = usual_key(objects, (usual_name,))
+        key = usual_names.usual_key(objects, (usual_name,))
         names = [id_text(member.get(key)) for member in objects] if key else []
         # What is not called an id names cases only if nobody has answered one twice.
         if names and all(names) and (usual_name.endswith("id") or len({*zip(names, who, strict=True)}) == len(names)):
             id_key = key
             break
-    category = keys.category or usual_key(objects, ("category",))
+    category = keys.category or usual_names.usual_key(objects, ("category",))
     questions = [value_at_key(member, input_key) if input_key else None for member in objects]
     texts = list(map(text_of_value, questions))
     by_question = all(texts) and len(set(zip(texts, who, strict=True))) == len(texts)
@@ -282,7 +275,7 @@ def _by_variant(cases: Sequence[TwoSidedCase]) -> Sequence[TwoSidedCase]:
     answers = [case.output for case in cases if case.output is not None]
     names = list(answers[0]) if answers and isinstance(answers[0], dict) else []
     expected = {case.expected for case in cases if isinstance(case.expected, str)}
-    if len(names) < LEAST_VARIANTS or any(not isinstance(case.expected, str) for case in cases):
+    if len(names) < usual_names.LEAST_VARIANTS or any(not isinstance(case.expected, str) for case in cases):
         return cases
     objects = [answer for answer in answers if isinstance(answer, dict) and answer.keys() == set(names)]
     usual = (sum(isinstance(answer[name], str) and answer[name] in expected for answer in objects) for name in names)
@@ -297,7 +290,7 @@ def _by_variant(cases: Sequence[TwoSidedCase]) -> Sequence[TwoSidedCase]:
 
 def _with_numbers(row: dict[str, Value]) -> dict[str, Value]:
     """Return the row with its sides from columns, in which texts of CSV that are plain numbers are numbers."""
-    sided = with_sides(row)
+    sided = usual_names.with_sides(row)
     for name in ("expected", "output") if sided.keys() != row.keys() else ():
         side = sided[name]
         if isinstance(side, dict):
@@ -308,9 +301,13 @@ def _with_numbers(row: dict[str, Value]) -> dict[str, Value]:
 
 def is_two_sided(case: dict[str, Value], keys: CaseKeys) -> bool:
     """Whether a case has both an expected side and an output."""
-    case, sides = with_sides(case), ((keys.expected, EXPECTED), (keys.output, OUTPUT))
+    case, sides = (
+        usual_names.with_sides(case),
+        ((keys.expected, usual_names.EXPECTED), (keys.output, usual_names.OUTPUT)),
+    )
     return all(
-        value_at_key(case, stated) is not None if stated else usual_key([case], names) for stated, names in sides
+        value_at_key(case, stated) is not None if stated else usual_names.usual_key([case], names)
+        for stated, names in sides
     )
 
 

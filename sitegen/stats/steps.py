@@ -31,19 +31,8 @@ from math import cbrt, fsum, inf, log, sqrt
 from typing import Final
 
 from sitegen.model.frozen import Frozen
+from sitegen.stats import outliers
 from sitegen.stats.intervals import median
-from sitegen.stats.outliers import (
-    EQUAL,
-    FAR,
-    FAR_CASES,
-    FAR_HEAVY,
-    LONGEST_BLIP,
-    OUTLYING,
-    Blip,
-    Excursion,
-    excursions,
-    without_overlaps,
-)
 from sitegen.stats.step_tests import TAILS, Aside, UnitVariance, level_values, typical_variance
 
 FEWEST: Final = 5
@@ -72,7 +61,7 @@ class Levels(Frozen):
     """The levels in order; empty if no value is defined. Gaps and blips between two levels belong to neither."""
     noise: float
     """The standard deviation that was assumed of a single value; 0 if values are exact."""
-    blips: tuple[Blip, ...]
+    blips: tuple[outliers.Blip, ...]
     """The blips in order, without overlaps."""
     fresh: tuple[Level, Level] | None = None
     """If the newest values deviate, but are too few for a step: the last level without them, and their own level."""
@@ -90,19 +79,19 @@ def levels(values: Sequence[float | None], grain: float = 0.0, unit_variance: Un
     defined = [(index, value) for index, value in enumerate(values) if value is not None]
     row = [value for _, value in defined]
     sigma = noise(row)
-    off = max(OUTLYING * sigma, EQUAL)
-    singles = list(excursions(row, 1, off))
+    off = max(outliers.OUTLYING * sigma, outliers.EQUAL)
+    singles = list(outliers.excursions(row, 1, off))
     starts = {blip.start for blip in singles}
     sigma_without_blips = noise([value for place, value in enumerate(row) if place not in starts])
     heavy = not grain
     apart = (after - before for before, after in pairwise(sorted(row)))
-    grain = grain or min((distance for distance in apart if distance > EQUAL), default=0.0)
-    beyond = max(FAR, FAR_HEAVY * cbrt(len(row))) if heavy else FAR
-    far = max(beyond * sigma_without_blips, FAR_CASES * grain - EQUAL, off)
+    grain = grain or min((distance for distance in apart if distance > outliers.EQUAL), default=0.0)
+    beyond = max(outliers.FAR, outliers.FAR_HEAVY * cbrt(len(row))) if heavy else outliers.FAR
+    far = max(beyond * sigma_without_blips, outliers.FAR_CASES * grain - outliers.EQUAL, off)
     singles = [blip._replace(far=blip.distance > far) for blip in singles]
     fit = _levels(defined, singles, sigma, grain, unit_variance, heavy)
 
-    def is_within_level(blip: Excursion) -> bool:
+    def is_within_level(blip: outliers.Excursion) -> bool:
         """Whether a blip lies inside one level, with all its values off the level's mean."""
         return any(
             all(
@@ -112,16 +101,20 @@ def levels(values: Sequence[float | None], grain: float = 0.0, unit_variance: Un
             for level in fit.levels
         )
 
-    longer = [blip._replace(far=True) for size in range(2, LONGEST_BLIP + 1) for blip in excursions(row, size, far)]
+    longer = [
+        blip._replace(far=True)
+        for size in range(2, outliers.LONGEST_BLIP + 1)
+        for blip in outliers.excursions(row, size, far)
+    ]
     within_level = [blip for blip in longer if is_within_level(blip)]
     if not within_level:
         return fit
-    return _levels(defined, without_overlaps([*singles, *within_level]), sigma, grain, unit_variance, heavy)
+    return _levels(defined, outliers.without_overlaps([*singles, *within_level]), sigma, grain, unit_variance, heavy)
 
 
 def _levels(
     defined: Sequence[tuple[int, float]],
-    blips: Sequence[Excursion],
+    blips: Sequence[outliers.Excursion],
     sigma: float,
     grain: float,
     unit_variance: UnitVariance,
@@ -131,7 +124,9 @@ def _levels(
     off = {place: blip.agreed for blip in blips for place in range(blip.start, blip.end)}
     steady = [entry for place, entry in enumerate(defined) if place not in off]
     row = [value for _, value in steady]
-    placed = tuple(Blip(tuple(index for index, _ in defined[blip.start : blip.end]), blip.far) for blip in blips)
+    placed = tuple(
+        outliers.Blip(tuple(index for index, _ in defined[blip.start : blip.end]), blip.far) for blip in blips
+    )
 
     def level(start: int, end: int) -> Level:
         return Level(
@@ -189,9 +184,9 @@ def noise(values: Sequence[float]) -> float:
     """
     differences = [abs(after - before) for before, after in pairwise(values)]
     middle = median(differences) if differences else 0.0
-    if middle > EQUAL:
+    if middle > outliers.EQUAL:
         return 1.4826 * middle / sqrt(2)
-    off = sorted(blip.distance for blip in excursions(values, 1, EQUAL))
+    off = sorted(blip.distance for blip in outliers.excursions(values, 1, outliers.EQUAL))
     return off[(len(off) - 1) // 2] * sqrt(len(off) / len(values)) if off else 0.0
 
 
@@ -202,7 +197,7 @@ def penalty(count: int) -> float:
 
 def _starts(values: Sequence[float], cost: float) -> list[int]:
     """Return where the levels that minimise the functional begin; ``cost``: the penalty of one step."""
-    if max(values) - min(values) <= EQUAL:
+    if max(values) - min(values) <= outliers.EQUAL:
         return [0]
     centre = fsum(values) / len(values)
     sums = [0.0, *accumulate(value - centre for value in values)]

@@ -12,20 +12,7 @@ from sitegen.model.changes import LEVELS, Ends, Step
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import ROUNDING
 from sitegen.model.series import Point
-from sitegen.pages.html.charts import (
-    TICKS,
-    ChartLine,
-    Plot,
-    Tick,
-    apart,
-    bar_width,
-    groups,
-    nice_ticks,
-    percent,
-    round_steps,
-    stack,
-    y,
-)
+from sitegen.pages.html import charts
 from sitegen.pages.html.formats import printable
 from sitegen.pages.html.tables import painted
 from sitegen.pages.labels import own_unit
@@ -75,10 +62,10 @@ class TrendChart(Frozen):
     top: float
     """y of the upper edge, in chart units."""
     height: float
-    ticks: tuple[Tick, ...]
-    lines: tuple[ChartLine, ...]
+    ticks: tuple[charts.Tick, ...]
+    lines: tuple[charts.ChartLine, ...]
     """Lines of the drawn metrics, the headline first."""
-    now: tuple[ChartLine, ...]
+    now: tuple[charts.ChartLine, ...]
     """The same lines by the second clock; empty if the clocks never differ."""
     band: str
     """The intervals around the headline."""
@@ -86,9 +73,9 @@ class TrendChart(Frozen):
     """The ranges of at least ``_OF_ONE_COMMIT`` iterations that one commit added, from top to bottom."""
     best_line: str
     """The best headline so far, as a staircase."""
-    recorded: ChartLine
+    recorded: charts.ChartLine
     """The headline that the records of the runs state; empty if they agree with the computed one."""
-    variants: tuple[ChartLine, ...]
+    variants: tuple[charts.ChartLine, ...]
     """The headline of each variant or model, and of each further value of an axis."""
     ends: tuple[tuple[str, str, float | None, str], ...]
     """Of each line its place at the last point from the top, the place of its label, the value, and its name."""
@@ -113,8 +100,8 @@ class TrendChart(Frozen):
     """Width of these bars, in points."""
     heat: tuple[str, ...]
     """The cells of the heat map, a path for each of ``HEAT``."""
-    error_ticks: tuple[Tick, ...]
-    days: tuple[Tick, ...]
+    error_ticks: tuple[charts.Tick, ...]
+    days: tuple[charts.Tick, ...]
     linked: dict[int, float]
     """y of each dot that links to its report, by the index of its point."""
     island: dict[str, object]
@@ -136,7 +123,7 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     columns = [*metrics, *now, *variants, recorded]
     head = metrics[0]
     size = ceil(older / min(_GROUPS, _GROUPS_OF_LINES // len(columns)))
-    plot = Plot(scale=scale, breaks=view.breaks, older=older, size=size)
+    plot = charts.Plot(scale=scale, breaks=view.breaks, older=older, size=size)
     drawn = view.specs[: view.drawn]
     targets = sorted(((target, of.label) for of, target, _ in view.targets if of in drawn), reverse=True)
     band_ends = [end for point in points if point.interval for end in (point.interval.low, point.interval.high)]
@@ -153,11 +140,11 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
     )
     return TrendChart(
         size=len(points),
-        top=y(top, scale),
-        height=round(y(bottom, scale) - y(top, scale), 1),
+        top=charts.y(top, scale),
+        height=round(charts.y(bottom, scale) - charts.y(top, scale), 1),
         ticks=tuple(
-            Tick(at=percent(top - tick, span), text=f"{tick:,.{digits}f}", level=y(tick, scale))
-            for tick in nice_ticks(bottom, top)
+            charts.Tick(at=charts.percent(top - tick, span), text=f"{tick:,.{digits}f}", level=charts.y(tick, scale))
+            for tick in charts.nice_ticks(bottom, top)
             if not is_count or tick == int(tick)
         ),
         lines=tuple(map(plot.line, metrics)),
@@ -174,24 +161,24 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         targets=_targets(targets, scale, axis),
         steps=tuple([step for step in view.summary.steps if step.status in _STEPS][-MARKED:]),
         broken="".join(
-            f"M{index} {y(bottom if (value := head[index]) is None else value, scale):g}h0"
+            f"M{index} {charts.y(bottom if (value := head[index]) is None else value, scale):g}h0"
             for index in plot.firsts(point.scorecard.status != "scored" for point in points)
         ),
         edits=edits,
         rescored=rescored,
-        errors=stack(wrong[older:], most, range(older, len(points))),
-        bar=bar_width(len(points)),
+        errors=charts.stack(wrong[older:], most, range(older, len(points))),
+        bar=charts.bar_width(len(points)),
         grouped_errors=_grouped_errors(wrong[:older], size, most),
         grouped_bar=size / 2,
         heat=painted((_grouped_shares(row, older) for _, row in view.heat), older),
         error_ticks=tuple(
-            Tick(at=percent(most - tick, most), text=f"{tick:g}", level=y(tick, Ends(0.0, most)))
-            for tick in nice_ticks(0, most, 2)
+            charts.Tick(at=charts.percent(most - tick, most), text=f"{tick:g}", level=charts.y(tick, Ends(0.0, most)))
+            for tick in charts.nice_ticks(0, most, 2)
             if tick == int(tick)
         ),
         days=_days(points),
         linked={
-            index: y(value, scale)
+            index: charts.y(value, scale)
             for index, value in enumerate(head if len(points) <= NEWEST else ())
             if value is not None
         },
@@ -219,8 +206,8 @@ def _ends(
 ) -> tuple[tuple[str, str, float | None, str], ...]:
     """A line without a value at the last point takes no room from the labels of the others."""
     last = [column[-1] for column in columns]
-    downs = [y(value, axis) / 10 for value in last if value is not None]
-    places = iter(zip(downs, apart(downs), strict=True))
+    downs = [charts.y(value, axis) / 10 for value in last if value is not None]
+    places = iter(zip(downs, charts.apart(downs), strict=True))
     ends = [(0.0, 0.0) if value is None else next(places) for value in last]
     return tuple(
         (f"{down:.2f}%", f"{place:.2f}%", value, name if len(name) <= _NAME else f"{name[: _NAME - 1]}…")
@@ -267,7 +254,9 @@ def _island(
         "y": [axis.low, axis.high],
         "top": most_errors,
         # From the closest zoom of the script, a fiftieth of the height, to the whole of either axis.
-        "steps": round_steps(min((axis.high - axis.low) / 250, 0.5), max((axis.high - axis.low) / 5, most_errors / 2)),
+        "steps": charts.round_steps(
+            min((axis.high - axis.low) / 250, 0.5), max((axis.high - axis.low) / 5, most_errors / 2)
+        ),
         **({"whole": counts} if counts else {}),
         "names": [
             *(spec.label for spec in specs),
@@ -310,18 +299,18 @@ def _rounded(values: Sequence[float | None]) -> list[float | None]:
 def _grouped_errors(wrong: Sequence[Sequence[int]], size: int, most: float) -> tuple[str, ...]:
     """For each group, the errors of the points with the fewest and with the most, the earlier point first."""
     rows, places = [], []
-    for group in groups(len(wrong), size or 1):
+    for group in charts.groups(len(wrong), size or 1):
         by_errors = sorted(group, key=lambda index: sum(wrong[index]))
         for side, index in enumerate(sorted((by_errors[0], by_errors[-1]))):
             rows.append(wrong[index])
             places.append(group.stop - 0.5 - size * (0.75 - 0.5 * side))
-    return stack(rows, most, places)
+    return charts.stack(rows, most, places)
 
 
 def _grouped_shares(shares: Sequence[float | None], older: int) -> Sequence[float | None]:
     """The shares, each older share replaced by the average of its group."""
     grouped: list[float | None] = []
-    for group in groups(older, ceil(older / _HEAT_GROUPS) or 1):
+    for group in charts.groups(older, ceil(older / _HEAT_GROUPS) or 1):
         defined = [share for share in shares[group.start : group.stop] if share is not None]
         grouped += [mean(defined) if defined else None] * len(group)
     return (*grouped, *shares[older:]) if older else shares
@@ -341,7 +330,7 @@ def _shown_range(columns: Iterable[Iterable[float | None]], scale: Ends) -> Ends
         top = high
     bottom, top = max(low, min(bottom, top - 4 * step)), min(high, max(top, bottom + 4 * step))
     for _ in range(2):  # a wider range can have wider steps
-        step = round_steps((top - bottom) / TICKS)[0]
+        step = charts.round_steps((top - bottom) / charts.TICKS)[0]
         bottom, top = max(low, step * floor(bottom / step + 1e-9)), min(high, step * ceil(top / step - 1e-9))
     return Ends(bottom, top)
 
@@ -359,8 +348,8 @@ def _targets(
     return tuple(
         (
             target,
-            y(target, scale),
-            percent(axis.high - target, span),
+            charts.y(target, scale),
+            charts.percent(axis.high - target, span),
             f"{label} {target:,g}",
             higher - target < span / 12,
         )
@@ -368,7 +357,7 @@ def _targets(
     )
 
 
-def _days(points: Sequence[Point]) -> tuple[Tick, ...]:
+def _days(points: Sequence[Point]) -> tuple[charts.Tick, ...]:
     """At most ``_NAMED_POINTS`` iterations below the chart, evenly spread, with the day if it changes.
 
     The first and the last are included. If not all points have a label, no two neighbours do, because they may not fit.
@@ -379,8 +368,8 @@ def _days(points: Sequence[Point]) -> tuple[Tick, ...]:
     ends = {0: "start", count - 1: "end"} if count > 3 else {}
     days = [day(points[index].snapshot.commit.committed_at) for index in chosen]
     return tuple(
-        Tick(
-            percent(index + 0.5, count),
+        charts.Tick(
+            charts.percent(index + 0.5, count),
             f"{points[index].snapshot.iteration}{'' if date == before else f' · {date[:-5]}'}",
             ends.get(index, "middle"),
         )
