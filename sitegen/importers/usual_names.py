@@ -371,13 +371,16 @@ def states_a_result(row: dict[str, Value], *, of_response: bool = False) -> bool
 
 
 NAMED_VERDICT = re.compile(
-    r"^(?!must|should|expect|truth|gold|ground|requir|pars|request|api|.*execut|.*cache).*[a-z0-9]"
-    r"(?:[_ .-](?:status|passed|pass|correct|ok|match|hit)|Status|Passed|Pass|Correct|Ok|OK|Match|Hit)$"
+    r"^(?!must|should|expect|truth|gold|ground|requir|pars|request|api|.*execut|.*cache|human|annotat|expert|review)"
+    r".*[a-z0-9]"
+    r"(?:[_ .-](?:status|passed|pass|correct|ok|match|hit|verdict)|Status|Passed|Pass|Correct|Ok|OK|Match|Hit|Verdict)$"
     r"|^match(?:es|ed)?_(?:expect|truth|gold)"
 )
 """Matches names of verdicts of one judge of several: ``retrievalStatus``, ``answer_correct``, ``matches_expected``, but
 not ``mustPass``, ``parse_ok``, ``cache_hit`` or ``execution_status``."""
-_COMPARED: Final = re.compile(r"(?!.*(?:chunk|context|doc|passage|retriev|search|source).*hit$).*(?:correct|match|hit)")
+_COMPARED: Final = re.compile(
+    r"(?!.*(?:chunk|context|doc|passage|retriev|search|source).*hit$).*(?:correct|match|hit|ok|pass|passed|verdict)"
+)
 """Matches plain names of those that judge an answer: ``category_match``, and no hit of a search (``doc_hit``)."""
 _OF_A_DATE: Final = re.compile(r"(?i)20[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9]|(?=[a-f-]*[0-9])[0-9a-f-]{6,}$")
 _TIMES: Final = ("rundate", "runat", "startedat", "createdat", "timestamp", "date")
@@ -509,8 +512,9 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
         measures = [name for plain, name in by_name.items() if _STATED_MEASURE.fullmatch(plain)]
         scores = [name for name in measures if any(_is_number(row.get(name)) for row in rows)]
         scores += [name for name in rubric if scores and name not in scores]
-        compared = (name for key, name in by_name.items() if _COMPARED.fullmatch(key) and NAMED_VERDICT.search(name))
-        verdict = next((name for name in compared if not scores and _states_verdicts(name, rows)), "")
+        compared = [name for key, name in by_name.items() if _COMPARED.fullmatch(key) and NAMED_VERDICT.search(name)]
+        compared = [name for name in compared if not scores and _states_verdicts(name, rows)]
+        verdict, scores = (compared[0], []) if len(compared) == 1 else ("", [*scores, *compared])
     expected, output = (plain_key(parts.get(side, "")) for side in ("expected", "output"))
     is_classified = expected in TRUE_LABELS and output in PREDICTED_LABELS
     if not (verdict or score or scores or is_classified):

@@ -273,8 +273,14 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
     scored = sum(dict(document.metrics)["score"] is not None for document in documents)
     notes: list[Panel] = [*_notes(cases, len(answers), len(answers) - scored)]
     notes += (*lift_note([*lifts.values()]), *preference_notes(cases))
-    if usage and usage.graded and (mixed := _mixed_judges_note(cases)):
-        notes.append(mixed)
+    opinions = [opinion for case in cases for opinion in case.judges if opinion.counts or opinion.score is not None]
+    by_model = sum(opinion.grader is not None for opinion in opinions)
+    if usage and usage.graded and by_model < len(opinions):
+        said = (
+            f"A model gave {by_model:,} of these {len(opinions):,} opinions, rules or people the others. Numbers made"
+        )
+        said += " from both are compared only with outputs that the same model judged, by the same prompt."
+        notes.append(NotePanel(said))
     agreement = cohens_kappa([case.verdicts for case in cases if case.verdicts is not None])
     if agreement:
         notes.append(agreement_note(agreement, "cases"))
@@ -404,18 +410,6 @@ def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase], metrics: I
         of_scores = ("score", LIFT, *(VERDICTS if any(case.opinion.grader for case in cases) else ()))
         graded = [name for name in graded if name in of_scores]
     return replace(usage or RunUsage(), judges=tuple(sorted(names)), graded=tuple(graded))
-
-
-def _mixed_judges_note(cases: Iterable[JudgedCase]) -> NotePanel | None:
-    """Return a note that metrics depend on opinions of a model and on others. None if all are from a model."""
-    opinions = [opinion for case in cases for opinion in case.judges if opinion.counts or opinion.score is not None]
-    by_model = sum(opinion.grader is not None for opinion in opinions)
-    if by_model == len(opinions):
-        return None
-    return NotePanel(
-        f"A model gave {by_model:,} of these {len(opinions):,} opinions, rules or people the others. Numbers made from "
-        "both are compared only with outputs that the same model judged, by the same prompt."
-    )
 
 
 def _confidences(attribute: str, cases: Iterable[JudgedCase]) -> Iterator[tuple[float, bool]]:
