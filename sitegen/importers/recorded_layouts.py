@@ -232,12 +232,30 @@ def runs_in(root: Value) -> list[dict[str, Value]]:
         beside = numbers_in({name: value for name, value in root.items() if name != key}) if runs else iter(())
         return [] if any(is_measure(number.name) for number in beside) else runs
     rows = [row for row in root if isinstance(row, dict)] if isinstance(root, list) else []
-    if not isinstance(root, list) or not rows or len(rows) < len(root):
+    if not isinstance(root, list) or not rows or len(rows) < len(root) or runs_of_models(root):
         return []
     named = [key for key in rows[0] if key in _NAMES or (_NAMING.search(key) and not _RUN.match(key))]
-    alike = [len({str(row.get(key)) for row in rows}) for key in _naming_keys(root)]
-    is_grid = len(alike) > 1 and prod(alike) == len(rows)
-    if is_grid or (len(rows) > 1 and any(len({str(row.get(key)) for row in rows}) == len(rows) for key in named)):
+    if len(rows) > 1 and any(len({str(row.get(key)) for row in rows}) == len(rows) for key in named):
+        return []
+    return _in_order_of_time(rows)
+
+
+def runs_of_models(root: Value, headline: str | None = None) -> dict[str, dict[str, Value]]:
+    """Return the newest run of each model, by its name, of rows in the order of their times; empty for other rows.
+
+    A model has several of these rows, or else the headline is one of their own numbers.
+    """
+    rows = [row for row in root if isinstance(row, dict)] if isinstance(root, list) else []
+    models = {name for row in rows if isinstance(name := row.get("model"), str) and name}
+    are_runs = 1 < len(models) < len(rows) or (len(models) > 1 and headline in rows[0])
+    in_order = _in_order_of_time(rows) if are_runs and root == rows else []
+    return {str(row["model"]): row for row in in_order if row.get("model")}
+
+
+def _in_order_of_time(rows: list[dict[str, Value]]) -> list[dict[str, Value]]:
+    """Return rows by their times or numbers of runs, the newest last; none if they have another order or are a grid."""
+    alike = [len({str(row.get(key)) for row in rows}) for key in _naming_keys([*rows])]
+    if len(alike) > 1 and prod(alike) == len(rows):
         return []
     for key in rows[0]:
         cells = [row.get(key) for row in rows]
@@ -254,7 +272,7 @@ def numbers_of_layout(root: dict[str, Value] | list[Value], where: Mapping[str, 
 
     ``where``: what the selected run states, for files that hold several runs.
     """
-    if runs := runs_in(root):
+    if runs := [*runs_of_models(root).values()] or runs_in(root):
         return numbers_in(_with_shares(runs[-1]))
     if isinstance(root, list):
         return numbers_in(root)

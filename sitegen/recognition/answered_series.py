@@ -116,8 +116,8 @@ def _by_folder(parent: str, folders: Mapping[str, Mapping[str, OutputSeries]], r
     if len(alone) == 1 and not are_named and is_result_by_name(basename(parent)):
         scores = [one for rests in folders.values() for rest, one in rests.items() if rest in alone]
         tried = [_parts_of_case(one.newest, read) or {} for one in scores]
-        judged = all("passed" in parts and _TEXTS & parts.keys() for parts in tried)
-        tells = len(shared) > 1 or len(scores) >= _READ or judged
+        are_judged = ("passed" in parts and _TEXTS & parts.keys() for parts in tried)
+        tells = len(shared) > 1 or len(scores) >= _READ or all(are_judged)
         if tells and len(tried) >= _LEAST and all(tried):
             yield _joined(f"{parent}/", every)  # a folder is a case
             return

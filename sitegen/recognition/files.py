@@ -50,8 +50,12 @@ _FORMATS: Final = {
         ("parquet", "arrow", "feather", "pkl", "npy", "npz", "sqlite", "sqlite3", "db", "duckdb"),
         "such tables are not read. Write the rows as CSV or JSON Lines",
     ),
+    **dict.fromkeys(
+        ("per_instance_stats.json", "scenario_state.json"),
+        "HELM does not say which of its metrics is the result. Write a line for each instance, with that as its score",
+    ),
 }
-"""Why files that may hold results are not searched, by their suffix."""
+"""Why files that may hold results are not searched, by their suffix or their name."""
 _IN_CODE = re.compile(r"(?:results?|scores?|metrics|leaderboard)\.(?:[cm]?js|ts)$", re.IGNORECASE)
 _SKIPPED = re.compile(
     r"(?:^|/)(?:node_modules|bower_components|vendor|third_party|site-packages|\.?venv|dist|build|target|__snapshots__|"
@@ -169,7 +173,11 @@ def files_of_history(repository: Repository, head: str, before: FilesOfHistory |
                     earlier=(*old.earlier, old.path) if old else (),
                 )
                 is_text = new_file.name in _RULE_FILES or MAY_HOLD_PROMPTS.search(change.path)
-                refused = PDF if _IN_CODE.search(change.path) else _FORMATS.get(new_file.ending, "")
+                refused = (
+                    PDF
+                    if _IN_CODE.search(change.path)
+                    else _FORMATS.get(new_file.name, _FORMATS.get(new_file.ending, ""))
+                )
                 refused = refused if change.path.isprintable() else _UNPRINTABLE
                 if (new_file.ending in _LISTED or is_text or refused) and not _SKIPPED.search(change.path):
                     files[change.path] = replace(new_file, refused=refused)

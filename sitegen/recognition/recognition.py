@@ -137,6 +137,9 @@ _OF_ERRORS = re.compile(
 """Matches names of files that list only the cases in which something went wrong."""
 _OF_OUTPUTS = re.compile("output|extract|predict|answer|respon", re.IGNORECASE)
 """Matches words for outputs in a path, whose numbers may be values that a model extracted."""
+_ANSWERED: Final = (
+    r"(?i)(?:^|[-_. ])(?:answer|extracted|prediction|response)s?$"  # at the end of a name they surely are
+)
 OFTEN: Final = 3
 """The least number of versions of an output in a folder of examples."""
 _MOST_READINGS: Final = 20_000  # of files of models, in all commits
@@ -155,7 +158,8 @@ def doubt_about(series: OutputSeries, content: bytes, settings: Mapping[str, Any
     if series.is_named_as_truth and series.versions < OFTEN:
         return "it may hold expected values alone, as its name says"
     is_written_once = series.versions == 1 and not is_result_by_name(_OF_OUTPUTS.sub("", series.path))
-    if headline and (headline_place(headline) or (3,))[0] in (3, 1 if is_written_once else 3):
+    is_answer = is_written_once or re.search(_ANSWERED, series.newest.stem)
+    if headline and (headline_place(headline) or (3,))[0] in (3, 1 if is_answer else 3):
         return f"none of its numbers is called as a measure is, such as {headline[:80]}"
     if _OF_ERRORS.search(series.newest.stem):
         return "it may list only the cases that failed, as its name says"

@@ -25,6 +25,7 @@ from sitegen.importers.recorded_layouts import (
     numbers_of_layout,
     read_record,
     runs_in,
+    runs_of_models,
 )
 from sitegen.model.frozen import Frozen
 from sitegen.model.metrics import Counts, Metric, MetricSpec, Nouns
@@ -242,10 +243,14 @@ def _runs(inputs: ScoringInputs, settings: RecordedSettings, findings: list[Find
             except UnreadableError as error:
                 findings.append(error.finding("The file"))
                 continue
-            by_name: dict[str, RecordedNumber] = {}
-            for number in numbers_of_layout(root, settings.where):
-                by_name.setdefault(number.name, number)  # the key ``a.b`` has the name of the key ``b`` below ``a``
-            runs.append((who, document_of("", *who) or _run_over(root), by_name))
+            for model, run in ({} if who.model else runs_of_models(root, settings.headline)).items() or [
+                (who.model, root)
+            ]:
+                by_name: dict[str, RecordedNumber] = {}
+                for number in numbers_of_layout(run, settings.where):
+                    by_name.setdefault(number.name, number)  # the key ``a.b`` has the name of the key ``b`` below ``a``
+                each = who._replace(model=model)
+                runs.append((each, document_of("", *each) or _run_over(root), by_name))
             findings += remarks
             judges |= set(map(stated_judge, root if isinstance(root, list) else [root])) - {""}
     if not inputs.outputs:
