@@ -191,7 +191,7 @@ BYTES: Final = 5_000_000
 MOST_READ: Final = 300  # files
 MOST_BYTES: Final = 60_000_000
 """The most bytes that are read from all files together."""
-ROWS: Final = 200
+ROWS: Final = 1_000
 """Number of rows of a list that determine its columns."""
 _MOST_OF_TEXT: Final = 100_000  # bytes of a text that is no data
 _DEEPEST: Final = 6  # levels of a document

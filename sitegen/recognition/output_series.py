@@ -344,6 +344,9 @@ class Shape(Frozen):
         """Return the share of these expected fields that an output has; 0 if the documents cannot be the same."""
         if self.is_answered_by(actual):
             return 1.0
+        ids = [side.keys["id"] for side in (self, actual) if len(side.keys.get("id", ())) == len(side.keys) == 1]
+        if len({*ids}) > 1:
+            return 0.0  # each file is one document, and another one
         key, is_like = self._pairing(actual)
         if is_like and key and any(plain_key(path) in _STATES for path in self.fields):
             return 0.0  # both are reports of one program
@@ -450,6 +453,8 @@ class TruthFinder:
             table = table_of(value)
             whole = leaf_paths(value) if isinstance(value, dict) else frozenset[str]()
             shape = Shape(leaf_paths(value), whole) if isinstance(value, dict) else None
+            if shape is not None and (own := texts([members(value).get("id")])):
+                shape = Shape(whole, whole, {"id": own})
             if table is not None and (isinstance(value, list) or table.size > 1):
                 columns = dict.fromkeys((*(name for name in _IDS if name in table.columns), *table.columns))
                 by_column = ((column, texts(row.get(column) for row in table.rows)) for column in columns)
