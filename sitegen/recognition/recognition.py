@@ -183,8 +183,12 @@ def _tool_results(path: str, content: bytes) -> Recognition | None:
         judged = [case for case in cases if case.passed is not None or case.score is not None]
         if not judged:
             return None
-    # A line without a name and with only a score may be the total of a run.
-    if form is ANY_LINES and not any(case.judges or not re.fullmatch(r"line [0-9]+", case.id) for case in judged):
+    # A line without a name, and with nothing but a score and a verdict, may be the total of a run.
+    named = (
+        not re.fullmatch("(?:line|row) [0-9]+", case.id) or {each.name for each in case.judges} - {"score"}
+        for case in judged
+    )
+    if form is ANY_LINES and not any(named):
         return None
     if len(judged) * 2 < len(cases):
         return None
