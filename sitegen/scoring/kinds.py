@@ -255,7 +255,12 @@ def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
     del inputs  # only the scorer holds the contents, and can drop them before the end
     result = _with_bounded_fields(scorer.score(moved.pop()))
     if lacks_output:
-        result = _without_scores(result)
+        card = result.scorecard  # of which the findings and the names of the metrics are left
+        bare = scorer.unscored(card.findings).scorecard
+        undefined = tuple(Metric(metric.name, None) for metric in card.metrics)
+        bare = replace(bare, metrics=undefined, convention=card.convention, specs=card.specs)
+        bare = bare if card.status == bare.status else replace(bare, status="unreadable")
+        result = Result(bare, (), data=result.data)
     card = result.scorecard
     values, findings, documents = [], list(card.findings), card.documents
     try:
@@ -285,17 +290,6 @@ def scored_with_own_metrics(scorer: Scorer, inputs: ScoringInputs) -> Result:
         card, metrics=(*of_kind, *values, *usage), documents=documents, findings=tuple(findings), specs=specs
     )
     return replace(result, scorecard=card)
-
-
-def _without_scores(result: Result) -> Result:
-    """Return the result without anything but its findings and the names of its metrics, which are undefined."""
-    card = result.scorecard
-    bare = scorer(card.kind).unscored(card.findings).scorecard
-    metrics = tuple(Metric(metric.name, None) for metric in card.metrics)
-    bare = replace(bare, metrics=metrics, convention=card.convention, specs=card.specs)
-    if card.status != bare.status:
-        bare = replace(bare, status="unreadable")
-    return Result(bare, (), data=result.data)
 
 
 def _with_values(
