@@ -13,12 +13,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby
 from pathlib import PurePosixPath as PurePath
 from posixpath import basename, commonpath, dirname, relpath, splitext
-from typing import Final
+from typing import Any, Final
 
 from sitegen.data_files.folders import DATA, documents_in, may_hold_document, names_of_documents
 from sitegen.history.layout import records_of
 from sitegen.importers.tool_values import members
 from sitegen.model.frozen import grouped
+from sitegen.model.usage import TOKENS_IN, TOKENS_OUT
 from sitegen.recognition.files import TEXT, Reader, TrackedFile, leaf_paths, value_of
 from sitegen.recognition.initialising import Proposal
 from sitegen.recognition.output_series import (
@@ -30,6 +31,7 @@ from sitegen.recognition.output_series import (
     names_a_run,
 )
 from sitegen.text.globs import literal_prefix
+from sitegen.text.keys import plain_key
 from sitegen.text.plain import natural_order
 from sitegen.text.values import id_text
 
@@ -45,6 +47,9 @@ _SIDE: Final = re.compile(
 )
 """Matches a name that ends with the side of its document which it is: what is expected, or else what was given."""
 _MOVE: Final = "both sides are in one folder. Move what is expected to expected/NAME.json, outputs to outputs/NAME.json"
+
+_OF_THE_CALL: Final = frozenset((*TOKENS_IN, *TOKENS_OUT, "totaltokens", "modelname", "rawoutput", "rawresponse"))
+"""Plain names of what a program adds to an output about the call that made it."""
 
 Documents = Mapping[str, TrackedFile]
 """Files by the names of their documents."""
@@ -85,7 +90,7 @@ def folders_of_documents(
         outputs = {folder: documents for folder, documents in named.items() if folder in agree | beside}
         known = tuple(f"{folder}/" for folder in (truth, *outputs))
         others = [folder for folder in by_folder if not f"{folder}/".startswith(known)]
-        evals = list(_evals(truth, expected, outputs, others))
+        evals = list(_evals(truth, expected, outputs, others, read))
         found += evals
         used |= {truth, *outputs} if evals else set()
     return found
@@ -188,7 +193,7 @@ def _agree(expected: Documents, given: Documents, read: Reader) -> bool:
 
 
 def _evals(
-    truth: str, expected: Documents, outputs: Mapping[str, Documents], others: Collection[str]
+    truth: str, expected: Documents, outputs: Mapping[str, Documents], others: Collection[str], read: Reader
 ) -> Iterator[tuple[OutputSeries, Proposal, frozenset[str]]]:
     """Yield the evals of folders of outputs: one of those beside each other, or one for each of other folders.
 
@@ -211,9 +216,16 @@ def _evals(
         inner = "" if any(file.path == truth for file in expected.values()) else "/"
         shared = len({name for documents in folders.values() for name in documents})
         series = OutputSeries(common, f"{inside}/", files)
-        in_truth = {} if inner else {"settings": {"documents": {"key": "id"}}}
+        document, file = next(iter(folders[of_place[0]].items()))
+        sides = (members(value_of(each.ending, read(each.path) or b"")) for each in (expected[document], file))
+        stated, given = (members(side.get(document, side)) for side in sides)
+        added = [key for key, cell in given.items() if stated and key not in stated and key.isidentifier()]
+        ignore = [key for key in added if plain_key(key) in _OF_THE_CALL or given[key] == document]
+        settings: dict[str, Any] = {} if inner else {"documents": {"key": "id"}}
+        settings |= {"ignore": ignore} if ignore else {}
         place_of_truth = f"{relpath(truth, common or '.')}{inner}"
-        entry = {"dir": common or ".", "outputs": series.outputs, "ground_truth": place_of_truth} | in_truth
+        entry: dict[str, Any] = {"dir": common or ".", "outputs": series.outputs, "ground_truth": place_of_truth}
+        entry |= {"settings": settings} if settings else {}
         why = f"{truth}{inner and '/*'} and {place}/* have {shared} names in common, as of documents with a file each"
         doubt = unsure if is_truth_by_name(truth) else f"is {truth}{inner} the truth?"
         used = frozenset(file.path for file in (*expected.values(), *files))
