@@ -66,12 +66,6 @@ class RunGlob(Frozen):
         start = len(folder) + 1 if folder else 0
         return (name for blob in files.blobs(folder) if (name := self.name(blob.path[start:])))
 
-    def folder_name(self, inside: str) -> str | None:
-        """Return the name of the run whose folder has this path in the eval's folder; None if there is no such run."""
-        name = inside[len(self.start) :]
-        is_run = self.is_folder and bool(self.ending) and self.name(f"{inside}{self.ending}") == name
-        return name if is_run else None
-
     def outputs(self, folder: str, name: str, files: FolderTree) -> tuple[Blob, ...]:
         """Return the files of a run, by path. ``files``: those of the eval, whose folder is ``folder``."""
         above = f"{folder}/" if folder else ""

@@ -293,7 +293,9 @@ class Layout:
             run = runs.name(inside)
             if run is not None and not (runs.is_folder and recorded is None and name in records):
                 return "output", run
-            run = run or (runs.folder_name(start) if name in records else None)
+            folder = start[len(runs.start) :]
+            is_of_run = name in records and runs.is_folder and runs.ending and runs.name(start + runs.ending) == folder
+            run = run or (folder if is_of_run else None)
             return ("recorded", run or "") if run or is_beside else (None, "")
         if recorded is not None and (inside in recorded or is_in_output(self.entry(eval_id), inside)):
             return "overwritten", ""
