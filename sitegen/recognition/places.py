@@ -416,7 +416,8 @@ def with_found_evals(config: SiteConfig, manifest: Manifest, search: Search) -> 
                 and not OTHER_KINDS.isdisjoint(search.names(by_convention))
             ):
                 homes[entry.id] = by_convention
-            if entry.id in ids_before and homes[entry.id] == home:
+            found = [(homes[name], one.outputs, one.settings) for name, one in found_evals.items()]
+            if (home, entry.outputs, entry.settings) in found or (entry.id in ids_before and homes[entry.id] == home):
                 continue
             if entry.id in homes:
                 # Named after its folder, or else with a number.
