@@ -9,14 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from sitegen.model.outcomes import Judgement, Value
 from sitegen.model.problems import Finding
-from sitegen.scoring.case_files import value_at_key
-from sitegen.scoring.paths import PathStep, path_text
+from sitegen.scoring.paths import PathError, PathStep, parse_path, path_text
 
 _SHORTEST: Final = 4
 """The least length of a value that is searched. Shorter values, such as ``12`` or ``yes``, occur anywhere by chance."""
@@ -45,7 +44,7 @@ def with_places(
         sought = {
             value
             for value, path in omitted
-            if value in sought and times[value] == 1 and _text(value_at_key(root, path)) != value
+            if value in sought and times[value] == 1 and not _has_text_at(path, value, root)
         }
     if sought:
         sought.difference_update([_text(item.actual) for item in judgements if item.outcome == "correct"])
@@ -95,6 +94,16 @@ def _text(value: Value) -> str:
         if "." in text:
             text = text.rstrip("0").rstrip(".")
     return text if len(text) >= _SHORTEST else ""
+
+
+def _has_text_at(path: str, text: str, root: Any) -> bool:
+    value = root
+    try:
+        for step in parse_path(path):
+            value = value[step]
+    except (PathError, LookupError, TypeError):
+        return False
+    return _text(value) == text
 
 
 def _plain_values(

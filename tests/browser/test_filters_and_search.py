@@ -142,7 +142,7 @@ def test_steps_can_be_filtered_by_eval_with_the_keyboard_and_muted_ones_stand_la
     page = visit("regressions.html")
     muted = page.locator(".stepset").last
     assert muted.get_by_role("heading").inner_text() == "Muted"
-    expect(muted).to_contain_text("Muted: </script>")
+    expect(muted).to_contain_text("Muted in sitegen.toml: </script>")
     whole = page.locator(".steps tbody tr").count()
     choice = page.get_by_label("Eval", exact=True)
     choice.focus()
