@@ -13,21 +13,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from sitegen.data_files.reading import LINES, UnreadableError, ending
+from sitegen.model import scorecards
 from sitegen.model.metrics import Metric, MetricSpec, Nouns
 from sitegen.model.outcomes import Judgement, Outcome, Value
 from sitegen.model.problems import Finding, Parsed
-from sitegen.model.scorecards import (
-    DocumentScore,
-    FieldScore,
-    Highlight,
-    Mark,
-    MarkedText,
-    NotePanel,
-    Result,
-    Scorecard,
-    SpansPanel,
-    Status,
-)
 from sitegen.model.usage import RunUsage
 from sitegen.scoring.highlights_chunks import Chunk, Paragraph
 from sitegen.scoring.highlights_files import existing_runs, read_chunks, read_gold, read_settings, united_paragraphs
@@ -59,7 +48,7 @@ _LONGEST: Final = 80  # the most characters of a text in the path of its judgeme
 _OUTCOMES: Final[dict[str, Outcome]] = {"correct": "correct", "missed": "omission", "wrong": "hallucination"}
 
 
-def _score(inputs: ScoringInputs) -> Result:
+def _score(inputs: ScoringInputs) -> scorecards.Result:
     """Score one output. Never raises on bad input: errors become a status and findings."""
     try:
         gold = read_gold(inputs.ground_truth)
@@ -69,7 +58,7 @@ def _score(inputs: ScoringInputs) -> Result:
     return _HighlightsScoring(inputs, gold).result()
 
 
-def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
+def _metrics_of(documents: Sequence[scorecards.DocumentScore]) -> tuple[Metric, ...]:
     """Compute all metrics from the counts of these paragraphs."""
     counts = stats.total(document.counts for document in documents)
     return tuple(Metric(spec.name, stats.BY_NAME[spec.name].of(counts)) for spec in METRICS)
@@ -145,9 +134,9 @@ class _HighlightsScoring:
             self._beside = None
         self._findings += (*errors, *findings)
 
-    def result(self) -> Result:
+    def result(self) -> scorecards.Result:
         judgements: list[Judgement] = []
-        documents: list[DocumentScore] = []
+        documents: list[scorecards.DocumentScore] = []
         texts = []
         for paragraph in self._annotated:
             actual = self._actual.get(paragraph.id)
@@ -164,8 +153,8 @@ class _HighlightsScoring:
                 )
                 for outcome, category, text in highlights
             ]
-            status: Status = "scored" if actual else "unreadable"
-            documents.append(DocumentScore(paragraph.id, status, stats.tally(of_paragraph)))
+            status: scorecards.Status = "scored" if actual else "unreadable"
+            documents.append(scorecards.DocumentScore(paragraph.id, status, stats.tally(of_paragraph)))
             texts.append(marked_text(paragraph.id, paragraph.text or (actual.text if actual else ""), highlights))
             judgements += of_paragraph
         counts = stats.total(document.counts for document in documents)
@@ -173,14 +162,14 @@ class _HighlightsScoring:
         annotated = chain.from_iterable(paragraph.highlights or {} for paragraph in self._annotated)
         categories = (*self._settings.categories, *filter(self._settings.has_category, annotated))
         by_category = stats.by_attribute(judgements, categories)
-        fields = tuple(FieldScore(category, stats.tally(judged)) for category, judged in by_category.items())
-        spans = SpansPanel(
+        fields = tuple(scorecards.FieldScore(category, stats.tally(judged)) for category, judged in by_category.items())
+        spans = scorecards.SpansPanel(
             title="Highlights in the text",
             note="",
             categories=tuple(field.attribute for field in fields),
             texts=tuple(texts),
         )
-        scorecard = Scorecard(
+        scorecard = scorecards.Scorecard(
             status="scored" if self._is_readable else "unreadable",
             counts=counts,
             metrics=_metrics_of(documents),
@@ -192,10 +181,10 @@ class _HighlightsScoring:
         )
         data: Value = {"run_id": self._run, "not_annotated": list(self._not_annotated)}
         usage = run_usage([chunk.call for chunk in self._chunks], self._beside)
-        notes = map(NotePanel, self._notes())
-        return Result(with_usage(scorecard, usage), tuple(judgements), panels=(*notes, spans), data=data)
+        notes = map(scorecards.NotePanel, self._notes())
+        return scorecards.Result(with_usage(scorecard, usage), tuple(judgements), panels=(*notes, spans), data=data)
 
-    def _compared(self, paragraph: Paragraph) -> Iterator[Highlight]:
+    def _compared(self, paragraph: Paragraph) -> Iterator[scorecards.Highlight]:
         """Yield the highlights of an annotated paragraph by category: the expected ones, then others that are given."""
         actual = self._actual.get(paragraph.id)
         expected, given = paragraph.highlights or {}, (actual.highlights or {}) if actual else {}
@@ -238,10 +227,10 @@ def _paragraphs_are(names: Sequence[str]) -> str:
     return "1 paragraph is" if len(names) == 1 else f"{len(names)} paragraphs are"
 
 
-def marked_text(name: str, text: str, highlights: Iterable[Highlight]) -> MarkedText:
+def marked_text(name: str, text: str, highlights: Iterable[scorecards.Highlight]) -> scorecards.MarkedText:
     """Return a paragraph with its highlights, which may overlap. Those not in its text are listed beside it."""
-    marks: list[Mark] = []
-    elsewhere: list[Highlight] = []
+    marks: list[scorecards.Mark] = []
+    elsewhere: list[scorecards.Highlight] = []
     searched = text[:MAX_SEARCHED]
     for number, highlight in enumerate(highlights):
         outcome, category, words = highlight
@@ -249,9 +238,9 @@ def marked_text(name: str, text: str, highlights: Iterable[Highlight]) -> Marked
         if start < 0:
             elsewhere.append(highlight)
         else:
-            marks.append(Mark(start=start, end=start + len(words), outcome=outcome, category=category))
+            marks.append(scorecards.Mark(start=start, end=start + len(words), outcome=outcome, category=category))
     marks.sort(key=lambda mark: (mark.start, mark.end))
-    return MarkedText(id=name, text=text, marks=tuple(marks), elsewhere=tuple(elsewhere))
+    return scorecards.MarkedText(id=name, text=text, marks=tuple(marks), elsewhere=tuple(elsewhere))
 
 
 def place_of_text(text: str, words: str) -> int:
