@@ -13,23 +13,23 @@ from typing import Final
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_631,
-    "modules of sitegen/": 288,
-    "classes": 500,
-    "classes in pages/": 71,
-    "fields of classes": 2_222,
-    "functions": 3_460,
-    "parameters": 4_963,
+    "lines of sitegen/": 62_628,
+    "modules of sitegen/": 285,
+    "classes": 498,
+    "classes in pages/": 70,
+    "fields of classes": 2_221,
+    "functions": 3_441,
+    "parameters": 4_942,
     "functions with more than 6 parameters": 1,
     "private functions of at most 6 lines used once": 30,
     "kinds of kept values": 10,
     "modules that write rows as f-strings": 4,
     "public constants named in one module only": 6,
-    "lines of templates, styles and scripts": 8_393,
+    "lines of templates, styles and scripts": 8_340,
     "template lines over 160 characters": 0,
-    "lines of tests": 44_304,
+    "lines of tests": 44_002,
     "patches of attributes in tests": 44,
-    "constructions with over 3 positional values in tests": 10,
+    "constructions with over 3 positional values in tests": 8,
 }
 """The most that there may be of each, which is what there was when it was last lowered."""
 
