@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec.structs import asdict, replace
 
+from sitegen.analysis.edits import OutputEdits
 from sitegen.engine.cached_kinds import CELLS, CONFIGURATION, EVAL_RECORDS, RESULTS, SCORECARDS, VECTORS, EvalRecord
 from sitegen.engine.eval_job import EncodedEffects, EvalTask, score_eval
 from sitegen.engine.eval_pages import PagesTask, owner, write_pages
@@ -193,11 +194,14 @@ def write_failed(build: Build, owner: str, paths: Iterable[str], problem: Proble
 
 
 def _outdated(timeline: Timeline, records: Mapping[str, EvalRecord]) -> Iterator[EvalHistory]:
-    """Yield evals with new points, with other notes, or with an output beside which instructions were edited."""
+    """Yield evals with new points, with other notes, or whose output may be stale since, or is no longer."""
     edited = {file.path for file in timeline.edited}
     for history in timeline.evals:
         record = records.get(history.id)
         is_noted = record and record.notes != digest(timeline.notes.get(history.id, b""))
         drivers = timeline.drivers(history.id) if edited and record and record.summary.headlines else ()
-        if history.id in timeline.changed or is_noted or any(file.path in edited for file in drivers):
+        is_edited = any(file.path in edited for file in drivers)
+        if is_edited and record and record.summary.stale:  # it stays as it is, unless the edits were taken back
+            is_edited = not OutputEdits(history.snapshots, timeline.driving_edits(history.id)).stale[-1]
+        if history.id in timeline.changed or is_noted or is_edited:
             yield history

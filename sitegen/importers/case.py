@@ -269,8 +269,7 @@ class JudgedResults(Frozen):
         """
         fields = [field for case in self.cases for judge in case.judges for field in judge.counts]
         own_grades = tuple(dict.fromkeys(field.attribute for field in fields if not any(field.counts)))
-        left_out = {*grades, *own_grades}
-        kept = [case.with_fields(left_out) for case in self.cases]
+        kept = [case.with_fields({*grades, *own_grades}) for case in self.cases]
         return replace(self, cases=tuple(kept), run=replace(self.run, grades=own_grades))
 
 

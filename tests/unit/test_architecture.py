@@ -9,7 +9,9 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
+import jinja2
 import pytest
+from jinja2 import nodes
 
 from sitegen.config.models import KIND_FILES
 from sitegen.model.metrics import KIND_TRAITS, KindTraits, traits_of
@@ -161,6 +163,18 @@ def test_the_two_walks_name_files_and_values_that_exist_and_get_no_longer():
     missing = [name for walk in files for name in walk if not any((place / name).is_file() for place in places)]
     package = "".join(file.read_text(encoding="utf-8") for file in PACKAGE.rglob("*.py"))
     assert missing + [name for walk in values for name in walk if f"class {name}(" not in package] == []
+
+
+def test_no_macro_of_a_page_has_a_variable_of_its_own_name():
+    """Such a macro refers to itself, so that a page and all that it shows would stay in memory."""
+    environment = jinja2.Environment(extensions=["jinja2.ext.do"])
+    pages = (PACKAGE.parent / "site_templates" / "pages").rglob("*.html")
+    macros = [(page.name, of) for page in pages for of in environment.parse(page.read_text()).find_all(nodes.Macro)]
+    assert len(macros) > 50
+    variables = (
+        (page, of.name, {name.name for name in of.find_all(nodes.Name) if name.ctx != "load"}) for page, of in macros
+    )
+    assert [(page, macro) for page, macro, names in variables if macro in names] == []
 
 
 def test_a_library_has_one_home():
