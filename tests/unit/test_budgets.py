@@ -13,7 +13,7 @@ from typing import Final
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_628,
+    "lines of sitegen/": 62_631,
     "modules of sitegen/": 285,
     "classes": 498,
     "classes in pages/": 70,
@@ -27,7 +27,7 @@ REACHED: Final = {
     "public constants named in one module only": 6,
     "lines of templates, styles and scripts": 8_340,
     "template lines over 160 characters": 0,
-    "lines of tests": 44_002,
+    "lines of tests": 44_016,
     "patches of attributes in tests": 44,
     "constructions with over 3 positional values in tests": 8,
 }
