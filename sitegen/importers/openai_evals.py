@@ -11,19 +11,7 @@ from collections import Counter
 from typing import Final
 
 from sitegen.data_files.reading import UnreadableError, json_lines
-from sitegen.importers.case import (
-    RIGHT,
-    WRONG,
-    AnswerGrade,
-    Grader,
-    JudgedCase,
-    JudgedResults,
-    Opinion,
-    findings_of_samples,
-    grade_of,
-    graded,
-    grader_name,
-)
+from sitegen.importers import case
 from sitegen.importers.tool_values import (
     ToolObject,
     anything,
@@ -71,7 +59,7 @@ class _Event(ToolObject):
     error = part(text, "data.type")
 
 
-def read(content: bytes) -> JudgedResults:
+def read(content: bytes) -> case.JudgedResults:
     """Read the events of a run. Raises UnreadableError."""
     findings: list[Finding] = []
     lines = [members(value) for _, value in json_lines(content, findings, _FIX)]
@@ -80,32 +68,34 @@ def read(content: bytes) -> JudgedResults:
     arguments = members(value_at(spec, "run_config.eval_spec.args"))
     judge: dict[str, Value] = {key: arguments[key] for key in _JUDGE if arguments.get(key)}
     is_graded = bool(arguments.get("modelgraded_spec"))  # by the last model of the run
-    grader = Grader(grader_name(models[-1] if models else "", as_json(judge))) if is_graded else None
+    grader = case.Grader(case.grader_name(models[-1] if models else "", as_json(judge))) if is_graded else None
     samples = grouped((event.sample, event) for event in map(_Event, lines) if event.sample)
     if not samples:
         raise UnreadableError("it has no events of samples", _FIX)
     off_scale: Counter[str] = Counter()
     # In the order of their names: events are written as answers arrive.
     cases = [_case(samples[name], models[:1], grader, off_scale) for name in sorted(samples, key=natural_order)]
-    findings += findings_of_samples(cases, off_scale)
+    findings += case.findings_of_samples(cases, off_scale)
     run = Recorded(timestamp=text(spec.get("created_at")).strip() or None)
-    return JudgedResults(tuple(cases), tuple(findings), run)
+    return case.JudgedResults(tuple(cases), tuple(findings), run)
 
 
-def _case(events: list[_Event], models: list[str], grader: Grader | None, off_scale: Counter[str]) -> JudgedCase:
+def _case(
+    events: list[_Event], models: list[str], grader: case.Grader | None, off_scale: Counter[str]
+) -> case.JudgedCase:
     """Return the case of a sample. Of each text, the last one counts."""
-    grades: dict[str, list[AnswerGrade]] = {}
+    grades: dict[str, list[case.AnswerGrade]] = {}
     expected = output = error = reasoning = ""
     answers: list[_Event] = []  # without those of a grader
     for event in events:
         if event.type == _MATCH and event.right is not None:
-            grades.setdefault(_MATCH, []).append(RIGHT if event.right else WRONG)
+            grades.setdefault(_MATCH, []).append(case.RIGHT if event.right else case.WRONG)
             expected, output = event.expected, event.sampled or event.picked or output
         elif event.type == "metrics":
             if grader and answers:
                 reasoning = answers.pop().sampled
             for metric, value in event.data.items():
-                if (grade := grade_of(value, {})) is not None:
+                if (grade := case.grade_of(value, {})) is not None:
                     grades.setdefault(metric, []).append(grade)
                 elif not isinstance(value, str):
                     off_scale[metric] += 1
@@ -117,11 +107,13 @@ def _case(events: list[_Event], models: list[str], grader: Grader | None, off_sc
     tokens_in = _sum_if_complete([call.tokens_in for call in calls])
     tokens_out = _sum_if_complete([call.tokens_out for call in calls])
     last = answers[-1] if answers else _Event(None)
-    return JudgedCase(
+    return case.JudgedCase(
         id=events[0].sample,
-        opinion=Opinion("", None),
+        opinion=case.Opinion("", None),
         judges=tuple(
-            graded(metric, values) if metric == _MATCH else graded(metric, values, reasoning=reasoning, grader=grader)
+            case.graded(metric, values)
+            if metric == _MATCH
+            else case.graded(metric, values, reasoning=reasoning, grader=grader)
             for metric, values in grades.items()
         ),
         input=last.prompt,

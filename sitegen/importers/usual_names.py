@@ -384,7 +384,7 @@ _COMPARED: Final = re.compile(
 """Matches plain names of those that judge an answer: ``category_match``, and no hit of a search (``doc_hit``)."""
 _OF_A_DATE: Final = re.compile(r"(?i)20[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9]|(?=[a-f-]*[0-9])[0-9a-f-]{6,}$")
 _TIMES: Final = ("rundate", "runat", "startedat", "createdat", "timestamp", "date")
-_RUN_COLUMNS: Final[dict[str, re.Pattern[str]]] = {
+RUN_COLUMNS: Final[dict[str, re.Pattern[str]]] = {
     **dict.fromkeys(("runid", "evalrunid"), re.compile(rf"{_OF_A_DATE.pattern}|[0-9]$")),
     **dict.fromkeys(("run", "runname", "evalrun", "experiment", "experimentname", "experimentid"), _OF_A_DATE),
     **dict.fromkeys(_TIMES, re.compile("^(?=.*[0-9]).{4,40}$")),
@@ -403,7 +403,7 @@ def run_column(lines: Sequence[Value]) -> str:
     rows = [line for line in lines if isinstance(line, dict)]
     columns = {plain_key(name): name for row in rows[:1] for name in reversed(row)}
     of_cases = [name for row in rows[:1] for name in row if plain_key(name) in (*PARTS["id"], *PARTS["input"])]
-    for plain, looks_like_a_run in _RUN_COLUMNS.items():
+    for plain, looks_like_a_run in RUN_COLUMNS.items():
         runs = [id_text(row.get(columns[plain])) for row in rows] if plain in columns else []
         # A time that all rows share may be one of their values.
         if (plain in _TIMES) < len({*runs}) < len(runs) and all(map(looks_like_a_run.search, {*runs})):
@@ -472,7 +472,7 @@ def usual_columns(rows: Sequence[Mapping[str, Value]]) -> ColumnMap | None:
         by_name.setdefault(plain_key(name), name)
     variant = next(filter(None, map(by_name.get, PARTS["variant"])), "")
     # What is called a run and has no number is a variant.
-    runs = (by_name[name] for name in _RUN_COLUMNS if name in by_name and name not in _TIMES)
+    runs = (by_name[name] for name in RUN_COLUMNS if name in by_name and name not in _TIMES)
     named = (name for name in runs if not any(re.search("[0-9]$", str(row.get(name))) for row in rows))
     variant = variant or next(named, "")
     texts = [cell for row in rows if isinstance(cell := row.get(variant), str)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from contextlib import suppress
+from io import BytesIO
 from itertools import accumulate
 from operator import itemgetter
 from typing import Any, Final
@@ -20,6 +21,7 @@ from sitegen.importers.recorded_layouts import read_record, runs_in
 from sitegen.model.metrics import traits_of
 from sitegen.model.recorded import ORIGIN_KEYS, Recorded, origin_in
 from sitegen.model.usage import BESIDE
+from sitegen.text.keys import plain_key
 from sitegen.text.values import id_text
 
 _TIMES: Final = ("timestamp", "started_at", "created_at", "run_at")
@@ -127,8 +129,11 @@ def runs_in_file(kind: str, path: str, settings: str, content: bytes) -> dict[st
     from sitegen.importers import ANY_LINES, importer_of
     from sitegen.importers.columns import read_settings
     from sitegen.importers.judge_lines import is_of_a_judge
-    from sitegen.importers.usual_names import run_column
+    from sitegen.importers.usual_names import RUN_COLUMNS, run_column
 
+    objects = (row for row in rows or map(_parsed_json, BytesIO(content)) if isinstance(row, dict))
+    if not is_recorded and RUN_COLUMNS.keys().isdisjoint(map(plain_key, next(objects, ()))):
+        return {}  # without holding all rows, which take much memory
     lines = content.splitlines(keepends=True)
     ends = [end for line, end in zip(lines, accumulate(map(len, lines)), strict=True) if line.strip()][bool(rows) :]
     rows = rows or [row for row in map(_parsed_json, lines) if isinstance(row, dict)]
