@@ -13,7 +13,7 @@ from typing import Final
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_631,
+    "lines of sitegen/": 62_628,
     "modules of sitegen/": 285,
     "classes": 498,
     "classes in pages/": 70,
