@@ -37,6 +37,7 @@ from sitegen.scoring.kinds import installed_versions
 
 VERSION: Final = 24
 """Increased whenever the same history would fold to another result, or another answer be read in a content."""
+_MOST_MOVES: Final = 200  # that are followed at once, each of which is looked at for each file that no eval has now
 _MOST_EARLIER: Final = 20  # the most earlier places of an eval that are looked for; for each, history is read once more
 _UNSHALLOW: Final = "Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0."
 
@@ -183,18 +184,18 @@ def _follow_earlier_places(fold: HistoryFold) -> None:
         committed = walk(fold.repository.place, {place[0] for place in places} - {WORKTREE})
         changes = {WORKTREE: uncommitted} | {each.commit.sha: each.changes for each in committed}
         renames = {sha: file_renames(changes[sha], lambda oid: None) for sha in changes}
+        came = ((sha, at, path) for sha, at in {of[:2] for of in places} for path, old, _ in changes[sha] if not old)
+        roles = ((sha, path, of) for sha, at, path in came for of in layout.places(layout.place_now(path, at)))
+        files = grouped(((sha, of.eval_id, of.folder), path) for sha, path, of in roles)
         for sha, position, name, folder, outputs in places:
-            now = {path: layout.place_now(path, position) for path, old, _ in changes[sha] if old is None}
-            roles = ((path, of) for path, at in now.items() for of in layout.places(at))
-            here = {path for path, of in roles if (of.eval_id, of.folder) == (name, folder)}
-            pairs = Counter[tuple[str, str]]()
-            for path, old in renames[sha].items():
-                if path in here or path in outputs:
+            here, pairs = files.get((sha, name, folder), ()), Counter[tuple[str, str]]()
+            for path in dict.fromkeys((*here, *outputs)):
+                if old := renames[sha].get(path):
                     sides = f"/{old.path}", f"/{path}"
                     inside = path.removeprefix(f"{folder}/")
                     end = "".join(commonprefix((sides[0][::-1], f"/{inside}"[::-1]))[::-1].partition("/")[1:])
                     pairs[sides[0].removesuffix(end)[1:], sides[1].removesuffix(end)[1:]] += 1
-            for (before, new), number in pairs.items():
+            for (before, new), number in pairs.most_common(_MOST_EARLIER):
                 there = sum(not new or f"{path}/".startswith(f"{new}/") for path in here)
                 others = (pairs[pair] for pair in pairs if pair[1] == new and pair[0] != before)
                 if 2 * number >= there and number not in others:  # of two halves, nobody knows which it was
@@ -219,7 +220,7 @@ def _follow_earlier_places(fold: HistoryFold) -> None:
     if found or moved:
         entries = {entry.id: entry for entry in layout.manifest.evals} | found
         manifest = dataclasses.replace(layout.manifest, evals=tuple(entries.values()))
-        raise StartOverError(Layout(layout.site, manifest, layout.watched, (*moved, *layout.moved)))
+        raise StartOverError(Layout(layout.site, manifest, layout.watched, (*moved[:_MOST_MOVES], *layout.moved)))
 
 
 def _structure(repository: Repository, layout: Layout, renamed: tuple[RenamedEval, ...]) -> str:

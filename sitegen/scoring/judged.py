@@ -276,10 +276,8 @@ def _judged_result(cases: Sequence[JudgedCase], findings: list[Finding]) -> Resu
     opinions = [opinion for case in cases for opinion in case.judges if opinion.counts or opinion.score is not None]
     by_model = sum(opinion.grader is not None for opinion in opinions)
     if usage and usage.graded and by_model < len(opinions):
-        said = (
-            f"A model gave {by_model:,} of these {len(opinions):,} opinions, rules or people the others. Numbers made"
-        )
-        said += " from both are compared only with outputs that the same model judged, by the same prompt."
+        said = f"A model gave {by_model:,} of these {len(opinions):,} opinions, rules or people the others."
+        said += " Numbers made from both are compared only with outputs that the same model judged, by the same prompt."
         notes.append(NotePanel(said))
     agreement = cohens_kappa([case.verdicts for case in cases if case.verdicts is not None])
     if agreement:
