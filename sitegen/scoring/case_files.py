@@ -190,9 +190,8 @@ def read_case_file(path: str, content: bytes, keys: CaseKeys) -> CaseFile:
         members = [(member, None) for member in (below.values() if isinstance(below, dict) else items(below))]
         if isinstance(root, dict) and not (len(members) == 1 and members[0][0] is root):
             beside = stated_run(root, root.get("metadata"))
-    newest, remarks = usual_names.newest_run(
-        values := [member for member, _ in members], usual_names.run_column(values)
-    )
+    values = [member for member, _ in members]
+    newest, remarks = usual_names.newest_run(values, usual_names.run_column(values))
     findings += remarks
     members = [members[index] for index in newest]
     objects = [(_with_numbers(member), line) for member, line in members if isinstance(member, dict)]
@@ -227,10 +226,8 @@ def _cases(
     ``sides``: the keys of the expected side and of the output.
     """
     objects = [member for member, _ in members]
-    input_key, varied = (
-        keys.input or usual_names.usual_key(objects, usual_names.INPUTS),
-        usual_names.usual_key(objects, _VARIANTS),
-    )
+    input_key = keys.input or usual_names.usual_key(objects, usual_names.INPUTS)
+    varied = usual_names.usual_key(objects, _VARIANTS)
     is_input = plain_key(varied) == "prompt" and not usual_names.names_prompts(objects, varied, input_key)
     of_whom = "" if is_input else varied, usual_names.usual_key(objects, usual_names.PARTS["model"])
     who = [tuple(id_text(member.get(key)) for key in of_whom) for member in objects]
@@ -301,10 +298,8 @@ def _with_numbers(row: dict[str, Value]) -> dict[str, Value]:
 
 def is_two_sided(case: dict[str, Value], keys: CaseKeys) -> bool:
     """Whether a case has both an expected side and an output."""
-    case, sides = (
-        usual_names.with_sides(case),
-        ((keys.expected, usual_names.EXPECTED), (keys.output, usual_names.OUTPUT)),
-    )
+    case = usual_names.with_sides(case)
+    sides = ((keys.expected, usual_names.EXPECTED), (keys.output, usual_names.OUTPUT))
     return all(
         value_at_key(case, stated) is not None if stated else usual_names.usual_key([case], names)
         for stated, names in sides

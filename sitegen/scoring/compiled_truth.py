@@ -172,13 +172,7 @@ class CompiledTruth:
         self._marks: Mapping[str, Set[str]] | None = None
         """The decimal marks that the texts of each attribute prove; None if no types have to be inferred."""
         if truth.written is True:
-            marks: dict[str, set[str]] = defaultdict(set)
-            for document in truth.documents if not (before and before.truth is truth) else ():
-                for attribute, text in _texts_below(document.root, ""):
-                    marks[attribute].update(decimal_mark(text))
-            of_file = set().union(*marks.values()) if number == 1 else set()  # of one document, for all attributes
-            own = {attribute: found or of_file for attribute, found in marks.items()}
-            self._marks = before._marks if before and before.truth is truth else own
+            self._marks = before._marks if before and before.truth is truth else _decimal_marks(truth)
         # Whether nodes with equal rules judge as in the ground truth compiled before.
         is_alike = before is not None and before.truth.written == truth.written and before._marks == self._marks
         self._alike = before is not None and is_alike and rules.judges_like(before.rules)
@@ -296,6 +290,16 @@ class CompiledTruth:
     def _report(self, finding: Finding) -> None:
         file = self.truth.files.get(self._document.id, "")
         self.findings.append(replace(located(finding, self._document.lines), file=file))
+
+
+def _decimal_marks(truth: GroundTruth) -> Mapping[str, Set[str]]:
+    """Return the decimal marks that a CSV file proves, by attribute; with one document, for all of its attributes."""
+    marks: dict[str, set[str]] = defaultdict(set)
+    for document in truth.documents:
+        for attribute, text in _texts_below(document.root, ""):
+            marks[attribute].update(decimal_mark(text))
+    of_file = set().union(*marks.values()) if len(truth.documents) == 1 else set()
+    return {attribute: own or of_file for attribute, own in marks.items()}
 
 
 def _texts_below(value: Value, attribute: str) -> Iterator[tuple[str, str]]:

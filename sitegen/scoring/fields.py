@@ -171,15 +171,7 @@ class _FieldsScoring:
             for document, branch in zip(expected.documents, self._truth.trees, strict=True)
             for answer, found in zip(self._answers, roots, strict=True)
         ]
-        # The numbers that the output states for how sure it is of values become shares, all together.
-        places = [place for place, each in enumerate(self._judgements) if each.stated]
-        stated = [self._judgements[place].stated[0] for place in places]
-        shares, off = as_shares([number for number, _ in stated], "values")
-        if off:
-            self._findings.append(replace(off[1], path=self._judgements[places[off[0]]].path))
-        for place, share, (_, is_right) in zip(places, shares, stated, strict=True):
-            pairs = () if share is None else ((share, is_right),)
-            self._judgements[place] = replace(self._judgements[place], stated=pairs)
+        self._read_confidences()
         counts = stats.total(document.counts for document in documents)
         if len(self._judgements) > _MOST_REMEMBERED:
             for branch in self._truth.trees:
@@ -217,6 +209,17 @@ class _FieldsScoring:
             if left_out
         ]
         return Result(scorecard=scorecard, judgements=tuple(self._judgements), panels=(*self._panels, *notes))
+
+    def _read_confidences(self) -> None:
+        """Turn the numbers that the output states for how sure it is of values into shares, all together."""
+        places = [place for place, each in enumerate(self._judgements) if each.stated]
+        stated = [self._judgements[place].stated[0] for place in places]
+        shares, off = as_shares([number for number, _ in stated], "values")
+        if off:
+            self._findings.append(replace(off[1], path=self._judgements[places[off[0]]].path))
+        for place, share, (_, is_right) in zip(places, shares, stated, strict=True):
+            pairs = () if share is None else ((share, is_right),)
+            self._judgements[place] = replace(self._judgements[place], stated=pairs)
 
     def _judged(
         self, document: TruthDocument, branch: Branch, root: dict[str, Value] | None, who: Answerer, output: ReadOutput

@@ -13,13 +13,13 @@ from typing import Final
 TOP = Path(__file__).parents[2]
 
 REACHED: Final = {
-    "lines of sitegen/": 62_628,
+    "lines of sitegen/": 62_629,
     "modules of sitegen/": 285,
     "classes": 498,
     "classes in pages/": 70,
     "fields of classes": 2_221,
-    "functions": 3_441,
-    "parameters": 4_942,
+    "functions": 3_443,
+    "parameters": 4_943,
     "functions with more than 6 parameters": 1,
     "private functions of at most 6 lines used once": 30,
     "kinds of kept values": 10,
