@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import gc
+
 from sitegen.engine.built_site import Progress, Site
 from sitegen.engine.commits import write_commits
 from sitegen.engine.evals import score_evals, write_evals
 from sitegen.engine.instructions import count_effects, write_instructions
-from sitegen.engine.pool import build_pool
+from sitegen.engine.pool import pool_for
 from sitegen.engine.site import SiteWriter
 from sitegen.engine.site_files import SiteFiles
 from sitegen.engine.timeline import Build, read_timeline
+from sitegen.engine.worker_context import COLLECTION
+from sitegen.history.process import share_processes
 from sitegen.project import Project
 
 
+@share_processes()  # most builds read history and run their tasks in this process
 def publish(project: Project, files: SiteFiles, progress: Progress) -> Site:
     """Run the stages, each of which is a function of the results of earlier stages."""
+    gc.set_threshold(COLLECTION)
     progress.stage("Reading history", 0)
-    with build_pool(project, files.last) as pool_for:
-        timeline = read_timeline(project, files)  # git in; evals, edits and commits out
-        pool = pool_for(timeline.new_work, timeline.jobs, timeline.context)
+    timeline = read_timeline(project, files)  # git in; evals, edits and commits out
+    with pool_for(timeline.new_work, timeline.jobs, project.dask, timeline.context) as pool:
         build = Build(timeline=timeline, files=files, pool=pool, step=progress.step)
 
         changed = [history for history in timeline.evals if history.id in timeline.changed]

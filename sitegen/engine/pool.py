@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from itertools import islice
 from operator import methodcaller
 from typing import Any, Final, TypeVar
 
-from sitegen.config.site import read_site
-from sitegen.engine.built_site import LastBuild
-from sitegen.engine.worker_context import COLLECTION, WorkerContext
+from sitegen.engine.worker_context import WorkerContext
 from sitegen.errors import WorkerError
-from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.process import end_shared_processes, share_processes, share_processes_until_exit
-from sitegen.history.repository import Repository
-from sitegen.project import Project
 
 WAITING: Final = 1
 """Number of tasks for each process that are made ahead of their turn."""
@@ -120,30 +114,6 @@ def pool_for(
         yield Pool(_explained(executor.submit), processes, _explained(methodcaller("result")))
 
 
-@contextmanager
-def build_pool(project: Project, last: LastBuild) -> Iterator[Callable[[int, int | None, WorkerContext], Pool]]:
-    """Yield the function that returns the pool of a build: ``pool_for`` without the cluster, which the project names.
-
-    The processes of a long history start before it is read. One that starts later begins with a copy of the whole
-    timeline, and keeps it to its end: for 20,000 commits, 80 MB. If the folder shows the last build,
-    only new commits are read.
-    """
-    gc.set_threshold(COLLECTION)
-    processes = 1
-    if project.head and not last.head and not project.dask:
-        files = FilesAt(project.place, project.head)
-        jobs = project.options.jobs or read_site(project.place.root, read=files.read_rules).value.engine.jobs
-        commits = 0 if jobs else Repository(project.place).count_commits(project.head)
-        processes = processes_for(commits, jobs)
-    with ExitStack() as opened:
-        if processes == 1:
-            opened.enter_context(share_processes())  # most builds read history and run their tasks in this process
-            yield lambda units, jobs, context: opened.enter_context(pool_for(units, jobs, project.dask, context))
-        else:
-            pool = opened.enter_context(pool_for(0, processes))
-            yield lambda units, jobs, context: pool
-
-
 def processes_for(units: int, jobs: int | None) -> int:
     """Return how many processes to start for some units of work. ``jobs``: the user's choice; None: as many as pay."""
     cores = os.cpu_count() or 1
@@ -171,7 +141,7 @@ def _share_one_heap() -> None:
 def _begin_worker() -> None:
     """Prepare a worker process, whose tasks all read the repository through one git process.
 
-    It imports what most tasks need while the building process reads history: Jinja, the parser of Markdown, rapidfuzz.
+    It imports what most tasks need before the first of them comes: Jinja, the parser of Markdown, rapidfuzz.
     """
     share_processes_until_exit()
     _end_with_parent()

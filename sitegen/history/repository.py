@@ -407,10 +407,6 @@ class Repository:
             fix="Name a branch, a tag or a commit that git rev-parse knows; in a clone of CI, fetch it first.",
         )
 
-    def count_commits(self, head: str) -> int:
-        """Return the number of commits on the first-parent line of ``head``; 0 if git cannot read them."""
-        return int(self._output_of("rev-list", "--first-parent", "--count", head, "--") or 0)
-
     def commits_without(self, contained: str, head: str) -> frozenset[str]:
         """Return the ids of the commits that lead to ``head`` and are not contained in another commit."""
         return frozenset(self._output_of("rev-list", head, f"^{contained}", "--").split())
