@@ -34,7 +34,6 @@ REPORT_BYTES: Final = 20_000_000  # bytes of a document that is read
 MOST: Final = 10_000  # entries of a list, or characters of a text
 _HIGHEST: Final = 1e9  # the largest absolute value of a number
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_KIND: Final = re.compile(r"[A-Za-z][\w-]{0,40}", re.ASCII)
 _UNIT: Final = re.compile(r"[A-Za-z%/ ]{0,20}", re.ASCII)
 _DERIVED: Final = ("nothing in common", "undefined", "too many broken", "too few cases")  # by ``check_eval``
 
@@ -81,18 +80,16 @@ def _check_bounds(value: Any) -> None:
 
 def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
     """Return the eval with verdicts that follow from its values and limits, and words of sitegen's own kinds."""
-    if not _KIND.fullmatch(gate_eval.kind):
+    if gate_eval.kind not in kinds.BUILTIN_KINDS:
         raise ValueError("there is no such kind of eval")
-    # A kind of an installed package may be missing on the machine that reads.
-    own = kinds.scorer(gate_eval.kind) if gate_eval.kind in kinds.BUILTIN_KINDS else None
-    by_name = {spec.name: spec for spec in all_specs(own.metrics if own else ())}
+    by_name = {spec.name: spec for spec in all_specs(kinds.scorer(gate_eval.kind).metrics)}
 
     def derived(metric: GateMetric) -> GateMetric:
         limits = Limit(floor=metric.floor, drop=metric.drop)
         if "no such metric" in metric.reasons:
             return stranger(metric.name, limits)
         spec = by_name.get(metric.name)
-        if spec is None:  # no built-in kind has this metric
+        if spec is None:  # a metric of an installed package, or a number that a run recorded
             low, high = metric.range
             if high is None or not low < high:
                 raise ValueError("the range of a metric is not valid")
@@ -231,9 +228,8 @@ def count_of_broken(check: GateEval) -> str:
 
 
 def nouns_of(check: GateEval) -> Nouns:
-    """Return the words of an eval's kind. Kinds of installed packages have the usual ones: a reader may lack them."""
-    specs = [metric.spec for metric in check.metrics]
-    return kinds.nouns_of(check.kind, specs) if check.kind in kinds.BUILTIN_KINDS else Nouns()
+    """Return the words of an eval's kind for its metrics."""
+    return kinds.nouns_of(check.kind, [metric.spec for metric in check.metrics])
 
 
 def nothing_compared(report: GateReport) -> str:
