@@ -36,7 +36,7 @@ from tests.gitrepo import Content, GitRepo
 from tests.scoring.test_tables import tables
 from tests.sites import broken_links, build_site, differs_from_cold, run, text_of
 
-DOCUMENTS = [f"layouts{end}.md" for end in ("", "_found", "_of_folders", "_of_tables", "_of_two_sides")]
+DOCUMENTS = [f"layouts{end}.md" for end in ("", "_at_the_gate", "_found", "_of_folders", "_of_tables", "_of_two_sides")]
 BLOCK = re.compile(r"^```\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 MANIFEST = "evals/manifest.yaml"
 STATED = ("severity", "problem", "what to do", "path", "eval", "line")
@@ -61,8 +61,9 @@ class Described(NamedTuple):
 
 def layouts(document: str) -> Iterator[Any]:
     """A layout for each block of files of a section, and for each row of a table of words that stand in it."""
-    text = Path(__file__).with_name(document).read_text(encoding="utf-8")
-    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+    start, *sections = re.split(r"^## ", Path(__file__).with_name(document).read_text("utf-8"), flags=re.MULTILINE)
+    everywhere = collections.ChainMap(*itertools.chain.from_iterable(tables(start)))
+    for section in sections:
         title, _, body = section.partition("\n")
         found = tables(BLOCK.sub("", body))
         words = [row for table in found for row in table if next(iter(row)).isupper()]
@@ -71,7 +72,7 @@ def layouts(document: str) -> Iterator[Any]:
         assert blocks, title
         assert stated, title
         for meanings, block in itertools.product(words or [{}], blocks):
-            put = functools.partial(re.sub, r"\b[A-Z]+\b", functools.partial(meaning, meanings))
+            put = functools.partial(re.sub, r"\b[A-Z]+\b", functools.partial(meaning, everywhere | meanings))
             named = [[{put(name): put(cell) for name, cell in row.items()} for row in table] for table in stated]
             commits = re.split(r"^---.*\n", put(block), flags=re.MULTILINE)
             yield pytest.param(Described([*map(files, commits)], "\n--- built\n" in block, named), id=title)
@@ -90,7 +91,7 @@ def unmatched() -> Iterator[Any]:
         yield pytest.param(Described([begun, *later], False, [stated] if stated else []), id=rows[0]["case"])
 
 
-def meaning(meanings: Row, word: re.Match[str]) -> str:
+def meaning(meanings: Mapping[str, str], word: re.Match[str]) -> str:
     return meanings.get(word[0], word[0])
 
 
@@ -137,6 +138,8 @@ class Built(NamedTuple):
 
 @pytest.mark.parametrize("layout", [*itertools.chain.from_iterable(map(layouts, DOCUMENTS)), *unmatched()])
 def test_a_build_makes_of_a_layout_what_its_section_says(layout, tmp_path, monkeypatch):
+    for variable in ("GITHUB_BASE_REF", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(variable, raising=False)
     problems = recorded_problems(monkeypatch)
     built = Built(repo=GitRepo(tmp_path / "repo"), site=tmp_path / "site", problems=problems, searched={})
     for commit in layout.commits:
@@ -289,7 +292,8 @@ def answers_of(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
 def printed(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
     for row in table:
         done = run(*shlex.split(row["command"])[1:], cwd=built.repo.path)
-        yield {"command": row["command"], "ends with": done.returncode, "says": done.stdout + done.stderr}
+        says = re.sub(r"(?<=\n) +| +(?= )", "", done.stdout + done.stderr).rstrip()
+        yield {"command": row["command"], "ends with": done.returncode, "says": says}
 
 
 def shown(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
