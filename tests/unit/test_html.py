@@ -29,10 +29,10 @@ def test_heads_and_cells_have_the_name_of_their_column_and_texts_are_escaped():
     )
     assert heads(columns) == (
         "<thead><tr><th scope=col class=c-name>Name</th>"
-        '<th scope=col class="c-errors num hide-s" title="&#34;all&#34;"><b>E</b></th></tr></thead>'
+        '<th scope=col class="c-errors num hide-s" title="&#34;all&#34;"><b>E</b></th></thead>'
     )
     assert list(bare_rows(columns[:1], [("<a>", 3), ("b", 4)])) == ["<td>&lt;a&gt;", "<td>b"]
-    assert cells(columns, ("<a>", 3)) == '<td class=c-name>&lt;a&gt;<td class="c-errors num hide-s">3</tr>'
+    assert cells(columns, ("<a>", 3)) == '<td class=c-name>&lt;a&gt;<td class="c-errors num hide-s">3'
 
 
 def test_the_name_of_a_column_made_from_a_label_is_a_class():

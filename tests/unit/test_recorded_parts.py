@@ -173,6 +173,6 @@ def test_what_changed_since_a_record_was_written_is_told_from_what_it_left_out(t
         report = (tmp_path / "out" / point["report"]).read_text()
         table = report[report.index('<table class="falls">') :].partition("</table>")[0]
         told.append([word for word in words if word in table])
-        assert table.endswith(f'num">{point["then"]["f1"]:.3f}</tr></tbody>')
+        assert table.endswith(f'num">{point["then"]["f1"]:.3f}</tbody>')
     assert [point["then"]["f1"] for point in trend] == pytest.approx([8 / 9, 1.0, 5 / 9])
     assert told == [[*words[:1]], [*words[:2]], [*words]]

@@ -276,7 +276,7 @@ def test_one_page_has_the_labels_of_all_evals_and_leads_to_the_line_the_report_a
         html.count(f'href="{links.field(*field)}"') for field in (("a", "area"), ("b", "fuel"), ("a", "w[].name"))
     ] == [1, 1, 3]
     given = evals[0].headlines[1]
-    assert f'<a href="evals/a/{given.slug}.html">{given.label}</a></tr><tr id="label-{rows[1]}" data-g="b">' in html
+    assert f'<a href="evals/a/{given.slug}.html">{given.label}</a><tr id="label-{rows[1]}" data-g="b">' in html
     assert f'href="#fix-{rows[0]}"' in html
     assert f'id="fix-{rows[0]}"' in html
     assert f'{sample.SITE.repository_url}/blob/{evals[0].headlines[-1].sha}/a/truth.csv#L2"' in html

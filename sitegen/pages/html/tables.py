@@ -167,13 +167,13 @@ def heads(columns: Sequence[Column], *total: object) -> Markup:
     """The head of a table. ``total``: what the columns are functions of in a second row, which sums up all rows."""
     titled = ((column, f' title="{output(column.title)}"' if column.title else "") for column in columns)
     each = [f"<th scope=col {column.attribute}{title}>{output(column.head)}</th>" for column, title in titled]
-    rows = [f"<thead><tr>{''.join(each)}</tr>", *([cells(columns, *total)] if total else [])]
+    rows = [f"<thead><tr>{''.join(each)}", *([cells(columns, *total)] if total else [])]
     return Markup("\n<tr>".join(rows) + "</thead>")
 
 
 def cells(columns: Iterable[Column], *row: object) -> Markup:
-    """The cells of one row, and its end: an empty last cell is empty. ``row``: what the columns are functions of."""
-    return Markup("".join([f"{column.opening}{output(column.show(*row))}" for column in columns]) + "</tr>")
+    """The cells of one row, which the next row or the table ends. ``row``: what the columns are functions of."""
+    return Markup("".join([f"{column.opening}{output(column.show(*row))}" for column in columns]))
 
 
 def bare_rows(columns: Sequence[Column], rows: Iterable[object]) -> Iterator[Markup]:
