@@ -135,7 +135,7 @@ def test_parts_of_what_was_asked_are_chosen_apart_from_answers_and_stay_in_the_a
 def test_models_stand_side_by_side_and_the_address_keeps_them(visit):
     page = visit("evals/qa/compare.html")
     card = page.locator("section[data-sides]")
-    expect(card.locator(".sides-ab")).to_contain_text("23 with this one alone, 23 wrong with both")
+    expect(card.locator(".sides-ab")).to_contain_text("23 only with large, 23 wrong with both")
     card.get_by_role("button", name="Add a side").click()
     expect(card.locator(".sides-values th")).to_have_text(["Where", "Expected", "small", "large", "medium"])
     assert page.url.endswith("#m=model%3Dsmall&n=model%3Dlarge&o=model%3Dmedium")

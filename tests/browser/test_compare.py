@@ -82,9 +82,7 @@ def test_pairs_all_over_a_series_are_compared_as_sitegen_compares_them(eval_id, 
     flips = result_change(series, first, last, change(series, *ends), names=("", "")).flips
     since = [re.sub("after [0-9a-f]{7} ", "after ", flip.since) for flip in flips if flip.since]
     assert sorted(filter(None, page.locator("td.c-since").all_text_contents())) == sorted(since)
-    for table in page.locator(
-        "table:has(td.c-since)"
-    ).all():  # an edit is shown once for the rows that follow each other
+    for table in page.locator("table:has(td.c-since)").all():  # an edit is shown once for rows that follow each other
         edits = (table.locator(f"td.c-since .by{state}").all_text_contents() for state in (":visible", ""))
         assert next(edits) == [text for text, _ in itertools.groupby(next(edits))]
 

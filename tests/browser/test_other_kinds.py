@@ -96,7 +96,7 @@ def test_two_variants_have_their_answers_side_by_side(visit):
     page.get_by_role("link", name="Answers side by side").click()
     rows = page.locator("[data-sides] .sides-values tbody tr")
     expect(rows.locator(".c-where a[href^=cases]")).to_have_text(["open-1", "open-2", "price-1", "firing-1"])
-    expect(page.locator("[data-sides] .sides-ab")).to_contain_text("right with the first alone")
+    expect(page.locator("[data-sides] .sides-ab")).to_contain_text("0 right only with polite, 4 only with short")
 
 
 def test_the_trend_tells_the_headline_of_every_variant(visit):

@@ -4,7 +4,7 @@
    template, in which each has an empty row. The choice is in the address, #a=0012&b=0015&c=0016, and nothing else is ever shown for it.
    Two sides are compared value by value; more stand side by side, each with its difference to the first. So do the variants and models
    of the newest iteration, however few, in a card of their own with other letters in the address (`data-sides`). */
-const ABSENT = 6, LISTED = 200, FIELDS = 25, COMMITS = 8, OFFERED = 50, SIDES = "abcdef";
+const OMISSION = 2, ABSENT = 6, LISTED = 200, FIELDS = 25, COMMITS = 8, OFFERED = 50, SIDES = "abcdef";
 const FATES = ["broken", "fixed", "still_wrong", "appeared", "vanished"]; // as in sitegen/pages/compare.py
 const outputOf = point => point.same ?? point.slug;
 const isThere = run => run.state !== ABSENT, isWrong = run => run.state >= 2 && isThere(run);
@@ -215,8 +215,8 @@ class Comparison {
     const found = this.compare(...sides);
     const lists = FATES.filter(fate => found[fate].length).map(fate => this.list(found[fate], fate));
     this.prompt = this.prompts.get(sides.map(({ point }) => point.slug).join(" ")); // the pairs that the page shows without scripts
-    const flips = element("div"), both = element("div", this.prompt && "beside");
-    flips.append(...this.fieldsPart(found));
+    const fields = this.fieldsPart(found), flips = element("div"), both = element("div", fields.length && this.prompt && "beside");
+    flips.append(...fields);
     both.append(flips, this.prompt ?? "");
     this.result.replaceChildren(this.heads(), this.summary(found), this.numbers(found), this.edits(), both, ...lists);
   }
@@ -233,7 +233,7 @@ class Comparison {
         const found = this.compare(first, side), count = fate => grouped(found[fate].length), link = element("a", "", "One by one");
         link.href = `#${new URLSearchParams({ a: first.point.slug, b: side.point.slug })}`;
         const values = this.isOfAnswers
-          ? `${this.data.noun[2]}: ${count("broken")} right with the first alone, ${count("fixed")} with this one alone, ${count("still_wrong")} wrong with both.`
+          ? `${this.data.noun[2]}: ${count("broken")} right only with ${names[0]}, ${count("fixed")} only with ${names[k]}, ${count("still_wrong")} wrong with both.`
           : `${this.data.noun[2]}: ${count("fixed")} fixed, ${count("broken")} broken, ${count("still_wrong")} still wrong. `;
         const said = element("p", "", this.isRecorded ? "" : found.common ? values : "They have nothing in common with the first.");
         if (!this.isOfAnswers) said.append(link);
@@ -258,7 +258,7 @@ class Comparison {
     const rows = [];
     sides[0].block.cells.forEach(([document, field, path, extra], index) => {
       const runs = sides.map(side => this.at(side, index)), kind = run => `${run.state} ${isThere(run) && run.texts[run.actual]}`;
-      if (runs.some(run => isThere(run) && isWrong(run)) && new Set(runs.map(kind)).size > 1) rows.push({ document, field, path, extra, runs });
+      if (runs.some(run => isThere(run) && isWrong(run)) && new Set(runs.map(kind)).size > 1) rows.push({ document, field, path, extra, runs, index });
     });
     if (!rows.length) return [];
     const listed = Math.floor((innerWidth < 600 ? LISTED / 2 : 2 * LISTED) / sides.length); // as many values as of two sides, few on a small screen
@@ -529,12 +529,25 @@ class Comparison {
     return section;
   }
 
-  cell({ document, field, path, extra, before, after }) {
+  /** The missing item that an extra one on a side may be, by its values there: likely_items in sitegen/pages/report/discrepancies.py. */
+  likely(side, document, item) {
+    const { cells } = side.block, runs = cells.map((_, index) => this.at(side, index)), votes = new Map();
+    const stated = cells.flatMap(([, field, , extra, , own], index) => (extra && own === item && isThere(runs[index]) ? [[field, runs[index].actual]] : []));
+    cells.forEach(([of, field, path, extra, , own], index) => {
+      if (extra || of !== document || runs[index].state !== OMISSION) return;
+      if (stated.some(([name, actual]) => name === field && actual === runs[index].expected)) votes.set(own, [(votes.get(own)?.[0] ?? 0) + 1, path]);
+    });
+    const [[most, path] = [0], [second] = [0]] = [...votes.values()].sort(([one], [other]) => other - one);
+    return most > second && most >= Math.max(2, stated.length / 2) ? `perhaps ${path.slice(0, path.lastIndexOf("]") + 1)}, by ${most} of ${stated.length} values` : "";
+  }
+
+  cell({ document, field, path, extra, before, after, index }) {
     const { documents, pages } = this.sides[0].block, name = documents[document], page = pages[document];
     const where = [this.link(field, path)], there = [after, before].filter(isThere), [, named, added] = this.part("where");
     named.textContent = short(name);
     if (name) where.push(" ", page ? Object.assign(element("a", "", short(name)), { href: `cases/${page}.html` }) : named);
-    if (extra) where.push(" ", added);
+    const side = extra && this.sides.findLast(side => isThere(this.at(side, index)));
+    if (side) where.push(" ", added, " ", element("span", "muted", short(this.likely(side, document, side.block.cells[index][5]))));
     const expected = [this.value(there[0], there[0].expected, "blank")];
     if (there.length === 2 && before.expected !== after.expected) expected.push(element("i", "", ` was ${visible(before.texts[before.expected] || "blank")}`));
     return { where, expected, before: this.given(before), after: this.given(after) };
