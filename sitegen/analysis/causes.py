@@ -84,10 +84,10 @@ class ProblemCounts(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The counts: ``1 error, 2 warnings, and 3 of earlier outputs alone``; ``none``."""
+        """The counts: ``1 error, 2 warnings, and 3 that only earlier outputs have``; ``none``."""
         numbers = ((self.error, "error"), (self.warning, "warning"), (self.note, "note"))
         current = ", ".join(counted(number, noun) for number, noun in numbers if number)
-        past = f"{self.past:,} of earlier outputs alone" if self.past else ""
+        past = f"{self.past:,} that only earlier outputs have" if self.past else ""
         return ", and ".join(filter(None, (current, past))) or "none"
 
 

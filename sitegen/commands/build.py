@@ -117,13 +117,13 @@ def uncommitted_manifest(options: Options) -> str:
 
 def closing_line(site: Site) -> str:
     """Return the last lines: counts, newest verdicts, what else may be an eval, how to see the site, its address."""
-    removed = f", {site.removed} removed" if site.removed else ""
     sizes = ((site.commits, "commit"), (site.evals, "eval"), (site.iterations, "iteration"))
     failed = f"; {counted(site.failed, 'part')} of the site could not be made" if site.failed else ""
     sentences = "".join(f"{sentence}\n" for sentence in site.sentences)
     return (
         f"{', '.join(counted(count, noun) for count, noun in sizes)}; "
-        f"{counted(site.written, 'file')} written, {site.unchanged:,} kept{removed}; "
+        f"{counted(site.written, 'file')} written{f', {site.unchanged:,} kept' * bool(site.unchanged)}"
+        f"{f', {site.removed} removed' * bool(site.removed)}; "
         f"problems.html: {site.problems_in_words}{failed}\n"
         f"{sentences}Open this page, or run sitegen watch:\n{site.page}"
     )

@@ -141,7 +141,7 @@ def every_eval(verified: Sequence[Verified], with_f1: Sequence[Scorecard]) -> li
     cards = [(output.result.scorecard, spec) for output, spec in zip(verified, specs, strict=True) if not spec.recorded]
     if any(spec.name != "f1" for _, spec in cards):  # else the overview has the same mean
         shown = number(mean([card.metric(spec.name) for card, spec in cards]))
-        lines.append(f"the mean headline, as on the overview: {shown} of {counted(len(cards), 'eval')}")
+        lines.append(f"the mean of {len(cards)} headlines, as on the overview: {shown}")
     for name, output in zip(names, verified, strict=True):
         card = output.result.scorecard
         if card.status == "unreadable" and all(metric.value is None for metric in card.metrics):
@@ -227,11 +227,11 @@ def discrepancy(judgement: Judgement, nouns: Nouns) -> str:
     from sitegen.text.values import as_text, texts_with_types
 
     where = f"{judgement.document}: {judgement.label}" if judgement.document else judgement.label
-    values = (judgement.expected, judgement.actual)
-    texts = texts_with_types(*values) or ["nothing" if value is None else as_text(value) for value in values]
-    expected, actual = (line(text, 60) for text in texts)
+    sides = ((judgement.expected, "blank"), (judgement.actual, "missing"))
+    texts = texts_with_types(judgement.expected, judgement.actual)
+    expected, actual = (line(text, 60) for text in texts or (gap if it is None else as_text(it) for it, gap in sides))
     outcome = nouns.errors[ERROR_TYPES.index(judgement.outcome)]
-    said = f"expected {expected}, found {actual}"
+    said = f"expected {expected}, actual {actual}"
     if judgement.expected == "passed" and nouns.are_verdicts:  # which is all that is expected of an answer
         said = actual.removeprefix("failed: ")
     return f"{outcome:13}  {line(where, 100)}: {said}"

@@ -107,7 +107,8 @@ class EffectRow(Frozen):
             for spec, by in self.metrics[1 : METRICS + 1] * (self.grade != "first output")
         ]
         remarks = [f'<p class="by">{text(remark)}</p>' for remark in self.remarks]
-        since = f" from {line(self.before.label, 40)} to {line(self.after.label, 40)}" if self.before else ""
+        ends = [*dict.fromkeys(line(at.label, 40) for at in (self.before, self.after) if at)]
+        since = f" {'from' if ends[1:] else 'of'} {' to '.join(ends)}" if self.before else ""
         return Markup(
             f'<a class="name" href="{root}{links.eval_trend(self.info.id)}">{text(line(self.info.name, 80))}</a>'
             f'<div class="by"><span>{text(self.spec.label + since)}</span>{"".join(further)}</div>'

@@ -108,7 +108,7 @@ def cost(cause: ProblemCause) -> str:
         return f"the newest scores of {evals}" if cause.evals else "its default is in force, or a part is missing"
     described = PROBLEM_TYPES.get(cause.problems[0].type)
     of_scores = f"scores of {evals}" if cause.evals else "perhaps scores"
-    return "no score" if cause.severity == "note" else (described and described.cost) or of_scores
+    return "nothing" if cause.severity == "note" else (described and described.cost) or of_scores
 
 
 def blocks(causes: Iterable[ProblemCause]) -> list[tuple[str, str]]:

@@ -125,7 +125,7 @@ RATIOS: Final = (
         label="Precision",
         initial="P",
         explanation="TP / (TP + FP): the share of the given values that is right.",
-        note="{tp:,} of {given:,} given correct",
+        note="{tp:,} of {given:,} given{things} correct",
         share=lambda counts: Share(counts.tp, counts.tp + counts.fp),
     ),
     CountRatio(
@@ -133,7 +133,7 @@ RATIOS: Final = (
         label="Recall",
         initial="R",
         explanation="TP / (TP + FN): the share of the expected values that was found.",
-        note="{tp:,} of {expected:,} {things} correct",
+        note="{tp:,} of {expected:,} expected{things} correct",
         share=lambda counts: Share(counts.tp, counts.tp + counts.fn),
     ),
 )
@@ -166,7 +166,7 @@ PASSED: Final = CountRatio(
     label="Passed",
     initial="P",
     explanation="Cases that passed / cases with a verdict.",
-    note="{tp:,} of {expected:,} {things} passed",
+    note="{tp:,} of {expected:,}{things} passed",
     share=lambda counts: Share(counts.tp, counts.tp + counts.fn),
 )
 """Of cases that have one verdict each and nothing else, for which it is also precision, recall and F1."""

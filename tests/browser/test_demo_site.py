@@ -270,6 +270,16 @@ def test_on_a_wide_screen_the_edits_stand_beside_what_flipped(visit):
     assert edits["y"] < flips["y"] < edits["y"] + edits["height"]
 
 
+def test_an_extra_item_is_named_after_the_missing_one_that_it_may_be_and_edits_alone_take_the_width(visit):
+    extra = visit("evals/rental-contracts/compare.html").locator("tr:has(.c-where .pill)")
+    guess = "rooms[output 2].area_m2 extra item perhaps rooms[Kitchen], by 2 of 2 values"
+    expect(extra.locator(".c-where").filter(has_text="perhaps")).to_have_text(
+        [guess, guess.replace("area_m2", "floor_covering")]
+    )
+    alone = visit("evals/lab-reports/compare.html", viewport=LARGE).locator("[data-result] [data-prompts]")
+    assert alone.evaluate("one => one.offsetWidth > one.closest('.card').offsetWidth - 40")
+
+
 def test_a_small_screen_has_the_headings_and_links_of_a_large_one_and_the_newest_end_of_a_strip(visit, demo_site):
     work = visit("index.html", viewport=SMALL).locator("[aria-labelledby=h-fo]")
     for link in ("all fields, and which edit moved which", "how?"):
@@ -283,7 +293,7 @@ def test_a_small_screen_has_the_headings_and_links_of_a_large_one_and_the_newest
     for path in (TREND, "fields.html", "instructions/index.html"):
         table = visit(path, viewport=SMALL).locator(".iters, .mx")
         assert table.evaluate(fits)
-    expect(table.get_by_role("row", name="Rose, fell after")).to_be_visible()
+    expect(table.get_by_role("row", name="How many edits it rose and fell with")).to_be_visible()
     ends = visit("evals/letters/index.html", viewport=SMALL).locator("text.end", has_text="Checks passed")
     assert ends.evaluate("one => one.getBoundingClientRect().right <= innerWidth")
 

@@ -44,7 +44,7 @@ def test_a_report_shows_metrics_shares_of_errors_and_each_field_expected_and_act
         "Recorded 3 Feb 2026",
         "F1 0.333",
         "Precision 0.333",
-        "Recall 0.333 1 of 3 values correct",
+        "Recall 0.333 1 of 3 expected values correct",
         "Omission 1 33.3 % H Hallucination 1 33.3 % W Wrong value 1 33.3 % F Format error 0",
         "1 Omission project.bedrooms 2 missing",
         "2 Hallucination project.garage_area not in ground truth 400",

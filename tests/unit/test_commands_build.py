@@ -56,7 +56,7 @@ LAST = (
 def test_a_build_says_its_stages_and_ends_with_counts_and_where_to_look(project):
     """Without a terminal, in plain lines on standard error; where there is nothing to do, in none."""
     out = project.path / "site"
-    for stages, counts in ((STAGES, "{} files written, 0 kept"), ("", "0 files written, {} kept")):
+    for stages, counts in ((STAGES, "{} files written"), ("", "0 files written, {} kept")):
         done = run("build", cwd=project.path)
         said = f"3 commits, 1 eval, 2 iterations; {counts.format(files(out))}; {LAST}{out}/index.html\n"
         assert (done.returncode, done.stdout) == (0, said)
@@ -353,7 +353,7 @@ def test_on_a_terminal_a_bar_is_drawn_and_the_last_lines_are_the_same(project):
     assert re.search(r"Scoring +\[#+\] +100%", text)
     assert re.search(r"Writing instruction edits +\[#+\] +100%", text)
     out = project.path / "site"
-    assert printed == (f"3 commits, 1 eval, 2 iterations; {files(out)} files written, 0 kept; {LAST}{out}/index.html\n")
+    assert printed == (f"3 commits, 1 eval, 2 iterations; {files(out)} files written; {LAST}{out}/index.html\n")
 
 
 def test_a_dask_scheduler_is_named_by_the_command_line_or_the_environment_and_by_no_project(

@@ -58,7 +58,7 @@ def test_verify_one_says_the_numbers_and_each_discrepancy(repo):
         "  95 % interval of F1: 0.016 to 1.000, over 2 documents\n"
         "  omission 1 (100.0 %)  hallucination 0  wrong value 0  format error 0\n"
         "  2 documents, macro F1  0.833\n"
-        "  omission       b: total: expected 2, found nothing\n"
+        "  omission       b: total: expected 2, actual missing\n"
     )
 
 
@@ -198,7 +198,7 @@ def test_the_saved_report_is_one_file_that_needs_no_script_and_no_other_file(rep
     assert re.findall(r'(?:src|href)="([^"#]+)"', page) == []
     assert "<h1>names, iteration-001</h1>" in page
     assert f"<span>Scored {time}</span>" in page
-    assert "1 of 4 values correct" in page
+    assert "1 of 4 expected values correct" in page
     assert re.search(r'Wrong value</span><span class="c">2</span>\s*<span class="num">66\.7\u202f%</span>', page)
 
 
@@ -300,7 +300,7 @@ def test_values_of_an_output_cannot_steer_the_terminal(repo):
     )
     done = run("verify-one", "other", "--repo", repo.path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "expected 4, found ␛[2J‹U+202E›\\ud800" in done.stdout
+    assert "expected 4, actual ␛[2J‹U+202E›\\ud800" in done.stdout
 
 
 def test_verify_all_ends_with_macro_and_pooled(repo):

@@ -45,7 +45,7 @@ def test_blame_takes_a_path_with_a_name_as_it_takes_one_with_an_index():
 
 def test_the_terminal_names_the_item_of_a_discrepancy():
     wrong = next(one for one in scored(TRUTH, OUTPUT).judgements if one.outcome == "wrong_value")
-    assert discrepancy(wrong, scorer("fields").nouns) == "wrong value    walls[E Wall].area: expected 2, found 3"
+    assert discrepancy(wrong, scorer("fields").nouns) == "wrong value    walls[E Wall].area: expected 2, actual 3"
     failed = replace(wrong, expected="passed", actual="failed: No.")
     assert discrepancy(failed, replace(scorer("judged").nouns, are_verdicts=True)).endswith("E Wall].area: No.")
 

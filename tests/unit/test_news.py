@@ -173,7 +173,7 @@ def test_the_overview_lists_what_further_evals_lost_below_the_first_sentence() -
     assert view.news[0].text.endswith("0.400, to 0.500 at iteration-002 and was not regained.")
     assert ["".join(phrase.text for phrase in phrases) for phrases in view.losses] == [
         "Eval b is 0.100 behind its best F1, iteration-001, by more than chance; most of it was lost at iteration-002.",
-        "Eval c: the level of F1 fell by 0.300, to 0.600 at iteration-002; one more run is needed to tell.",
+        "Eval c: mean F1 fell by 0.300, to 0.600 at iteration-002; one more run is needed to tell.",
     ]
     assert sum(len(standing.worse) for standing in view.evals) == 3
 
@@ -184,13 +184,13 @@ def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_
     flips = Flips(broken=(("lines[].price", 3), ("shop", 1)))
     broken = replace(one, change=replace(one.change, flips=flips))
     worse, _, to_do = news(standings([broken], ()), focus_view([broken]), FILES)
-    begin, end = "Nothing for certain: 4 values", ", in lines[].price (3) and other fields, which may be chance"
+    begin, end = "Nothing for certain: 4 values", ", 3 of them in lines[].price. This may be chance"
     work = "Work on Eval a: 2 of its 3 errors are in lines; its instructions are agents/invoice-lines/guide.md."
     of_a = "in Eval a from iteration-001 to iteration-002"
     told = (f"{begin} broke {of_a}{end}.", False, work)
     assert (worse.text, worse.good, to_do.text) == told
     verdicts = replace(broken, specs=(replace(broken.specs[0], equals=("precision", "recall")), *broken.specs[1:]))
-    assert sentences(verdicts)[0].text == f"{begin} broke {of_a}, which may be chance."
+    assert sentences(verdicts)[0].text == f"{begin} broke {of_a}. This may be chance."
     after_edit = replace(broken, windows=(Window(0, 0, 1, verdict=verdict("cannot tell"), flips=flips),))
     assert Phrase("newest edit of its instructions", "instructions/index.html") in sentences(after_edit)[0].phrases
     at, both = sample.commit(1), replace(flips, fixed=flips.broken)
@@ -212,7 +212,7 @@ def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_
 def test_of_what_is_muted_the_first_sentence_says_so_with_the_reason_and_the_place() -> None:
     mutes = tuple(Mute(eval=name, commit=FALL[0].commit.sha, why="harder documents.") for name in "ab")
     fallen, more, fine = case("a", 0.9, 0.5, steps=FALL), case("b", 0.9, 0.6, steps=FALL), case("c", 0.9, 0.9)
-    lost = "Eval a: the level of F1 fell by 0.400, to 0.500 at iteration-002 and was not regained."
+    lost = "Eval a: mean F1 fell by 0.400, to 0.500 at iteration-002 and was not regained."
     muted = f"Nothing but what is muted. {lost} Muted in sitegen.toml: harder documents"
     assert [sentences(*evals, mutes=mutes)[0].text for evals in ((fallen, fine), (fallen, more))] == [
         f"{muted}.",
@@ -247,7 +247,7 @@ def test_the_overview_and_the_summary_begin_with_the_same_sentences_and_quote_wh
     assert sample.SCRIPT not in html + text
     assert html.index("What got worse") < html.index('id="h-ev"')
     assert (
-        "- **What got worse**: [`a`](evals/a/index.html): the level of F1 fell by 0.400, to 0.500 at "
+        "- **What got worse**: [`a`](evals/a/index.html): mean F1 fell by 0.400, to 0.500 at "
         "[`iteration-002`](evals/a/0002.html) and was not regained."
     ) in text
     assert text.index("What to do next") < text.index("## Evals")

@@ -1,6 +1,7 @@
 """The overview and the problems page as views."""
 
 import re
+from functools import partial
 
 import pytest
 from msgspec.structs import replace
@@ -137,15 +138,9 @@ def test_what_to_work_on_is_gathered_over_evals_and_leaves_out_deleted_ones():
         *(f"{report}#section=roof" for report in newest),
     ]
     histories = re.findall(r'href="evals/(.)/fields/(roof.kind|walls)', html[html.index('id="h-fn"') :])
-    assert histories == [(id_, "roof.kind") for id_ in "aab"] + [(id_, "walls") for id_ in "ba"] + [
-        ("a", "roof.kind"),
-        ("b", "roof.kind"),
-    ]
-    assert [(info.id, streak.attribute) for info, streak in focus.longest] == [
-        ("a", "walls[].area"),
-        ("a", "roof.kind"),
-        ("b", "roof.kind"),
-    ]
+    assert histories == [*zip("aabbaab", ["roof.kind"] * 3 + ["walls"] * 2 + ["roof.kind"] * 2, strict=True)]
+    longest = [(info.id, streak.attribute) for info, streak in focus.longest]
+    assert longest == [("a", "walls[].area"), ("a", "roof.kind"), ("b", "roof.kind")]
 
 
 def test_a_sparkline_shows_the_newest_sixty_points():
@@ -159,11 +154,14 @@ def test_no_latest_edit_is_credited_with_an_output_that_another_edit_may_have_ma
     shown = []
     for effect in (certain, replace(certain, window=certain.window._replace(or_edit=sample.edit(2).commit))):
         latest = (EditEffects(edit.commit, (FileEdit(edit, "a.md"),), (effect,)),)
-        page = sample.overview_page((_summary("a", 0.5, 0.6),), HEAD, COUNTS, latest)
-        html = renderer_of(sample.SITE).render(page).decode()
-        shown.append(html[html.index('id="h-ed"') :])
+        summary = replace(_summary("a", 0.5, 0.6), windows=(effect.window._replace(edit=3),))
+        history = InstructionHistory("a.md", (edit,))
+        page = sample.overview_page((summary,), HEAD, COUNTS, latest, instructions=(history,))
+        shown.append(renderer_of(sample.SITE).render(page).decode().split('id="h-ed"'))
     named = f"or {sample.edit(2).commit.short}"
-    assert [(named in html, "delta" in html) for html in shown] == [(False, True), (True, False)]
+    assert [(named in html, "delta" in html) for _, html in shown] == [(False, True), (True, False)]
+    made_with = [html.partition("c-edit data-h")[2].partition("</td>")[0] for html, _ in shown]
+    assert [sample.edit(2).commit.short in html for html in made_with] == [False, True]
 
 
 def test_many_evals_can_be_filtered():
@@ -174,16 +172,8 @@ def test_many_evals_can_be_filtered():
 
 
 def _record(path: str, *commits: int, lines: int | None = 10, deleted: bool = False) -> FileRecord:
-    edits = tuple(
-        Edit(
-            commit=replace(sample.commit(at), author="Ann" if at % 2 else "Bob"),
-            path=path,
-            status="modified",
-            old=None,
-            new=None,
-        )
-        for at in commits
-    )
+    modified = partial(Edit, path=path, status="modified", old=None, new=None)
+    edits = tuple(modified(commit=replace(sample.commit(at), author="Ann" if at % 2 else "Bob")) for at in commits)
     added = None if lines is None else PatchCounts(added=lines, version_after="2.0")
     counts = (added, *(PatchCounts(),) * (len(commits) - 1))
     return FileRecord(history=InstructionHistory(path, edits, deleted), counts=counts, grades=())

@@ -49,7 +49,7 @@ def test_errors_come_first_then_what_is_in_most_places_and_the_past_last() -> No
     assert [cause.message for cause in causes] == ["now", "twice", "once", "twice", "old"]
     assert len({cause.id for cause in causes}) == 5
     assert count_causes(causes) == (1, 2, 1, 1)
-    assert count_causes(causes).text == "1 error, 2 warnings, 1 note, and 1 of earlier outputs alone"
+    assert count_causes(causes).text == "1 error, 2 warnings, 1 note, and 1 that only earlier outputs have"
 
 
 def test_a_banner_names_the_first_of_many_names() -> None:

@@ -54,7 +54,7 @@ def test_types_are_named_where_they_alone_tell_two_values_apart(expected: Value,
 
 def test_a_discrepancy_of_types_shows_them_in_the_terminal_and_on_pages() -> None:
     one = Judgement(document="", path="total", attribute="total", outcome="format_error", expected=12, actual="12")
-    assert discrepancy(one, Nouns()) == 'format error   total: expected 12 (number), found "12" (text)'
+    assert discrepancy(one, Nouns()) == 'format error   total: expected 12 (number), actual "12" (text)'
     assert ["".join(span.text for span in side.spans) for side in shown_pair(one)] == ["12 (number)", '"12" (text)']
     sides = shown_run("format_error", "12", '"12"')
     assert ["".join(span.text for span in side.spans) for side in sides] == ["12", '"12"']

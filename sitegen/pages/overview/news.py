@@ -142,22 +142,21 @@ def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistor
     """What ``broke`` or ``were fixed`` by chance: in which eval and field most, after which edit; without its end."""
     flips = [(_flips(one).broken if fate == "broke" else _flips(one).fixed, one.summary) for one in scored]
     moved, summary = max(flips, key=lambda pair: number_of_cells(pair[0]))
-    number, (field, most) = number_of_cells(moved), max(moved, key=itemgetter(1))
+    number, of_eval, (field, most) = number_of_cells(moved), eval_phrase(summary), max(moved, key=itemgetter(1))
     edits, values = _edits_of(summary, files), counted(number, summary.info.nouns.value)
     name = Phrase(said_of(summary.info, field), links.field(summary.info.id, field), field)
     became = "was fixed" if number == 1 and fate == "were fixed" else fate
-    yield from said(f"Nothing for certain: {values} {became} in ", eval_phrase(summary), " from ")
     points = next(((at.before, at.after) for at in summary.windows[-1:]), (-2, -1))
     before, after = (output_phrase(summary, summary.headlines[at]) for at in points if at is not None)
-    yield from said(before, " to ", after)
+    yield from said(f"Nothing for certain: {values} {became} in ", of_eval, " from ", before, " to ", after)
     if edits:
         yield from _after(edits[0].edit.commit)
     elif summary.windows:
         yield from said(" with the ", Phrase("newest edit of its instructions", links.instructions()))
     others = sum(bool(other) for other, _ in flips) - 1
     too = f"; others {fate} in {counted(others, 'more eval')} too" * bool(others)
-    where = () if summary.specs[0].equals else (", in ", name, f" ({most:,}) and other fields" * (most < number))
-    yield from said(*where, f", which may be chance{too}")
+    where = () if summary.specs[0].equals else (f", {most:,} of them in " if most < number else ", in ", name)
+    yield from said(*where, f". This may be chance{too}")
 
 
 _BEST: Final = links.regressions() + "#h-best"
@@ -187,7 +186,7 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     spec = next(spec for spec in summary.specs if spec.name == metric.name)
     moved = metric.after - metric.before
     before = ("since ", output_phrase(summary, summary.headlines[step.before]))
-    what, since = ((), (" ", *before)) if step.status == "fell" else (("the level of ",), ())
+    what, since = ((), (" ", *before)) if step.status == "fell" else (("mean ",), ())
     moves = f" {'fell' if moved < 0 else 'rose'} by {metric_text(abs(moved), spec.unit)}"
     how = (" stayed at ",) if abs(moved) < ROUNDING else (moves, *since, ", to ")
     lost = f"{lost_words(verdict)}; " if verdict and verdict.lost_fields else ""

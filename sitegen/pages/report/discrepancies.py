@@ -327,4 +327,4 @@ def words_of(note: Note) -> str:
     """What a person noted, in one line: ``Ann: right (unit in words), the label is wrong``."""
     code = f" ({note.code})" if note.code else ""
     said = ", ".join(filter(None, (f"{note.verdict}{code}".strip(), note.note)))
-    return f"{note.by}: {said}" if note.by else said
+    return f"{note.by}'s note: {said}" if note.by else said

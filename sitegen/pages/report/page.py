@@ -306,12 +306,12 @@ class ReportView(Frozen, dict=True, gc=True):
         return self.point.change.of(spec.name) if self.point.change else None
 
     def note_of(self, spec: MetricSpec) -> str:
-        """What a ratio was computed from, ``45 of 50 values correct``, or what an undefined metric lacks."""
+        """What a ratio was computed from, ``45 of 50 expected values correct``, or what an undefined metric lacks."""
         counts, nouns = self.card.counts, self.info.nouns
         ratio = PASSED if spec.equals else BY_NAME.get(spec.name)
         if ratio is None or any(spec.recorded for spec in self.specs):
             return spec.when_undefined if self.card.metric(spec.name) is None else ""
-        noun = "values" if nouns.are_fields else f"{nouns.value}s" if nouns.are_verdicts else "expected"
+        noun = " values" if nouns.are_fields else f" {nouns.value}s" if nouns.are_verdicts else ""
         values = {"given": counts.tp + counts.fp, "expected": self.card.expected_values, "things": noun}
         return ratio.note.format_map({**counts._asdict(), **values})
 
