@@ -64,7 +64,7 @@ def installed_for(paths: Iterable[str]) -> str:
 
 LINES: Final = ("jsonl", "ndjson")
 """Endings of JSON Lines."""
-TWO_LINES: Final = rb"\s*\{[^\n]*\}\s*\n\s*\{"
+TWO_LINES: Final = rb"(?:\xef\xbb\xbf)?\s*\{[^\n]*\}\s*\n\s*\{"
 """Matches JSON Lines, whatever the ending of the file."""
 
 

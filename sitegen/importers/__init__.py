@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -48,7 +49,7 @@ IMPORTERS: Final = (
         name="promptfoo",
         read_by="promptfoo",
         ending="json",
-        beginning=rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:evalId"\s*:|results"\s*:\s*\{\s*"(?:version|timestamp|results|stats|prompts)"|version"\s*:\s*4\s*,\s*"createdAt"\s*:)',
+        beginning=rb'\s*\{\s*"(?:evalId"\s*:|results"\s*:\s*\{\s*"(?:version|timestamp|results|stats|prompts)"|version"\s*:\s*4\s*,\s*"createdAt"\s*:)',
     ),
     Importer(
         "promptfoo", "promptfoo", "jsonl", beginning=rb'(?s)\s*\{.*?"gradingResult"\s*:\s*(?:null|\{\s*"pass"\s*:)'
@@ -57,7 +58,7 @@ IMPORTERS: Final = (
         name="Inspect",
         read_by="inspect_logs",
         ending="json",
-        beginning=rb'(?:\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"',
+        beginning=rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"',
         names_scores=True,
     ),
     Importer("Inspect", "inspect_logs", "eval", names_scores=True),
@@ -169,7 +170,7 @@ IMPORTERS: Final = (
 
 def importer_of(path: str, content: bytes) -> Importer:
     """Return the format of a file that no settings describe."""
-    head, suffix = content[:_HEAD], ending(path)
+    head, suffix = content[:_HEAD].removeprefix(BOM_UTF8), ending(path)
     return next(each for each in IMPORTERS if each.ending in ("", suffix) and re.match(each.beginning, head))
 
 
@@ -184,6 +185,7 @@ def read_results(path: str, content: bytes, settings: str = "{}", *, without_cas
     """
     from sitegen.importers.tables import read_table
 
+    content = content.removeprefix(BOM_UTF8)
     importer, suffix, stated = importer_of(path, content), ending(path), stated_grades(settings)
     grades = None if without_cases else stated
     read_by = read_settings(settings).value or importer.read_by

@@ -1,12 +1,14 @@
 """Whatever value stands anywhere in a file that a tool wrote: it is read, and a wrong value of a row is lost alone."""
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import reduce
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -88,3 +90,15 @@ def number_of_cases(path: Path, rows: list[Any], stated: str) -> int:
     with suppress(UnreadableError):
         return len(read_results(path.name, "\n".join(map(json.dumps, rows)).encode(), stated).cases)
     return 0
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_byte_order_mark_changes_nothing(path):
+    preset = next((preset for preset in PRESETS if path.name.startswith(preset)), None)
+    stated = json.dumps({"preset": preset} if preset else {})
+    content = path.read_bytes()
+    with_mark, without = (
+        scorer("judged").score(ScoringInputs(outputs=(File(path.name, each),), settings=stated))
+        for each in (BOM_UTF8 + content, content)
+    )
+    assert with_mark == without
