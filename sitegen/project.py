@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sitegen import __version__
 from sitegen.data_files.project_files import (
     LARGEST_CONFIGURATION,
     LARGEST_FILE,
@@ -108,7 +107,7 @@ def open_project(options: Options, templates: str) -> Project:
         names_digest = hashlib.sha256(repr(names).encode()).hexdigest()
         templates = hashlib.sha256(f"{templates} {names_digest} {_digest(own, names)}".encode()).hexdigest()[:16]
     asked = (options.worktree, options.allow_shallow, options.base_url)
-    decisive = repr((code_of_recognition(), installed(), templates, place.refs(), asked))
+    decisive = repr((code_of_sitegen(), installed(), templates, place.refs(), asked))
     files = _digest(place.root, SITE_FILES) if place.root else ""
     return Project(
         options=options,
@@ -125,14 +124,15 @@ def open_project(options: Options, templates: str) -> Project:
 
 
 @cache
-def code_of_recognition() -> str:
-    """Return the version of sitegen, and a digest of the code that recognises files, which can change without it."""
-    state = hashlib.sha256()
-    for folder in (os.path.dirname(__file__) + "/recognition", os.path.dirname(__file__) + "/importers"):
-        for name in sorted(name for name in os.listdir(folder) if name.endswith(".py")):
+def code_of_sitegen() -> str:
+    """Return a digest of sitegen's own code, in 40 digits. What other code has made and kept is made again."""
+    state = hashlib.sha1(usedforsecurity=False)
+    for folder, folders, names in os.walk(os.path.dirname(__file__)):
+        folders.sort()
+        for name in sorted(name for name in names if name.endswith(".py")):
             with open(f"{folder}/{name}", "rb") as file:
-                state.update(file.read())
-    return f"{__version__} {state.hexdigest()}"
+                state.update(b"\0%s\0" % name.encode() + file.read())
+    return state.hexdigest()
 
 
 def own_templates(root: Path | None) -> Path | None:

@@ -393,7 +393,7 @@ class _EvalJob:
                 "eval",
                 "report",
                 templates=self._context.templates,
-                discrepancies_per_type=self._context.limits.discrepancies_per_type,
+                limits=repr(self._context.limits),  # some may be beyond 64 bits
                 eval=self._info,
                 metrics=self._specs,
                 moved_files=moved,

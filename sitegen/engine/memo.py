@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple, Self
 from sitegen.data_files.project_files import PATIENCE, holder, say_waiting, wait_for_lock
 from sitegen.errors import MemoUnreadableError, Notice, SitegenError
 from sitegen.history.cache_folder import MEMO, MEMO_FILES, begin_cache_folder
+from sitegen.project import code_of_sitegen
 
 _WITHIN: Final = "\x1f"  # between an owner and a part of it in a key
 
@@ -106,9 +107,6 @@ def throw_away(folder: Path) -> None:
     warnings.warn(f"The memo in {folder} could not be read: it is made again.", Notice, stacklevel=1)
 
 
-SCHEMA_VERSION: Final = 152
-"""Must be increased whenever the tables, the format of a stored value, or the words of stored findings change: another
-version empties the memo."""
 # Keys of scorecards are random. Rows with ids are stored in the order in which they are written, and only the index of
 # keys is in another order; with rows stored by key, each new row rewrote a page of others, unless all fit into memory.
 _TABLES: Final = {
@@ -354,7 +352,8 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _connect(file: Path) -> sqlite3.Connection:
-    """Open the file; a memo of another version is emptied, because everything in it can be computed again."""
+    """Open the file; a memo that other code has written is emptied, because everything in it can be computed again."""
+    written_by = int(code_of_sitegen()[:7], 16)  # SQLite keeps a number of 31 bits beside the tables
     connection = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None)
     try:
         # Scorecards take about 2 KB, other values up to hundreds of KB: with pages of 4 KB, files were 40 % larger.
@@ -363,7 +362,7 @@ def _connect(file: Path) -> sqlite3.Connection:
         patiently(connection, "PRAGMA journal_mode = WAL", file.parent)
         connection.execute("PRAGMA synchronous = NORMAL")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version != SCHEMA_VERSION:
+        if version != written_by:
             for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
                 connection.execute(f"DROP TABLE IF EXISTS {table}")
             for table, (columns, end) in _TABLES.items():
@@ -372,7 +371,7 @@ def _connect(file: Path) -> sqlite3.Connection:
                     for each in columns
                 )
                 connection.execute(f"CREATE TABLE {table} ({', '.join(typed)}, {end}")
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.execute(f"PRAGMA user_version = {written_by}")
     except BaseException:
         connection.close()
         raise

@@ -183,8 +183,7 @@ def key_of_scorecards(kind: str, context: WorkerContext | None = None) -> Callab
     how the file is read, and so are the names of several output files, which distinguish the documents, and whole paths
     that name who answered, or cases.
     """
-    kind_scorer, model = scorer(kind), model_of(kind)
-    scored_by = (kind, kind_scorer.version, *(spec.name for spec in kind_scorer.metrics))
+    model = model_of(kind)
     keys: dict[tuple[object, ...], str] = {}
 
     def key_of(snapshot: Snapshot) -> str:
@@ -197,7 +196,7 @@ def key_of_scorecards(kind: str, context: WorkerContext | None = None) -> Callab
         key = keys[decisive] = digest_of_inputs(
             "output",
             "scorecard",
-            scorer=scored_by,
+            kind=kind,
             metrics_of_packages=installed_versions(snapshot.settings),
             packages=installed_for(blob.path for blob in snapshot.outputs) if traits_of(kind).names_scores else model,
             redact=context.redact if context else (),
@@ -219,7 +218,6 @@ def key_of_mapping(snapshot: Snapshot, context: WorkerContext) -> str:
     return digest_of_inputs(
         "output",
         "rules as read",
-        scorer=scorer("fields").version,
         largest_file=str(context.limits.max_blob_bytes),
         mapping=snapshot.mapping and snapshot.mapping.oid,
         settings=snapshot.settings,

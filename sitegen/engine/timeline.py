@@ -33,7 +33,7 @@ from sitegen.history.files_at_commit import FilesAt
 from sitegen.history.layout import Layout
 from sitegen.history.process import share_processes
 from sitegen.history.repository import LARGEST_BLOB, KnownAnswers, Repository
-from sitegen.history.timeline import VERSION, FoldedHistory, FoldEnd, advance, shallow_history
+from sitegen.history.timeline import FoldedHistory, FoldEnd, advance, shallow_history
 from sitegen.model.changes import EditedFile
 from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import traits_of
@@ -208,9 +208,8 @@ class _Reading:
         self._remarks += [finding.in_file(f"{self._config.evals_dir}/manifest.yaml") for finding in of_manifest]
         self._perhaps: tuple[Problem, ...] = ()
         limits = (configured_as.config if configured_as else self._config).limits
-        # Of what the fold and the search read in contents.
-        self._version = digest(str(VERSION), str(limits.max_blob_bytes))
-        earlier = CONFIGURATION.get(memo, "answers", [self._version]) or Configuration()
+        self._read_up_to = digest(str(limits.max_blob_bytes))
+        earlier = CONFIGURATION.get(memo, "answers", [self._read_up_to]) or Configuration()
         self._answers = answers = KnownAnswers(earlier.answers)
         self._repository = Repository(project.place, max_blob_bytes=limits.max_blob_bytes, answers=answers)
         self._search = Search(
@@ -329,7 +328,7 @@ class _Reading:
             fix = " ".join(hints[:_HINTS]) or error.fix
             raise NothingToReportError(error.message, where=error.where, fix=fix) from None
         if self._answers.given != before:
-            CONFIGURATION.keep(self._memo, "answers", Configuration(answers=self._answers.given), self._version)
+            CONFIGURATION.keep(self._memo, "answers", Configuration(answers=self._answers.given), self._read_up_to)
         return folded
 
 

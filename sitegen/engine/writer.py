@@ -28,14 +28,14 @@ QUICK: Final = 1
 INPUTS_OF: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "output": {
         "scorecard": (
-            *("scorer", "metrics_of_packages", "packages", "redact", "largest_file"),
+            *("kind", "metrics_of_packages", "packages", "redact", "largest_file"),
             *("outputs", "rules", "settings", "usage"),
         ),
-        "rules as read": ("scorer", "largest_file", "mapping", "settings"),
+        "rules as read": ("largest_file", "mapping", "settings"),
     },
     "eval": {
         "report": (
-            *("templates", "discrepancies_per_type", "eval", "metrics", "moved_files"),
+            *("templates", "limits", "eval", "metrics", "moved_files"),
             *("points", "made_with", "edits_beside", "source", "notes"),
         ),
         "short report": ("report",),

@@ -35,8 +35,6 @@ from sitegen.model.problems import Problem
 from sitegen.model.timeline import CommitRecord, EvalHistory, InstructionHistory, RenamedEval
 from sitegen.scoring.kinds import installed_versions
 
-VERSION: Final = 24
-"""Increased whenever the same history would fold to another result, or another answer be read in a content."""
 _MOST_MOVES: Final = 200  # that are followed at once, each of which is looked at for each file that no eval has now
 _MOST_EARLIER: Final = 20  # the most earlier places of an eval that are looked for; for each, history is read once more
 _UNSHALLOW: Final = "Run git fetch --unshallow; in a GitHub workflow, give actions/checkout the input fetch-depth: 0."
@@ -234,7 +232,7 @@ def _structure(repository: Repository, layout: Layout, renamed: tuple[RenamedEva
         installed_versions(*(entry.settings for entry in stated)),
     )
     configuration = repr(decided).encode("utf-8", "surrogateescape")
-    return f"{VERSION} {blake2b(configuration, digest_size=16).hexdigest()} {installed}"
+    return f"{blake2b(configuration, digest_size=16).hexdigest()} {installed}"
 
 
 def _first_new(fold: HistoryFold, evals: dict[str, EvalHistory], instructions: tuple[InstructionHistory, ...]) -> int:

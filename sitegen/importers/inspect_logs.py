@@ -51,7 +51,7 @@ from sitegen.text.values import as_json
 
 NumberT = TypeVar("NumberT", int, float)
 
-VERSION: Final = 2  # of Inspect's format of logs
+_VERSION: Final = 2  # of Inspect's format of logs
 
 _FIX: Final = "Let Inspect write the log again."
 WORDS: Final = {
@@ -219,10 +219,10 @@ def read(content: bytes) -> JudgedResults:
 
         value, samples = unpacked(content, findings)
     version = members(value).get("version")
-    if version != VERSION or isinstance(version, bool):
+    if version != _VERSION or isinstance(version, bool):
         stated = f"version {written(version)[:20]}" if version is not None else "no version"
         raise UnreadableError(
-            f"it has {stated} of Inspect's logs, and only version {VERSION} is known",
+            f"it has {stated} of Inspect's logs, and only version {_VERSION} is known",
             "Convert it with `inspect log convert` of a version of Inspect that writes this one.",
         )
     log, off_scale = _Log(value), Counter[str]()

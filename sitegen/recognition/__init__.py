@@ -25,7 +25,6 @@ from sitegen.history.layout import Layout
 from sitegen.history.repository import MISSING, Repository
 from sitegen.model.frozen import Frozen
 from sitegen.model.problems import Problem
-from sitegen.project import code_of_recognition
 from sitegen.recognition.files import FilesOfHistory, bounded, files_of_history
 
 
@@ -81,7 +80,7 @@ def search_history(
     if head is None or (is_whole and names_some):
         return None
     history = files_of_history(repository, head, before.history if before else None)
-    rules = (code_of_recognition(), has_evals, config, configured.manifest, history.boundary)
+    rules = (has_evals, config, configured.manifest, history.boundary)
     decided_by = blake2b(repr(rules).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
     if before and before.decided_by == decided_by and before.history.files == history.files and before.is_whole:
         return replace(before, history=history)

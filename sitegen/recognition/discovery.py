@@ -18,7 +18,6 @@ from unicodedata import normalize
 
 from msgspec.structs import replace
 
-from sitegen import __version__
 from sitegen.config.findings import home_of
 from sitegen.config.manifest import manifest_in_force
 from sitegen.config.models import GROUND_TRUTHS
@@ -358,7 +357,7 @@ def _with_newest_score(repository: Repository, history: EvalHistory) -> Proposal
         return replace(found, lacks="no output was found")
     newest = tuple(with_outputs[: -_MOST_BROKEN - 2 : -1])
     files = [(at.label, at.outputs, at.ground_truth, at.mapping, at.schema, at.settings) for at in newest]
-    question = f"the newest score {__version__} {history.kind} {scorer(history.kind).version} {files}"
+    question = f"the newest score {history.kind} {files}"
     try:
         score = partial(_newest_score, repository, replace(history, snapshots=newest))
         return replace(found, newest=repository.answers.about(newest[0].outputs[0].oid, question, score) or "")

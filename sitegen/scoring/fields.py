@@ -145,7 +145,7 @@ def _field_metrics(documents: Sequence[DocumentScore], over_attributes: float | 
 
 
 SCORER: Final = Scorer(
-    kind="fields", version=34, metrics=METRICS, nouns=Nouns(), score=FieldsScorer().score, metrics_for=_field_metrics
+    kind="fields", metrics=METRICS, nouns=Nouns(), score=FieldsScorer().score, metrics_for=_field_metrics
 )
 
 

@@ -66,7 +66,6 @@ def _metrics_of(documents: Sequence[scorecards.DocumentScore]) -> tuple[Metric, 
 
 SCORER: Final = Scorer(
     kind="highlights",
-    version=7,
     metrics=METRICS,
     nouns=Nouns(
         attribute="category",

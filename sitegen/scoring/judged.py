@@ -181,7 +181,6 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="judged",
-    version=75,
     metrics=METRICS,
     nouns=Nouns(
         attribute="attribute",

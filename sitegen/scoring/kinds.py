@@ -88,8 +88,6 @@ class Scorer(Frozen):
 
     kind: str
     """The name of the kind in the manifest: ``fields``."""
-    version: int
-    """Increased whenever a number could change; part of the memo's key."""
     metrics: tuple[MetricSpec, ...]
     """The metrics of its scorecards, the headline first; empty if each scorecard describes its own (``specs``)."""
     nouns: Nouns

@@ -267,7 +267,6 @@ def _metrics_of(documents: Sequence[DocumentScore]) -> tuple[Metric, ...]:
 
 SCORER: Final = Scorer(
     kind="recorded",
-    version=22,
     metrics=(),
     nouns=Nouns(
         attribute="number", attributes="numbers", document="run", errors=("", "", "", ""), letters=("", "", "", "")

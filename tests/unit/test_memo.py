@@ -1,9 +1,14 @@
 """The memo remembers what was committed, forgets what was not, and survives damage and company."""
 
+import shutil
 import sqlite3
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+import sitegen
 from sitegen.engine.cached_kinds import EVAL_RECORDS
 from sitegen.engine.memo import CachedRow, Memo, PageRow
 from sitegen.errors import MemoUnreadableError, Notice
@@ -96,7 +101,7 @@ def test_only_a_value_that_cannot_be_decoded_is_damage_and_no_other_wrong_value(
         list(EVAL_RECORDS.all(memo))
 
 
-def test_a_memo_of_another_version_is_emptied(folder):
+def test_a_memo_of_other_code_is_emptied(folder):
     with Memo.open(folder) as memo:
         memo.put("walk", "head", b"1")
     with sqlite3.connect(folder / "memo.sqlite3") as database:
@@ -104,6 +109,20 @@ def test_a_memo_of_another_version_is_emptied(folder):
     database.close()
     with Memo.open(folder) as memo:
         assert memo.keys("walk") == ()
+
+
+def test_only_other_code_has_another_memo(tmp_path):
+    shutil.copytree(Path(sitegen.__file__).parent, tmp_path / "sitegen")
+
+    def code() -> bytes:
+        command = (sys.executable, "-c", "from sitegen.project import code_of_sitegen; print(code_of_sitegen())")
+        return subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": "."}, check=True, stdout=subprocess.PIPE).stdout
+
+    before, scorer = code(), tmp_path / "sitegen/scoring/fields.py"
+    (tmp_path / "sitegen/notes.txt").write_text("no code")
+    assert code() == before
+    scorer.write_text(f"{scorer.read_text()}# other\n")
+    assert code() != before
 
 
 def test_the_folder_of_the_memo_ignores_itself(folder):

@@ -73,7 +73,6 @@ def _score(inputs: ScoringInputs) -> Result:
 
 SCORER: Final = Scorer(
     kind="responses",
-    version=29,
     metrics=METRICS,
     nouns=Nouns(
         attribute="category",
