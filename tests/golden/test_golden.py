@@ -1,6 +1,7 @@
 """Every byte of a small site is expected. ``make golden`` rewrites what is, and the diff is yours to read."""
 
 import difflib
+import posixpath
 import re
 from pathlib import Path
 
@@ -46,6 +47,17 @@ def test_every_page_is_found_by_search_but_commits_edits_and_trees_which_pages_t
     found = {text.partition("#")[0].removesuffix(".html") for text in re.findall(r'"([^"]*)"', searched)}
     (navigation,) = re.findall(r"<nav.*?</nav>", built["index.html"].decode(), re.DOTALL)
     assert {name for name in names if not {name, Path(name).name} & found and f"{name}.html" not in navigation} == set()
+
+
+def test_another_page_links_to_every_page(built):
+    pages = {name: built[name].decode() for name in built if name.endswith(".html") and name != "404.html"}
+    linked = {
+        posixpath.normpath(posixpath.join(posixpath.dirname(name), address))
+        for name, page in pages.items()
+        for address in re.findall(r'href="?([^"#? >]+)', page)
+        if posixpath.normpath(posixpath.join(posixpath.dirname(name), address)) != name
+    }
+    assert pages.keys() - linked - {"index.html"} == {"suspect-labels.html"}, "which is linked once a label is suspect"
 
 
 def test_a_failure_shows_the_lines_that_differ():

@@ -132,8 +132,8 @@ class OverviewView(Frozen, dict=True, gc=True):
     @property
     def headline(self) -> str:
         """Name of the metric that is averaged."""
-        names = {tuple(spec.label for spec in summary.specs[:3]) for summary in self.summaries}
-        return self.summaries[0].specs[0].label if len(names) == 1 else "headline"
+        labels = {summary.specs[0].label for summary in self.summaries}
+        return labels.pop() if len(labels) == 1 else "headline"
 
     @property
     def most_errors(self) -> int:
