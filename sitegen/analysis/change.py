@@ -15,7 +15,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from sitegen.analysis.deltas import Compared, comparable_since, mixtures, shapley_parts, subsets, value_in_common
-from sitegen.analysis.flips import different_outputs, flips_between
+from sitegen.analysis.flips import different_outputs, flips
 from sitegen.model.changes import Change, DeltaParts, MetricDelta
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import Flips
@@ -41,18 +41,21 @@ def change(series: Series, before: int, after: int, scorecard_of: ScorecardOf | 
 def changes(
     series: Series, pairs: Iterable[tuple[int, int]], scorecard_of: ScorecardOf | None = None
 ) -> dict[tuple[int, int], Change]:
-    """Return the ``change`` of each pair of points, with one pass over the cells for all of them."""
+    """Return the ``change`` of each pair of points."""
     points = series.points
-    pairs = list(dict.fromkeys(pairs))
-    neighbours = [(before, after) for before, after in pairs if before + 1 == after]
-    by_pair = {pair: stored for pair in neighbours if (stored := points[pair[1]].change)}
-    distant = [pair for pair in pairs if pair not in by_pair]
-    every = flips_between(series.cells, distant, different_outputs(points)) if distant else ()
-    for (before, after), flips in zip(distant, every, strict=True):
-        by_pair[before, after] = change_between(
-            points[before], points[after], flips, headline=series.specs[0], scorecard_of=scorecard_of
+    known = {(before, after): points[after].change if before + 1 == after else None for before, after in pairs}
+    outputs = different_outputs(points) if None in known.values() else ()
+    return {
+        (before, after): stored
+        or change_between(
+            points[before],
+            points[after],
+            flips(series.cells, before, after, outputs),
+            headline=series.specs[0],
+            scorecard_of=scorecard_of,
         )
-    return by_pair
+        for (before, after), stored in known.items()
+    }
 
 
 def mixtures_of_commits(snapshots: Sequence[Snapshot], first_new: int = 0) -> Iterator[Snapshot]:

@@ -13,8 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from itertools import compress
-from operator import itemgetter, ne, or_
+from operator import ne
 from typing import Final
 
 from msgspec.structs import replace
@@ -39,9 +38,6 @@ from sitegen.model.outcomes import (
 from sitegen.model.scorecards import Result
 from sitegen.model.series import Point
 
-FEW: Final = 2
-"""Largest number of pairs of points for which looking up each cell is faster than expanding its whole history."""
-
 _OFTEN: Final = 4  # fewest flips under one label, the last one included, by which a cell flips often
 _LEAST: Final = 3  # fewest outputs that have to agree with each other, and not with a label, before it is in doubt
 _SHARE: Final = 0.6  # smallest share of the outputs compared with a label that has to agree
@@ -62,8 +58,24 @@ def count_flips(flipped: Iterable[CellFlip], cases: Mapping[str, str]) -> Flips:
     """Count cells by fate and attribute. ``cases``: as in ``CellMap``."""
     several = tuple(flipped)
     counts = Counter([(flip.fate, flip.cell.attribute) for flip in several])
-    by_truth = sum([flip.by_truth for flip in several if flip.before is not flip.after])
-    return _sorted_flips(counts, by_truth, net_by_item(several, cases))
+
+    def tally(fate: Fate) -> Tally:
+        numbers = [(attribute, number) for (key, attribute), number in counts.items() if key == fate]
+        return tuple(sorted(numbers, key=lambda item: (-item[1], item[0])))
+
+    events, fixed, broken = list(net_by_item(several, cases)), tally("fixed"), tally("broken")
+    return Flips(
+        fixed=fixed,
+        broken=broken,
+        still=tally("still_wrong"),
+        appeared=tally("appeared"),
+        vanished=tally("vanished"),
+        by_truth=sum([flip.by_truth for flip in several if flip.before is not flip.after]),
+        together=(
+            number_of_cells(fixed) - sum([cells > 0 for cells in events]),
+            number_of_cells(broken) - sum([cells < 0 for cells in events]),
+        ),
+    )
 
 
 def flipped_cells(cells: CellMap, before: int, after: int) -> Iterator[CellFlip]:
@@ -103,43 +115,6 @@ def _by_cell(result: Result, paths: Set[str]) -> dict[CellKey, Judgement]:
         if judgement.path in paths and (judgement.outcome in WRONG or judgement.key not in judgements):
             judgements[judgement.key] = judgement
     return judgements
-
-
-def flips_between(cells: CellMap, pairs: Sequence[tuple[int, int]], outputs: Sequence[int] = ()) -> tuple[Flips, ...]:
-    """Compute ``flips`` for many pairs of points, in one pass over the cells."""
-    if len(pairs) <= FEW:
-        return tuple(flips(cells, before, after, outputs) for before, after in pairs)
-    held, nowhere = cells.documents_of_points, bytearray(cells.points)
-    tallies: list[dict[tuple[Fate, str], int]] = [defaultdict(int) for _ in pairs]
-    by_truth = [0] * len(pairs)
-    flipped: list[list[CellFlip]] = [[] for _ in pairs]
-    earlier, later = (itemgetter(*points) for points in zip(*pairs, strict=True))
-    for cell in cells.cells:
-        if WRONG.isdisjoint([period.state for period in cell.periods]):
-            continue
-        line: list[Period | None] = [None] * cell.periods[0].start
-        points, wrong = held.get(cell.document) or nowhere, bytearray(cells.points)
-        for period, end in cell.spans(cells.points):
-            line += [period] * (end - period.start)
-            if period.state in WRONG:
-                wrong[period.start : end] = b"\1" * (end - period.start)
-        stays_wrong: tuple[Fate, str] = ("still_wrong", cell.attribute)
-        # Most cells are right at most points: only the pairs with a wrong side are looked at one by one.
-        for index in compress(range(len(pairs)), map(or_, earlier(wrong), later(wrong))):
-            before, after = pairs[index]
-            first, last = line[before], line[after]
-            if first is last:
-                tallies[index][stays_wrong] += 1
-            elif fate := fate_of(first, last, bool(points[before] and points[after])):
-                tallies[index][fate, cell.attribute] += 1
-                flip = CellFlip(fate=fate, cell=cell, before=first, after=last)
-                by_truth[index] += flip.by_truth
-                flipped[index].append(flip)
-    counted = map(_sorted_flips, tallies, by_truth, (net_by_item(each, cells.cases) for each in flipped))
-    return tuple(
-        _with_losses(replace(found, doubts=_doubts(of_pair, pair[1], outputs)), cells, pair)
-        for found, of_pair, pair in zip(counted, flipped, pairs, strict=True)
-    )
 
 
 def different_outputs(points: Sequence[Point]) -> list[int]:
@@ -230,26 +205,6 @@ def net_by_item(flipped: Iterable[CellFlip], cases: Mapping[str, str]) -> Collec
         if flip.fate in ("fixed", "broken"):
             net[flip.cell.item(cases)] += 1 if flip.fate == "fixed" else -1
     return net.values()
-
-
-def _sorted_flips(counts: Mapping[tuple[Fate, str], int], by_truth: int, net: Iterable[int]) -> Flips:
-    def tally(fate: Fate) -> Tally:
-        numbers = [(attribute, number) for (key, attribute), number in counts.items() if key == fate]
-        return tuple(sorted(numbers, key=lambda item: (-item[1], item[0])))
-
-    events, fixed, broken = list(net), tally("fixed"), tally("broken")
-    return Flips(
-        fixed=fixed,
-        broken=broken,
-        still=tally("still_wrong"),
-        appeared=tally("appeared"),
-        vanished=tally("vanished"),
-        by_truth=by_truth,
-        together=(
-            number_of_cells(fixed) - sum([cells > 0 for cells in events]),
-            number_of_cells(broken) - sum([cells < 0 for cells in events]),
-        ),
-    )
 
 
 def number_of_cells(tally: Tally) -> int:

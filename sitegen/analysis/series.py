@@ -15,7 +15,7 @@ from sitegen.analysis.cells import cells_of
 from sitegen.analysis.change import change_between
 from sitegen.analysis.deltas import Compared, as_asked
 from sitegen.analysis.edits import OutputEdits
-from sitegen.analysis.flips import different_outputs, flips_between
+from sitegen.analysis.flips import different_outputs, flips
 from sitegen.analysis.noise.repeats import noise_so_far
 from sitegen.analysis.noise.samples import interval_of
 from sitegen.config.models import MAPPINGS
@@ -176,8 +176,10 @@ def _derived(
     here = [replace(point, noise=noise) for point, noise in zip(scored, noises, strict=True)]
     if not first:
         yield None, interval_of(here[0].scorecard), here[0].noise
-    for (before, at), flips in zip(pairs, flips_between(cells, pairs, different_outputs(scored)), strict=True):
-        change = change_between(here[before], here[at], flips, headline=specs[0], scorecard_of=scorecard_of)
+    outputs = different_outputs(scored)
+    for before, at in pairs:
+        flipped = flips(cells, before, at, outputs)
+        change = change_between(here[before], here[at], flipped, headline=specs[0], scorecard_of=scorecard_of)
         yield change, interval_of(here[at].scorecard), here[at].noise
 
 

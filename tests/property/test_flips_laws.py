@@ -6,7 +6,7 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitegen.analysis.flips import flipped_cells, flips, flips_between
+from sitegen.analysis.flips import flipped_cells, flips
 from sitegen.model.outcomes import Cell, CellMap, Flips, Period, State, Tally
 
 POINTS = 6
@@ -87,8 +87,3 @@ def test_the_cells_that_are_listed_are_those_that_are_counted(cells: CellMap, a:
     }
     assert sum(flip.by_truth for flip in listed) == found.by_truth
     assert [(flip.before, flip.after) for flip in listed] == [(flip.cell.at(a), flip.cell.at(b)) for flip in listed]
-
-
-@given(cell_maps(), st.lists(st.tuples(POINT, POINT), max_size=5))
-def test_many_pairs_at_once_are_the_pairs_one_by_one(cells: CellMap, pairs: list[tuple[int, int]]):
-    assert flips_between(cells, pairs) == tuple(flips(cells, a, b) for a, b in pairs)

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.flips import flipped_cells, flips, flips_between
+from sitegen.analysis.flips import flipped_cells, flips
 from sitegen.model.outcomes import Cell, CellFlip, Fate, Flips, Judgement, Outcome, Period, State, Value
 from tests import pages_sample as sample
 
@@ -44,12 +44,8 @@ FIXED: tuple[State, State] = ("omission", "correct")
 )
 def test_the_cells_of_a_list_item_or_case_are_one_event(cells: tuple[Cell, ...], counted: tuple[int, int]):
     one = replace(sample.cell_map(2, cells), cases={"d · a": "d", "d · b": "d"})
-    assert flips(one, 0, 1).independent == counted
-    assert [some.independent for some in flips_between(one, [(0, 1), (1, 0), (0, 0)])] == [
-        counted,
-        counted[::-1],
-        (0, 0),
-    ]
+    independent = [flips(one, *pair).independent for pair in [(0, 1), (1, 0), (0, 0)]]
+    assert independent == [counted, counted[::-1], (0, 0)]
 
 
 @pytest.mark.parametrize(
@@ -140,9 +136,8 @@ BROKE: tuple[State, State] = ("correct", "omission")
 def test_a_field_is_lost_over_the_values_that_both_points_judge(states, lost, unsteady):
     named = [state if state[0] == "y" else ("x", state) for state in states]
     cells = tuple(cell(name, *state, document=f"d{number}") for number, (name, state) in enumerate(named))
-    one = sample.cell_map(2, cells)
-    for found in (flips(one, 0, 1), *flips_between(one, [(0, 1), (1, 0), (0, 1), (0, 0)])[::2]):
-        assert (found.lost, found.unsteady) == (lost, unsteady)
+    found = flips(sample.cell_map(2, cells), 0, 1)
+    assert (found.lost, found.unsteady) == (lost, unsteady)
 
 
 @pytest.mark.parametrize(
@@ -162,5 +157,4 @@ def test_what_broke_says_little_if_it_flips_often_or_most_outputs_contradict_its
         outcome: Outcome = "correct" if value == 1 else "wrong_value"
         tracker.follow([Judgement("d", "x", "x", outcome, expected=1, actual=value)], ("d",))
     last = tracker.points - 1
-    for pairs in ([(last - 1, last)], [(at - 1, at) for at in range(1, last + 1)]):
-        assert flips_between(tracker.cells(), pairs, range(last + 1))[-1].doubts == doubts
+    assert flips(tracker.cells(), last - 1, last, range(last + 1)).doubts == doubts
