@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
-from operator import is_
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import field
@@ -24,7 +23,7 @@ from sitegen.scoring.compare import Comparison, TruthError, comparison
 from sitegen.scoring.ground_truth.truth import ByIndex, GroundTruth, located
 from sitegen.scoring.paths import DOCUMENT, ValuePlace, follow, item_name, item_names, objects_of, project, with_key
 from sitegen.scoring.rules import FieldRule, FieldRules, ListRule
-from sitegen.scoring.values import decimal_mark, is_same
+from sitegen.scoring.values import decimal_mark
 
 _MAX_DOCUMENTS: Final = 100_000
 """The most documents of a ground truth: each has a score of its own in every scorecard of the history."""
@@ -37,8 +36,6 @@ class JudgedNode(Frozen):
     judgements: tuple[Judgement, ...]
     panels: tuple[AlignmentPanel, ...] = ()
     findings: tuple[Finding, ...] = ()
-    compare: Comparison | None = None
-    """The comparison that judged the value of a leaf."""
 
 
 class PairedItems(Frozen):
@@ -71,7 +68,6 @@ class Leaf(msgspec.Struct):
     rule: FieldRule | None
     """None if the value is annotated as blank."""
     last: JudgedNode | None = None
-    """Of this leaf, or of one with the same value whose comparison may be another one."""
 
 
 class Branch(msgspec.Struct):
@@ -89,7 +85,6 @@ class ItemList(msgspec.Struct):
 
     place: ValuePlace
     rule: ListRule
-    key_rules: tuple[FieldRule, ...]
     items: tuple[Item, ...]
     paired: PairedItems | None = None
     """The items that were paired last, if only their keys decided the pairs, so that equal keys give the same ones."""
@@ -101,13 +96,6 @@ class ItemList(msgspec.Struct):
     def expected_keys(self) -> set[str]:
         """The keys of all items."""
         return {key for item in self.items for key in item.branch.members}
-
-    def keys_by(self, rules: FieldRules) -> Any:
-        """Return what decides how the items of an output are paired by their keys, and how this is shown."""
-        return [
-            [item.index, item.by_index, rules.empty(item.raw), [follow(item.raw, key) for key in self.rule.keys]]
-            for item in self.items
-        ]
 
 
 class Item(Frozen):
@@ -151,11 +139,8 @@ def invalid_expected_value(place: ValuePlace, why: str, fix: str, value: str) ->
 class CompiledTruth:
     """The ground truth of an eval, compiled by its rules."""
 
-    def __init__(self, truth: GroundTruth, rules: FieldRules, before: CompiledTruth | None) -> None:
-        """Compile every document. Raises UnreadableError if there are too many.
-
-        Values that are the same in the ground truth compiled ``before`` keep their judgements.
-        """
+    def __init__(self, truth: GroundTruth, rules: FieldRules) -> None:
+        """Compile every document. Raises UnreadableError if there are too many."""
         number = len(truth.documents)
         if number > _MAX_DOCUMENTS:
             reason = f"it has {number:,} documents, more than the {_MAX_DOCUMENTS:,} that an eval can have"
@@ -169,37 +154,23 @@ class CompiledTruth:
         """The attributes that are objects or lists of objects."""
         self.values = 0
         """Number of values of all documents together, on every level."""
-        self._marks: Mapping[str, Set[str]] | None = None
+        self._marks = _decimal_marks(truth) if truth.written is True else None
         """The decimal marks that the texts of each attribute prove; None if no types have to be inferred."""
-        if truth.written is True:
-            self._marks = before._marks if before and before.truth is truth else _decimal_marks(truth)
-        # Whether nodes with equal rules judge as in the ground truth compiled before.
-        is_alike = before is not None and before.truth.written == truth.written and before._marks == self._marks
-        self._alike = before is not None and is_alike and rules.judges_like(before.rules)
-        earlier = dict(zip((each.id for each in before.truth.documents), before.trees, strict=True)) if before else {}
         self.trees: list[Branch] = []
         """The tree of each document."""
         for document in truth.documents:
             self._document = document
-            self.trees.append(self._branch(document.root, DOCUMENT, earlier.get(document.id)))
+            self.trees.append(self._branch(document.root, DOCUMENT))
 
-    def _branch(self, members: dict[str, Value], place: ValuePlace, before: Node) -> Branch:
-        """Compile an object and everything below it. ``before``: what the ground truth compiled before has instead."""
+    def _branch(self, members: dict[str, Value], place: ValuePlace) -> Branch:
+        """Compile an object and everything below it."""
         self.objects.add(place.attribute)
         by_index = isinstance(members, ByIndex)
-        is_same_place = isinstance(before, Branch) and (before.place, before.by_index) == (place, by_index)
-        earlier = before.members if isinstance(before, Branch) and is_same_place else {}
-        nodes = {
-            key: self._node(value, place.item(int(key), "") if by_index else place.member(key), earlier.get(key))
-            for key, value in members.items()
-        }
-        has_the_very_nodes = list(nodes) == list(earlier) and all(map(is_, nodes.values(), earlier.values()))
-        if self._alike and isinstance(before, Branch) and is_same_place and has_the_very_nodes:
-            return before
-        return Branch(place, nodes, by_index)
+        places = {key: place.item(int(key), "") if by_index else place.member(key) for key in members}
+        return Branch(place, {key: self._node(value, places[key]) for key, value in members.items()}, by_index)
 
-    def _node(self, value: Value, place: ValuePlace, before: Node) -> Node:
-        """Compile a value. ``before``: the node at the same place."""
+    def _node(self, value: Value, place: ValuePlace) -> Node:
+        """Compile a value."""
         self.values += 1
         if self.rules.ignored(place):
             return None
@@ -207,22 +178,18 @@ class CompiledTruth:
             items = value.values() if isinstance(value, ByIndex) else value
             has_objects = any(isinstance(item, dict) for item in items)
             if has_objects or (value == [] and self.rules.is_list_of_objects(place.path)):
-                return self._list(value, place, before)
+                return self._list(value, place)
         if isinstance(value, dict) and value:
-            return self._branch(value, place, before)
-        return self._leaf(value, place, before)
+            return self._branch(value, place)
+        return self._leaf(value, place)
 
-    def _leaf(self, value: Value, place: ValuePlace, before: Node) -> Leaf | None:
+    def _leaf(self, value: Value, place: ValuePlace) -> Leaf | None:
         """Compile a value without objects in it; None if it cannot be compared, which is reported.
 
         The judgements of the two most frequent cases are prepared: the value is missing, or exactly as expected.
         """
         rules = self.rules
         rule = None if rules.empty(value) else rules.field_rule(place)
-        earlier = before if isinstance(before, Leaf) else None
-        if self._alike and earlier and earlier.rule == rule and is_same(earlier.read, value):
-            self.attributes[place.attribute] = None
-            return earlier
         marks = None if self._marks is None else self._marks.get(place.attribute, frozenset())
         expected, compare = value, None
         nothing: Outcome = "true_negative"
@@ -234,13 +201,6 @@ class CompiledTruth:
             return None
         self.attributes[place.attribute] = None
         same = nothing if compare is None or rules.empty(expected) else compare(expected) or nothing
-        if (
-            earlier
-            and (earlier.missing.outcome, earlier.same.outcome) == (nothing, same)
-            and is_same(earlier.value, expected)
-        ):
-            last = earlier.last if self._alike else None
-            return replace(earlier, compare=compare, read=value, rule=rule, last=last)
         return Leaf(
             place=place,
             value=expected,
@@ -251,7 +211,7 @@ class CompiledTruth:
             rule=rule,
         )
 
-    def _list(self, value: list[Value] | ByIndex, place: ValuePlace, before: Node) -> ItemList:
+    def _list(self, value: list[Value] | ByIndex, place: ValuePlace) -> ItemList:
         """Compile a list of objects. Where the mapping states the indices, items without a key keep them."""
         self.objects.add(place.attribute)
         rules = self.rules
@@ -259,11 +219,10 @@ class CompiledTruth:
         by_index = isinstance(value, ByIndex)
         values = [value.get(str(at)) for at in range(max(map(int, value)) + 1)] if isinstance(value, ByIndex) else value
         objects = objects_of(values)
-        earlier = {item.index: item.branch for item in before.items} if isinstance(before, ItemList) else {}
         items = [
             Item(
                 index=index,
-                branch=self._branch(project(item, rule.score_fields), place.item(index, name), earlier.get(index)),
+                branch=self._branch(project(item, rule.score_fields), place.item(index, name)),
                 raw=item,
                 label=item_name(item, rule.match_fields),
                 by_index=by_index and all(rules.empty(follow(item, key)) for key in rule.keys),  # type: ignore[arg-type]
@@ -275,17 +234,7 @@ class CompiledTruth:
                 error = f"Ground-truth error: {place.path}[{index}] is not an object as the other items are; not scored"
                 fix = "Correct the ground truth."
                 self._report(Finding.of_type("invalid_expected_value", error, fix, about="ground_truth"))
-        node = ItemList(place=place, rule=rule, key_rules=rules.key_rules(place, rule.keys), items=tuple(items))
-        if not self._alike or not isinstance(before, ItemList):
-            return node
-        pairs_alike = before.key_rules == node.key_rules and is_same(before.keys_by(rules), node.keys_by(rules))
-        if pairs_alike and all(
-            item.branch is earlier.branch for item, earlier in zip(items, before.items, strict=True)
-        ):
-            return before
-        node.paired = before.paired if pairs_alike else None
-        node.extra = before.extra if before.expected_keys == node.expected_keys else {}
-        return node
+        return ItemList(place=place, rule=rule, items=tuple(items))
 
     def _report(self, finding: Finding) -> None:
         file = self.truth.files.get(self._document.id, "")

@@ -61,8 +61,6 @@ class FieldsScorer:
     def __init__(self) -> None:
         self._truths: dict[tuple[str, bytes, FieldRules], CompiledTruth] = {}
         """Compiled ground truths by content, because many outputs of a history share one."""
-        self._last_used: CompiledTruth | None = None
-        """Most often a correction changes few values, and other rules none, so that the next takes over the others."""
         self._truth: tuple[tuple[str, bytes, Mapping], GroundTruth] | None = None
         """The ground truth that was read last, and how. It is never changed."""
         self._output: tuple[tuple[object, ...], OutputOfEach] | None = None
@@ -103,7 +101,7 @@ class FieldsScorer:
     def _compiled_truth(self, file: File | None, rules: FieldRules) -> CompiledTruth:
         """Compile a ground truth file. Raises UnreadableError.
 
-        Beyond ``MAX_REMEMBERED`` values the least recently used are dropped, except the last one.
+        Beyond ``MAX_REMEMBERED`` values the least recently used are dropped.
         """
         content = content_of(file, "the file is missing", "Add the ground truth.")
         suffix = file.path.rpartition(".")[2] if file else ""
@@ -112,12 +110,11 @@ class FieldsScorer:
             reading = suffix, content, rules.of_files
             if self._truth is None or self._truth[0] != reading:
                 self._truth = reading, read_ground_truth(f"truth.{suffix}", content, rules.of_files)
-            compiled = CompiledTruth(self._truth[1], rules, self._last_used)
+            compiled = CompiledTruth(self._truth[1], rules)
             remembered = compiled.values + sum(truth.values for truth in self._truths.values())
             while remembered > MAX_REMEMBERED and self._truths:
                 remembered -= self._truths.pop(next(iter(self._truths))).values
         self._truths[suffix, content, rules] = compiled  # the most recently used comes last
-        self._last_used = compiled
         return compiled
 
     def _read(self, inputs: ScoringInputs, compiled: CompiledTruth) -> OutputOfEach:
@@ -339,8 +336,7 @@ class _Judge:
                 if value is node.value or (type(value) is str and value == node.value):
                     judgements.append(node.same)
                     continue
-                self._leaf(node, value)
-            elif isinstance(node, Branch | ItemList):
+            if node is not None:
                 node.last = self._once(node.last, value, partial(self._node, node, value))
         if self._rules.mapping.extra_fields == "count":
             for key, value in actual.items():
@@ -363,7 +359,10 @@ class _Judge:
             findings=tuple(self.findings[before[2] :]),
         )
 
-    def _node(self, node: Branch | ItemList, actual: Value) -> None:
+    def _node(self, node: Leaf | Branch | ItemList, actual: Value) -> None:
+        if isinstance(node, Leaf):
+            self._leaf(node, actual)
+            return
         if isinstance(node, ItemList):
             self._list(node, actual)
             return
@@ -378,35 +377,16 @@ class _Judge:
             self._add(node.place, "hallucination", None, actual, _NOT_AN_OBJECT)
 
     def _leaf(self, leaf: Leaf, actual: Value) -> None:
-        """Judge the value of a leaf as ``_once`` does. Another comparison most often finds the same outcome."""
-        last = leaf.last
-        same = last is not None and is_same(last.actual, actual)
-        if last is not None and same and last.compare is leaf.compare:
-            self.judgements += last.judgements
-            self.findings += last.findings
+        is_empty = self._empty(actual)
+        if leaf.compare is None and not is_empty:
+            self._extra(actual, leaf.place, _BLANK)
             return
-        start, findings_before = len(self.judgements), len(self.findings)
-        if leaf.compare is None:
-            if self._empty(actual):
-                self._add(leaf.place, "true_negative", leaf.value, actual)
-            else:
-                self._extra(actual, leaf.place, _BLANK)
+        outcome = leaf.missing.outcome if leaf.compare is None or is_empty else leaf.compare(actual)
+        if outcome is None:  # nobody can tell what the expected value says of the output's: no error of the model
+            why, fix = doubt(leaf.read)
+            self.findings.append(invalid_expected_value(leaf.place, why, fix, repr(leaf.read)))
         else:
-            outcome = leaf.missing.outcome if self._empty(actual) else leaf.compare(actual)
-            if last is not None and same and last.judgements and last.judgements[0].outcome == outcome:
-                self.judgements += last.judgements
-                return
-            if outcome is None:  # nobody can tell what the expected value says of the output's: no error of the model
-                why, fix = doubt(leaf.read)
-                self.findings.append(invalid_expected_value(leaf.place, why, fix, repr(leaf.read)))
-            else:
-                self._add(leaf.place, outcome, leaf.value, actual)
-        leaf.last = JudgedNode(
-            actual=actual,
-            judgements=tuple(self.judgements[start:]),
-            findings=tuple(self.findings[findings_before:]),
-            compare=leaf.compare,
-        )
+            self._add(leaf.place, outcome, leaf.value, actual)
 
     def _list(self, node: ItemList, actual: Value) -> None:
         if self._empty(actual):

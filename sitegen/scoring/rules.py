@@ -133,14 +133,6 @@ class FieldRules:
             rule = self._field_rules[key] = self._compiled_rule(parse_path(key))
         return rule
 
-    def judges_like(self, other: FieldRules) -> bool:
-        """Whether both judge alike where the rules of fields are equal: all else that decides a judgement."""
-        of_both = [
-            (rules.mapping.equality, rules.words, rules.mapping.extra_fields, rules.mapping.ignore, rules.mapping.lists)
-            for rules in (self, other)
-        ]
-        return of_both[0] == of_both[1]
-
     def key_rules(self, place: ValuePlace, keys: Sequence[tuple[str, ...]]) -> tuple[FieldRule, ...]:
         """Return how the fields at these keys of the items of a list are compared to pair them."""
         texts = map(path_text, keys)
