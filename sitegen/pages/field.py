@@ -16,7 +16,7 @@ from sitegen.analysis.blame import Blame, CellBlame, ChangePoint, ExplainedPerio
 from sitegen.analysis.notes import PlacedNote
 from sitegen.importers.case import BETWEEN
 from sitegen.model.answers import AnsweredCase
-from sitegen.model.commits import Commit
+from sitegen.model.commits import WORKTREE, Commit
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.outcomes import ERROR_TYPES, Cell, Flips, State
 from sitegen.model.series import EvalInfo, EvalSummary, FieldSummary, Point, Series
@@ -299,7 +299,7 @@ def _sha(at: Point) -> str:
     """The commit with a link to its page; the uncommitted state has none."""
     commit, short = at.snapshot.commit, text(at.snapshot.commit.short)
     linked = f'<a class="sha" href="{_ROOT}{links.commit(commit.sha)}">{short}</a>'
-    return short if commit.sha == commit.short else linked
+    return short if commit.sha == WORKTREE else linked
 
 
 def _after(at: Point) -> str:

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from sitegen.analysis.flips import number_of_cells
 from sitegen.analysis.series import repeats_the_point_before
 from sitegen.model.changes import ChangeVerdict
+from sitegen.model.commits import WORKTREE
 from sitegen.model.metrics import MetricSpec
 from sitegen.model.outcomes import ERROR_TYPES
 from sitegen.model.series import Point
@@ -177,7 +178,7 @@ def _name_cell(view: TrendView, index: int, words: str) -> Markup:
     if changes:
         start = "change: " if changes[0].parts and not changes[0].by_outputs else ""
         remarks = f"{start}{changes[0].origin(view.specs[0])}"
-    if at.commit.short != at.commit.sha:  # they are equal for uncommitted changes, which have no page
+    if at.commit.sha != WORKTREE:  # uncommitted changes have no page
         commit = f"<a href={ROOT}{links.commit(at.commit.sha)}>{commit}</a>"
     return Markup(
         f"<div><a href={_file(view.points[index])}>{text(at.label)}</a>{words}</div>"
