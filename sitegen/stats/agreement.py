@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import takewhile
+from itertools import chain
 from math import fsum, sqrt
 from typing import Final, TypeVar
 
@@ -35,7 +35,7 @@ class RepeatedValues(Frozen):
 
     values: tuple[float, ...]
     distances: tuple[float, ...]
-    """Distances of the values from the median of the group, without the smallest. See ``repeated_values``."""
+    """Distances from the median of the group, ascending, without the smallest. See ``repeated_values``."""
     squares: float
     """Sum of the squared distances from the mean."""
     least: float
@@ -76,54 +76,28 @@ def repeated_values(values: Sequence[float], least: float = 0.0) -> RepeatedValu
     )
 
 
-class PooledRepeats(Frozen):
-    """Groups of repeats, and what their scatter is computed from.
+def repeatability(groups: Sequence[RepeatedValues]) -> Repeatability:
+    """Compute the pooled scatter within groups, without bad runs: one of them would hide every change.
 
-    Another group takes a few steps, however many there are: the scatter of a long history is computed at every output.
+    The scale is 1.4826 times the median distance from the median of the value's group, which a bad run hardly changes.
+    A value is a bad run if its distance exceeds the quantile ``_FAR_LEVEL`` of Student's t for as many distances, and
+    ``FAR`` scales. Both values of a pair have the same distance, so both are excluded.
     """
-
-    groups: Sequence[RepeatedValues] = ()
-    distances: Sequence[float] = ()
-    """Of all groups, ascending."""
-    squares: Sequence[float] = ()
-    """Of each group."""
-    farthest: Sequence[tuple[float, int]] = ()
-    """The largest distance of each group, and the index of the group; ascending."""
-
-    def and_group(self, group: RepeatedValues) -> PooledRepeats:
-        """Add a group."""
-        return PooledRepeats(
-            groups=[*self.groups, group],
-            distances=sorted([*self.distances, *group.distances]),
-            squares=[*self.squares, group.squares],
-            farthest=sorted([*self.farthest, (group.distances[-1], len(self.groups))]),
-        )
-
-    def repeatability(self) -> Repeatability:
-        """Compute the pooled scatter within groups, without bad runs: one of them would hide every change.
-
-        The scale is 1.4826 times the median distance from the median of the value's group, which a bad run hardly
-        changes. A value is a bad run if its distance exceeds the quantile ``_FAR_LEVEL`` of Student's t for as many
-        distances, and ``FAR`` scales. Both values of a pair have the same distance, so both are excluded.
-        """
-        if not self.distances:
-            return Repeatability(deviation=None, freedom=0, bad={})
-        scale = 1.4826 * self.distances[(len(self.distances) - 1) // 2]
-        cut = max(FAR, student(_FAR_LEVEL, len(self.distances))) * scale
-        beyond = takewhile(lambda farthest: farthest[0] > cut, reversed(self.farthest))
-        bad = {
-            index: places
-            for index in sorted([group for _, group in beyond])
-            if (places := self.groups[index].far_off(cut))
-        }
-        squares, freedom = [*self.squares], len(self.distances)
-        for index, places in bad.items():
-            group = self.groups[index]
-            rest = [value for place, value in enumerate(group.values) if place not in places]
-            squares[index] = _squares(rest) if len(rest) > 1 else 0.0
-            freedom -= len(group.distances) - max(0, len(rest) - 1)
-        deviation = sqrt(fsum(squares) / freedom) if freedom else None
-        return Repeatability(deviation=deviation, freedom=freedom, bad=bad)
+    distances = sorted(chain.from_iterable(group.distances for group in groups))
+    if not distances:
+        return Repeatability(deviation=None, freedom=0, bad={})
+    scale = 1.4826 * distances[(len(distances) - 1) // 2]
+    cut = max(FAR, student(_FAR_LEVEL, len(distances))) * scale
+    beyond = {index: group.far_off(cut) for index, group in enumerate(groups) if group.distances[-1] > cut}
+    bad = {index: places for index, places in beyond.items() if places}
+    squares, freedom = [group.squares for group in groups], len(distances)
+    for index, places in bad.items():
+        group = groups[index]
+        rest = [value for place, value in enumerate(group.values) if place not in places]
+        squares[index] = _squares(rest) if len(rest) > 1 else 0.0
+        freedom -= len(group.distances) - max(0, len(rest) - 1)
+    deviation = sqrt(fsum(squares) / freedom) if freedom else None
+    return Repeatability(deviation=deviation, freedom=freedom, bad=bad)
 
 
 def _squares(values: Sequence[float]) -> float:

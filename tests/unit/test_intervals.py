@@ -3,7 +3,6 @@
 import json
 import statistics
 from collections import Counter
-from functools import reduce
 from math import sqrt
 
 import numpy as np
@@ -17,7 +16,7 @@ from sitegen.model.changes import Spread
 from sitegen.model.scorecards import NotePanel
 from sitegen.scoring.kinds import File, ScoringInputs
 from sitegen.scoring.responses.scorer import SCORER as RESPONSES
-from sitegen.stats.agreement import PooledRepeats, Repeatability, cohens_kappa, differing_pairs, repeated_values
+from sitegen.stats.agreement import Repeatability, cohens_kappa, differing_pairs, repeatability, repeated_values
 from sitegen.stats.counts import Share
 from sitegen.stats.intervals import (
     Paired,
@@ -201,18 +200,15 @@ def test_pairs_that_differ_are_what_agreement_lacks(outcomes, differ, pairs):
 
 def test_repeatability_pools_the_scatter_within_groups_not_between_them():
     groups = [repeated_values(group) for group in ([0.8, 0.9], [0.1, 0.2, 0.3])]
-    pooled = reduce(PooledRepeats.and_group, groups, PooledRepeats()).repeatability()
+    pooled = repeatability(groups)
     assert pooled.deviation == pytest.approx(sqrt((0.005 + 0.02) / 3))
     assert (pooled.freedom, pooled.bad) == (3, {})
-    assert PooledRepeats().repeatability() == Repeatability(deviation=None, freedom=0, bad={})
+    assert repeatability([]) == Repeatability(deviation=None, freedom=0, bad={})
 
 
 def test_repeatability_is_the_same_in_any_order_of_groups():
     groups = [repeated_values([0.1 * n, 0.7 / n, 1 / 3, 1e-9 * n]) for n in range(1, 6)]
-    pooled = [
-        reduce(PooledRepeats.and_group, order, PooledRepeats()).repeatability() for order in (groups, groups[::-1])
-    ]
-    assert pooled[0].deviation == pooled[1].deviation
+    assert repeatability(groups).deviation == repeatability(groups[::-1]).deviation
 
 
 def test_the_least_change_is_2_8_standard_errors_of_many_units():

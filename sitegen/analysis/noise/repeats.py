@@ -23,7 +23,7 @@ from sitegen.model.outcomes import CellMap, State
 from sitegen.model.scorecards import Result, Scorecard
 from sitegen.model.series import Point
 from sitegen.model.usage import regraded
-from sitegen.stats.agreement import PooledRepeats, Repeatability, differing_pairs, repeated_values
+from sitegen.stats.agreement import Repeatability, RepeatedValues, differing_pairs, repeatability, repeated_values
 from sitegen.stats.intervals import LEVEL, mean, student
 from sitegen.stats.outliers import FAR_CASES
 
@@ -124,27 +124,27 @@ class _Groups(Frozen):
     valued: Sequence[tuple[int, Sequence[int], Sequence[Repeat]]] = ()
     """Of each group with two outputs or more that have a headline: its index, the indices of these outputs in it, and
     the outputs."""
-    scatter: PooledRepeats = PooledRepeats()
-    """Of the headlines of ``valued``."""
+    scattered: Sequence[RepeatedValues] = ()
+    """The headlines of ``valued``."""
 
     def and_group(self, outputs: Sequence[Repeat]) -> _Groups:
         """Add a group, if it has two outputs."""
         if len(outputs) < 2:
             return self
-        valued, scatter = self.valued, self.scatter
+        valued, scattered = self.valued, self.scattered
         defined = [(place, output.headline) for place, output in enumerate(outputs) if output.headline is not None]
         if len(defined) > 1:
             places = [place for place, _ in defined]
             least = FAR_CASES * max(output.weight for output in outputs)
             valued = [*valued, (self.number, places, [outputs[place] for place in places])]
-            scatter = scatter.and_group(repeated_values([value for _, value in defined], least))
-        return _Groups(number=self.number + 1, outputs=self.outputs + len(outputs), valued=valued, scatter=scatter)
+            scattered = [*scattered, repeated_values([value for _, value in defined], least)]
+        return _Groups(number=self.number + 1, outputs=self.outputs + len(outputs), valued=valued, scattered=scattered)
 
     def noise(self) -> Noise | None:
         """Compute the noise of the headline; None without groups."""
         if not self.number:
             return None
-        scatter = self.scatter.repeatability()
+        scatter = repeatability(self.scattered)
         bad = [self.valued[index][2][place] for index, places in scatter.bad.items() for place in places]
         return Noise(
             groups=self.number,
@@ -156,7 +156,7 @@ class _Groups(Frozen):
 
     def bad_runs(self) -> dict[int, list[int]]:
         """Map each group with bad runs to their indices in the group."""
-        bad = ((*self.valued[index], places) for index, places in self.scatter.repeatability().bad.items())
+        bad = ((*self.valued[index], places) for index, places in repeatability(self.scattered).bad.items())
         return {group: [in_group[place] for place in places] for group, in_group, _, places in bad}
 
 
