@@ -69,92 +69,6 @@ def test_all_variants_of_an_eval_are_compared(project):
     assert [len(pair["flips"]) for pair in found["pairs"]] == [16]
 
 
-@pytest.mark.parametrize(
-    "arguments", [("faq:plain", "faq:kind"), ("--eval", "faq", "plain", "kind"), ("--eval", "faq", "faq:plain", "kind")]
-)
-def test_variants_are_named_with_their_eval_or_after_it(project, arguments):
-    [found] = compared(project, *arguments)["variants"]
-    assert [one["name"] for one in found["variants"]] == ["plain", "kind"]
-
-
-def test_responses_are_compared_by_category(project):
-    [change] = compared(project, "faq", "category=a", "category=b")["changes"]
-    assert (change["before"], change["after"]) == ("category=a", "category=b")
-    assert [(one["before"], one["after"]) for one in change["metrics"] if one["name"] == "accuracy"] == [(0.7, 0.3)]
-
-
-def test_iterations_of_one_eval_are_compared_judgement_by_judgement(project):
-    [change] = compared(project, "notes@1", "notes@2")["changes"]
-    assert (change["before"], change["after"]) == ("iteration-001", "iteration-002")
-    assert [(flip["path"], flip["change"], flip["before"], flip["after"]) for flip in change["flips"]] == [
-        ("total", "broken", "correct", "wrong_value"),
-        ("date", "fixed", "omission", "correct"),
-    ]
-
-
-def test_three_revisions_are_columns_with_the_change_against_the_first(project):
-    printed = " ".join(run("compare", "HEAD~2", "HEAD~1", "HEAD", "--repo", project).stdout.replace("\\", "").split())
-    assert "# notes: HEAD~2 against HEAD~1, HEAD" in printed
-    assert "| F1 | 0.667 | 0.500 (−0.167) | 0.500 (−0.167) |" in printed
-    assert "| Fixed, broken | — | 1, 1 | 1, 1 |" in printed
-
-
-def test_revisions_are_compared_by_every_eval_that_both_have(project):
-    body = compared(project, "HEAD~2", "HEAD")
-    assert [change["eval_id"] for change in body["changes"]] == ["other", "notes"]  # of which less broke
-    assert (body["variants"], body["passed_over"]) == ([], ["faq", "old"])
-
-
-@pytest.mark.parametrize(("first", "common", "winner"), [(6, 0, None), (5, 1, None), (0, 6, "HEAD~1")])
-def test_revisions_whose_cases_differ_are_compared_over_those_in_common(repo, first, common, winner):
-    """All six cases are right at first; then six cases from *first* on are asked, and all are wrong."""
-
-    def of_cases(start: int, output: str) -> dict[str, str]:
-        ids = [f"case-{index:02}" for index in range(start, start + 6)]
-        return {
-            "evals/faq/test_cases.json": json.dumps([{"id": each, "input": "?", "expected": "yes"} for each in ids]),
-            "evals/faq/responses.json": json.dumps([{"case_id": each, "output": output} for each in ids]),
-        }
-
-    repo.commit(of_cases(0, "yes"))
-    repo.commit(of_cases(first, "no"))
-    repo.checkout()
-    (found,) = compared(repo.path, "HEAD~1", "HEAD")["variants"]
-    (pair,) = found["pairs"]
-    assert (pair["common"], pair["tests"][0]["sample"]) == (common, common)
-    assert (pair["winner"], found["overall_winner"]) == (winner, winner)
-    assert found["recommendation"].startswith("Use ") is bool(winner)
-    assert (found["ranking"][0]["rank"] is None) is not bool(common)
-
-
-def test_a_case_with_several_answers_is_said_to_be_one_that_fails_with_any(repo):
-    for number, passed in ((1, [True, True]), (2, [True, False])):
-        lines = "\n".join(json.dumps({"id": "c", "model": of, "passed": each}) for of in "ab" for each in passed)
-        repo.commit({f"evals/qa/results/iteration-{number:03}/results.jsonl": lines})
-    done = run("compare", "qa@1", "qa@2", "--repo", repo.path)
-    heading = "### Answers: several to one case are one, which failed if any of them failed"
-    assert f"{heading}\n\n0 fixed, 2 broken, 0 still wrong." in done.stdout, done.stderr
-    done = run("blame", "qa", "passed", "--document", "c", "--repo", repo.path)
-    assert (
-        done.stdout.count("an answer wrong since iteration-002 (1 output), every answer right in 1 of 2 outputs, ") == 2
-    )
-
-
-def test_answers_of_one_model_are_compared_without_a_claim_of_edits_and_a_changed_label_is_told_apart(repo):
-    def answers(label: str, **output: str) -> dict[str, str]:
-        rows = [{"case_id": "c", "model": model, "output": output.get(model, "yes")} for model in ("large", "mini")]
-        truth = json.dumps([{"id": "c", "input": "?", "expected": label}])
-        return {"evals/qa/test_cases.json": truth, "evals/qa/responses.json": json.dumps(rows)}
-
-    for files in (answers("yes"), answers("yes", mini="no"), answers("no", mini="nothing")):
-        repo.commit(files)
-    repo.checkout()
-    (change,) = compared(repo.path, "qa@1", "qa@2", "model=mini")["changes"]
-    assert ([flip["since"] for flip in change["flips"]], change["warnings"]) == (["iteration-002, model=mini"], [])
-    (change,) = compared(repo.path, "qa@2", "qa@3", "model=large")["changes"]
-    assert (change["broken"], change["origin"]) == (1, {"outputs": 0.0, "ground_truth": -1.0, "rules": 0.0})
-
-
 def test_tags_without_a_common_case_differ_as_samples(repo):
     """The values are 7 of 8 and 2 of 8; the squares of the distances to the ends of their intervals are added."""
     rows = [{"id": n, "lang": "de" if n < 8 else "fr", "output": "y", "passed": n < 7 or n > 13} for n in range(16)]
@@ -196,39 +110,6 @@ def test_without_matplotlib_two_files_are_written_and_it_says_what_to_install(pr
         "  do: In a clone of sitegen: pip install '.[plots]'\n"
     )
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == WRITTEN[1:]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "what"),
-    [
-        (("faq:plain", "faq:rude"), "The eval 'faq' has no variant 'rude'."),
-        (("--eval", "notes"), "The answers in the newest output of 'notes' differ in no variant, model or tag."),
-        (("nothing:a", "nothing:b"), "There is no eval 'nothing'."),
-        (("notes@1", "notes@9"), "The eval 'notes' has no iteration 9."),
-        (("nothing@1", "nothing@2"), "There is no eval 'nothing'."),
-        (("HEAD", "nowhere"), "There is no revision 'nowhere'"),
-        (("notes", "HEAD"), "The answers in the newest output of 'notes' differ in no variant, model or tag."),
-        (("model=x", "model=y"), "No eval is named."),
-        (("notes@1", "notes@2", "model=x"), "No answer has model=x."),
-        (("HEAD",), "Two sides to compare are needed."),
-        (("notes",), "Two sides to compare are needed."),
-    ],
-)
-def test_what_cannot_be_compared_ends_with_what_to_do(project, arguments, what):
-    done = run("compare", *arguments, "--repo", project)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"sitegen: {what}")
-    assert (": sitegen compare notes@iteration-" in done.stderr) is (len(arguments) == 1 or "No eval" in what)
-
-
-def test_revisions_from_before_the_manifest_point_to_iterations(repo):
-    repo.commit({"out/gold.json": '{"a": 1}', "out/result.json": '{"a": 1}', "CLAUDE.md": "Read."})
-    manifest = "evals:\n  own: {dir: out, ground_truth: gold.json, outputs: result.json}\n"
-    repo.commit({"evals/manifest.yaml": manifest})
-    repo.checkout()
-    done = run("compare", "HEAD~1", "HEAD", "--repo", repo.path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "compare iterations instead: sitegen compare EVAL@1 EVAL@2" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -48,20 +48,6 @@ def json_of(*arguments: str | Path) -> dict[str, Any]:
     return read
 
 
-def test_verify_one_says_the_numbers_and_each_discrepancy(repo):
-    done = run("verify-one", "names", cwd=repo.path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == (
-        "names  evals/names/extracted.json\n"
-        "  F1  0.857   precision  1.000   recall  0.750\n"
-        "  3 of 4 values correct   TP 3  FP 0  FN 1  TN 0\n"
-        "  95 % interval of F1: 0.016 to 1.000, over 2 documents\n"
-        "  omission 1 (100.0 %)  hallucination 0  wrong value 0  format error 0\n"
-        "  2 documents, macro F1  0.833\n"
-        "  omission       b: total: expected 2, actual missing\n"
-    )
-
-
 def test_verify_one_prints_one_document_and_nothing_else(repo):
     head = repo.git("rev-parse", "HEAD")
     (repo.path / "evals" / "names" / "extracted.json").write_text(output(7))
@@ -77,28 +63,6 @@ def test_verify_one_prints_one_document_and_nothing_else(repo):
         "instruction_hashes": {"CLAUDE.md": "89b1b37ca122e14b17228dfc300e4adfb438d0cc75d57029fa884fc21b3d788b"},
         "sitegen": __version__,
     }
-
-
-def test_the_newest_output_is_that_of_the_highest_iteration(repo):
-    done = run("verify-one", "other", cwd=repo.path)
-    assert done.stdout.startswith("other  evals/other/results/iteration-002/extracted.json\n  F1  1.000 ")
-    assert json_of("verify-one", "other", "--repo", repo.path)["metadata"]["iteration"] == 2
-
-
-def test_the_newest_run_of_a_glob_is_the_one_whose_name_comes_last(repo):
-    runs = {f"evals/names/runs/run-{number}/out.json": output(number) for number in (1, 9, 10)}
-    repo.commit({**runs, "evals/manifest.yaml": 'evals: {names: {outputs: "runs/*/out.json"}}'})
-    repo.checkout()
-    assert run("verify-one", "names", cwd=repo.path).stdout.startswith("names  evals/names/runs/run-10/out.json\n")
-    saved = run("verify-one", "names", "--save", cwd=repo.path)
-    assert (saved.returncode, saved.stdout) == (2, "")
-    assert "the files that 'runs/*/out.json' names: there is no next iteration to save." in saved.stderr
-
-
-def test_a_mapping_of_the_evals_own_goes_before_the_shared_one(repo):
-    repo.commit({"schemas/field_mapping.yaml": "csv_to_json: {name: nothing}\n"})
-    repo.checkout()
-    assert "F1  0.857" in run("verify-one", "names", cwd=repo.path).stdout
 
 
 def test_an_output_may_be_named_from_where_the_command_runs(repo):
@@ -144,19 +108,6 @@ def test_saving_again_after_a_new_output_adds_an_iteration_and_leaves_the_first_
     assert [(line["iteration"], line["f1"]) for line in aggregate["iterations"]] == [(1, 6 / 7), (2, 4 / 7)]
 
 
-def test_an_overwritten_output_that_no_iteration_holds_is_pointed_at(repo):
-    folder = repo.path / "evals" / "names"
-    run("verify-one", "names", "--save", "--repo", repo.path)
-    assert run("verify-one", "names", "--repo", repo.path).stderr == ""
-    (folder / "extracted.json").write_text(output(9))
-    done = run("verify-one", "names", "--repo", repo.path)
-    assert done.stdout.startswith("names  evals/names/results/iteration-001/extracted.json\n")
-    assert done.stderr == (
-        "sitegen: evals/names/extracted.json is not an iteration yet and was not scored.\n"
-        f"  do: sitegen verify-one names {folder}/extracted.json --save\n"
-    )
-
-
 def test_saving_an_iteration_that_lies_there_writes_its_results_beside_it(repo):
     results = repo.path / "evals" / "other" / "results"
     before = content(results)
@@ -198,7 +149,7 @@ def test_the_saved_report_is_one_file_that_needs_no_script_and_no_other_file(rep
     assert re.findall(r'(?:src|href)="([^"#]+)"', page) == []
     assert "<h1>names, iteration-001</h1>" in page
     assert f"<span>Scored {time}</span>" in page
-    assert "1 of 4 expected values correct" in page
+    assert "1 of 4 values correct" in page
     assert re.search(r'Wrong value</span><span class="c">2</span>\s*<span class="num">66\.7\u202f%</span>', page)
 
 
@@ -282,27 +233,6 @@ def test_what_cannot_be_scored_is_refused_with_what_to_do(repo, arguments, print
     assert (done.returncode, done.stdout, done.stderr) == (2, "", printed.replace("{}", str(repo.path)))
 
 
-def test_an_output_that_cannot_be_read_is_scored_as_all_omissions(repo):
-    (repo.path / "evals" / "names" / "extracted.json").write_text('{"docs": [')
-    read = json_of("verify-one", "names", "--repo", repo.path)
-    assert (read["status"], read["metrics"]["recall"]) == ("unreadable", 0.0)
-    assert read["errors_by_type"] == {"omission": 4, "hallucination": 0, "wrong_value": 0, "format_error": 0}
-    assert [problem["severity"] for problem in read["problems"]] == ["error"]
-    done = run("verify-one", "names", "--repo", repo.path)
-    assert done.returncode == 0
-    assert "names  evals/names/extracted.json  (unreadable)\n" in done.stdout
-    assert "  error: " in done.stdout
-
-
-def test_values_of_an_output_cannot_steer_the_terminal(repo):
-    (repo.path / "evals" / "other" / "results" / "iteration-002" / "extracted.json").write_text(
-        '{"sum": "\\u001b[2J\\u202e\\ud800\\n"}'
-    )
-    done = run("verify-one", "other", "--repo", repo.path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "expected 4, actual ␛[2J‹U+202E›\\ud800" in done.stdout
-
-
 def test_verify_all_ends_with_macro_and_pooled(repo):
     done = run("verify-all", cwd=repo.path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -325,19 +255,6 @@ def test_verify_all_prints_the_documents_of_all_evals(repo):
     assert read == {"evals": single, **means}
 
 
-def test_verify_all_names_an_eval_without_output_and_leaves_it_out_of_the_means(repo):
-    (repo.path / "evals" / "names" / "extracted.json").unlink()
-    done = run("verify-all", "--repo", repo.path)
-    refused = f"sitegen: The eval 'names' has no output to score.\n  at: {repo.path}/evals/names\n  do: "
-    fix = "Write results/iteration-001/extracted.json or extracted.json, or name the file."
-    assert (done.returncode, done.stderr) == (0, f"{refused}{fix}\n1 eval is left out of the means.\n")
-    row, *means = re.sub(r" +", " ", done.stdout).splitlines()[1:]
-    assert row == "other F1 1.000 1.000 1.000 0 evals/other/results/iteration-002/extracted.json"
-    assert means == ["macro F1 1.000 1.000 1.000", "pooled F1 1.000 1.000 1.000"]
-    read = json.loads(run("verify-all", "--json", "--repo", repo.path).stdout)
-    assert (len(read["evals"]), read["macro_f1"], read["pooled_f1"]) == (1, 1.0, 1.0)
-
-
 def test_verify_all_takes_the_folder_of_evals_that_is_named(repo):
     (repo.path / "evals").rename(repo.path / "checks")
     done = run("verify-all", "--evals-dir", "checks", cwd=repo.path)
@@ -358,22 +275,6 @@ def test_verify_all_says_which_eval_has_no_ground_truth_and_scores_the_others(re
     done = run("verify-all", "--repo", repo.path)
     assert done.stderr.startswith("sitegen: The eval 'ghost' has no ground truth.\n")
     assert "\nmacro   F1      1.000                 1.000  1.000\n" in done.stdout
-
-
-def test_history_has_a_line_for_each_point(repo):
-    _, one, two, *_ = (sha[:7] for sha in repo.git("rev-list", "--reverse", "HEAD").split())
-    done = run("history", "names", cwd=repo.path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert [line.rstrip() for line in done.stdout.splitlines()] == [
-        f"{'iteration':25}        F1           95 % Precision    Recall    change  errors  date         commit",
-        f"{'iteration-001':25}     0.571 0.007 to 0.996     0.667     0.500                 2  16 Nov 2023  "
-        f"{one} Read for the first time",
-        "    1 earlier edit of instructions",
-        f"{'iteration-002':25}     0.857 0.016 to 1.000     1.000     0.750    +0.286       1  17 Nov 2023  "
-        f"{two} Read again",
-        "    cannot tell: 1 value fixed, 0 broken, p 1.000. For other documents it could be zero: "
-        "between −1.000 and +1.000",
-    ]
 
 
 def test_history_as_json_is_the_series_of_the_site_without_the_patterns_that_only_a_report_finds(repo):

@@ -36,7 +36,7 @@ from tests.gitrepo import Content, GitRepo
 from tests.scoring.test_tables import tables
 from tests.sites import broken_links, build_site, differs_from_cold, run, text_of
 
-DOCUMENTS = [f"layouts{end}.md" for end in ("", "_at_the_gate", "_found", "_of_folders", "_of_tables", "_of_two_sides")]
+DOCUMENTS = [file.name for file in sorted(Path(__file__).parent.glob("layouts*.md"))]
 BLOCK = re.compile(r"^```\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 MANIFEST = "evals/manifest.yaml"
 STATED = ("severity", "problem", "what to do", "path", "eval", "line")
