@@ -1,7 +1,10 @@
 """Pairing against independent implementations, also of lists with many copies."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from importlib.machinery import PathFinder
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sitegen.scoring.pairing import MAX_COMPARED, agreeing_pairs, greedy_pairs
+from sitegen.stats import assignment
 from sitegen.stats.assignment import pairs_up, preferred_pairs
 from sitegen.text import similarity
 from sitegen.text.similarity import Comparable, Exact, normalise, similar_pairs
@@ -156,3 +160,35 @@ def test_copies_of_two_names_are_paired_however_many_there_are() -> None:
     assert len(left) * len(right) > MAX_COMPARED
     found, _ = greedy_pairs(left, right, 0.8, lambda i, j: 0)
     assert found == [(place, place, 0.875) for place in range(6_000)]
+
+
+MATRIX = [[6, 4, 5, 0], [0, 3, 3, 5], [4, 6, 5, 0], [5, 4, 5, 3]]
+PAIRS = [(0, 0), (1, 3), (2, 1), (3, 2)]
+
+
+@pytest.fixture
+def new_solver() -> Iterator[None]:
+    """No solver is imported yet, neither before nor after the test."""
+    assignment._solver.cache_clear()
+    yield
+    assignment._solver.cache_clear()
+
+
+def test_items_are_paired_without_importing_the_package_around_the_solver() -> None:
+    code = (
+        f"from sitegen.stats.assignment import best_pairs; print(best_pairs({MATRIX}))\n"
+        "import sys; print('scipy.optimize' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{PAIRS}\nFalse\n"
+
+
+@pytest.mark.usefixtures("new_solver")
+def test_a_scipy_with_its_solver_elsewhere_is_imported_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    from scipy.optimize import linear_sum_assignment
+
+    monkeypatch.setattr(PathFinder, "find_spec", lambda *_: None)
+    solver = assignment._solver()
+    monkeypatch.undo()
+    assert solver is linear_sum_assignment
+    assert assignment.best_pairs(MATRIX) == PAIRS

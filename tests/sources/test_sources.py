@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,11 @@ from tests.sources.tables import DOCUMENTS, HERE, evals_of, read_rows, summary
 
 ROOT = HERE.parents[1]
 METHODS = (ROOT / "site_templates" / "pages" / "methods.html").read_text(encoding="utf-8")
+SECTIONS = {
+    title
+    for file in HERE.parent.glob("unit/layouts*.md")
+    for title in re.findall("^## (.+)$", file.read_text("utf-8"), re.M)
+}
 WITH_PROJECTS = [document for document in DOCUMENTS if (HERE / document / "commits").is_dir()]
 
 
@@ -44,7 +50,8 @@ def test_a_statement_works_by_tests_that_are_there_or_is_different_by_a_record_t
     wrong = []
     for row in read_rows(document):
         if row.state == "works":
-            holds = bool(row.tests) and all(map(is_there, row.tests))
+            sections = set(re.findall(r"what_its_section_says\[([^`]+)\]", row.seen_by))
+            holds = bool(row.tests) and all(map(is_there, row.tests)) and sections <= SECTIONS
         else:
             cited = all(list(ROOT.glob(f".github/decisions/{each}-*.md")) and each in METHODS for each in row.records)
             holds = row.state == "different" and bool(row.records) and cited

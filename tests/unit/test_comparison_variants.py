@@ -1,14 +1,30 @@
 """Comparing variants of a prompt."""
 
+import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from sitegen.analysis.change import change as find_change
+from sitegen.analysis.series import series_of
 from sitegen.analysis.variant_tests import CaseFlip, MetricTest, VariantComparison, VariantNumbers, VariantSample
 from sitegen.analysis.variants import ranking, variant_comparison
-from sitegen.questions.comparison_files.markdown import variants_lines
+from sitegen.model.changes import DeltaParts, Ends, Overlap
+from sitegen.model.metrics import Counts, Metric, MetricSpec
+from sitegen.model.scorecards import DocumentScore, Result
+from sitegen.model.series import EvalInfo
+from sitegen.model.timeline import Blob
+from sitegen.project import Options
+from sitegen.questions.comparison import compare_iterations
+from sitegen.questions.comparison_files.changes import DocumentChange, Flip, MetricChange, ResultChange, result_change
+from sitegen.questions.comparison_files.markdown import change_lines, variants_lines
+from sitegen.questions.study import read_series
+from sitegen.scoring.kinds import File, ScoringInputs, scorer
+from tests import pages_sample as sample
+from tests.gitrepo import GitRepo
 from tests.scoring.test_tables import tables
 from tests.variant_samples import variant as variant_of_answers
 
@@ -188,3 +204,189 @@ def test_variants_measured_on_different_metrics_are_not_comparable():
         ("a", ("accuracy", "consistency"), False),
         ("b", ("accuracy",), False),
     ]
+
+
+SPECS = (MetricSpec("score", "Score", ""),)
+
+
+def scored(truth: object, output: object) -> Result:
+    inputs = ScoringInputs(
+        outputs=(File("extracted.json", json.dumps(output).encode()),),
+        ground_truth=File("ground_truth.json", json.dumps(truth).encode()),
+    )
+    return scorer("fields").score(inputs)
+
+
+def compared(
+    eval_id: str, before: Result, after: Result, specs: tuple[MetricSpec, ...] = SPECS, kind: str = "fields"
+) -> ResultChange:
+    first, last = (
+        replace(sample.snapshot(number, sample.commit(number)), outputs=(Blob("output", str(number)),))
+        for number in (1, 2)
+    )
+    series = series_of(EvalInfo(eval_id, eval_id, kind=kind), specs, (first, last), (before, after))
+    return result_change(series, 0, 1, find_change(series, 0, 1), names=(first.label, last.label))
+
+
+def change(truth: object, before: object, after: object, truth_after: object = None) -> ResultChange:
+    results = scored(truth, before), scored(truth if truth_after is None else truth_after, after)
+    return compared("orders", *results, scorer("fields").metrics)
+
+
+def test_judgements_are_paired_by_document_and_path():
+    found = change({"a": "x", "b": "x", "c": "x", "d": "x"}, {"a": "x", "c": "y"}, {"b": "x", "c": "z", "d": None})
+    moved = partial(Flip, document="", since="iteration-002, no edit before it")
+    assert found.flips == (
+        moved(path="a", change="broken", before="correct", after="omission", values=("x", "x", "")),
+        moved(path="b", change="fixed", before="omission", after="correct", values=("x", "", "x")),
+        Flip(
+            document="",
+            path="c",
+            change="still_wrong",
+            before="wrong_value",
+            after="wrong_value",
+            values=("x", "y", "z"),
+        ),
+        Flip(document="", path="d", change="still_wrong", before="omission", after="omission", values=("x", "", "")),
+    )
+    assert (found.fixed, found.broken, found.still_wrong, found.still_right, found.unpaired) == (1, 1, 2, 0, 0)
+    assert (found.before, found.after) == ("iteration-001", "iteration-002")
+
+
+def test_an_extra_value_that_is_gone_was_fixed_and_a_new_one_broke():
+    found = change({"a": "x"}, {"a": "x", "old": 1}, {"a": "x", "new": 1.50})
+    told = [(flip.path, flip.change, flip.before, flip.after, flip.values) for flip in found.flips]
+    assert told == [
+        ("new", "broken", None, "hallucination", ("", "", "1.5")),
+        ("old", "fixed", "hallucination", None, ("", "1", "")),
+    ]
+
+
+def test_what_only_one_ground_truth_asks_for_is_no_pair():
+    found = change({"a": "x"}, {"a": "x"}, {"a": "x", "b": "x"}, {"a": "x", "b": "x"})
+    assert (found.still_right, found.unpaired, found.flips) == (1, 1, ())
+
+
+def test_metrics_stand_before_and_after_and_undefined_has_no_change():
+    found = change({"a": "x", "b": "x"}, {}, {"a": "x"})
+    known = {metric.name: metric for metric in found.metrics}
+    assert known["f1"] == MetricChange(
+        name="f1", label=known["f1"].label, before=0.0, after=2 / 3, change=2 / 3, higher_is_better=True
+    )
+    assert (known["precision"].before, known["precision"].after, known["precision"].change) == (None, 1.0, None)
+
+
+def test_documents_are_compared_by_their_headline_with_each_part_of_their_ids_under_a_key_of_its_own():
+    who = {"variant": "short", "model": "mini", "language": "de"}
+
+    def judged(*scores: float | None) -> Result:
+        scored = [
+            DocumentScore(f"case-{n} · short", "scored", Counts(), case=f"case-{n}", axes=who, repeat="2")
+            for n in range(3)
+        ]
+        documents = tuple(replace(one, metrics=(Metric("score", of),)) for one, of in zip(scored, scores, strict=True))
+        return Result(sample.card(metrics=(Metric("score", 0.5),), documents=documents), ())
+
+    found = compared("judge", judged(0.5, 0.6, None), judged(0.7, 0.9, 0.4))
+    parts = {"variant": "short", "model": "mini", "repeat": "2", "tags": {"language": "de"}}
+    assert found.documents == tuple(
+        DocumentChange(f"case-{n} · short", before, after, case=f"case-{n}", **parts)  # type: ignore[arg-type]
+        for n, (before, after) in enumerate([(0.5, 0.7), (0.6, 0.9), (None, 0.4)])
+    )
+    assert found.metrics == (
+        MetricChange(name="score", label="Score", before=0.5, after=0.5, change=0.0, higher_is_better=True),
+    )
+
+
+def test_a_result_against_itself_changes_nothing():
+    truth = {"a": "x", "b": ["x", "y"], "items": [{"description": "pears"}]}
+    found = change(truth, {"a": "z"}, {"a": "z"})
+    assert (found.fixed, found.broken, found.verdict and found.verdict.p_value) == (0, 0, 1.0)
+    assert {metric.change for metric in found.metrics} <= {0.0, None}
+
+
+def test_the_change_between_two_iterations_is_split_by_where_it_came_from(demo: Path):
+    """A label was corrected between 2 and 9, which matters to the output of 9; 9 and 8 differ in their output alone."""
+    far, near = compare_iterations(Options(repo=demo), "lab-reports", ["2", "9", "8"])[0].changes
+    assert far.origin is not None
+    assert near.origin is not None
+    assert far.origin.outputs + far.origin.ground_truth + far.origin.rules == pytest.approx(far.metrics[0].change)
+    assert (far.origin.ground_truth != 0, near.origin.ground_truth, near.origin.rules) == (True, 0.0, 0.0)
+
+
+def test_each_flip_names_the_output_and_the_edit_since_which_it_is_so(demo: Path):
+    (found,) = compare_iterations(Options(repo=demo), "lab-reports", ["10", "33"])[0].changes
+    first = "iteration-011, after 4704a77 Keep the signs of lab results after all"
+    since = {
+        "results[Platelets].value": "iteration-031, no edit before it",
+        "results[Creatinine].unit": "iteration-027, after 9f03dc8 Repeat the units of lab results",
+        "results[Sodium].flag": "iteration-027, after 9f03dc8 Repeat the units of lab results",
+    }
+    assert {flip.named_path: flip.since for flip in found.flips if flip.since} == {"": first, **since}
+    rows = [line.split(" | ")[5].strip() for line in change_lines(found) if "| fixed " in line]
+    assert rows == [first, *since.values()]
+
+
+def test_an_item_that_is_found_is_one_flip_of_the_test_and_the_change_may_be_chance():
+    items = {"items": [{"description": "pears", "n": 1, "unit": "kg"}, {"description": "soap", "n": 2, "unit": "bar"}]}
+    found = change(items, {"items": items["items"][:1]}, items)
+    assert (found.fixed, found.broken) == (3, 0)
+    assert found.verdict is not None
+    assert (found.verdict.counted, found.verdict.decision, found.verdict.p_value) == ((1, 0), "cannot tell", 1.0)
+
+
+def test_both_sides_and_the_change_have_an_interval():
+    truth = dict.fromkeys("abcdefghijklm", "x")
+    before = truth | dict.fromkeys("abcdefghm", "y")
+    changed = change(truth, before, truth | {"m": "y"})
+    verdict, sides = changed.verdict, (changed.interval_before, changed.interval_after)
+    assert verdict is not None
+    assert (verdict.decision, verdict.why) == ("better", "beyond chance")
+    assert verdict.change == pytest.approx(8 / 13)
+    assert [over and (over.unit, over.n) for over in (*sides, verdict)] == [("fields", 13)] * 3
+    spans = [*(Ends(side.low, side.high) for side in sides if side), verdict.interval]
+    values = (4 / 13, 12 / 13, 8 / 13)
+    assert all(span and span.low <= value <= span.high for span, value in zip(spans, values, strict=True))
+    assert change(truth, before, truth | {"m": "y"}) == changed
+    assert change(truth, before, truth).interval_after
+
+
+def answered(right: int, wrong: int) -> str:
+    outputs = ["yes"] * right + ["no"] * wrong
+    return json.dumps([{"case_id": f"c{index}", "output": output} for index, output in enumerate(outputs)])
+
+
+def test_responses_are_compared_over_the_cases_that_both_sides_judge(repo: GitRepo, tmp_path: Path):
+    """Cases that came with the ground truth change nothing: the common ones are answered as before."""
+    cases = [{"id": f"c{index}", "expected": "yes"} for index in range(8)]
+    here = "evals/faq/results/iteration-00"
+    repo.commit({"evals/faq/test_cases.json": json.dumps(cases[:4]), f"{here}1/responses.json": answered(3, 1)})
+    repo.commit({"evals/faq/test_cases.json": json.dumps(cases), f"{here}2/responses.json": answered(3, 5)})
+    repo.commit({"evals/faq/test_cases.json": json.dumps(cases[2:]), f"{here}3/responses.json": answered(8, 0)})
+    repo.checkout()
+    options = Options(repo=repo.path, cache=tmp_path / "memo")
+    _, second, third = read_series(options, "faq").points
+    assert second.change is not None
+    assert third.change is not None
+    more, fewer = tuple(f"c{index}" for index in range(4, 8)), ("c0", "c1")
+    assert second.change.overlap == Overlap(common=4, only_after=more)
+    headline = second.change.headline
+    nothing = DeltaParts(outputs=0.0, ground_truth=0.0, rules=0.0)
+    assert (headline.name, headline.change, headline.parts) == ("accuracy", 0.0, nothing)
+    assert second.change.verdict is not None
+    assert (second.change.verdict.decision, second.change.verdict.change) == ("same", 0.0)
+    assert second.change.flips.appeared == (("(no category)", 4),)
+    assert third.change.overlap == Overlap(common=6, only_before=fewer)
+    assert third.change.headline.change == pytest.approx(5 / 6)
+    parts = third.change.headline.parts
+    assert parts
+    assert (parts.outputs, parts.ground_truth, parts.rules) == pytest.approx((5 / 6, 0.0, 0.0))
+    assert third.change.verdict is not None
+    assert third.change.verdict.change == pytest.approx(5 / 6)
+    (told,) = compare_iterations(options, "faq", ["1", "2"])[0].changes
+    assert told.warnings[0].endswith(
+        "over the 4 cases in both; the values beside them also count other cases: 4 after."
+    )
+    assert {metric.name: metric.change for metric in told.metrics}["accuracy"] == 0.0
+    (far,) = compare_iterations(options, "faq", ["1", "3"])[0].changes
+    assert {metric.name: metric.change for metric in far.metrics}["accuracy"] == pytest.approx(0.5)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.change import change_between
 from sitegen.analysis.edits import OutputEdits
+from sitegen.analysis.section_flips import mentioned_fields
 from sitegen.engine.eval_job import with_outcome
 from sitegen.history import fold, instructions
 from sitegen.model.metrics import MetricSpec
@@ -16,7 +17,7 @@ from sitegen.model.series import Point, Window
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
 from sitegen.pages.edit import EditView, draw_edit
-from sitegen.text.patch import PatchCounts
+from sitegen.text.patch import Hunk, PatchCounts, PatchLine
 from sitegen.text.sections import TextStats
 from tests import pages_sample_diffs as sample
 from tests.gitrepo import GitRepo
@@ -228,3 +229,38 @@ def test_of_very_many_files_that_one_commit_adds_the_others_are_followed_since_t
     assert not (out / links.instruction(many[-2])).exists()
     assert "2 lines" in (out / links.edit(many[-1], repo.git("rev-parse", "HEAD").strip())).read_text()
     assert differs_from_cold(out, repo.path) == []
+
+
+def hunk(*lines: str, section: str = "") -> Hunk:
+    kinds = {"+": "added", "-": "removed", " ": "context"}
+    read = tuple(PatchLine(kind=kinds[line[0]], text=line[1:], old=1, new=1) for line in lines)  # type: ignore[arg-type]
+    return Hunk(section=section, old_start=1, old_count=1, new_start=1, new_count=1, lines=read)
+
+
+@pytest.mark.parametrize(
+    ("passage", "attribute", "named"),
+    [
+        (hunk("+Read `exterior_shade` from the schedule."), "windows[].exterior_shade", True),
+        (hunk("+The Exterior Shades are on page 2."), "windows[].exterior_shade", True),
+        (hunk("-exteriorShade: none"), "windows[].exterior_shade", True),
+        (hunk(" `exterior_shade` is next to it", "+Be careful."), "windows[].exterior_shade", False),
+        (hunk("+The area of each window is in ft2."), "windows[].area", True),
+        (hunk("+`windows[].area` is in ft2."), "windows[].area", True),
+        (hunk("+The area is in ft2."), "windows[].area", False),
+        (hunk(" ## Windows", "+The area is in ft2."), "windows[].area", True),
+        (hunk("+The area is in ft2.", section="## Windows"), "windows[].area", True),
+        (hunk("+The areas of Scandinavia"), "windows[].area", False),
+        (hunk("+Prices have no currency."), "price", True),
+        (hunk("+Do not despair."), "air", False),
+        (hunk("+The window", "+has an area."), "windows[].area", False),
+        (hunk("+anything"), "[]", False),
+    ],
+)
+def test_a_passage_names_a_field_by_the_words_of_its_changed_lines(passage: Hunk, attribute: str, named: bool):
+    assert mentioned_fields([passage], [attribute], "rules.md") == (((attribute,) if named else ()),)
+
+
+def test_the_path_of_the_file_can_name_the_step_above_a_field():
+    passages = [hunk("+The area is in ft2."), hunk("+Nothing else.")]
+    fields = ["walls[].area", "windows[].area"]
+    assert mentioned_fields(passages, fields, "prompts/windows-extractor.md") == (("windows[].area",), ())

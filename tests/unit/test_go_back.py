@@ -1,5 +1,12 @@
-import subprocess
+"""The overview names the edit before a loss, with the lines that it changed and the command that takes it back."""
 
+import json
+import re
+import subprocess
+from html import unescape
+from pathlib import Path
+
+import pytest
 from msgspec.structs import replace
 
 from sitegen.analysis.effects import BestInstructions, EffectIndex, FileThen
@@ -13,6 +20,7 @@ from sitegen.pages.instruction import MOST_FILES, go_back_command
 from sitegen.pages.instructions import FileRecord, instructions_page
 from tests import pages_sample_diffs as sample
 from tests.gitrepo import GitRepo
+from tests.sites import build_site
 from tests.unit.test_for_machines import commit as commit_at
 from tests.unit.test_for_machines import headline
 
@@ -145,3 +153,57 @@ def test_the_best_version_is_in_doubt_if_its_output_may_have_been_made_with_an_e
     html = " ".join(Renderer(sample.SITE).render(page).decode().split())
     assert "made with this or <a" in html
     assert "in use now, if the outputs were made with them" in html
+
+
+TRUTH = {f"field_{number}": number for number in range(30)}
+RULES = "Read every page.\nGive each value.\n"
+
+
+def output(right: int) -> str:
+    return json.dumps({name: value if value < right else -1 for name, value in TRUTH.items()})
+
+
+@pytest.fixture
+def lost(tmp_path: Path) -> GitRepo:
+    lost = GitRepo(tmp_path / "repo")
+    begin = {"evals/a/ground_truth.json": json.dumps(TRUTH), "evals/a/results/iteration-001/extracted.json": output(30)}
+    lost.commit({**begin, "CLAUDE.md": RULES}, message="Begin")
+    return lost
+
+
+def overview(lost: GitRepo, tmp_path: Path) -> str:
+    build_site(lost.path, tmp_path / "site")
+    return " ".join((tmp_path / "site" / "index.html").read_text().split())
+
+
+def first_sentence(html: str) -> str:
+    found = re.search(r"<h3>What got worse</h3><p>(.*?)</p>", html)
+    assert found
+    return unescape(re.sub("<[^>]*>", "", found[1]))
+
+
+def test_edits_of_several_commits_are_all_in_question(lost: GitRepo, tmp_path: Path) -> None:
+    lost.commit({"CLAUDE.md": f"{RULES}One.\n"}, message="One")
+    lost.commit({"CLAUDE.md": f"{RULES}Two.\n"}, message="Two")
+    lost.commit({"evals/a/results/iteration-002/extracted.json": output(3)}, message="Read")
+    assert ") or an earlier edit: 0 values fixed, 27 broken." in first_sentence(overview(lost, tmp_path))
+
+
+@pytest.mark.parametrize("before", [{}, {"CLAUDE.md": None, "AGENTS.md": RULES}], ids=["no edit", "a file moved"])
+def test_no_edit_is_named_if_none_is_beside_the_loss(lost: GitRepo, tmp_path: Path, before: dict[str, None]) -> None:
+    lost.commit(before, message="Go on")
+    lost.commit({"evals/a/results/iteration-002/extracted.json": output(3)}, message="Read")
+    html = overview(lost, tmp_path)
+    assert first_sentence(html).endswith("since iteration-001, to 0.100 at iteration-002: 0 values fixed, 27 broken.")
+    assert "The way back" not in html
+
+
+def test_a_file_that_the_edit_added_is_removed_and_one_that_it_deleted_restored(lost: GitRepo, tmp_path: Path) -> None:
+    lost.commit({"CLAUDE.md": None, "AGENTS.md": "Something else altogether.\n"}, message="Begin anew")
+    lost.commit({"evals/a/results/iteration-002/extracted.json": output(3)}, message="Read")
+    html = overview(lost, tmp_path)
+    lost.checkout()
+    (command,) = re.findall(r"<summary>The way back</summary><span class=\"cmd\"><code>(.*?)</code>", html)
+    subprocess.run(unescape(command), shell=True, check=True, cwd=lost.path, capture_output=True)
+    assert (lost.path / "CLAUDE.md").read_text() == RULES
+    assert not (lost.path / "AGENTS.md").exists()

@@ -14,7 +14,7 @@ from sitegen.questions.gate_pair import _gate_cell
 from sitegen.scoring.kinds import scorer
 from sitegen.scoring.redaction import Redaction
 from tests.pages_sample import series
-from tests.unit.test_comparison_change import change, scored
+from tests.unit.test_comparison_variants import change, scored
 
 TRUTH = {"walls": [{"name": "N Wall", "area": 1}, {"name": "E Wall", "area": 2}]}
 OUTPUT = {"walls": [{"name": "Porch"}, {"name": "E Wall", "area": 3}, {"name": "N Wall", "area": 1}]}

@@ -3,10 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
-from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap
+from sitegen.model.changes import Change, DeltaParts, MetricDelta, Overlap, Unit
 from sitegen.model.metrics import MetricSpec, Nouns
 from sitegen.model.series import Point
-from sitegen.pages.labels import DisplayedChange, changes, own_unit
+from sitegen.pages.labels import DisplayedChange, changes, interval_basis, own_unit
 from tests import pages_sample as sample
 
 F1 = sample.SPECS[0]
@@ -79,3 +79,19 @@ def test_points_that_nobody_compared_have_no_changes():
 )
 def test_a_change_in_its_own_unit_has_a_sign_and_the_digits_that_count(change, written):
     assert own_unit(change, F1) == written
+
+
+PARAGRAPH_NUMBERS = Nouns(attribute="category", attributes="categories", document="paragraph")
+
+
+@pytest.mark.parametrize(
+    ("unit", "n", "words"),
+    [
+        ("documents", 6, "6 paragraphs"),
+        ("fields", 1_400, "1,400 categories of these paragraphs"),
+        ("cases", 20, "20 cases"),
+        ("cases", 1, "1 case"),
+    ],
+)
+def test_an_interval_says_what_it_was_made_from(unit: Unit, n: int, words: str):
+    assert interval_basis(unit, n, PARAGRAPH_NUMBERS) == words
