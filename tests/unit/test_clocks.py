@@ -35,15 +35,6 @@ def points(out: Path) -> list[dict[str, Any]]:
     return list(body["points"])
 
 
-def test_old_outputs_are_scored_by_the_truth_of_their_time_and_by_that_of_today(repo, tmp_path):
-    build_site(repo.path, tmp_path / "out")
-    assert [(one["then"]["f1"], one["now"]["f1"]) for one in points(tmp_path / "out")] == [
-        (0.5, 0.0),
-        (1.0, 0.5),
-        (0.5, 0.5),
-    ]
-
-
 def eval_files(kind: str, ids: str) -> dict[str, str]:
     if kind == "fields":
         docs = {"docs": [{"id": name, "total": 1} for name in ids]}

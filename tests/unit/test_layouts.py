@@ -218,18 +218,22 @@ def points(built: Built, table: list[Row]) -> Iterator[Mapping[str, Any]]:
         yield {"eval": ""}
     proposed = {sha: {each.id: each for each in search.proposed} for sha, search in built.searched.items()}
     newest = [{}, *proposed.values()][-1]
+    order = built.repo.git("rev-list", "--reverse", "HEAD").split()
     for eval_id in ids:
         found = history(built.repo.path, eval_id, cache=built.site.with_name("memo"))
         shown = found.points[-1:] if "points" in table[0] else found.points
         for number, point in enumerate(shown):
             metrics = collections.defaultdict(lambda: None, point.scorecard.metrics)
             at = newest if point is found.points[-1] else proposed.get(point.snapshot.commit.sha, {})
-            stated = {"entry": as_yaml(at[eval_id].entry), "newest": at[eval_id].newest} if eval_id in at else {}
+            proposal = at.get(eval_id)
+            stated: dict[str, Any] = {"entry": as_yaml(proposal.entry), "newest": proposal.newest} if proposal else {}
+            stated["made with"] = point.snapshot.made_at and order.index(point.snapshot.made_at)
             yield metrics | of_point(found, point) | stated | {"eval": "" if number else eval_id}
 
 
 def of_point(found: History, point: Point) -> dict[str, Any]:
     card, change = point.scorecard, point.change
+    judge = change and change.judge
     return {
         "points": len(found.points),
         "kind": card.kind,
@@ -246,6 +250,8 @@ def of_point(found: History, point: Point) -> dict[str, Any]:
         "metrics": ", ".join(each.label for each in found.series.specs),
         "change": change and change.headline.change,
         "compared": change and f"{change.overlap.common} {change.overlap.verdict}",
+        "now": point.now and point.now.metrics[0].value,
+        "other judge": judge and f"{' '.join(judge.before)} to {' '.join(judge.after)}: {' '.join(judge.metrics)}",
         "models": " ".join(card.usage.models) if card.usage else "",
         "judges": " ".join(card.usage.judges) if card.usage else "",
     }

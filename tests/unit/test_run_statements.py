@@ -1,6 +1,5 @@
 """What a run states of itself, in its output or in a record beside it, and which instructions that names."""
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,8 @@ from tests.sites import failing
 
 FIXTURES = Path(__file__).parents[1] / "importers/fixtures"
 FIRST = b"# Reader v1.2\nRead the plan.\n"
-HASH = hashlib.sha256(FIRST).hexdigest()
+
+
 NOON = "2026-02-07T12:00:00Z"
 
 
@@ -81,74 +81,6 @@ TRUTH = {"evals/shop/test_cases.json": "[]"}
 RUNS = EvalConfig(id="shop", outputs="runs/*/responses.jsonl")
 FIELDS = EvalConfig(id="shop", ground_truth="truth.json", instructions=())
 JUDGED = EvalConfig(id="shop", kind="judged", outputs="output.json")
-
-
-@pytest.mark.parametrize(
-    ("entry", "files"),
-    [
-        (FIELDS, {"truth.json": "{}", "extracted.json": json.dumps({"total": 1, "prompt_hash": HASH[:12]})}),
-        (FIELDS, {"truth.json": "{}", "extracted.json": json.dumps({"metadata": {"prompt_version": "1.2"}})}),
-        (
-            FIELDS,
-            {
-                "truth.json": "{}",
-                "results/iteration-001/extracted.json": '{"prompt_hash": "1234567"}',
-                "results/iteration-001/run.json": json.dumps({"prompt_path": "CLAUDE.md", "prompt_version": "v1.2"}),
-            },
-        ),
-        (RUNS, {"test_cases.json": "[]", f"{RUN}/responses.jsonl": lines({"case_id": "a", "prompt_hash": HASH})}),
-        (
-            RUNS,
-            {
-                "test_cases.json": "[]",
-                f"{RUN}/responses.jsonl": lines({"case_id": "a", "output": "b"}),
-                f"{RUN}/summary.json": json.dumps({"instruction_hashes": {"CLAUDE.md": HASH}}),
-            },
-        ),
-        (
-            EvalConfig(id="shop"),
-            {
-                "test_cases.json": "[]",
-                "responses-small.jsonl": lines(
-                    {"case_id": "a", "prompt_hash": "0" * 64}, {"case_id": "a", "prompt_hash": HASH}
-                ),
-            },
-        ),
-        (
-            EvalConfig(id="shop", outputs="cases.json", ground_truth="cases.json"),
-            {"cases.json": json.dumps({"prompt_hash": HASH, "cases": [{"id": 1, "expected": "a", "output": "b"}]})},
-        ),
-        (
-            JUDGED,
-            {
-                "output.json": json.dumps(
-                    {
-                        "evalId": "e",
-                        "results": {
-                            "version": 3,
-                            "timestamp": "2030-01-01T00:00:00Z",
-                            "prompts": [{"id": hashlib.sha256(FIRST.strip()).hexdigest(), "label": "a", "raw": "b"}],
-                            "results": [],
-                        },
-                    }
-                )
-            },
-        ),
-    ],
-    ids=["output", "version in output", "run.json", "line", "summary.json", "last line", "both sides", "promptfoo"],
-)
-def test_a_run_that_states_its_prompt_was_made_by_the_commit_that_left_it_so(repo, entry, files):
-    first = repo.commit({"CLAUDE.md": FIRST})
-    repo.commit({"CLAUDE.md": "# Reader v2\nRead it twice.\n"})
-    repo.commit({f"evals/shop/{path}": content for path, content in files.items()})
-    assert [snapshot.made_at for snapshot in shop(repo, entry)] == [first]
-
-
-def test_a_version_in_the_name_of_a_prompt_is_one_that_the_file_states(repo):
-    first = repo.commit({"prompts/reader_v3.md": "Read.\n"})
-    repo.commit({"prompts/reader_v4.md": "Read.\n"})
-    repo.commit({"evals/shop/truth.json": "{}", "evals/shop/extracted.json": '{"prompt_version": "v3"}'})
-    assert [snapshot.made_at for snapshot in shop(repo, FIELDS)] == [first]
 
 
 def test_a_record_beside_a_run_goes_before_the_output_and_the_output_before_the_name(repo):

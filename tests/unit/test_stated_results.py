@@ -71,49 +71,6 @@ def test_the_share_that_passed_is_the_headline_if_no_output_states_anything_else
     assert listed == (["Passed", "mean"] if headline == "pass_rate" else ["Score", "F1"])
 
 
-PLACES = ("config", "evaluator_model", "meta.json", "metadata.json")
-WHERE = ("results.json", "runs/*/results.json", "runs/run-*.json")
-
-
-@pytest.mark.parametrize(
-    ("kind", "outputs", "place"),
-    [
-        *((kind, WHERE[at % 3], place) for kind in ("judged", "recorded") for at, place in enumerate(PLACES)),
-        ("judged, settings: {list: results, columns: {id: id, output: output, score: score}}", WHERE[0], "rows"),
-    ],
-)
-def test_the_judge_is_seen_beside_every_output_that_others_graded(repo, tmp_path, kind, outputs, place):
-    repo.commit({"evals/manifest.yaml": f'{{evals: {{s: {{kind: {kind}, outputs: "{outputs}"}}}}}}'})
-    for run_number, (judge, grade) in enumerate((("j-1", 0.6), ("j-1", 0.7), ("j-2", 0.5))):
-        stated = {"judge_model": judge}
-        own = stated if place == "rows" else {}
-        rows = [{"id": f"c{n}", "output": "x", "score": grade + n / 10, **own} for n in range(3)]
-        root: dict[str, Any] = {"results": rows} if "judged" in kind else {"score": grade, "cost_usd": 0.2, "cases": 9}
-        if place in ("config", "evaluator_model"):
-            root[place] = stated if place == "config" else judge
-        path = f"evals/s/{outputs.replace('*', str(run_number))}"
-        beside = {f"{path.rpartition('/')[0]}/{place}": json.dumps({"config": stated})} if "json" in place else {}
-        repo.commit({path: json.dumps(root), **beside}, message=judge)
-    first, second, third = points(repo, "s")
-    assert [point.scorecard.usage and point.scorecard.usage.judges for point in (first, second, third)] == [
-        ("j-1",),
-        ("j-1",),
-        ("j-2",),
-    ]
-    assert second.change is not None
-    assert third.change is not None
-    exchange = third.change.judge
-    assert second.change.judge is None
-    assert exchange is not None
-    assert (exchange.before, exchange.after) == (("j-1",), ("j-2",))
-    assert "score" in exchange.metrics
-    assert {"cost_usd", "cases"}.isdisjoint(exchange.metrics)
-    build_site(repo.path, tmp_path / "site")
-    assert "No problems" in problems_text(tmp_path / "site")
-    repo.checkout()
-    assert "judge j-2" in run("verify-one", "s", cwd=repo.path).stdout
-
-
 TOOLS = ((1, 1, 0, 1), (1, 0.5, 0, 1), (1, 1, 1, 0), (1, 0.75, 1, 1))
 
 
