@@ -36,12 +36,12 @@ def test_the_lines_that_a_report_gives_are_a_note_when_a_person_adds_them(tmp_pa
     lines = lines.replace("note:", "note: <b>cents</b> are lost").replace("by:", "by: Ann")
     repo.commit({"evals/bills/notes.yaml": f"{lines}\n"})
     build_site(repo.path, out)
-    beside = "total Ann: wrong (rounding), <b>cents</b> are lost 5 6"
+    beside = "total Ann's note: wrong (rounding), <b>cents</b> are lost 5 6"
     assert beside in text_of(report)
     oldest, newest = ((out / f"evals/bills/000{number}.html").read_text() for number in (1, 3))
     assert '"https://forge.example/a/b/tree/HEAD/evals/bills"' in oldest
     assert '"https://forge.example/a/b/blob/HEAD/evals/bills/notes.yaml"' in newest
-    assert "Ann: wrong" not in text_of(out / "evals/bills/0001.html")
+    assert "Ann's note: wrong" not in text_of(out / "evals/bills/0001.html")
     assert "What people noted" in text_of(out / "evals/bills/fields/total.html")
     assert "What people noted" not in text_of(out / "evals/bills/fields/city.html")
     assert "Error code All iteration-003 rounding 1 1" in text_of(out / "evals/bills/notes.html")
@@ -52,24 +52,6 @@ def test_the_lines_that_a_report_gives_are_a_note_when_a_person_adds_them(tmp_pa
     assert not (out / "evals/bills/notes.html").exists()
     assert beside not in text_of(report)
     assert differs_from_cold(out, repo.path) == []
-
-
-def test_verdicts_of_people_are_compared_with_what_was_judged_of_values_and_of_cases(tmp_path):
-    repo, out = _project(tmp_path)
-    notes = """
-- {case: a, field: total, iteration: iteration-001, verdict: no, code: sum}
-- {case: a, field: total, iteration: iteration-002, verdict: Pass}
-- {case: b, field: city, iteration: iteration-002, verdict: right, code: label}
-- {case: a, verdict: wrong, code: sum}
-"""
-    repo.commit({"evals/bills/notes.yaml": notes})
-    build_site(repo.path, out)
-    page = text_of(out / "evals/bills/notes.html")
-    # The build judges wrong, right, wrong, wrong: 3 of 4 alike, of which 1/2 by luck.
-    assert "Agreement 3 of 4 verdicts are what was judged; Cohen's kappa 0.500" in page
-    assert "1 verdict contradicts what was judged" in page
-    assert "sum 2 1 1" in page
-    assert "b city iteration-002 right judged wrong label" in page
 
 
 @pytest.mark.parametrize("row", tables(Path(__file__).with_name("notes.md").read_text(encoding="utf-8"))[0])
