@@ -12,6 +12,7 @@ from sitegen.history.repository_place import find_repository
 from sitegen.history.revisions import commits_up_to, walk
 from sitegen.text.plain import web_address
 from tests.gitrepo import GitRepo
+from tests.rows import in_table
 from tests.sites import build_site
 
 
@@ -88,33 +89,7 @@ def test_a_repository_without_commits_has_nothing_to_report(repo: GitRepo) -> No
     assert find_repository(repo.path, "HEAD")[1] is None
 
 
-@pytest.mark.parametrize(
-    ("url", "address"),
-    [
-        ("git@github.com:org/repo.git", "https://github.com/org/repo"),
-        ("ssh://git@github.com:22/org/repo.git", "https://github.com/org/repo"),
-        ("https://user:secret@github.com/org/repo.git/", "https://github.com/org/repo"),
-        ("https://token@host.example:8443/group/sub/repo", "https://host.example:8443/group/sub/repo"),
-        ("http://host.example/repo.git", "http://host.example/repo"),
-        ("git://host.example/repo.git", "https://host.example/repo"),
-        ("host.example:org/repo", "https://host.example/org/repo"),
-        ("/srv/git/repo.git", None),
-        ("file:///srv/git/repo.git", None),
-        ("../repo", None),
-        ("C:/git/repo", None),
-        ("", None),
-        ("https://host.example/org/repo.git?private_token=secret", "https://host.example/org/repo"),
-        ("https://host.example/org/repo#secret", "https://host.example/org/repo"),
-        ("git@host.example:org/repo.git?private_token=secret", "https://host.example/org/repo"),
-        ("https://user@name:secret@host.example/org/repo", "https://host.example/org/repo"),
-        ("user:secret@host.example:org/repo", None),
-        ("javascript:alert(1)//org/repo", "https://javascript/alert(1)//org/repo"),
-        ("https://host.example/a b", None),
-        ('https://host.example/a"onmouseover=alert(1)', None),
-        ("https://host.example/\x1b[2J", None),
-        ("https://[::1]:8443/org/repo", None),
-    ],
-)
+@in_table
 def test_the_web_address_of_a_remote_has_no_credentials(url: str, address: str | None) -> None:
     assert web_address(url) == address
 
@@ -133,18 +108,7 @@ def test_references_that_git_cannot_read_are_no_work_tree_elsewhere(repo: GitRep
     assert "core.worktree" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "HEAD",
-        "config",
-        "packed-refs",
-        "objects/info/alternates",
-        "objects/info/commit-graph",
-        "objects/pack/pack-1.pack",
-        "objects/pack/pack-1.idx",
-    ],
-)
+@in_table
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_among_the_files_of_git_is_named(repo: GitRepo, tmp_path: Path, name: str) -> None:
     """Git would open it, and wait for a writer."""

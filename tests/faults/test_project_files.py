@@ -18,6 +18,7 @@ from sitegen.history.worktree import work_tree_paths
 from sitegen.llm.files import ResponsesFile, Slot, read_prompt_cases
 from sitegen.project import own_templates
 from tests.gitrepo import GitRepo
+from tests.rows import in_table
 from tests.sites import build_site, run
 
 
@@ -46,20 +47,7 @@ def test_a_configuration_that_is_no_regular_file_is_an_error(tmp_path, kind):
         read_site(file.parent)
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        "dir: ../up",
-        "dir: /etc",
-        "mapping: ../m.yaml",
-        "schema: '{dir}/../../s.json'",
-        "ground_truth: ../../../t.csv",
-        "outputs: ../../../o.json",
-        "outputs: /etc/o.json",
-        "aliases: [../../up]",
-        "instructions: ['../*.md']",
-    ],
-)
+@in_table
 def test_a_path_outside_that_a_manifest_names_does_not_count(entry):
     content = f"evals:\n  a:\n    name: A\n    {entry}\n".encode()
     manifest, [finding] = manifest_in_force(content, "evals/manifest.yaml", "evals")

@@ -14,6 +14,7 @@ from sitegen.model.metrics import Counts
 from sitegen.model.scorecards import NotePanel
 from sitegen.model.usage import Usage
 from sitegen.scoring.kinds import File, ScoringInputs, scorer
+from tests.rows import in_table
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -97,19 +98,7 @@ def test_gradings_in_one_folder_are_told_apart_by_their_names(path, members):
     assert (card.metric("lift"), [field.attribute for field in card.fields]) == (1.0, ["It is [short]"])
 
 
-@pytest.mark.parametrize(
-    "feedback",
-    [
-        {"eval-a": "The axes have no labels.", "eval-b": "", "eval-z": "It is empty."},
-        {
-            "reviews": [
-                {"run_id": "eval-a-with_skill-run-1", "feedback": "The axes have no labels."},
-                {"run_id": "eval-a-with_skill-run-9", "feedback": "It is empty."},
-            ],
-            "status": "complete",
-        },
-    ],
-)
+@in_table
 def test_files_beside_gradings_give_the_time_of_a_run_and_what_a_person_said_of_it(feedback):
     grading = json.dumps({"expectations": [{"text": "It is a chart", "passed": True}]}).encode()
     runs = [
@@ -245,36 +234,7 @@ def test_a_run_of_evalite_has_the_averages_of_its_evals():
     assert scored["What is the capital of Austria? · Capitals"] == [("Exact", 0.0), ("Letters", 0.125)]
 
 
-@pytest.mark.parametrize(
-    ("sides", "column", "words", "judge", "shares"),
-    [
-        (
-            {"model_a": "m-1", "model_b": "m-2"},
-            "winner",
-            ["model_b", "model_a", "tie", "tie (bothbad)", "model_b"],
-            "m-2 over m-1",
-            [1.0, 0.0, 0.5, 0.5, 1.0],
-        ),
-        (
-            {"framework_a": "m-1", "framework_b": "m-2"},
-            "winner",
-            ["m-1", "m-2", "m-1"],
-            "m-2 over m-1",
-            [0.0, 1.0, 0.0],
-        ),
-        ({}, "winner", ["A", "B", "B", "A"], "B over A", [0.0, 1.0, 1.0, 0.0]),
-        ({"generator_1": "m-1", "generator_2": "m-2"}, "preference", [2.0, 1.0, 1.5], "m-2 over m-1", [1.0, 0.0, 0.5]),
-        (
-            {"variant_a": "new", "variant_b": "baseline"},
-            "preferred",
-            ["new", "baseline"],
-            "new over baseline",
-            [1.0, 0.0],
-        ),
-        ({"model_a": "m-10", "model_b": "m-9"}, "winner", ["m-10", "model_b"], "m-10 over m-9", [1.0, 0.0]),
-        ({"generator_1": "z", "generator_2": "a"}, "preference", [2.0, 1.0, 1.5], "a over z", [1.0, 0.0, 0.5]),
-    ],
-)
+@in_table
 @pytest.mark.parametrize("ending", ["csv", "json"])
 def test_pairwise_preferences_are_the_share_of_wins_of_the_side_that_is_compared(
     sides, column, words, judge, shares, ending

@@ -12,6 +12,7 @@ from sitegen.model.outcomes import Cell, Period, State
 from sitegen.model.scorecards import Result
 from sitegen.model.timeline import Blob, Role, Snapshot
 from tests import pages_sample as sample
+from tests.rows import in_table
 from tests.sites import run
 
 
@@ -210,20 +211,7 @@ CELLS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("field", "document", "found"),
-    [
-        ("walls[].area", None, [0, 1, 2]),
-        ("walls[].area", "a", [0, 1]),
-        ("walls[0].area", None, [0, 2]),
-        ("*.area", "b", [2]),
-        ("walls[?].area", None, [0, 1, 2]),
-        ("n?me", None, [3]),
-        ("title", None, [3]),
-        ("na*e", None, [4]),
-        ("*", None, [0, 1, 2, 3, 4]),
-    ],
-)
+@in_table
 def test_a_field_is_an_attribute_an_earlier_one_a_path_or_a_pattern(field, document, found):
     assert matching_cells(CELLS, field, document) == [CELLS[index] for index in found]
 

@@ -15,6 +15,7 @@ from sitegen.scoring.case_files import kind_of_case_file, read_case_file, sides_
 from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.mapping import CaseKeys
 from tests.gitrepo import Content, GitRepo
+from tests.rows import in_table
 from tests.sites import broken_links, build_site, content, problems_text
 
 SETTINGS = '{"ground_truth_format":"cases"}'
@@ -63,31 +64,7 @@ def test_rows_of_csv_are_cases_whose_columns_are_known_by_the_same_names():
     assert kind_of_case_file("x.csv", b"id,expected\na,4\n") is None
 
 
-@pytest.mark.parametrize(
-    ("beside", "kind"),
-    [
-        ({"passed": True}, "judged"),
-        ({"passed": None}, "responses"),
-        ({"success": False}, "judged"),
-        ({"status": "fail"}, "judged"),
-        ({"status": "completed"}, "responses"),
-        ({"verdict": "partly"}, "judged"),
-        ({"isCorrect": 1}, "judged"),
-        ({"correct": "Lima"}, "responses"),
-        ({"score": 0}, "judged"),
-        ({"score": "0.5"}, "judged"),
-        ({"rating": 4}, "judged"),
-        ({"grade": "5th"}, "responses"),
-        ({"scores": {"tone": 1}}, "judged"),
-        ({"scores": {}}, "responses"),
-        ({"assertions": [{"name": "polite", "passed": True}]}, "judged"),
-        ({"gradingResult": {"pass": True}}, "judged"),
-        ({"metricsData": [{"name": "tone"}]}, "judged"),
-        ({"metrics": {"tokens": 7}}, "responses"),
-        ({"judge": "m-1", "judge_answer": "4", "quality": 4}, "responses"),
-        ({"evaluated_at": "2026-01-01"}, "responses"),
-    ],
-)
+@in_table
 def test_a_verdict_or_a_score_beside_texts_makes_the_file_judged(beside, kind):
     case = {"id": "a", "expected": "Lima", "output": "It is Lima."}
     assert kind_of_case_file("x.json", as_json([{**case, **beside}])) == kind

@@ -21,6 +21,7 @@ from sitegen.questions.gate_report import read_report
 from sitegen.questions.study import read_series
 from sitegen.text.values import schema_first
 from tests.gitrepo import GitRepo
+from tests.rows import in_table
 from tests.sites import run
 
 FALL = (
@@ -424,25 +425,7 @@ def test_a_variant_and_the_limits_of_a_slice_that_are_gone_are_named(tmp_path):
     assert (found["overlap"]["common"], found["overlap"]["only_base"]) == (30, [])
 
 
-@pytest.mark.parametrize(
-    ("head", "limits", "verdict", "said"),
-    [
-        ({"failed": 2}, "", "pass", "failed at the head: c0, c1"),
-        ({"failed": 3}, "", "fail", "failed at the head: c0, c1, c2"),
-        ({"cases": 5, "failed": 1}, "", "pass", "failed at the head: c0"),
-        ({"failed": 3}, "min_cases = 17", "pass", "failed at the head: c0, c1, c2"),
-        ({"end": -500}, "", "fail", "failed at the head: c17, c18, c19"),
-        ({"kept": 11}, "", "pass", None),
-        ({"kept": 10}, "", "fail", None),
-        ({"kept": 10}, "min_cases = 10", "pass", None),
-        ({"kept": 10, "failed": 1}, "", "fail", "failed at the head: c0"),
-        ({"repeats": 1}, "", "pass", "judged at the base and not at the head: repeats (20 of 40)"),
-        ({"graded": 14}, "", "pass", "judged at the base and not at the head: b (6 of 20)"),
-        ({"graded": 0}, "", "pass", "judged at the base and not at the head: b"),
-        ({"judges": "abc"}, "", "pass", "judges at the head alone: c"),
-        ({}, "", "pass", None),
-    ],
-)
+@in_table
 def test_what_a_branch_leaves_unjudged_is_named_and_many_failures_fail(tmp_path, head, limits, verdict, said):
     def results(cases=20, failed=0, repeats=2, graded=20, judges="ab", end=None, kept=20) -> str:
         lines = ""

@@ -9,6 +9,8 @@ from types import ModuleType
 
 import pytest
 
+from tests.rows import in_table
+
 EVALS = Path(__file__).parents[2] / "evals"
 
 
@@ -86,38 +88,7 @@ def test_every_document_has_its_ground_truth():
     assert labels == sorted(path.stem for path in (EVALS / "plant-labels" / "documents").iterdir())
 
 
-@pytest.mark.parametrize(
-    ("rule", "document", "value"),
-    [
-        ("- `total`: after `Sum:`, `Total:`; as number `last`.", "Total: 1.415,00 EUR", 1415.0),
-        ("- `total`: after `Total:`; as number `.`.", "Total: 2,265.00", 2265.0),
-        ("- `total`: after `Total:`; as number `.`.", "Total: ask", "ask"),
-        ("- `day`: after `Date :`; as date `DD.MM.YYYY`, `D MONTH YYYY`.", "Date : 9 avril 2026", "2026-04-09"),
-        ("- `day`: after `Date:`; as date `DD.MM.YYYY`.", "Date: 05/06/2026", "05/06/2026"),
-        ("- `name`: line `2`; up to ` (`.", "first\n\nHilltop (by hand)", "Hilltop"),
-        ("- `price`: line `-1`.", "first\nlast\n", "last"),
-        ("- `name`: line `7`.", "first", None),
-        ("- `ok`: after `Checked:`; true if `yes`, `ja`.", "Checked: no", False),
-        ("- `ok`: anywhere, true if `poison`.", "POISONOUS", True),
-        ("- `height`: after `Height`; as centimetres `ft`.", "Height 2 ft, wide", 61.0),
-        ("- `height`: after `Height`; as centimetres `cm`.", "Height 2 ft, wide", 2.0),
-        ("- `to`: after `Sow:`; from ` - `; as month.", "Sow: March - April", "04"),
-        ("- `to`: after `Sow:`; from ` - `; as month.", "Sow: March", None),
-        ("- `colours`: after `Flowers:`; as list, split at `, `.", "Flowers: pink, white", ["pink", "white"]),
-        ("- `light`: the line `sonne`, `soleil`; say `sonne = full sun`.", "x\nSonne", "full sun"),
-        ("- `currency`: after `Total:`; last word.", "Total: 9 EUR", "EUR"),
-        ("- `currency`: after `Total:`; if nothing is found `EUR`.", "no total", "EUR"),
-        ("- `cultivar`: a line like `{name} '{value}'`.", "Aster 'Blue'", "Blue"),
-        (
-            "- `items`: lines like `{quantity#} x {description} @ {price#}`; quantity as number `.`.",
-            "2 x Fern @ 1.50\nthe end\n10 x Moss @ 3",
-            [
-                {"quantity": 2, "description": "Fern", "price": "1.50"},
-                {"quantity": 10, "description": "Moss", "price": "3"},
-            ],
-        ),
-    ],
-)
+@in_table
 def test_a_rule_does_what_the_readme_says(extractor, rule, document, value):
     assert read(extractor, rule, document) == value
 
@@ -128,36 +99,13 @@ def test_prose_is_no_rule_and_an_unknown_clause_is_refused(extractor):
         read(extractor, "- `a`: line `1`; as colour.", "red")
 
 
-@pytest.mark.parametrize(
-    ("rule", "text", "marked"),
-    [
-        ("- `terms`: the words `graft`, `bud`.", "A bud, a Graft, grafting.", ["bud", "Graft"]),
-        ("- `terms`: words that end in `stock`.", "rootstock in stocks and stock", ["rootstock"]),
-        ("- `concepts`: sentences with `means`.", "It grows. It means well! He is mean.", ["It means well!"]),
-        ("- `examples`: what follows `such as`.", "Trees such as an ash, an elm; such as yews.", ["an ash", "yews"]),
-        ("- `terms`: between `(`, `)`.", "Ash (Fraxinus) and elm (Ulmus).", ["Fraxinus", "Ulmus"]),
-        ("- `terms`: the words `ash`, `elm`; but not `elm`.", "Elm and ash.", ["ash"]),
-        ("- `examples`: what follows `such as`; without `an`, `a`.", "Trees such as an ash.", ["ash"]),
-        ("- `terms`: the words `elm`.", "elm, elm", ["elm"]),
-    ],
-)
+@in_table
 def test_a_rule_for_marking_does_what_the_readme_says(extractor, highlighter, rule, text, marked):
     (parsed,) = extractor.read_rules(rule)
     assert highlighter.mark(parsed, text) == marked
 
 
-@pytest.mark.parametrize(
-    ("prompt", "question", "answer"),
-    [
-        ("- if asked `price`, `cost`: `{price}`", "What does a FERN cost?", "2 EUR"),
-        ("- if asked `price`: `{price}`", "What is the price of an ash?", ""),
-        ("- if asked `price`: `{price}`", "Is the fern green?", ""),
-        ("- if asked `fern`: `first`\n- if asked `fern`: `second`", "A fern?", "first"),
-        ("- if asked `price`: `{price}`\n- else: `Please ask.`", "What is the price of an ash?", "Please ask."),
-        ("- begin: `Hello!`\n- if asked `water`: `{water}`\n- end: `Bye!`", "Water for the fern?", "Hello! daily Bye!"),
-        ("- begin: `Hello!`\n- if asked `water`: `{water}`", "Open?", ""),
-    ],
-)
+@in_table
 def test_a_rule_for_answering_does_what_the_readme_says(responder, prompt, question, answer):
     plants = [responder.Plant("fern", "2 EUR", "shade", "daily")]
     assert responder.answer(responder.read_rules(prompt), question, plants) == answer

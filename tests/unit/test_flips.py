@@ -7,6 +7,7 @@ from sitegen.analysis.cells import CellTracker
 from sitegen.analysis.flips import flipped_cells, flips
 from sitegen.model.outcomes import Cell, CellFlip, Fate, Flips, Judgement, Outcome, Period, State, Value
 from tests import pages_sample as sample
+from tests.rows import in_table
 
 
 def cell(path: str, *states: State, document: str = "", expected: tuple[str, ...] = ()) -> Cell:
@@ -48,21 +49,7 @@ def test_the_cells_of_a_list_item_or_case_are_one_event(cells: tuple[Cell, ...],
     assert independent == [counted, counted[::-1], (0, 0)]
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "fate"),
-    [
-        ("hallucination", "absent", "fixed"),
-        ("absent", "hallucination", "broken"),
-        ("omission", "absent", "vanished"),
-        ("absent", "omission", "appeared"),
-        ("absent", "wrong_value", "appeared"),
-        ("wrong_value", "absent", "vanished"),
-        ("hallucination", "true_negative", "fixed"),
-        ("omission", "wrong_value", "still_wrong"),
-        ("absent", "correct", None),
-        ("correct", "true_negative", None),
-    ],
-)
+@in_table
 def test_a_cell_that_one_point_lacks_flips_only_if_nobody_expected_it(before: State, after: State, fate: Fate | None):
     there = cell("there", "correct", "correct")
     cells = sample.cell_map(2, (there, cell("x", before, after)))

@@ -21,6 +21,7 @@ from sitegen.model.commits import ChangedPath
 from sitegen.model.timeline import Blob, EvalHistory, Snapshot
 from tests.gitrepo import Content, GitRepo, Link, Submodule
 from tests.pages_sample import commit
+from tests.rows import in_table
 from tests.scoring.test_tables import tables
 
 TRUTH = "evals/shop/ground_truth.csv"
@@ -264,27 +265,7 @@ def test_history_is_read_again_when_the_manifest_that_speaks_for_the_past_says_s
     assert not fold(repo, since=again.end).is_complete
 
 
-@pytest.mark.parametrize(
-    ("outputs", "inside", "name"),
-    [
-        ("results/run-*.json", "results/run-7.json", "run-7"),
-        ("results/*", "results/a.json", "a.json"),
-        ("runs/*/out.json", "runs/x/out.json", "x"),
-        ("runs/*/*/out.json", "runs/x/y/out.json", "x/y"),
-        ("runs/m-*/*.json", "runs/m-1/y.json", "m-1"),
-        ("logs/**/*.eval", "logs/2026/02/a.eval", "2026/02/a"),
-        ("run-*/**/grading.json", "run-2/a/with/grading.json", "run-2"),
-        ("w/*/x/**/grading.json", "w/a/x/b/grading.json", "a"),
-        ("*_metrics.json", "night_metrics.json", "night"),
-        ("{model}_v*.csv", "gpt-4o_v2.csv", "v2"),
-        ("runs/20*_{model}.jsonl", "runs/2025-01-02_gpt-4o.jsonl", "2025-01-02"),
-        ("runs/*/{model}/*.json", "runs/1/gpt-4o/a.json", "1"),
-        ("runs/*/{model}/*/answer.json", "runs/1/gpt-4o/a/answer.json", "1"),
-        ("out/{model}/run-*/**/*.json", "out/gpt-4o/run-1/a/b.json", "run-1"),
-        ("out/{model}/{variant}/v*.json", "out/gpt-4o/short/v7.json", "v7"),
-        ("results/run-*.json", "results/deep/run-7.json", None),
-    ],
-)
+@in_table
 def test_a_run_is_called_by_what_the_glob_leaves_open(outputs, inside, name):
     runs = run_glob(outputs)
     assert runs.name(inside) == name

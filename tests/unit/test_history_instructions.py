@@ -23,6 +23,7 @@ from sitegen.text.globs import literal_prefix, matches
 from sitegen.text.patch import PatchCounts
 from tests import pages_sample_diffs as sample
 from tests.gitrepo import Content, GitRepo, Link
+from tests.rows import in_table
 from tests.scoring.test_tables import tables
 from tests.unit.test_for_machines import commit, headline
 
@@ -82,31 +83,7 @@ def test_files_are_followed_through_commits(repo, row):
         assert {*renamed} <= {edit.new for edit in history.edits}
 
 
-@pytest.mark.parametrize(
-    ("glob", "yes", "no"),
-    [
-        ("prompts/**/*.md", ["prompts/a.md", "prompts/b/c/a.md"], ["prompts/a.txt", "x/prompts/a.md", "prompts.md"]),
-        ("CLAUDE.md", ["CLAUDE.md"], ["x/CLAUDE.md", "CLAUDE_md", "claude.md"]),
-        ("**/CLAUDE.md", ["CLAUDE.md", "a/b/CLAUDE.md"], ["aCLAUDE.md"]),
-        ("**", ["a", "a/b"], []),
-        ("a/**", ["a/b", "a/b/c"], ["a", "b/a/c"]),
-        ("a/", ["a/b", "a/b/c"], ["a"]),
-        ("./a/*", ["a/b"], ["a/b/c"]),
-        ("/a/*.md", ["a/.md"], ["a/b/c.md"]),
-        ("a**b", ["ab", "axxb"], ["a/b"]),
-        ("a?c", ["abc"], ["ac", "a/c"]),
-        ("[a-c!].md", ["b.md", "!.md"], ["d.md"]),
-        ("[!a-c].md", ["d.md"], ["b.md", "/.md"]),
-        ("[]x].md", ["].md", "x.md"], ["[.md"]),
-        ("[unclosed", ["[unclosed"], ["u"]),
-        (r"\*.md", ["*.md"], ["a.md"]),
-        ("a+(b).md", ["a+(b).md"], ["aab.md"]),
-        ("line*", ["line\nfeed"], []),
-        ("a/**/{grading,timing}.json", ["a/b/grading.json", "a/timing.json"], ["a/x.json", "a/{grading,timing}.json"]),
-        ("{a+b,c}*{d,e}", ["a+bd", "cxe"], ["aabd", "c", "ad"]),
-        ("{one}/{{name}}.md", ["{one}/{{name}}.md"], ["one/name.md"]),
-    ],
-)
+@in_table
 def test_a_glob_names_whole_paths(glob, yes, no):
     assert [path for path in (*yes, *no) if matches(path, [glob])] == yes
 

@@ -19,6 +19,7 @@ from sitegen.llm.files import (
     read_prompt,
     read_prompt_cases,
 )
+from tests.rows import in_table
 
 CASE = PromptCase(
     id="c1",
@@ -29,28 +30,7 @@ CASE = PromptCase(
 )
 
 
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ("1", 1),
-        ("4", 4),
-        (" 5\n", 5),
-        ("0", None),
-        ("6", None),
-        ("4/5", None),
-        ("4.0", None),
-        ("-3", None),
-        ("+3", None),
-        ("four", None),
-        ("five", None),
-        ("Grade: 4", None),
-        ("4 4", None),
-        ("44", None),
-        ("٤", None),
-        ("", None),
-        (" ", None),
-    ],
-)
+@in_table
 def test_a_grade_is_one_digit_from_1_to_5_and_nothing_else(answer: str, expected: int | None) -> None:
     assert grade(answer) == expected
 

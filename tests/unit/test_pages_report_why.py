@@ -18,6 +18,7 @@ from sitegen.pages.report.discrepancies import Since
 from sitegen.pages.report.why_rows import FIXED, FLIPPED_FIELDS, computed
 from sitegen.stats.counts import BY_NAME
 from tests import pages_sample as sample
+from tests.rows import in_table
 from tests.sites import renderer_of
 
 F1 = MetricSpec("f1", "F1", "")
@@ -140,20 +141,7 @@ MOVED = ChangeVerdict(
 )
 
 
-@pytest.mark.parametrize(
-    ("why", "said"),
-    [
-        ("beyond chance", "2 values fixed, 9 broken, p 0.040"),
-        ("nothing moved", "no field became right or wrong"),
-        (
-            "within the noise of repeats",
-            "2 values fixed, 9 broken, p 0.040, but reruns with the same instructions vary as much",
-        ),
-        ("flips may be chance", "2 values fixed, 9 broken, p 0.040"),
-        ("flips go the other way", "2 values fixed, 9 broken, p 0.040, but F1 fell"),
-        ("a field was lost", "walls[].area broke in all 9 values; 2 values fixed, 9 broken"),
-    ],
-)
+@in_table
 def test_a_verdict_says_what_decided_on_these_cases(why, said):
     verdict = replace(MOVED, why=why, lost_fields=(("walls[].area", 9),) if why == "a field was lost" else ())
     assert on_these_cases(verdict, F1, Nouns()) == said

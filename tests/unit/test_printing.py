@@ -12,6 +12,7 @@ import pytest
 from sitegen.commands.printing import visible_line, without_escapes
 from sitegen.errors import ConfigurationError
 from tests.gitrepo import GitRepo
+from tests.rows import in_table
 from tests.sites import run
 
 COMMANDS = Path(__file__).parents[2] / "sitegen" / "commands"
@@ -25,18 +26,7 @@ OBEYED = re.compile(r"^\s*::[a-z-]+.*::|##\[[a-z-]+.*\]", re.MULTILINE)
 """A line that GitHub's runner takes for a workflow command."""
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a\n::error::b", "a␊::error::b"),
-        ("a\rb\x1b[2J\x07", "a␍b␛[2J␇"),
-        ("::error::b", ":\u2060:error::b"),
-        ("  ::stop-commands::x", "  :\u2060:stop-commands::x"),
-        ("name: ##[error]b", "name: ##\u2060[error]b"),
-        ("a\u202eb", "a‹U+202E›b"),
-        ("std::string and # 1", "std::string and # 1"),
-    ],
-)
+@in_table
 def test_a_line_is_printed_as_one_that_can_be_seen_and_is_not_obeyed(text, shown):
     assert visible_line(text) == shown
     assert not OBEYED.search(visible_line(text))

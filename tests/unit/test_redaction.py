@@ -15,6 +15,7 @@ from sitegen.scoring.kinds import File, ScoringInputs
 from sitegen.scoring.redaction import Redaction, redaction
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
+from tests.rows import in_table
 from tests.sites import build_site, content, differences, differs_from_cold, run
 
 SECRETS = ("Quillfeather", "Thistlewood", "555-0188", "Umberwick", "Brackenfold")
@@ -27,18 +28,7 @@ def hidden(result_of: dict[str, Value], *globs: str) -> list[Value]:
     return [each.actual for each in Redaction(globs).applied(sample.result(judged)).judgements]
 
 
-@pytest.mark.parametrize(
-    ("glob", "shown"),
-    [
-        ("name", ["kind"]),
-        ("people[*].name", ["name", "kind", "people[0].home.name"]),
-        ("people[1].name", ["name", "kind", "people[0].name", "people[0].home.name"]),
-        ("people.*", ["name", "kind"]),
-        ("people", ["name", "kind"]),
-        ("kind", ["name", "people[0].name", "people[1].name", "people[0].home.name"]),
-        ("*", []),
-    ],
-)
+@in_table
 def test_a_glob_hides_what_it_fits_what_ends_like_it_and_what_is_below(glob, shown):
     paths = ["name", "kind", "people[0].name", "people[1].name", "people[0].home.name"]
     left = hidden({path: path for path in paths}, glob)

@@ -17,6 +17,7 @@ from sitegen.scoring.highlights import MAX_MARKS, MAX_SEARCHED, marked_text, pla
 from sitegen.scoring.kinds import File, ScoringInputs, scorer
 from sitegen.scoring.results_file import Metadata
 from tests import pages_sample as sample
+from tests.rows import in_table
 from tests.sites import run
 
 GOLD = {
@@ -89,21 +90,7 @@ def test_what_was_left_out_is_noted_on_the_report():
     ]
 
 
-@pytest.mark.parametrize(
-    ("settings", "message", "fix"),
-    [
-        ('{"rang": "1-8"}', "Unknown key 'rang'", "Write 'range' instead."),
-        ('{"zz": 1}', "Unknown key 'zz'", "Use one of: categories, range, run_id."),
-        ('{"range": "8"}', "'range' does not go from a lower to a higher number", 'Write two numbers such as "1-8".'),
-        (
-            '{"categories": "terms"}',
-            "'categories' is not a list of names",
-            'Write a list such as ["terms", "concepts"].',
-        ),
-        ('{"run_id": []}', "'run_id' is neither text nor a whole number", "Write the id of a run of the log."),
-        ("[]", "The settings are not an object of keys", "Write keys and values."),
-    ],
-)
+@in_table
 def test_settings_that_do_not_fit_are_told_of_and_change_nothing(settings, message, fix):
     card = score(settings=settings).scorecard
     key = next(iter(json.loads(settings)), "")

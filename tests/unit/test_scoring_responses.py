@@ -13,6 +13,7 @@ from sitegen.scoring.documents import results_document
 from sitegen.scoring.kinds import Embedder, File, ScoringInputs, scorer, verdict
 from sitegen.scoring.results_file import Metadata
 from sitegen.text.values import to_json_bytes
+from tests.rows import in_table
 
 CASES = [
     {"id": "sky", "expected": "blue", "category": "colours"},
@@ -75,18 +76,7 @@ def test_a_variant_that_cannot_be_read_is_wrong_in_every_case():
     ]
 
 
-@pytest.mark.parametrize(
-    ("stated", "is_said"),
-    [
-        ({"passed": False}, True),
-        ({"Score": 0.5}, True),
-        ({"scores": {"tone": 1}}, True),
-        ({"verdict": "wrong"}, True),
-        ({"passed": None}, False),
-        ({"success": True, "status": "success"}, False),
-        ({"quality": 4, "judge": "m-1", "cost": 0.1}, False),
-    ],
-)
+@in_table
 def test_verdicts_that_do_not_count_are_named_once_for_each_file(stated, is_said):
     card = score(file("responses-a.json", ("sky", "It is blue"), ("grass", "green"), **stated)).scorecard
     said = [finding.message for finding in card.findings if "verdicts or scores, which do not count" in finding.message]

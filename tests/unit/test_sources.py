@@ -16,6 +16,7 @@ from sitegen.scoring.evidence import Evidence, evidence_in
 from sitegen.text.words import SearchedText
 from tests.gitrepo import GitRepo, Link
 from tests.pictures import png
+from tests.rows import in_table
 from tests.sites import broken_links, build_site, content, differences, problems_text
 
 MANIFEST = """evals:
@@ -253,21 +254,7 @@ def test_one_more_commit_gives_the_site_of_a_cold_build(repo, site, tmp_path):
     assert (built.written, differences(tmp_path / "out", site)) == (0, [])
 
 
-@pytest.mark.parametrize(
-    ("manifest", "message", "quotes"),
-    [
-        (
-            "letters: {source: '{document}.txt'}",
-            "The source '{document}.txt' of 'letters' names no file below evals/letters",
-            ["Source Ann", "Source p. 1 one <b>oak</b> table", "Source three lamps"],
-        ),
-        (
-            "letters: {source: 'texts/{document}.txt', redact: [sender]}",
-            "is not shown, because a page of it can hold what redact hides",
-            [],
-        ),
-    ],
-)
+@in_table
 def test_a_source_that_shows_nothing_is_a_problem(repo, tmp_path, manifest, message, quotes):
     repo.git("clone", "-q", str(repo.path), str(tmp_path / "clone"))
     changed = GitRepo(tmp_path / "clone")

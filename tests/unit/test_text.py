@@ -26,6 +26,7 @@ from sitegen.text.plain import cut
 from sitegen.text.sections import TextStats, count_words, stated_version, text_stats
 from sitegen.text.values import texts_with_types
 from sitegen.text.words import MOST_CHARACTERS, WordSpan, mark, tokens
+from tests.rows import in_table
 
 
 def test_a_cut_says_how_much_is_missing():
@@ -60,21 +61,7 @@ def test_a_discrepancy_of_types_shows_them_in_the_terminal_and_on_pages() -> Non
     assert ["".join(span.text for span in side.spans) for side in sides] == ["12", '"12"']
 
 
-@pytest.mark.parametrize(
-    ("line", "version"),
-    [
-        ("**Version:** v1.2.0", "1.2.0"),
-        ("**Version:** 2.6", "2.6"),
-        ("version: 1.0.0-rc.1", "1.0.0-rc.1"),
-        ("Version 3", "3"),
-        ("# Packet reader v2.4.1", "2.4.1"),
-        ("## Packet reader (v2.4)", "2.4"),
-        ("This version outputs 2 files", None),
-        ("The version of 2024", None),
-        ("# Plan for v2", None),
-        ("", None),
-    ],
-)
+@in_table
 def test_a_version_is_found_where_a_file_states_one(line: str, version: str | None):
     assert stated_version(line) == version
 
@@ -115,27 +102,7 @@ def bracketed(spans: tuple[WordSpan, ...]) -> str:
     return "".join(f"[{text}]" if changed else text for text, changed in spans)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "marked_old", "marked_new"),
-    [
-        ("", "", "", ""),
-        ("same", "same", "same", "same"),
-        ("", "new", "", "[new]"),
-        ("old", "", "[old]", ""),
-        ("yes", "no", "[yes]", "[no]"),
-        ("INV-00123", "INV-0123", "INV-0[0]123", "INV-0123"),
-        ("2026-01-12", "2026-01-21", "2026-01-[12]", "2026-01-[21]"),
-        ("**Version:** 2.6", "**Version:** 2.7", "**Version:** [2.6]", "**Version:** [2.7]"),
-        ("Give it back.", "Give it back now.", "Give it back.", "Give it back [now]."),
-        ("a  b c d", "a b c d", "a[  ]b c d", "a[ ]b c d"),
-        (
-            "| `due` | footer | may be given as a number of days |",
-            "| `due` | footer | add the number of days to the date |",
-            "| `due` | footer | [may be given as a] number of days |",
-            "| `due` | footer | [add the] number of days [to the date] |",
-        ),
-    ],
-)
+@in_table
 def test_the_words_that_differ_are_marked(old: str, new: str, marked_old: str, marked_new: str):
     a, b = mark(old, new)
     assert (bracketed(a), bracketed(b)) == (marked_old, marked_new)
