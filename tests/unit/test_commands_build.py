@@ -19,7 +19,7 @@ from sitegen.project import Options
 from tests.gitrepo import GitRepo
 from tests.names import names_project, output
 from tests.refusals import refusals
-from tests.sites import content, problems_text, run
+from tests.sites import content, run
 
 STAGES = (
     "Reading history ...\nScoring (2) ...\n{overview} can be opened; the other pages follow\nWriting evals (1) ...\n"
@@ -77,15 +77,6 @@ def test_what_is_gone_from_history_is_counted_as_removed(project):
         r"2 commits, 1 eval, 1 iteration; \d+ files written, \d+ kept, 4 removed; problems.html: none",
         done.stdout.splitlines()[0],
     )
-
-
-def test_strict_ends_with_3_if_there_is_a_problem_and_says_so_again_when_nothing_is_to_do(project):
-    project.commit({"evals/names/extracted.json": "{"})
-    for _ in range(2):
-        done = run("build", project.path, "--strict")
-        assert done.returncode == 3
-        assert "; problems.html: 1 error\n" in done.stdout
-    assert run("build", project.path).returncode == 0
 
 
 def test_strict_does_not_count_notes(project):
@@ -210,50 +201,6 @@ def test_a_repository_of_prompts_alone_is_a_site(repo):
     assert (done.returncode, done.stdout.partition(";")[0]) == (0, "2 commits, 0 evals, 0 iterations")
     assert "No evals yet" in (repo.path / "site/index.html").read_text()
     assert (repo.path / "site/instructions/prompts--a.md/index.html").exists()
-
-
-def test_wrong_keys_and_values_are_problems_of_their_lines_and_the_rest_is_built(project):
-    (project.path / "sitegen.toml").write_text('title = "All names"\ninstruction = ["a.md"]\nevals_dir = "../x"\n')
-    project.commit(
-        {"evals/manifest.yaml": "evals:\n  names:\n    kind: odd\n    thresholds: {f1: high}\n    dir: [a]\n"}
-    )
-    done = run("build", project.path)
-    assert (done.returncode, done.stderr.count("Traceback")) == (0, 0)
-    problems = problems_text(project.path / "site")
-    for said in (
-        "The key 'instruction' is not known. It does not count. sitegen.toml:2",
-        "evals_dir is text ('../x'): it leads out of the project. It does not count. sitegen.toml:3",
-        "evals.names.kind is text ('odd'), 'fields', 'highlights', 'responses', 'judged' or 'recorded' is wanted. "
-        "It does not count. evals/manifest.yaml:3",
-        "evals.names.thresholds.f1 is text ('high'), a number is wanted. It does not count. evals/manifest.yaml:4",
-        "evals.names.dir is a list, text is wanted. It does not count. evals/manifest.yaml:5",
-    ):
-        assert said in problems, problems
-    assert "All names" in (project.path / "site/index.html").read_text()
-    assert (project.path / "site/evals/names/index.html").exists()
-
-
-def test_an_eval_whose_default_finds_no_truth_is_named_and_the_others_are_built(project):
-    project.commit(
-        {
-            "evals/manifest.yaml": "evals:\n  other:\n    dir: [a]\n    ground_truth: 5\n  names: {name: N}\n",
-            "a/truth.csv": "id,x\n",
-        }
-    )
-    project.commit({"evals/names/extracted.json": "[]"})
-    done = run("build", project.path)
-    assert done.returncode == 0
-    problems = (project.path / "site/problems.html").read_text()
-    assert problems.count("evals.other.dir is a list") == 1
-    assert "evals/other" in problems
-    assert (project.path / "site/evals/names/index.html").exists()
-
-
-@pytest.mark.parametrize("arguments", [["--jobs", "0"], ["--nope"], ["a", "b"]])
-def test_wrong_usage_ends_with_2(project, arguments):
-    done = run("build", *arguments, cwd=project.path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Try 'sitegen build --help' for help." in done.stderr
 
 
 @pytest.fixture

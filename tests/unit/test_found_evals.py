@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -232,54 +231,3 @@ def test_a_folder_of_evals_without_a_benchmark_costs_no_reading() -> None:
     tree = {"": {"evals": True}, "evals": {"a": True}, "evals/a": {"truth.csv": False}}
     search = Search(lambda folder: tree.get(folder, {}), lambda path, _: read.append(path), lambda path, content: None)
     assert (list(skill_evals(search)), read) == ([], [])
-
-
-def evaluation(prompt: str, accuracy: float, day: int) -> dict[str, Any]:
-    return {
-        "timestamp": f"2023-11-{day:02d}T01:14:40.123456",
-        "prompt_path": prompt,
-        "test_cases_path": "test_cases/examples/cases.json",
-        "test_cases_count": 25,
-        "config": {"max_tokens": 2048},
-        "results": {"exact_match": {"accuracy": accuracy, "correct": 22, "total": 25, "meets_threshold": True}},
-        "summary": {"overall_status": "PASS", "failed_criteria": [], "recommendations": []},
-    }
-
-
-def test_each_prompt_of_an_evaluation_framework_is_an_eval_with_its_runs_and_its_share_of_comparisons(repo, tmp_path):
-    base, better = "templates/base/overview.md", "templates/enhanced/overview.md"
-    repo.commit({base: "# 1\n", better: "# 1\n"})
-    first = {
-        "evaluations/results/a1.json": evaluation(base, 0.8, 16),
-        "evaluations/results/b1.json": evaluation(better, 0.7, 16),
-    }
-    compared = {
-        "timestamp": "2023-11-18T01:14:40.123456",
-        "prompt_paths": [base, better],
-        "individual_results": {"prompt_1": evaluation(base, 0.82, 18), "prompt_2": evaluation(better, 0.9, 18)},
-        "statistical_comparison": {"overall_ranking": [["prompt_2", 0.892], ["prompt_1", 0.847]]},
-        "recommendation": {"recommended_prompt": "prompt_2", "ranking_score": 0.892, "confidence": "high"},
-    }
-    for files in (first, {"evaluations/results/both/comparison_results.json": compared}):
-        repo.commit({better: f"# {len(files)}\n"} | {path: json.dumps(body) for path, body in files.items()})
-    build_site(repo.path, tmp_path / "site", jobs=1)
-    found = {}
-    for name in ("overview", "enhanced-overview"):
-        series = json.loads((tmp_path / f"site/data/evals/{name}.json").read_text("utf-8"))
-        assert series["kind"] == "recorded"
-        found[name] = [
-            (at["label"], at["recorded_at"], at["then"]["metrics"]["exact_match.accuracy"], sorted(at["instructions"]))
-            for at in series["points"]
-        ]
-    both = "both/comparison_results"
-    assert found == {
-        "overview": [("a1", "2023-11-16T01:14:40.123456", 0.8, [base]), (both, "2023-11-18T01:14:40.123456", 0.82, [])],
-        "enhanced-overview": [
-            ("b1", "2023-11-16T01:14:40.123456", 0.7, [better]),
-            (both, "2023-11-18T01:14:40.123456", 0.9, [better]),
-        ],
-    }
-    repo.checkout()
-    bench = WorktreeProject.open(repo.path)
-    newest = [verify(bench, name).outputs[0].name for name in ("overview", "enhanced-overview")]
-    assert newest == ["comparison_results.json"] * 2

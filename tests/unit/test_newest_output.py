@@ -13,7 +13,6 @@ from sitegen.questions.study import read_series
 from sitegen.questions.work_tree import WorktreeProject
 from tests.gitrepo import GitRepo
 from tests.scoring.test_tables import tables
-from tests.sites import build_site, run
 
 TRUTH = {"evals/e/ground_truth.json": '{"a": 1, "b": 2}'}
 RUNS = {"evals/manifest.yaml": "evals: {e: {outputs: 'runs/*.json'}}"}
@@ -95,36 +94,3 @@ def test_an_output_that_git_ignores_is_scored_by_commands_alone(repo):
 
 def test_without_a_commit_the_last_number_is_the_newest(repo):
     assert "iteration-010" in newest_files(repo, TRUTH | iteration(9) | iteration(10))[0].parts
-
-
-def test_site_and_terminal_leave_evals_without_an_output_out_of_one_mean(repo):
-    def of(eval_id: str, files: Mapping[str, str | None]) -> dict[str, str | None]:
-        return {path.replace("evals/e/", f"evals/{eval_id}/"): text for path, text in files.items()}
-
-    half, whole = iteration(1, 0), iteration(1)
-    repo.commits(
-        [
-            of("half", TRUTH | half) | of("whole", TRUTH | whole) | of("never", TRUTH),
-            of("failed", TRUTH | whole) | of("removed", TRUTH | HERE),
-            of("failed", failed(2)) | of("removed", dict.fromkeys(HERE)),
-            of("broken", TRUTH | {"evals/e/extracted.json": "{"}),
-        ]
-    )
-    repo.checkout()
-    done = run("verify-all", "--json", "--repo", repo.path)
-    read = json.loads(done.stdout)
-    assert [each["eval_id"] for each in read["evals"]] == ["broken", "half", "whole"]
-    assert [word for word in ("never", "failed", "removed") if f"'{word}' has no output" not in done.stderr] == []
-    build_site(repo.path, repo.path / "public")
-    overview = (repo.path / "public" / "index.html").read_text()
-    assert f'<span class="v">{read["macro_f1"]:.3f}' in overview
-    assert "of 3 evals" in overview
-    assert "3 left out, no output" in overview
-
-
-def test_an_eval_that_lost_its_output_is_named_among_what_got_worse(repo):
-    repo.commits([TRUTH | HERE, dict.fromkeys(HERE)])
-    build_site(repo.path, repo.path / "public")
-    overview = " ".join((repo.path / "public" / "index.html").read_text().split())
-    assert "</a>: its newest output is missing.</p>" in overview
-    assert "Nothing can be worse yet" not in overview

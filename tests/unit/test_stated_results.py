@@ -95,32 +95,6 @@ def test_a_column_is_a_verdict_or_a_grade_for_the_whole_series(tmp_path):
     assert "not comparable" not in done.stdout
 
 
-def test_commands_decide_verdict_or_grade_for_the_whole_series_as_the_site_does(tmp_path):
-    """The newest output alone, and the first two together, have only zeros and ones in the column."""
-    columns = "{id: id, output: out, scores: [tool, truth]}"
-    manifest = f"{{evals: {{q: {{kind: judged, outputs: results.json, settings: {{columns: {columns}}}}}}}}}"
-    versions = (tooled(1, 1, 0, 1), tooled(1, 1, 1, 0), tooled(1, 0.5, 0, 1), tooled(0, 0, 1, 1))
-    repo = project(tmp_path, "evals/q/results.json", versions, **{"evals/manifest.yaml": manifest})
-    repo.git("checkout", "-q", "-f", "main")
-    (repo.path / "older.json").write_text(versions[0], "utf-8")
-    for command in ("verify-one q", "verify-all", "verify-one q older.json"):
-        found = json.loads(run(*command.split(), "--json", cwd=repo.path).stdout)
-        metrics = found["evals"][0]["metrics"] if "evals" in found else found["metrics"]
-        assert (metrics["f1"], metrics["pass_rate"]) == (None, None), command
-        assert metrics["score"] is not None
-    for base, head in (("HEAD~3", "HEAD~1"), ("HEAD~1", "HEAD"), ("HEAD~3", "HEAD~2")):
-        (change,) = json.loads(run("compare", base, head, "--json", cwd=repo.path).stdout)["changes"]
-        verdicts = head == "HEAD~2"
-        assert bool(change["broken"] or change["fixed"]) is verdicts, (base, head)
-        assert ([each["before"] for each in change["metrics"] if each["name"] == "f1"] == [0.75]) is verdicts
-        (gated,) = json.loads(run("check", "--base", base, "--rev", head, "--exact", "--json", cwd=repo.path).stdout)[
-            "evals"
-        ]
-        values = {each["name"]: (each["base"], each["head"]) for each in gated["metrics"]}
-        assert (values["pass_rate"] == (0.75, 0.75)) is verdicts
-        assert (values["pass_rate"] == (None, None)) is not verdicts
-
-
 REGRESS = {"evals/manifest.yaml": "{evals: {regress: {kind: recorded, outputs: metrics.jsonl}}}"}
 
 
