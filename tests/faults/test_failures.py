@@ -235,44 +235,6 @@ def test_an_output_that_a_clone_lacks_is_unreadable_and_the_other_iterations_sta
     assert differences(out, tmp_path / "fine") == []
 
 
-@pytest.mark.parametrize("is_first", [True, False])
-@pytest.mark.parametrize(
-    ("lost", "fix"),
-    [
-        (LFS_POINTER, "Run git lfs pull --include evals/third/extracted.json."),
-        (output(3) + " " * 5_000, "Write a smaller file, or raise max_blob_bytes"),
-    ],
-)
-def test_an_output_that_cannot_be_read_has_no_score_and_is_in_no_mean(project, tmp_path, is_first, lost, fix):
-    project.commit({"sitegen.toml": "[limits]\nmax_blob_bytes = 5000\n", "CLAUDE.md": "Read. " * 1_000})
-    files = {"evals/third/ground_truth.csv": TRUTH, "evals/third/extracted.json": lost}
-    project.commit(files if is_first else {**files, "evals/third/extracted.json": output(1)})
-    if not is_first:
-        project.commit(files)
-    project.git("reset", "-q", "--hard")
-    out, memo = tmp_path / "public", tmp_path / "memo"
-    newest = read_series(Options(repo=project.path, cache=memo), "third").points[-1].scorecard
-    assert (newest.status, newest.metric("f1"), sum(newest.counts)) == ("unreadable", None, 0)
-    assert build_site(project.path, out, jobs=1, cache=memo).failed == 0
-    point = json.loads((out / "data/evals/third.json").read_text())["points"][-1]
-    assert (point["status"], point["then"]["f1"]) == ("unreadable", None)
-    row = next(line for line in (out / "summary.md").read_text().splitlines() if line.startswith("| `third`"))
-    assert "0.000" not in row
-    assert "cannot be read" in row
-    assert "not the same" not in row
-    (page,) = out.glob("instructions/*/index.html")
-    assert "There is no text to show: the file is larger than 0.005 MB" in page.read_text()
-    assert "these instructions cannot be read: larger than 0.005 MB" in problems_text(out)
-    said = run("verify-all", "--repo", project.path).stdout
-    assert "left out: F1 of 1" in said
-    assert fix in said
-    if not is_first:
-        said = run("check", "--base", "HEAD~1", "--repo", project.path).stdout
-        assert ("Run git lfs fetch --all, then check again." in said) is (lost == LFS_POINTER)
-        assert "1 not comparable" in said
-        assert "no document in common" not in said
-
-
 @pytest.mark.parametrize(
     ("path", "text"),
     [

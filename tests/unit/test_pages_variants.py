@@ -23,7 +23,7 @@ from sitegen.questions.comparison_files.prompts import ComparisonDocument
 from sitegen.text.values import schema_first
 from tests import pages_sample as sample
 from tests.gitrepo import GitRepo
-from tests.sites import build_site, content, differs_from_cold, renderer_of, run, text_of
+from tests.sites import build_site, content, differs_from_cold, renderer_of
 
 ACCURACY = MetricSpec("accuracy", "Accuracy", "", least=0.85)
 QUALITY = MetricSpec("average_quality", "Quality", "", low=1.0, high=5.0)
@@ -177,42 +177,6 @@ def test_a_page_kept_from_the_build_before_is_that_of_a_build_from_nothing(repo:
     assert PAGE in files
     prompts = [b"prompts--kind.md/index.html" in files[f"evals/faq/{slug}.html"] for slug in ("0002", "0003")]
     assert prompts == [True, False]
-
-
-@pytest.mark.parametrize("kind", ["responses", "fields"])
-def test_every_page_and_command_says_the_same_of_two_variants(repo: GitRepo, tmp_path: Path, kind: str):
-    """Of ten cases, ``plain`` has a smaller share right in seven: of three answers, or of three fields."""
-    names = [f"q{number}" for number in range(10)]
-    shares = {"careful": [3] * 9 + [2], "plain": [3] + [2] * 7 + [3, 2]}
-    folder = "evals/beside/results/iteration-001"
-    if kind == "responses":
-        asked = [{"id": name, "input": "?", "expected": "yes"} for name in names]
-        files = {"evals/beside/test_cases.json": json.dumps(asked)}
-        for variant, rights in shares.items():
-            every = [(name, number < right) for name, right in zip(names, rights, strict=True) for number in range(3)]
-            rows = [{"case_id": name, "output": "yes" if is_right else "no"} for name, is_right in every]
-            files[f"{folder}/responses-{variant}.json"] = json.dumps(rows)
-    else:
-        files = {
-            "evals/beside/ground_truth.json": json.dumps([{"id": name, "f0": 1, "f1": 1, "f2": 1} for name in names]),
-            "evals/manifest.yaml": "evals: {beside: {outputs: 'results/iteration-*/{variant}/extracted.json'}}\n",
-        }
-        for variant, rights in shares.items():
-            values = ({f"f{number}": 1 if number < right else 2 for number in range(3)} for right in rights)
-            objects = [{"id": name, **of} for name, of in zip(names, values, strict=True)]
-            files[f"{folder}/{variant}/extracted.json"] = json.dumps(objects)
-    repo.commit(files)
-    repo.checkout()
-    out = tmp_path / "site"
-    build_site(repo.path, out)
-    said = f"0 {'answers' if kind == 'responses' else 'values'} fixed, 7 broken, p 0.016"
-    compared = run("compare", "--eval", "beside", "--repo", repo.path).stdout.replace("\\", "")
-    assert said in compared
-    pages = ["compare.html", *(["variants.html"] if kind == "responses" else [])]
-    assert [said in (out / "evals/beside" / page).read_text() for page in pages] == [True] * len(pages)
-    for page in ("index.html", "0001.html"):
-        matrix = text_of(out / "evals/beside" / page).partition(" by variant")[2]
-        assert re.search(r"careful best 0\.9\d\d ", matrix)
 
 
 AVERAGE = MetricSpec("accuracy", "Accuracy", "")

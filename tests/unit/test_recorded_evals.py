@@ -204,28 +204,6 @@ def test_the_terminal_compares_and_verifies_them(sites):
     ]
 
 
-def test_the_terminal_has_the_headline_of_the_site_whichever_number_a_file_states_first(repo, tmp_path):
-    repo.commit({"evals/manifest.yaml": "evals:\n  sums: {kind: recorded, outputs: results/run-*.json}\n"})
-    repo.commit({"evals/sums/results/run-1.json": '{"score": 50, "latency_ms": 3}'})
-    repo.commit({"evals/sums/results/run-2.json": '{"accuracy": 0.43, "score": 51}'})
-    repo.checkout()
-    build_site(repo.path, tmp_path / "site")
-    then = json.loads((tmp_path / "site" / "data/evals/sums.json").read_text())["points"][1]["then"]
-    assert next(iter(then["metrics"].items())) == ("score", 51)
-    numbers = "  score      51.000\n  latency_ms      —\n  accuracy    0.430\n"
-    assert numbers in run("verify-one", "sums", cwd=repo.path).stdout
-    written = json.loads(run("verify-one", "sums", "--json", cwd=repo.path).stdout)["numbers"]
-    assert [(row["name"], row["value"]) for row in written] == [("score", 51), ("latency_ms", None), ("accuracy", 0.43)]
-    assert re.search(r"score +51.000 .*\(recorded\)", run("verify-all", cwd=repo.path).stdout)
-    new = "evals/sums/results/run-3.json"
-    (repo.path / new).write_text('{"recall": 0.5, "score": 52}')
-    assert re.search(r"score +52.000 .*\(recorded\)", run("verify-all", cwd=repo.path).stdout)
-    chosen = repo.path / "chosen.yaml"
-    chosen.write_text("settings: {headline: recall}\n")
-    of_choice = run("verify-one", "sums", "--config", str(chosen), cwd=repo.path).stdout
-    assert of_choice.splitlines()[1].split() == ["recall", "0.500"]
-
-
 def test_a_number_of_several_models_is_their_mean_and_changes_by_the_models_that_both_runs_have(repo, tmp_path):
     repo.commit(
         {f"results/{model}.json": f'{{"accuracy": 0.{rate}}}' for model, rate in (("gpt-4o", 4), ("llama-3", 6))}

@@ -3,11 +3,8 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from sitegen.api import history, score
+from sitegen.api import history
 from sitegen.model.series import Point
 from tests.gitrepo import GitRepo
 from tests.sites import build_site, differs_from_cold, problems_text, run
@@ -39,36 +36,6 @@ def test_one_number_has_one_name_in_the_table_of_fields(tmp_path):
     cases = [{"id": n, "input": n, "output": "x", "checks": checks} for n in range(4)]
     repo = project(tmp_path, "evals/q/results.json", (json.dumps({"results": cases}),))
     assert {"f1", "recall"} & {*history(repo.path, "q").fields().columns} == {"f1"}
-
-
-def judged_rows(right: int) -> str:
-    rows = [{"id": n, "expected": "x", "actual": "x y", "passed": n < right} for n in range(9)]
-    return json.dumps({"results": rows})
-
-
-@pytest.mark.parametrize(
-    ("newest", "headline", "values", "status"),
-    [
-        (judged_rows(2), "pass_rate", [1.0, 0.222], "FAIL"),
-        (judged_rows(9).replace('"passed"', '"score": 0.5, "passed"'), "score", [1.0, 0.5], "PASS"),
-    ],
-    ids=["verdicts", "scores"],
-)
-def test_the_share_that_passed_is_the_headline_if_no_output_states_anything_else(
-    tmp_path, newest, headline, values, status
-):
-    repo = project(tmp_path, "evals/q/results.json", (judged_rows(9), newest))
-    repo.commit({"evals/manifest.yaml": "evals: {q: {kind: judged, outputs: results.json, thresholds: {f1: 0.9}}}"})
-    assert numbers(repo, "q", headline) == [(value,) for value in values]
-    assert {point.scorecard.metrics[0].name for point in points(repo, "q")} == {headline}
-    repo.git("checkout", "-q", "-f", "main")
-    judged = score(repo.path, "q")
-    (row,) = judged.verdict.rows
-    document: Any = judged.document()
-    assert (row.metric, row.status) == (headline if headline == "pass_rate" else "f1", status)
-    assert [document.totals.f1, document.metrics.get("f1")] == [None if headline == "pass_rate" else 1.0] * 2
-    listed = [line.split()[1] for line in run("verify-all", cwd=repo.path).stdout.splitlines()[1:3]]
-    assert listed == (["Passed", "mean"] if headline == "pass_rate" else ["Score", "F1"])
 
 
 TOOLS = ((1, 1, 0, 1), (1, 0.5, 0, 1), (1, 1, 1, 0), (1, 0.75, 1, 1))
