@@ -59,4 +59,4 @@ def overlap(verdict: Comparability, common: int, *alone: tuple[str, ...]) -> Gat
 def broken(path: str, values: tuple[str | None, str | None], document: str = "d-1") -> GateCell:
     """A cell that broke: the value that is expected, as the base had it, and that of the head."""
     base, head = values
-    return GateCell("broken", document, path, extra_item=False, expected=base, base=base, head=head, by_truth=False)
+    return GateCell("broken", document, path, extra_item=False, expected=base, base=base, head=head)

@@ -7,6 +7,7 @@ of points. A ``CellTracker`` continues from the cells of an earlier one, so that
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Final
 
 from sitegen.analysis.deltas import judged_documents
@@ -72,18 +73,7 @@ class CellTracker:
             cells.add(key)
             if track.latest is not judgement:
                 track.move_to(judgement)
-                actual, differing = judgement.actual, DIFFERING.match(judgement.note)
-                if differing and isinstance(actual, str):
-                    actual = f"{differing[0]}: {actual}"
-                track.add_period(
-                    Period(
-                        start=here,
-                        state=judgement.outcome,
-                        # A blank may be written as "", null or a word for nothing: all of them expect nothing.
-                        expected="" if judgement.outcome in BLANK else short_json(judgement.expected),
-                        actual=short_json(actual),
-                    )
-                )
+                track.add_period(_period(here, judgement))
         for key in unseen:
             if key not in cells:
                 tracks[key].latest = None
@@ -95,14 +85,25 @@ class CellTracker:
         self._here = set(names)
         self._points = here + 1
 
-    def follow_result(self, result: Result) -> None:
-        """Add the result of the next point, whose scorecard says what its output was asked for (``as_asked``)."""
+    def follow_result(self, result: Result, rejudged: Iterable[Result] = ()) -> None:
+        """Add the result of the next point, whose scorecard says what its output was asked for (``as_asked``).
+
+        ``rejudged``: that of the point before, ``judged_as`` this one.
+        """
         card, documents = result.scorecard, judged_documents(result.scorecard)
+        here, asked = self._points, self._here
         self._cases |= {document.id: document.case for document in card.documents if document.case}
         self.follow(result.judgements, [document.id for document in documents])
         for document in card.documents:
             if document.status == "not_asked":
                 self._documents.setdefault(document.id, [])
+        for judgement in chain.from_iterable(each.judgements for each in rejudged):
+            track, judged = self._tracks.get(judgement.key), _period(here, judgement)
+            if track and judgement.document in asked and track.periods[-1].state != "absent":
+                before = next((period for period in reversed(track.periods) if period.start < here), judged)
+                was_asked = before.state != "absent" and before is not judged
+                if (was_asked and before[1:] != judged[1:]) or (not was_asked and judged.state == "hallucination"):
+                    track.rejudged.append(judged)
 
     def cells(self) -> CellMap:
         """Return the histories of all cells so far."""
@@ -111,16 +112,30 @@ class CellTracker:
         return CellMap(points=self._points, cells=tuple(cells), documents=documents, cases={**self._cases})
 
 
+def _period(start: int, judgement: Judgement) -> Period:
+    actual, differing = judgement.actual, DIFFERING.match(judgement.note)
+    if differing and isinstance(actual, str):
+        actual = f"{differing[0]}: {actual}"
+    return Period(
+        start=start,
+        state=judgement.outcome,
+        # A blank may be written as "", null or a word for nothing: all of them expect nothing.
+        expected="" if judgement.outcome in BLANK else short_json(judgement.expected),
+        actual=short_json(actual),
+    )
+
+
 class _Track:
     """The history of one cell, while points are added."""
 
-    __slots__ = ("earlier_attributes", "latest", "location", "periods")
+    __slots__ = ("earlier_attributes", "latest", "location", "periods", "rejudged")
 
     def __init__(self, location: Judgement | Cell, periods: list[Period]) -> None:
         self.location = location
         """Holds the document, path and attribute of the cell at the newest point that judged it."""
         self.earlier_attributes = location.earlier_attributes if isinstance(location, Cell) else ()
         self.periods = periods
+        self.rejudged = [*location.rejudged] if isinstance(location, Cell) else []
         self.latest: Judgement | None = None
 
     def cell(self, extra: bool) -> Cell:
@@ -132,6 +147,7 @@ class _Track:
             periods=tuple(self.periods),
             named_path=self.location.named_path,
             earlier_attributes=self.earlier_attributes,
+            rejudged=tuple(self.rejudged),
         )
 
     def move_to(self, judgement: Judgement) -> None:
@@ -150,9 +166,9 @@ class _Track:
             periods.append(period)
 
 
-def cells_of(*results: Result) -> CellMap:
-    """Follow the cells through some results of one eval."""
+def cells_of(*results: Result, rejudged: Iterable[Result] = ()) -> CellMap:
+    """Follow the cells through some results of one eval. ``rejudged``: as in ``follow_result``, of the last one."""
     tracker = CellTracker()
     for result in results:
-        tracker.follow_result(result)
+        tracker.follow_result(result, rejudged if result is results[-1] else ())
     return tracker.cells()

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from sitegen.analysis.deltas import Compared, comparable_since, mixtures, shapley_parts, subsets, value_in_common
+from sitegen.analysis.deltas import Compared, comparable_since, shapley_parts, subsets, value_in_common
 from sitegen.analysis.flips import different_outputs, flips
 from sitegen.model.changes import Change, DeltaParts, MetricDelta
 from sitegen.model.metrics import MetricSpec
@@ -58,13 +58,6 @@ def changes(
     }
 
 
-def mixtures_of_commits(snapshots: Sequence[Snapshot], first_new: int = 0) -> Iterator[Snapshot]:
-    """Yield the mixtures that comparisons across commits with several points need, except mixtures of neighbours."""
-    for before, after in spans_of_commits(snapshots, first_new):
-        if after - before > 1:
-            yield from mixtures(snapshots[before], snapshots[after])
-
-
 def spans_of_commits(snapshots: Sequence[Snapshot], first_new: int) -> Iterator[tuple[int, int]]:
     """For each commit, the indices of the last point before it and of its own last point."""
     for _, points in groupby(range(len(snapshots)), key=lambda index: snapshots[index].commit.position):
@@ -90,7 +83,7 @@ def change_between(
     later = max((before.noise, after.noise), key=lambda noise: noise.outputs if noise else 0)
     is_comparable = moved.overlap.verdict == "comparable"
     verdict = change_verdict(
-        compared,
+        compared_alike(before, after, scorecard_of),
         flips,
         noise=(before.noise, after.noise) if roles == ("outputs",) and is_comparable else (later, later),
         higher_is_better=headline.higher_is_better,
@@ -127,6 +120,23 @@ def _metric_deltas(
                 delta = MetricDelta(name, whole, parts)
         deltas.append(delta)
     return tuple(deltas)
+
+
+def compared_alike(before: Point, after: Point, scorecard_of: ScorecardOf | None = None) -> Compared:
+    """Return the scorecards of two points as the ground truth and rules of the later one judge both outputs.
+
+    So a correction that came with an output is no part of its change. Each by its own without ``scorecard_of``, unless
+    those of the later point are the newest; and if these ask for other fields, for which an output has no values.
+    """
+    own, mixed = (before.scorecard, after.scorecard), before.snapshot.judged_as(after.snapshot)
+    now = scorecard_of(mixed[0]) if mixed and scorecard_of else before.now if after.now is after.scorecard else None
+    if not mixed or now is None or own[1].traits.is_recorded:  # as a rule
+        return Compared(*own)
+    sides = scored_now(replace(before, now=now)), own[1]
+    first, asked = (
+        {each.attribute for each in card.fields if each.counts.tp + each.counts.fn} for card in (own[0], now)
+    )
+    return Compared(*(sides if first == asked else own))
 
 
 def scored_now(point: Point) -> Scorecard:

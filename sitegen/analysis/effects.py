@@ -18,7 +18,7 @@ from sitegen.analysis.change import best_points
 from sitegen.analysis.deltas import Compared
 from sitegen.analysis.edits import BEFORE_ANY, attributed_to, other_edit
 from sitegen.analysis.noise.samples import interval_of
-from sitegen.model.changes import Change, ChangeVerdict, Decision
+from sitegen.model.changes import ChangeVerdict, Decision
 from sitegen.model.commits import Commit
 from sitegen.model.frozen import Frozen, grouped
 from sitegen.model.metrics import MetricSpec
@@ -54,7 +54,6 @@ def windows(points: Sequence[Point], made_with: Sequence[Sequence[Commit]]) -> t
                 differences = (compared.difference(metric.name) for metric in compared.after.metrics[:HEADLINES])
                 window = window._replace(
                     before=before,
-                    by_rules=_by_rules(point.change for point in points[before + 1 : index + 1]),
                     over_common=None if compared.overlap.verdict == "comparable" else tuple(differences),
                     model=model,
                     judge=judge,
@@ -83,16 +82,6 @@ def best_output(series: Series, made_with: Sequence[Sequence[Commit]]) -> BestOu
         or_edit=other_edit(made_with[best]),
         interval=interval_of(card, spec.name),
     )
-
-
-def _by_rules(deltas: Iterable[Change | None]) -> float | None:
-    total = 0.0
-    for delta in deltas:
-        parts = delta.metrics[0].parts if delta and delta.metrics else None
-        if parts is None:
-            return None
-        total += parts.ground_truth + parts.rules
-    return total
 
 
 class EffectIndex:

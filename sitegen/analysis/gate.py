@@ -117,6 +117,7 @@ def gate_metric(spec: MetricSpec, limits: Limit) -> GateMetric:
         points=None,
         parts=None,
         by_base=None,
+        by_head=None,
         floor=limits.floor,
         drop=limits.drop,
         verdict="pass",
@@ -180,7 +181,8 @@ def _checked_metric(metric: GateMetric, draft: GateEval, *, strict_floors: bool)
     noise = None
     reasons = _floor_reasons(metric, strict=strict_floors)
     if draft.overlap and metric.change is not None:
-        worse = _worse_by(metric)
+        by_head = metric.change if metric.by_head is None else metric.by_head
+        worse = max(map(_worse_by, (metric, replace(metric, change=by_head))))
         dropped = metric.drop is not None and worse > metric.drop + ROUNDING
         if dropped or metric.name == draft.metrics[0].name:
             noise = metric.noise

@@ -189,8 +189,12 @@ def series_of(
     snapshots: Sequence[Snapshot],
     results: Sequence[Result],
     noise: Sequence[Noise | None] = (),
+    rejudged: Sequence[Result] = (),
 ) -> Series:
-    """Make a series of results that are no points of one, as if they were the outputs of an eval in this order."""
+    """Make a series of results that are no points of one, as if they were the outputs of an eval in this order.
+
+    ``rejudged``: as for ``cells_of``.
+    """
     return Series(
         info=replace(info, nouns=nouns_of(info.kind, specs)),
         history=EvalHistory(id=info.id, kind=info.kind, layout="iterations", snapshots=tuple(snapshots)),
@@ -199,7 +203,7 @@ def series_of(
             Point(snapshot=snapshot, scorecard=in_order_of(specs, result.scorecard), noise=known)
             for snapshot, result, known in zip(snapshots, results, noise or repeat(None), strict=False)
         ),
-        cells=cells_of(*results),
+        cells=cells_of(*results, rejudged=rejudged),
     )
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from sitegen.analysis.blame import field_summaries
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.change import best_points, changes, mixtures_of_commits, spans_of_commits, values_now
+from sitegen.analysis.change import best_points, changes, spans_of_commits, values_now
 from sitegen.analysis.deltas import as_asked, comparable_since, mixtures
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.effects import best_output, windows
@@ -181,17 +181,18 @@ class _EvalJob:
         """Score the snapshots that lack anything, oldest first, then compute the points, effects and the record."""
         cells, newest = self._followed_cells()
         first_new = self._task.first_new
-        self._cards.fill(mixtures_of_commits(self._snapshots, first_new))
         series = self._cards.series(self._info, self._edits, cells, self._derived)
         derived = [(point.change, point.interval, point.noise) for point in series.points]
         edit_windows = windows(series.points, self._edits.made_with)
-        compared = changes(series, spans_of_commits(self._snapshots, first_new), self._cards.__getitem__)
         edits = {  # that new points are attributed to: the indices of both sides, by the position of the edit
             window.edit: (window.before, window.after)
             for window in edit_windows
             if window.before is not None and window.after >= first_new
         }
-        compared |= changes(series, [pair for pair in edits.values() if pair not in compared])
+        pairs = [*spans_of_commits(self._snapshots, first_new), *edits.values()]
+        sides = ((self._snapshots[before], self._snapshots[after]) for before, after in pairs)
+        self._cards.fill(mixed for pair in sides for mixed in mixtures(*pair))
+        compared = changes(series, pairs, self._cards.__getitem__)
         earlier = self._before.summary.windows if self._before else ()
         outcomes: dict[int, Change | Window] = {window.edit: window for window in earlier}
         outcomes |= {edit: compared[pair] for edit, pair in edits.items()}
@@ -302,12 +303,12 @@ class _EvalJob:
         needed = sorted(unscored | last | set(range(cached.points, end)))
         committed = sum(snapshot.commit.sha != WORKTREE for snapshot in self._snapshots)
         beside = map(self._mixtures, needed)
-        results = self._cards.results((self._snapshots[index] for index in needed), beside)
+        results = self._cards.followed(needed, beside)
         cards = islice(as_asked(self._snapshots, self._cards.__getitem__), tracker.points, None)
-        for index, result in zip(needed, results, strict=True):
+        for index, (result, rejudged) in zip(needed, results, strict=True):
             with working_on(self._snapshots[index]):
                 if index == tracker.points:
-                    tracker.follow_result(replace(result, scorecard=next(cards)))
+                    tracker.follow_result(replace(result, scorecard=next(cards)), rejudged)
                     if tracker.points == committed:
                         self._cards.keep_cells(tracker.cells())
                 if index == end - 1:
@@ -458,7 +459,7 @@ def with_outcome(series: Series, window: Window, known: Change | Window | None) 
     if known is None or window.before is None:
         return window
     of = known.flips
-    flips = of and Flips(fixed=of.fixed, broken=of.broken, by_truth=of.by_truth, doubts=of.doubts)
+    flips = of and Flips(fixed=of.fixed, broken=of.broken, doubts=of.doubts)
     was = known.by_answerer if isinstance(known, Window) else None
     by_answerer = moved_answerers(series, (window.before, window.after)) if was is None and known.verdict else was or ""
     return window._replace(verdict=known.verdict, flips=flips, by_answerer=by_answerer)

@@ -322,7 +322,8 @@ class _EvalPages:
     @cached_property
     def _ever_wrong(self) -> CellMap:
         """The cells that reports can name."""
-        ever_wrong = (cell for cell in self._cells.cells if any(period.is_wrong for period in cell.periods))
+        every = self._cells.cells
+        ever_wrong = (cell for cell in every if any(of.is_wrong for of in (*cell.periods, *cell.rejudged)))
         return replace(self._cells, cells=tuple(ever_wrong))
 
     def _is_fresh(self, index: int) -> bool:

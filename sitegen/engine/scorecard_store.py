@@ -13,7 +13,6 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from sitegen.analysis.cells import CellTracker
-from sitegen.analysis.change import mixtures_of_commits
 from sitegen.analysis.deltas import as_asked, mixtures
 from sitegen.analysis.edits import OutputEdits
 from sitegen.analysis.series import points
@@ -169,7 +168,6 @@ def snapshots_of_pages(history: EvalHistory) -> Iterator[Snapshot]:
     yield from under_newest_rules(history)
     for before, after in pairwise(history.snapshots):
         yield from mixtures(before, after)
-    yield from mixtures_of_commits(history.snapshots)
     yield from (run for snapshot in history.snapshots for run in snapshot.repeated_runs)
 
 
@@ -392,12 +390,25 @@ class EvalScorecards:
         snapshots, known = self._history.snapshots, self.known_cells()
         tracker = CellTracker(known)
         cards = islice(as_asked(snapshots, self.__getitem__), tracker.points, None)  # each once its result is there
-        for result, card in zip(self.results(snapshots[tracker.points :]), cards, strict=True):
-            tracker.follow_result(replace(result, scorecard=card))
+        followed = self.followed(range(tracker.points, len(snapshots)))
+        for (result, rejudged), card in zip(followed, cards, strict=True):
+            tracker.follow_result(replace(result, scorecard=card), rejudged)
         cells = tracker.cells()
         if cells.points > (known.points if known else 0):
             self.keep_cells(cells)
         return cells
+
+    def followed(
+        self, indices: Iterable[int], beside: Iterable[Iterable[Snapshot]] | None = None
+    ) -> Iterator[tuple[Result, list[Result]]]:
+        """Yield the result of each point, and of the one before ``judged_as`` it. ``beside``: as for ``results``."""
+        every = self._history.snapshots
+        plan = [(*(every[at - 1].judged_as(every[at]) if at else ()), every[at]) for at in indices]
+        others = ((*[()] * (len(asked) - 1), of) for asked, of in zip(plan, beside or repeat(()), strict=False))
+        results = self.results(chain.from_iterable(plan), chain.from_iterable(others))
+        for asked in plan:
+            *rejudged, result = islice(results, len(asked))
+            yield result, rejudged
 
     def known_cells(self) -> CellMap | None:
         """Return the cached cells, followed through the first points."""

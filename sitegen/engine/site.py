@@ -37,7 +37,7 @@ from sitegen.pages.data.exports import badge_files, index_file, schema_files
 from sitegen.pages.data.feed import feed_file
 from sitegen.pages.field import fields_page
 from sitegen.pages.instructions import EditEffects, edits_by_commit, instructions_page
-from sitegen.pages.labels import signed, verdict_word
+from sitegen.pages.labels import own_unit, signed, split, verdict_word
 from sitegen.pages.other_pages import (
     NO_JEKYLL,
     KindMetrics,
@@ -344,6 +344,9 @@ class SiteWriter:
             value = "—" if at.values[0] is None else metric_text(at.values[0], spec.unit)
             words = [verdict_word(verdict, spec.higher_is_better)] if verdict else []
             change = [signed(one.headline_change, spec)] * (one.change is not None)
+            parts = split(one.change.headline.parts, spec) if one.change and one.change.headline.parts else {}
+            if parts.keys() - {"outputs"}:
+                change[0] += f" ({', '.join(f'{name} {own_unit(by, spec)}' for name, by in parts.items())})"
             said = ", ".join(dict.fromkeys([f"{spec.label} {value}", *change, *words]))
             yield line(f"{one.info.name}, {at.label}: {said}", 200)
         if len(here) > _NOTES:

@@ -71,6 +71,8 @@ class GateMetric(FrozenObject):
     parts: DeltaParts | None
     by_base: float | None
     """The change by the ground truth and the rules of the base; `change` itself if these are the same at the head."""
+    by_head: float | None
+    """The same by those of the head, by which the verdict goes."""
     floor: float | None
     drop: float | None
     """How far the metric may get worse, in hundredths of its range; for an amount, in percent."""
@@ -139,8 +141,6 @@ class GateCell(FrozenObject):
     """The expected value at the head, else at the base. Values are JSON texts, cut to 200 characters."""
     base: str | None
     head: str | None
-    by_truth: bool
-    """Whether the expected value differs between the sides."""
     named_path: str = ""
     """The path with list items by name, `walls[E Wall].area`; empty if it is the same."""
 

@@ -160,6 +160,9 @@ class Cell(NamedTuple):
     """The path with names of list items instead of indices; empty if it is the same. Path and names are the newest."""
     earlier_attributes: tuple[str, ...] = ()
     """Attributes that the cell had earlier, oldest first; for example, a case can move to another category."""
+    rejudged: tuple[Period, ...] = ()
+    """The output of the point before each, judged by its ground truth and rules, if these changed with the output and
+    judge it otherwise. Only where that point asked for the value too, or its output has it."""
 
     @property
     def label(self) -> str:
@@ -175,6 +178,11 @@ class Cell(NamedTuple):
         """Return the period that covers a point; None before the cell was first judged."""
         following = bisect_left(self.periods, (index + 1,))  # a period is a tuple that begins with its start
         return self.periods[following - 1] if following else None
+
+    def judged_alike(self, before: int, after: int) -> Period | None:
+        """Return the period at a point, judged by the ground truth and rules of ``after`` if that is the next point."""
+        rejudged = (judged for judged in self.rejudged if judged.start == after == before + 1)
+        return next(rejudged, None) or self.at(before)
 
     def wrong_since(self, index: int) -> int | None:
         """Return the first point of the unbroken streak of errors around a point; None if the cell is right there."""
@@ -258,12 +266,6 @@ class CellFlip(NamedTuple):
     after: Period | None
     """None if the cell had not been judged yet, which counts as absent."""
 
-    @property
-    def by_truth(self) -> bool:
-        """Whether the expected value changed with the flip, so that the output alone is not the cause."""
-        periods = [period for period in (self.before, self.after) if period is not None and period.state != "absent"]
-        return self.fate in ("fixed", "broken") and len(periods) == 2 and periods[0].expected != periods[1].expected
-
 
 FEWEST_LOST: Final = 3
 """The fewest values in which an attribute must have been right to be lost."""
@@ -272,7 +274,8 @@ FEWEST_LOST: Final = 3
 class Flips(Frozen):
     """The number of cells with each fate between two points, by attribute.
 
-    Errors at the later point = errors at the earlier point + ``broken`` + ``appeared`` - ``fixed`` - ``vanished``.
+    Errors at the later point = errors at the earlier point + ``broken`` + ``appeared`` - ``fixed`` - ``vanished``. If
+    ground truth or rules changed with the output, the errors at the earlier point are those by the later ones.
     """
 
     fixed: Tally = ()
@@ -281,8 +284,6 @@ class Flips(Frozen):
     """Wrong at both points."""
     appeared: Tally = ()
     vanished: Tally = ()
-    by_truth: int = 0
-    """Number of fixed and broken cells whose expected value changed in between."""
     together: tuple[int, int] = (0, 0)
     """How many of the fixed and of the broken cells are no event of their own: a test counts each list item once, as
     fixed or as broken, whichever more of its cells are."""

@@ -285,9 +285,6 @@ class Window(NamedTuple):
     """Index, in the series, of the newest point attributed to an earlier edit; None if there is none."""
     after: int
     """Index of the last output attributed to this edit."""
-    by_rules: float | None = 0.0
-    """The part of the headline's change that ground truth and rules made, summed over the points in between; None if it
-    is undefined at any of them."""
     over_common: tuple[float | None, ...] | None = None
     """The changes of the first metrics over what the points ``before`` and ``after`` have in common; None if both have
     the same documents and cases, so that their values can be subtracted."""
@@ -470,12 +467,14 @@ class Effect(Frozen):
 
     @property
     def shift(self) -> float | None:
-        """The change of the headline metric without the part of ground truth and rules, in its own unit.
+        """The change of the headline metric, as the later ground truth and rules judge both outputs, in its own unit.
 
-        It is the whole change if that part is undefined, or if it is open which edit caused it. None without output on
-        both sides, and if another model made the output, because the edit and the model are confounded.
+        It is the whole change if it is open which edit caused it. None without output on both sides, and if another
+        model made the output, because the edit and the model are confounded.
         """
-        change, by_rules = self.change, self.window.by_rules
-        if change is None or self.window.model:
+        window, change = self.window, self.change
+        if change is None or window.model:
             return None
-        return change if by_rules is None or self.window.or_edit else change - by_rules
+        judged = window.verdict.change if window.verdict else 0.0  # of the same output, ground truth and rules alone
+        whole = window.or_edit or window.flips is None or judged is None or self.info.recorded
+        return change if whole else judged

@@ -100,6 +100,11 @@ class Snapshot(Frozen):
             return self
         return self.with_roles_of(reference, ("ground_truth", "rules"))
 
+    def judged_as(self, after: "Snapshot") -> "list[Snapshot]":
+        """Return its outputs with the truth and rules of another one; none unless these changed beside the outputs."""
+        roles = self.roles_changed_in(after)
+        return [self.with_roles_of(after, roles[1:])] if roles[1:] and "outputs" in roles else []
+
     @property
     def _rules(self) -> tuple[Blob | str | None, ...]:
         return self.mapping, self.schema, self.settings

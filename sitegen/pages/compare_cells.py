@@ -11,7 +11,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, Final
 
 from sitegen.model.frozen import Frozen
@@ -54,7 +54,7 @@ class CellSource(Frozen, dict=True, gc=True):
     @cached_property
     def cells(self) -> list[Cell]:
         """The cells that were ever wrong: all others are right on both sides of any pair."""
-        return [cell for cell in self.series.cells.cells if any(period.is_wrong for period in cell.periods)]
+        return [cell for cell in self.series.cells.cells if any(of.is_wrong for of in (*cell.periods, *cell.rejudged))]
 
     def embedded(self, linked: Iterable[set[int]]) -> tuple[tuple[int, ...], dict[str, Any] | None]:
         """The points whose cells are in the page, and the block of these; none and None if no set fits.
@@ -72,7 +72,9 @@ class CellSource(Frozen, dict=True, gc=True):
                 room = BOUND - len("[[], ]") + len(", ") - sum(map(lengths.__getitem__, chosen))
                 stretches = _stretches(chosen)
                 wrong = [
-                    cell for cell in self.cells if any(period.is_wrong for _, period in _periods_at(cell, stretches))
+                    cell
+                    for cell in self.cells
+                    if any(of.is_wrong for of in (*dict(_periods_at(cell, stretches)).values(), *cell.rejudged))
                 ]
                 if len(wrong) * _ROW <= room:  # a larger block is not made
                     block = self._block(stretches, wrong, {})
@@ -149,19 +151,23 @@ class CellSource(Frozen, dict=True, gc=True):
         place_of = {document: index for index, document in enumerate(every_point)}
         fields = {attribute: index for index, attribute in enumerate(dict.fromkeys(cell.attribute for cell in cells))}
         items = {item: index for index, item in enumerate(dict.fromkeys(cell.item(cases) for cell in cells))}
+        places = {point: place for place, point in enumerate(chain.from_iterable(stretches))}
         used: dict[int, str | None] = {}
         rows: list[list[Any]] = []
         for cell in cells:
-            numbers: list[int] = []
-            for place, period in _periods_at(cell, stretches):
-                numbers += (place, STATES.index(period.state))
-                for value in (period.expected, period.actual):
-                    number = texts.setdefault(value, len(texts))
-                    numbers.append(number)
-                    if number not in used:
-                        used[number] = written(value)
-            item = items[cell.item(cases)]
-            rows.append([place_of[cell.document], fields[cell.attribute], cell.label, int(cell.extra), numbers, item])
+            runs: list[list[int]] = []
+            rejudged = [(places[at.start], at) for at in cell.rejudged if places.keys() >= {at.start - 1, at.start}]
+            for of in (_periods_at(cell, stretches), rejudged):
+                runs.append([])
+                for place, period in of:
+                    runs[-1] += (place, STATES.index(period.state))
+                    for value in (period.expected, period.actual):
+                        number = texts.setdefault(value, len(texts))
+                        runs[-1].append(number)
+                        if number not in used:
+                            used[number] = written(value)
+            names = place_of[cell.document], fields[cell.attribute], cell.label, int(cell.extra)
+            rows.append([*names, runs[0], items[cell.item(cases)], *runs[1 : 1 + len(rejudged)]])
         return {
             "documents": list(every_point),
             "cases": answered if cases else None,

@@ -248,20 +248,17 @@ def grade_of(verdict: ChangeVerdict, spec: MetricSpec) -> Grade:
 
 
 def _remarks(effect: Effect) -> Iterator[str]:
-    change, by_rules = effect.change, effect.window.by_rules
+    change, shift = effect.change, effect.shift
     if effect.window.by_answerer:
         yield effect.window.by_answerer
     if effect.window.or_edit:
         yield f"{labels.by_either(effect.window.or_edit.short).capitalize()}, whichever the output was made with."
-    if change is not None and by_rules is not None and abs(by_rules) >= NOTICED:
-        part = labels.own_unit(by_rules, effect.spec)
+    if change is not None and shift is not None and abs(change - shift) >= NOTICED:
+        part = labels.own_unit(change - shift, effect.spec)
         yield f"{part} of the change is by ground truth and rules, not by the output."
     yield from labels.exchanges(effect.window.model, effect.window.judge)
     if change is not None and effect.window.over_common is not None:
         yield f"Over the {effect.info.nouns.documents} that both have."
-    flips = effect.window.flips
-    if flips and flips.by_truth:
-        yield f"{flips.by_truth:,} of the flips while the ground truth of the {effect.info.nouns.attribute} changed."
 
 
 def scale_of(rows: Iterable[EffectRow]) -> float:

@@ -207,14 +207,15 @@ def compare_revisions(options: Options, revisions: Sequence[str]) -> tuple[Compa
                 results = study.results(history, [at, newest])
                 place = series.place_of(at)
                 if place is None:  # another branch, or other rules than those that head applies to it
-                    noise = series.points[-1].noise
-                    series = series_of(series.info, series.specs, (at, newest), results, (noise, noise))
+                    noise, rejudged = series.points[-1].noise, study.results(history, at.judged_as(newest))
+                    series = series_of(series.info, series.specs, (at, newest), results, (noise, noise), rejudged)
                     place = 0
                 pair = place, len(series.points) - 1
+                found = study.change(series, *pair)
                 if len(heads) == 1:
-                    verdict, entry = change(series, *pair).verdict, study.timeline.manifest.entry(eval_id)
-                    variants += _variants(entry, [base, head], results, [verdict])
-                changes.append(result_change(series, *pair, study.change(series, *pair), names=(base, head)))
+                    entry = study.timeline.manifest.entry(eval_id)
+                    variants += _variants(entry, [base, head], results, [found.verdict])
+                changes.append(result_change(series, *pair, found, names=(base, head)))
             places |= {eval_id: places[same[eval_id].id] for eval_id in common}
             passed_over |= {*same, *after} - {*common}
             thresholds |= _thresholds_of(study)

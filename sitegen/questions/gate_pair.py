@@ -10,8 +10,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from sitegen.analysis.change import change
-from sitegen.analysis.deltas import Compared, as_asked, mixtures, value_in_common
+from sitegen.analysis.change import change, compared_alike
+from sitegen.analysis.deltas import as_asked, mixtures, value_in_common
 from sitegen.analysis.edits import OutputEdits, changed_files, other_edit
 from sitegen.analysis.flips import flipped_cells
 from sitegen.analysis.gate import check_eval, gate_metric
@@ -23,7 +23,7 @@ from sitegen.analysis.slices import averaged, part_of, slices_of
 from sitegen.config.models import GateSettings, Limit
 from sitegen.engine.scorecard_store import EvalScorecards
 from sitegen.history.layout import RESULTS, is_path, iteration_number
-from sitegen.model.changes import ChangeVerdict, MetricDelta, Noise
+from sitegen.model.changes import MetricDelta, Noise
 from sitegen.model.frozen import Frozen
 from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap, Lost
 from sitegen.model.metrics import ROUNDING, MetricSpec, traits_of
@@ -155,6 +155,7 @@ class GatedPair:
             after.judged_alone(replace(result, scorecard=replace(result.scorecard, documents=side.asked)))
             for side, result in zip((before, after), study.results(history, sides) if self._roles else (), strict=False)
         ]
+        rejudged = [after.judged_alone(result) for result in study.results(history, sides[0].judged_as(sides[1]))]
         kept = study.scorecards(history, (*sides, *mixtures(*sides)))
         self._lacks_contents = bool(kept.not_fetched)
         card_of = partial(after.card_of, kept)
@@ -164,9 +165,11 @@ class GatedPair:
             sides,
             results or [Result(scorecard=card_of(side), judgements=()) for side in sides],
             (before.noise(), after.noise()) if "outputs" in self._roles else (None, None),
+            rejudged,
         )
         self._change = change(self._series, 0, 1, card_of)
         self._cards = self._series.points[0].scorecard, self._series.points[1].scorecard
+        self._alike = compared_alike(self._series.points[0], self._series.points[1], card_of)
         self._answers = [[answer for case in result.cases for answer in case.answers] for result in results] or [[], []]
         self._judgements = [result.judgements for result in results] or [(), ()]
         mixed = sides[0].with_roles_of(sides[1], ("outputs",))
@@ -197,10 +200,14 @@ class GatedPair:
     def _metrics(self, limits: Mapping[str, Limit]) -> Iterator[GateMetric]:
         before, after = self._cards
         changes, by_base = {moved.name: moved for moved in self._change.metrics}, (before, self._by_base)
+        is_no_excuse = not self._gate.noise  # chance, so that no verdict leaves a change open
         for spec in held_specs(self._specs, self._cards, limits):
             moved = changes.get(spec.name, MetricDelta(spec.name, None, None))
             if regraded(self._change.judge, spec.name) or self._change.overlap.verdict == "refused":
                 moved = MetricDelta(spec.name, None, None)
+            verdict = self._change.verdict
+            if spec.name != self._specs[0].name:
+                verdict = None if self._is_same_output else metric_verdict(spec, self._alike, self._change.flips)
             first, mixed = (value_in_common(card, spec.name, self._change.overlap) for card in by_base)
             yield replace(
                 gate_metric(spec, limits[spec.name]),
@@ -209,7 +216,8 @@ class GatedPair:
                 change=moved.change,
                 parts=None if spec.recorded else moved.parts,
                 by_base=None if moved.change is None or first is None or mixed is None else mixed - first,
-                noise=None if moved.change is None else self._noise(spec),
+                by_head=None if moved.change is None else self._alike.difference(spec.name),
+                noise=None if moved.change is None or (verdict and verdict.is_open and is_no_excuse) else verdict,
                 averaged=(averaged(spec, before), averaged(spec, after)) if spec is self._specs[0] else ("", ""),
             )
 
@@ -306,7 +314,7 @@ class GatedPair:
         if change is None or self._after.slice or regraded(self._change.judge, spec.name):
             return
         if change > -ROUNDING if spec.higher_is_better else change < ROUNDING:
-            for axis, part in slices_of(*self._cards, spec, (self._series.cells, 0, 1)):
+            for axis, part in slices_of(self._alike.before, self._alike.after, spec, (self._series.cells, 0, 1)):
                 if part.is_worse:
                     yield f"{axis}={part.values[0]}", part.change or 0.0
 
@@ -323,22 +331,14 @@ class GatedPair:
         if not counts_cases or regraded(self._change.judge, headline.name):
             return [cell for cell in cells if cell.fate == "fixed"], [cell for cell in cells if cell.fate == "broken"]
         first = {(cases.get(cell.document, cell.document), cell.fate): cell for cell in reversed(cells)}
-        score = partial(GateCell, path=headline.name, extra_item=False, expected=None, by_truth=False)
+        score = partial(GateCell, path=headline.name, extra_item=False, expected=None)
         listed: list[list[GateCell]] = [[], []]
         sides: tuple[Fate, ...] = ("fixed", "broken")
-        for fate, found, moved in zip(sides, listed, moved_cases(Compared(*self._cards), headline), strict=True):
+        for fate, found, moved in zip(sides, listed, moved_cases(self._alike, headline), strict=True):
             for case, pair in moved.items():
                 base, head = (f"{share.part / share.whole:.4g}" for share in pair)
                 found.append(first.get((case, fate)) or score(fate=fate, document=case, base=base, head=head))
         return listed[0], listed[1]
-
-    def _noise(self, spec: MetricSpec) -> ChangeVerdict | None:
-        """Return the verdict on the change of a metric. If chance is no excuse, none that leaves the change open."""
-        verdict = self._change.verdict
-        if spec.name != self._specs[0].name:
-            same = self._is_same_output
-            verdict = None if same else metric_verdict(spec, Compared(*self._cards), self._change.flips)
-        return None if verdict and verdict.is_open and not self._gate.noise else verdict
 
 
 def _gate_cell(flip: CellFlip) -> GateCell:
@@ -351,6 +351,5 @@ def _gate_cell(flip: CellFlip) -> GateCell:
         expected=next((side.expected for side in (after, before) if side and side.expected), None),
         base=before.actual or None if before else None,
         head=after.actual or None if after else None,
-        by_truth=flip.by_truth,
         named_path=flip.cell.named_path,
     )

@@ -22,13 +22,13 @@ from sitegen.config.models import Limit
 from sitegen.errors import SitegenError
 from sitegen.model.commits import WORKTREE
 from sitegen.model.gate import SCHEMA, GateEval, GateMetric, GateReport, Reason
-from sitegen.model.metrics import Nouns, traits_of
+from sitegen.model.metrics import ROUNDING, Nouns, traits_of
 from sitegen.pages.labels import smallest_change, verdict_word, verdict_words
 from sitegen.scoring import kinds
 from sitegen.scoring.usage import all_specs
 from sitegen.text.markdown_cells import number, signed
 from sitegen.text.plain import counted, line
-from sitegen.text.values import MINUS, first_names
+from sitegen.text.values import MINUS, first_names, metric_text
 
 REPORT_BYTES: Final = 20_000_000  # bytes of a document that is read
 MOST: Final = 10_000  # entries of a list, or characters of a text
@@ -103,8 +103,10 @@ def _derived(gate_eval: GateEval, *, strict_floors: bool) -> GateEval:
             change=metric.change if gate_eval.overlap else None,
             parts=metric.parts if gate_eval.overlap and not spec.recorded else None,
             by_base=metric.by_base,
+            by_head=metric.by_head,
             reasons=tuple(reason for reason in metric.reasons if reason in GIVEN),
-            noise=metric.noise and replace(metric.noise, change=metric.change),
+            noise=metric.noise
+            and replace(metric.noise, change=metric.change if metric.by_head is None else metric.by_head),
             averaged=metric.averaged,
         )
 
@@ -257,6 +259,9 @@ def _metric_predicate(metric: GateMetric, reason: Reason, check: GateEval) -> st
     words = verdict_words(chance, metric.spec, nouns_of(check)) if chance else ""
     size = change_text(metric).lstrip(f"+{MINUS}")
     loss = "got worse, from nothing" if metric.points is None else f"got worse by {size}"
+    ends = [(end or 0.0) * (-1 if metric.higher_is_better else 1) for end in (metric.by_head, metric.change)]
+    if ends[0] > ends[1] + ROUNDING:
+        loss = f"got worse by {metric_text(ends[0], metric.unit)} by the ground truth and rules of the head"
     match reason:
         case "below the floor":
             floor, before = metric.floor or 0.0, metric.base

@@ -36,9 +36,8 @@ ASK = """async pairs => {
     const result = document.querySelector(".js [data-result]");
     while (result.textContent.startsWith("Loading")) await new Promise(requestAnimationFrame);
     const said = result.textContent;
-    const byTruth = /changed in (\\d+) of these/.exec(said)?.[1] ?? "0";
     const nets = [...result.querySelectorAll(".fields-ab .by")].map(net => net.textContent).sort();
-    found.push([fates.map(number), +byTruth, nets]);
+    found.push([fates.map(number), nets]);
   }
   return found;
 }"""
@@ -48,7 +47,7 @@ def total(tally: Tally) -> int:
     return sum(number for _, number in tally)
 
 
-def expected(series: Series, before: int, after: int) -> tuple[list[int], int, list[str]]:
+def expected(series: Series, before: int, after: int) -> tuple[list[int], list[str]]:
     flips = flips_of(series.cells, before, after)
     totals = [total(tally) for tally in (flips.fixed, flips.broken, flips.still, flips.appeared, flips.vanished)]
     cells = sorted(flipped_cells(series.cells, before, after), key=lambda flip: flip.cell.attribute)
@@ -62,7 +61,7 @@ def expected(series: Series, before: int, after: int) -> tuple[list[int], int, l
         low, high = (f"{end:+,}".replace("-", MINUS) if end else "0" for end in ends)
         if nets:
             intervals.append(f"{low} to {high}, {'more than chance' if abs(net) > reach else 'could be zero'}")
-    return totals, flips.by_truth, sorted(intervals)
+    return totals, sorted(intervals)
 
 
 def agree(page: Page, series: Series, pairs: list[tuple[int, int]]) -> None:

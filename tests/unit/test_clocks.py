@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sitegen.project import Options
+from sitegen.questions.comparison import compare_revisions
 from sitegen.questions.gate import check
 from tests.gitrepo import DAY, START, GitRepo
 from tests.sites import build_site, differs_from_cold
@@ -112,6 +113,69 @@ def test_documents_that_came_into_the_truth_since_are_no_gain_of_the_next_output
     assert differs_from_cold(tmp_path / "out", repo.path) == []
     (checked,) = check(Options(repo=repo.path, cache=tmp_path / "memo"), base).evals
     assert (checked.fixed, checked.broken, checked.overlap and checked.overlap.common) == (0, len(wrong), 3)
+
+
+BILLS: dict[str, dict[str, Any]] = {
+    f"b{number:02}": {"name": f"Shop {number}", "total": number} for number in range(1, 13)
+}
+MANIFEST = "evals: {bill: {ground_truth: golden/, outputs: outputs/, settings: {tolerances: {default: {percent: %d}}}}}"
+
+
+def bills(number: int = 0, **others: str | float) -> dict[str, dict[str, Any]]:
+    """The bills, of which the first have other values."""
+    return {id: {**one, **others} if id in tuple(BILLS)[:number] else one for id, one in BILLS.items()}
+
+
+def renamed(rows: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {id: {"shop": one["name"], "total": one["total"]} for id, one in rows.items()}
+
+
+TYPED, LOST = bills(8, name="Typo"), bills(8, total=999)
+ROUNDED = {id: {**one, "total": one["total"] * 1.03} for id, one in BILLS.items()}
+
+
+@pytest.mark.parametrize(
+    ("truths", "outputs", "percents", "verdict", "gate"),
+    [
+        # Labels are corrected, and the output has the same values and a blank.
+        ((TYPED, BILLS), (BILLS, bills(12, note="")), (1, 1), ("same", 0, 0), []),
+        # Labels are corrected, and other values are lost.
+        ((TYPED, BILLS), (BILLS, LOST), (1, 1), ("worse", 0, 8), ["dropped"]),
+        # Labels are corrected that were as wrong as the output, and so is the output.
+        ((TYPED, BILLS), (TYPED, BILLS), (1, 1), ("better", 8, 0), ["worse by what the base expects"]),
+        # A tolerance makes values right, and other values are lost.
+        (
+            (BILLS, BILLS),
+            (ROUNDED, {id: {**one, "name": ""} for id, one in ROUNDED.items()}),
+            (1, 5),
+            ("worse", 0, 12),
+            ["dropped"],
+        ),
+        # A field gets another name on both sides.
+        (
+            (BILLS, renamed(BILLS)),
+            (BILLS, renamed(bills(1, total=999))),
+            (1, 1),
+            ("cannot tell", 0, 1),
+            ["may be chance"],
+        ),
+    ],
+)
+def test_an_output_that_comes_with_a_correction_is_compared_by_the_corrected_truth(
+    tmp_path, truths, outputs, percents, verdict, gate
+):
+    repo, options = GitRepo(tmp_path / "project"), Options(repo=tmp_path / "project", cache=tmp_path / "memo")
+    for truth, made, percent in zip(truths, outputs, percents, strict=True):
+        sides = {"golden": truth, "outputs": made}
+        files = {
+            f"evals/bill/{side}/{id}.json": json.dumps(one) for side, rows in sides.items() for id, one in rows.items()
+        }
+        repo.commit({"evals/manifest.yaml": MANIFEST % percent, **files})
+    (changed,) = compare_revisions(options, ("HEAD~1", "HEAD"))[0].changes
+    assert changed.verdict
+    assert (changed.verdict.decision, changed.fixed, changed.broken) == verdict
+    (checked,) = check(options, "HEAD~1").evals
+    assert (checked.fixed, checked.broken, list(checked.metrics[0].reasons)) == (*verdict[1:], gate)
 
 
 def test_an_output_older_than_its_instructions_is_stale_until_it_is_made_again(repo, tmp_path):

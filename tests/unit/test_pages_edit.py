@@ -239,15 +239,15 @@ def test_passages_of_several_files_are_told_apart_by_their_folders():
 
 
 def test_an_effect_says_what_besides_the_output_moved_it():
-    flips = Flips(fixed=(("<b>", 3),), by_truth=2)
-    window = Window(edit=5, before=0, after=1, by_rules=0.25, over_common=(-0.125, 0.0, 0.0), flips=flips)
+    flips = Flips(fixed=(("<b>", 3),))
+    judged = ChangeVerdict("worse", "beyond chance", change=-0.375)
+    window = Window(edit=5, before=0, after=1, over_common=(-0.125, 0.0, 0.0), verdict=judged, flips=flips)
     effect = replace(sample.EFFECTS[0], window=window)
     (row,) = effect_rows((effect,))
     assert row.change == -0.125
     assert row.remarks == (
         "+0.250 of the change is by ground truth and rules, not by the output.",
         "Over the documents that both have.",
-        "2 of the flips while the ground truth of the field changed.",
     )
 
 

@@ -9,6 +9,7 @@ from sitegen.analysis.effects import EffectIndex, mean_change, windows
 from sitegen.model.changes import Change, ChangeVerdict, DeltaParts, MetricDelta, Overlap
 from sitegen.model.commits import Commit
 from sitegen.model.metrics import Counts, Metric, MetricSpec
+from sitegen.model.outcomes import Flips
 from sitegen.model.scorecards import Scorecard
 from sitegen.model.series import Effect, EvalInfo, EvalSummary, Headline, Point, Window
 from sitegen.model.timeline import Blob, Cause, Edit, Snapshot
@@ -155,16 +156,10 @@ def effect(eval_id: str, window: Window, before: float | None = 0.25, after: flo
 
 def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
     index = EffectIndex(
-        [
-            summary("a", Window(3, None, 0), Window(edit=5, before=0, after=1, by_rules=0.125)),
-            summary("b", Window(5, 0, 1)),
-        ],
+        [summary("a", Window(3, None, 0), Window(edit=5, before=0, after=1)), summary("b", Window(5, 0, 1))],
         {"b": frozenset({"b.md"})},
     )
-    both = (
-        effect("a", Window(edit=5, before=0, after=1, by_rules=0.125)),
-        effect("b", Window(edit=5, before=0, after=1)),
-    )
+    both = (effect("a", Window(edit=5, before=0, after=1)), effect("b", Window(edit=5, before=0, after=1)))
     assert index.effects_of(5) == index.effects_of(5, "b.md") == both
     assert index.effects_of(5, "a.md") == both[:1]
     assert index.effects_of(3) == (effect("a", Window(edit=3, before=None, after=0), None, 0.25),)
@@ -175,10 +170,12 @@ def test_effects_are_found_by_the_edit_and_by_the_files_that_drive_an_eval():
 
 
 def test_what_outputs_made_of_a_change_is_the_rest():
-    window = Window(edit=1, before=0, after=1, by_rules=0.125)
+    judged = ChangeVerdict("better", "beyond chance", change=0.375)
+    window = Window(edit=1, before=0, after=1, verdict=judged, flips=Flips())
     one = effect("a", window)
     assert (one.change, one.shift) == (0.5, 0.375)
-    assert replace(one, window=window._replace(by_rules=None)).shift == 0.5
+    assert replace(one, window=window._replace(verdict=None)).shift == 0.0  # the same output
+    assert replace(one, window=window._replace(verdict=replace(judged, change=None))).shift == 0.5
     assert replace(one, before=None).shift is None
 
 

@@ -292,22 +292,21 @@ class Comparison {
   compare(first, last) {
     const holds = ({ block, place }, document) => block.held[document].filter(start => start <= place).length % 2 === 1;
     const held = first.block.documents.map((_, document) => [holds(first, document), holds(last, document)]);
-    const found = { byTruth: 0, held, fields: new Map(), apart: this.data.errors.map(() => 0) };
+    const found = { held, fields: new Map(), apart: this.data.errors.map(() => 0) };
     for (const fate of FATES) found[fate] = [];
     first.block.cells.forEach(([document, field, path, extra, , item], index) => {
-      const before = this.at(first, index), after = this.at(last, index);
+      const was = this.at(first, index), after = this.at(last, index), before = this.judgedAlike(was, first, last, index);
       const isCommon = held[document].every(Boolean), place = this.data.fates[+isCommon][before.state][after.state];
-      if (!isCommon) [before, after].forEach((run, side) => { if (isWrong(run)) found.apart[run.state - 2] += side ? -1 : 1; });
+      if (!isCommon) [was, after].forEach((run, side) => { if (isWrong(run)) found.apart[run.state - 2] += side ? -1 : 1; });
       if (place === null) return;
       const fate = FATES[place], flipped = fate === "fixed" || fate === "broken";
       found[fate].push({ document, field, path, extra, before, after, index });
       const row = found.fields.get(field) ?? { field, before: 0, after: 0, items: new Map(), ...Object.fromEntries(FATES.map(name => [name, 0])) };
-      row.before += isWrong(before);
+      row.before += isWrong(was);
       row.after += isWrong(after);
       row[fate] += 1;
       if (flipped) row.items.set(item, (row.items.get(item) ?? 0) + (fate === "fixed" ? 1 : -1));
       found.fields.set(field, row);
-      if (flipped && isThere(before) && isThere(after) && before.expected !== after.expected) found.byTruth += 1;
     });
     found.common = new Set((first.block.cases ?? [...held.keys()]).filter((_, document) => held[document].every(Boolean))).size;
     return found;
@@ -324,6 +323,13 @@ class Comparison {
     let run = -1;
     for (let k = 0; k < runs.length && runs[k] <= place; k += 4) run = k;
     return run < 0 ? { state: ABSENT } : { state: runs[run + 1], expected: runs[run + 2], actual: runs[run + 3], texts: block.texts };
+  }
+
+  /** What was in a cell before, as the ground truth and rules of the next point judge it: judged_alike in sitegen/model/outcomes.py. */
+  judgedAlike(was, { block, place }, last, index) {
+    const runs = block === last.block && place + 1 === last.place && block.cells[index][6] || [];
+    for (let k = 0; k < runs.length; k += 4) if (runs[k] === last.place) return { state: runs[k + 1], expected: runs[k + 2], actual: runs[k + 3], texts: block.texts };
+    return was;
   }
 
   /* ---- drawing ---- */
@@ -367,7 +373,6 @@ class Comparison {
     const count = fate => grouped(found[fate].length), said = element("p"), answer = this.answer();
     const moved = "moved" in answer[0].dataset ? "" : `${count("fixed")} fixed, ${count("broken")} broken, `; // which is said once
     said.append(`${this.data.noun[2]}: ${moved}${count("still_wrong")} still wrong.`);
-    if (found.byTruth) said.append(` What is expected changed in ${grouped(found.byTruth)} of these ${this.data.noun[2].toLowerCase()}.`);
     const only = side => found.held.filter(sides => sides[side] && !sides[1 - side]).length, [a, b] = this.sides.map(({ point }) => point);
     const others = this.sides[0].block.cases ? "answers" : this.data.noun[1], [one] = this.data.noun, noun = this.data.noun[+(found.common > 1)];
     const outside = [["before", only(0)], ["after", only(1)]].filter(([, count]) => count).map(([side, count]) => `${grouped(count)} ${side}`).join(", ");

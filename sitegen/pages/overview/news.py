@@ -161,6 +161,7 @@ def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistor
 
 _BEST: Final = links.regressions() + "#h-best"
 """Where the best output of each eval is listed."""
+_ALIKE: Final = " by the same ground truth and rules"  # if these changed as well
 _MUTED: Final = links.regressions() + "#h-muted"  # where what is muted is listed
 
 
@@ -185,7 +186,9 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
     metric, verdict = step.metrics[0], step.verdict
     spec = next(spec for spec in summary.specs if spec.name == metric.name)
     moved = metric.after - metric.before
-    before = ("since ", output_phrase(summary, summary.headlines[step.before]))
+    whole = step.delta.change if step.delta and step.status == "fell" else None
+    alike = _ALIKE * (whole is not None and abs(moved - whole) > ROUNDING)
+    before = ("since ", output_phrase(summary, summary.headlines[step.before]), alike)
     what, since = ((), (" ", *before)) if step.status == "fell" else (("mean ",), ())
     moves = f" {'fell' if moved < 0 else 'rose'} by {metric_text(abs(moved), spec.unit)}"
     how = (" stayed at ",) if abs(moved) < ROUNDING else (moves, *since, ", to ")
@@ -259,13 +262,15 @@ def _first_outputs(scored: Sequence[EvalStanding]) -> Iterator[Phrase]:
 def _gained(evals: Sequence[EvalStanding]) -> Iterator[Phrase]:
     """The surest gain, then the largest, and how many others there are."""
     standing, *others = sorted(
-        evals, key=lambda one: (not _is_sure(one.summary), -_gain(one.summary), one.summary.info.id)
+        evals, key=lambda one: (not _is_sure(one.summary), -_gain(one.summary) / one.spec.size, one.summary.info.id)
     )
     summary, spec, newest = standing.summary, standing.spec, standing.newest
-    amount = metric_text(_gain(summary) / 100 * (spec.high - spec.low), spec.unit)
+    amount = metric_text(_gain(summary), spec.unit)
     value = metric_text(newest.values[0] or 0.0, spec.unit)
     rose, before = f" {'rose' if spec.higher_is_better else 'fell'} by {amount} since ", summary.headlines[-2]
-    yield from said(eval_phrase(summary), ": ", metric_phrase(spec), rose, output_phrase(summary, before))
+    whole = (summary.headline_change or 0.0) * (1 if spec.higher_is_better else -1)
+    alike = _ALIKE * (abs(_gain(summary) - whole) > ROUNDING)
+    yield from said(eval_phrase(summary), ": ", metric_phrase(spec), rose, output_phrase(summary, before), alike)
     yield from said(f", to {value} with ", output_phrase(summary, newest))
     verdict = summary.change.verdict if summary.change else None
     if verdict and verdict.lost_fields:
@@ -290,11 +295,15 @@ def _distance(standing: EvalStanding, verb: str = "is") -> Iterator[Phrase]:
 
 
 def _gain(summary: EvalSummary) -> float:
-    delta, spec = summary.change, summary.specs[0]
-    if delta is None or delta.headline.change is None:
+    """How much better the newest output made the headline, as one ground truth judges both; 0 if that is undefined."""
+    change, moved = summary.change, summary.headline_change
+    if change is None or moved is None:
         return 0.0
-    change = delta.headline.parts.outputs if delta.headline.parts else delta.headline.change
-    return 100 * change / (spec.high - spec.low) * (1 if spec.higher_is_better else -1)
+    if change.verdict and change.verdict.change is not None:
+        moved = change.verdict.change
+    elif change.headline.parts:
+        moved = change.headline.parts.outputs
+    return moved if summary.specs[0].higher_is_better else -moved
 
 
 def _is_sure(summary: EvalSummary) -> bool:

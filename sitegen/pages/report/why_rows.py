@@ -272,7 +272,9 @@ def fixed_values(flip: CellFlip) -> tuple[Markup, Markup, Markup]:
     """The expected value of a cell that was fixed, its value before, and its value now."""
     before, after = flip.before or ABSENT, flip.after or ABSENT
     expected, _ = shown_run(after.state, after.expected, after.actual)
-    changed = f"<small>before: {value(shown_value(before.expected or _BLANK))}</small>" if flip.by_truth else ""
+    changed = ""
+    if "absent" not in (before.state, after.state) and before.expected != after.expected:
+        changed = f"<small>before: {value(shown_value(before.expected or _BLANK))}</small>"
     shown = [shown_value(before.actual), shown_value(after.actual)]
     was, now = map(_side, shown)
     return Markup(f"{_side(expected)}{changed}"), was, now
