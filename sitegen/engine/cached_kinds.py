@@ -157,8 +157,8 @@ class EvalRecord(Frozen):
     """The pictures of its source that each page of ground truth beside output shows, by the digest of its report."""
     notes: str = ""
     """Digest of its file of notes."""
-    corrections: Mapping[str, Correction | None] = {}
-    """The line of the ground truth that holds each suspect label, or None, by digests of everything that decides it."""
+    corrections: Mapping[str, tuple[Correction | None, str]] = {}
+    """The line of the ground truth, or None, and the evidence of each suspect label, by digests of what decides it."""
     derived: bytes = b""
     """``by_report``, compressed."""
 

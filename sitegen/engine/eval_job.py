@@ -325,10 +325,10 @@ class _EvalJob:
             yield from sorted(mixtures(self._snapshots[index - 1], at), key=lambda mixed: mixed.outputs == at.outputs)
         yield at.under_rules_of(self._snapshots[-1])
 
-    def _suspects(self, series: Series) -> tuple[tuple[SuspectTruth, ...], dict[str, Correction | None]]:
+    def _suspects(self, series: Series) -> tuple[tuple[SuspectTruth, ...], dict[str, tuple[Correction | None, str]]]:
         """Return the suspect labels at the newest point, with the line of the ground truth that would have to change.
 
-        Returns these lines a second time, as ``EvalRecord.corrections``.
+        Returns these lines, with evidence for other values, a second time, as ``EvalRecord.corrections``.
         """
         known = self._before.corrections if self._before else {}
         newest = series.points[-1].snapshot if series.points else None
@@ -359,8 +359,11 @@ class _EvalJob:
             result = score(inputs)
             for key, suspect in missing:
                 if suspect.first == first:
-                    corrections[key] = corrected_line(score, inputs, result, suspect)
-        located = (replace(suspect, correction=corrections[key]) for suspect, key in zip(suspects, keys, strict=False))
+                    at = suspect.document, suspect.path
+                    said = (one.evidence for one in result.judgements if (one.document, one.path) == at)
+                    corrections[key] = corrected_line(score, inputs, result, suspect), next(said, "")
+        both = [(suspect, *corrections[key]) for suspect, key in zip(suspects, keys, strict=False)]
+        located = [replace(suspect, correction=fix, evidence=said) for suspect, fix, said in both]
         return (*located, *suspects[LOCATED:]), corrections
 
     def _problems_of_notes(self, series: Series) -> Iterator[Problem]:

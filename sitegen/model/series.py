@@ -120,6 +120,8 @@ class SuspectTruth(Frozen):
     """Number of outputs whose value is the label."""
     judged: Verdict = ""
     """What people said of the label."""
+    evidence: str = ""
+    """What the first output with the value states of its source, in words; empty if it was not read or states none."""
     eval_id: str = ""
     """Empty in the summary of its eval."""
 

@@ -121,7 +121,7 @@ def test_a_long_chart_draws_the_newest_two_hundred_and_groups_the_others():
     chart, whole = trend_chart.trend(view), trend_chart.trend(view, whole=True)
     assert chart.lines == whole.lines  # both values of each pair
     assert (re.findall(r"M(\d+) ", "".join(chart.errors))[0], chart.linked) == ("300", {})
-    assert (re.findall(r"M([\d.]+) ", chart.grouped_errors[0])[:3], chart.grouped_bar) == (["0", "1", "2"], 1.0)
+    assert (re.findall(r"M([\d.]+) ", chart.grouped_errors[0])[:3], chart.bars[1]) == (["0", "1", "2"], 1.0)
     columns: Any = (chart.island, whole.island)
     for name in ("values", "now", "changes"):
         newest, every = (island[name] for island in columns)

@@ -161,13 +161,15 @@ def test_a_site_names_suspect_labels_until_they_are_corrected(repo, tmp_path):
     repo.commit({"CLAUDE.md": "Read.\n", "evals/field_mapping.yaml": MAPPING})
     repo.commit({"evals/bill/ground_truth.csv": "Name,Sum,Total\nAnn,5,<b>\n"})
     for name in ("Ann", "Bob", "Eve"):
-        repo.commit({"evals/bill/extracted.json": json.dumps({"name": name, "sum": 5, "total": "<i>"})})
+        said = {"total": "<i>", "total_page": 2, "total_quote": "in all <i>"}
+        repo.commit({"evals/bill/extracted.json": json.dumps({"name": name, "sum": 5, **said})})
         build_site(repo.path, out)
     page = out / "suspect-labels.html"
     text = " ".join(page.read_text().split())
     assert "1 label with which" in text
     assert "3 of 3" in text
     assert "Ann,5,&lt;i&gt;" in text
+    assert '<span class="muted block">page 2, “in all &lt;i&gt;”</span>' in text
     assert "<i>" not in text
     assert differs_from_cold(out, repo.path) == []
     repo.commit({"evals/bill/ground_truth.csv": "Name,Sum,Total\nAnn,5,<i>\n"})

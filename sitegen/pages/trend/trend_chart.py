@@ -92,12 +92,10 @@ class TrendChart(Frozen):
     edits: str
     rescored: str
     errors: tuple[str, ...]
-    bar: float
-    """Width of the bars of errors, as a share of a step."""
+    bars: tuple[float, float]
+    """Widths of the bars of errors: of points, as a share of a step, and of groups of older points, in points."""
     grouped_errors: tuple[str, ...]
     """Two bars for each group of older points: the fewest and the most errors; empty without groups."""
-    grouped_bar: float
-    """Width of these bars, in points."""
     heat: tuple[str, ...]
     """The cells of the heat map, a path for each of ``HEAT``."""
     error_ticks: tuple[charts.Tick, ...]
@@ -167,9 +165,8 @@ def trend(view: TrendView, *, whole: bool = False) -> TrendChart:
         edits=edits,
         rescored=rescored,
         errors=charts.stack(wrong[older:], most, range(older, len(points))),
-        bar=charts.bar_width(len(points)),
+        bars=(charts.bar_width(len(points)), size / 2),
         grouped_errors=_grouped_errors(wrong[:older], size, most),
-        grouped_bar=size / 2,
         heat=painted((_grouped_shares(row, older) for _, row in view.heat), older),
         error_ticks=tuple(
             charts.Tick(at=charts.percent(most - tick, most), text=f"{tick:g}", level=charts.y(tick, Ends(0.0, most)))
