@@ -303,7 +303,7 @@ def test_print_shows_every_row_and_opens_what_is_folded(visit):
     page.emulate_media(media="print")
     expect(page.locator(".iters tbody tr:visible")).to_have_count(11)
     expect(page.locator(".how:visible")).to_have_count(0)
-    expect(page.locator("details table tbody tr:visible")).to_have_count(12)
+    expect(page.locator("details table tbody tr:visible")).to_have_count(17)
     expect(page.locator(".iters thead .c-format_error")).to_be_visible()
     bars = page.locator(".stack path").first
     assert bars.evaluate("one => getComputedStyle(one).vectorEffect") == "non-scaling-stroke"  # PDF lacks other bars

@@ -145,6 +145,20 @@ def test_fields_that_flip_under_unchanged_instructions_are_named(demo):
     assert re.findall(r'<a href="(fields/[^"]*)">', shown) == rows
 
 
+@pytest.mark.parametrize(
+    ("eval_id", "first", "last", "shown"),
+    [
+        ("lab-reports", ("report-a", 1, 14, 14), ("report-b", 0, 13, 14), "Outputs with an error"),
+        ("glaze-questions", ("recipe-4", 6, 12, 12), ("use-6", 1, 2, 12), "Answers with an error"),
+    ],
+)
+def test_documents_are_listed_by_how_many_different_outputs_got_them_wrong(demo, eval_id, first, last, shown):
+    page = sample.trend(read_series(Options(demo), eval_id))
+    documents = sample.view_of(page).documents
+    assert (documents[0], documents[-1]) == (first, last)
+    assert shown in renderer_of(sample.SITE).render(page).decode()
+
+
 def test_one_pair_of_repeats_names_no_field(demo):
     series = read_series(Options(demo), "freight-papers")
     pair, several = repeat_groups(series.points)

@@ -57,6 +57,9 @@ groups, and their rows and values are in a file beside the page (``trend_rows.ol
 
 _DRAWN: Final = 3  # largest number of metrics that are drawn: the first of the kind that have the headline's range
 
+DOCUMENTS: Final = 100
+"""Largest number of documents that are listed: the ones that most outputs got wrong."""
+
 HEAT_ROWS: Final = 60
 """Largest number of fields in the heat map: the ones that changed last."""
 
@@ -163,6 +166,22 @@ class TrendView(Frozen, dict=True, gc=True):
     def fields(self) -> tuple[FieldOverPoints, ...]:
         """The fields that were judged at any point."""
         return field_rows(self.points)
+
+    @cached_property
+    def documents(self) -> list[tuple[str, int, int, int]]:
+        """The documents or cases that outputs got wrong, the most often wrong first; none if there is only one.
+
+        Of each its errors in the newest output, how many outputs or answers have an error in it, of how many.
+        """
+        new = [at for at in self.outputs if self.points[at].first_with_output is None]
+        documents = [document for at in new for document in self.points[at].scorecard.documents]
+        held = Counter(document.unit for document in documents)
+        wrong = Counter(document.unit for document in documents if errors(document.counts))
+        now: Counter[str] = Counter()
+        for document in self.points[-1].scorecard.documents if self.points else ():
+            now[document.unit] += errors(document.counts)
+        rows = [(name, now[name], times, held[name]) for name, times in wrong.items() if len(held) > 1]
+        return sorted(rows, key=lambda row: (-row[2] / row[3], -row[1], row[0]))
 
     @cached_property
     def moved(self) -> dict[str, tuple[float | None, ...]]:
