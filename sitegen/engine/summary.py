@@ -259,7 +259,7 @@ def _work(alive: Sequence[EvalSummary]) -> Iterator[str]:
         yield f"- {section}: {', '.join(kinds)}, of {count(row.judged)} judged; in {where}"
     if view.broken:
         yield ""
-        yield "Broken by the newest outputs that are no copies:"
+        yield "Broken by the last new outputs:"
         yield ""
         for attribute, cells, evals, doubts in view.broken:
             where = first_names(evals, FILES, lambda summary: code(summary.info.id, NAME))

@@ -237,8 +237,9 @@ def _broken_cells_table(check: GateEval) -> str:
 
 
 def _broken_cell_row(cell: GateCell) -> tuple[str, ...]:
-    shown = (cell.document, cell.expected, cell.base, cell.head)
-    document, *values = (code(value, 60) if value else NIL for value in shown)
+    gap = "missing" if cell.expected else "blank"
+    shown = ((cell.document, NIL), (cell.expected, "blank"), (cell.base, gap), (cell.head, gap))
+    document, *values = (code(value, 60) if value else none for value, none in shown)
     return (document, code(cell.named_path or cell.path, 80), *values)
 
 

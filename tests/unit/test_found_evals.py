@@ -154,7 +154,7 @@ def test_a_folder_of_logs_that_grows_is_a_history_of_runs(repo: GitRepo, tmp_pat
     created = (FIXTURES / "inspect.json").read_text("utf-8").partition('"created": "')[2][:25]
     assert series["points"][0]["recorded_at"] == created
     reports = [(tmp_path / "public" / point["report"]).read_text("utf-8") for point in series["points"]]
-    assert f">{commits[0][:7]}</a>" in reports[2].partition("<dt>Instructions</dt>")[2].partition("</dd>")[0]
+    assert f">{commits[0][:7]}</a>" in reports[2].partition("<dt>Instructions as of</dt>")[2].partition("</dd>")[0]
     assert "<dt>Instructions</dt><dd>the commit that the output records" in reports[2]
     assert broken_links(tmp_path / "public") == []
 

@@ -194,8 +194,9 @@ def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_
     after_edit = replace(broken, windows=(Window(0, 0, 1, verdict=verdict("cannot tell"), flips=flips),))
     assert Phrase("newest edit of its instructions", "instructions/index.html") in sentences(after_edit)[0].phrases
     at, both = sample.commit(1), replace(flips, fixed=flips.broken)
-    named = replace(case("a", 0.6, 0.6), windows=(Window(1, 0, 1, verdict=verdict("cannot tell"), flips=both),))
-    after = f"{of_a} after “{at.subject}” ({at.author}, {day(at.committed_at)}){end}"
+    window = Window(1, 0, 1, verdict=verdict("cannot tell"), flips=both, or_edit=sample.commit(2))
+    named = replace(case("a", 0.6, 0.6), windows=(window,))
+    after = f"{of_a} after “{at.subject}” ({at.author}, {day(at.committed_at)}) or {sample.commit(2).short}{end}"
     found = [one.text for one in news(standings([named], ()), None, FILES)]
     assert found[:2] == [f"{begin} broke {after}.", f"{begin} were fixed {after}. The eval is at its best."]
     one_fixed = Window(1, 0, 1, verdict=verdict("cannot tell"), flips=Flips(fixed=(("shop", 1),)))

@@ -138,6 +138,10 @@ def test_a_field_names_the_edits_that_moved_it_most_and_its_doubts():
         (3, 0, 3, said),
         (2, 0, 2, said),
     ]
+    effect = edits[0].effects[0]
+    edits[0] = replace(edits[0], effects=(replace(effect, window=effect.window._replace(or_edit=sample.commit(1))),))
+    html = " ".join(Renderer(sample.SITE).render(fields_page([_eval("e", _field("f", 1))], edits)).decode().split())
+    assert html.count(f'<div class="by">by this edit or {sample.commit(1).short}</div>') == 1
     html = " ".join(Renderer(sample.SITE).render(page).decode().split())
     assert all(map(html.count, (f"3 broken</data>; {said}", "Fields that flip often", ">1 label may be wrong</div>")))
 

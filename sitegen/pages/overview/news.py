@@ -151,6 +151,8 @@ def _by_chance(scored: Sequence[EvalStanding], files: Iterable[InstructionHistor
     yield from said(f"Nothing for certain: {values} {became} in ", of_eval, " from ", before, " to ", after)
     if edits:
         yield from _after(edits[0].edit.commit)
+        if other := summary.windows[-1].or_edit:
+            yield from said(" or ", Phrase(other.short, links.commit(other.sha)))
     elif summary.windows:
         yield from said(" with the ", Phrase("newest edit of its instructions", links.instructions()))
     others = sum(bool(other) for other, _ in flips) - 1
