@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain, count
 from typing import Final
@@ -40,7 +41,7 @@ from sitegen.pages.data.search import values_file
 from sitegen.pages.data.series import series_files
 from sitegen.pages.edit import FILES, RenderedPatch, draw_few
 from sitegen.pages.field import ANSWERED, case_page, field_page, history_of, last_change
-from sitegen.pages.instructions import FileEdit, edits_by_variant
+from sitegen.pages.instructions import FileEdit, changed_lines, edits_by_variant
 from sitegen.pages.notes import notes_page
 from sitegen.pages.other_pages import failed_page, short_report
 from sitegen.pages.report.grid import CaseGrid
@@ -256,7 +257,7 @@ class _EvalPages:
         before = points[index - 1] if index else None
         same = (one for one in reversed(snapshots[: index + 1]) if one.outputs == at.outputs and "outputs" in one.cause)
         made = next((one for one in same if one.iteration == at.iteration), at)  # with it the output was new
-        return ReportView(
+        view = ReportView(
             info=self._series.info,
             specs=specs_with_usage(self._specs, [side.scorecard for side in (before, point) if side]),
             point=point,
@@ -277,6 +278,12 @@ class _EvalPages:
             said=notes_about([note for _, note in self._notes], at.label, newest=index == len(snapshots) - 1),
             at=(self._cells, index - 1, index),
         )
+        if change and change.verdict and change.verdict.decision.endswith("worse") and view.edits_by_commit:
+            edits, context = view.edits_by_commit[0], task.context
+            with suppress(MissingObjectsError):  # which is a problem of their own pages
+                patches = read_patches(context.open(), [at.edit for at in edits], context.instructions)
+                return replace(view, lines=changed_lines(edits, patches))
+        return view
 
     def _grid(self, index: int, result: Result) -> CaseGrid | None:
         """Make the grid of the answers of a point, beside those of the newest output before it that is another one."""

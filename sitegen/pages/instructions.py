@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
 from posixpath import basename, splitext
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from sitegen.analysis.effects import BestInstructions
 from sitegen.model.changes import EditedFile
@@ -22,7 +23,7 @@ from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.effects import NOTICED, Grade
 from sitegen.pages.instruction import line_counts
-from sitegen.text.patch import PatchCounts
+from sitegen.text.patch import PatchCounts, PatchLine, read_patch
 from sitegen.text.plain import line
 
 VERSIONS: Final = 20
@@ -247,3 +248,23 @@ def toward_better(effect: Effect) -> float:
     if change is None or effect.window.or_edit:
         return 0.0
     return change / spec.size * (1 if spec.higher_is_better else -1)
+
+
+_LINES: Final = 4  # the most changed lines of an edit that a page shows beside a loss
+
+ChangedLines: TypeAlias = tuple[FileEdit, tuple[PatchLine, ...], int]
+"""An edit, the first lines that it changed, if there are others without those that changed in numbers alone, and the
+number of changed lines that are left out."""
+
+
+def changed_lines(edits: Sequence[FileEdit], patches: Iterable[bytes]) -> ChangedLines:
+    """The one of some edits that changed most lines. ``patches``: those of the edits."""
+    drawn = zip(edits, map(read_patch, patches), strict=True)
+    largest, patch = max(drawn, key=lambda one: one[1].counts.added + one[1].counts.removed)
+    changed = [line for hunk in patch.hunks for line in hunk.lines if line.kind in ("added", "removed")]
+    numberless = {line: re.sub(r"\d+", "", line.text) for line in changed}
+    number_of = Counter(numberless.values())
+    told = [line for line in changed if line.text.strip()]
+    shown = ([line for line in told if number_of[numberless[line]] == 1] or told)[:_LINES]
+    more = patch.counts.added + patch.counts.removed - len(changed) + len(told) - len(shown)
+    return largest, tuple(shown), more

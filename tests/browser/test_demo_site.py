@@ -270,6 +270,14 @@ def test_on_a_wide_screen_the_edits_stand_beside_what_flipped(visit):
     assert edits["y"] < flips["y"] < edits["y"] + edits["height"]
 
 
+def test_a_report_that_is_worse_shows_the_lines_of_the_edit_before_it(visit):
+    lines = visit("evals/rental-contracts/0031.html").locator(".origin .undo")
+    text = "- A value that stands in the summary on page one is not looked for again in the clauses."
+    expect(lines.locator("li span:not(.vh)")).to_have_text([text])
+    expect(lines.get_by_role("link")).to_have_text([".claude/instructions/rental/contract-terms.md"])
+    expect(visit("evals/lab-reports/0027.html").locator(".undo")).to_have_count(0)  # which is better
+
+
 def test_an_extra_item_is_named_after_the_missing_one_that_it_may_be_and_edits_alone_take_the_width(visit):
     extra = visit("evals/rental-contracts/compare.html").locator("tr:has(.c-where .pill)")
     guess = "rooms[output 2].area_m2 extra item perhaps rooms[Kitchen], by 2 of 2 values"

@@ -203,7 +203,7 @@ def test_values_that_broke_are_counted_although_they_may_be_chance_and_the_file_
     assert "1 value was fixed in Eval a" in sentences(replace(named, windows=(one_fixed,)))[1].text
     patch = b"--- a\n+++ b\n@@ -1 +1,2 @@\n-Version: 1\n+Version: 2\n+Give each price.\n"
     undo = undo_of(standings([named], ()), FILES, lambda edits: [patch] * len(edits))
-    shown = [(at.file, [line.text for line in lines], more) for at, lines, more, _ in filter(None, [undo])]
+    shown = [(at.file, [line.text for line in lines], more) for (at, lines, more), _ in filter(None, [undo])]
     assert shown == [("agents/invoice-lines/how.md", ["Give each price."], 2)]  # and not CLAUDE.md or a version
     nowhere = replace(named, windows=(named.windows[0]._replace(flips=Flips(broken=(("shop", 4),))),))
     *_, back = undo_of(standings([nowhere], ()), FILES, lambda edits: [patch] * len(edits)) or [""]

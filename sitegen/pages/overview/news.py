@@ -5,8 +5,6 @@ The overview and ``summary.md`` begin with them. Each sentence links to its evid
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Final, TypeAlias
@@ -25,7 +23,7 @@ from sitegen.model.series import EvalSummary
 from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instruction import way_back
-from sitegen.pages.instructions import FileEdit
+from sitegen.pages.instructions import ChangedLines, FileEdit, changed_lines
 from sitegen.pages.labels import doubts_of, lost_words, moved_words, subject_of
 from sitegen.pages.overview.focus import (
     FocusView,
@@ -40,7 +38,6 @@ from sitegen.pages.overview.focus import (
     words_of_name,
 )
 from sitegen.pages.report.discrepancies import section
-from sitegen.text.patch import PatchLine, read_patch
 from sitegen.text.plain import counted, day, line
 from sitegen.text.values import metric_text
 
@@ -313,15 +310,10 @@ def _is_sure(summary: EvalSummary) -> bool:
     return verdict is not None and verdict.decision == "better"
 
 
-LINES: Final = 4
-"""Largest number of changed lines that are shown."""
-
-
-Undo: TypeAlias = tuple[FileEdit, tuple[PatchLine, ...], int, str | None]
+Undo: TypeAlias = tuple[ChangedLines, str | None]
 """The newest edit between the outputs before and after a loss. Association in time: it need not be the cause.
 
-The edit, the first lines that it changed, if there are others without those that changed in numbers alone; the number
-of changed lines that are left out, and the ``way_back``: of all files after a loss, and of this one after flips.
+With it the ``way_back``: of all files after a loss, and of this one after flips.
 """
 
 
@@ -348,12 +340,5 @@ def undo_of(
         found = [at for at in edits if words_of_name(section(broken[0][0])) <= words_of_name(at.file)] or edits
     if not found:
         return None
-    drawn = zip(found, map(read_patch, patches_of([at.edit for at in found])), strict=True)
-    largest, patch = max(drawn, key=lambda one: one[1].counts.added + one[1].counts.removed)
-    changed = [line for hunk in patch.hunks for line in hunk.lines if line.kind in ("added", "removed")]
-    numberless = {line: re.sub(r"\d+", "", line.text) for line in changed}
-    number_of = Counter(numberless.values())
-    told = [line for line in changed if line.text.strip()]
-    shown = ([line for line in told if number_of[numberless[line]] == 1] or told)[:LINES]
-    more = patch.counts.added + patch.counts.removed - len(changed) + len(told) - len(shown)
-    return largest, tuple(shown), more, way_back(found if scored[0].trouble in LOST else [largest])
+    changed = changed_lines(found, patches_of([at.edit for at in found]))
+    return changed, way_back(found if scored[0].trouble in LOST else [changed[0]])

@@ -28,7 +28,7 @@ from sitegen.model.series import HEADLINES, EvalInfo, Point, WeakSection
 from sitegen.model.site import Page
 from sitegen.model.timeline import Blob, Snapshot
 from sitegen.pages import links
-from sitegen.pages.instructions import FileEdit
+from sitegen.pages.instructions import ChangedLines, FileEdit
 from sitegen.pages.labels import CAUSES, DisplayedChange, changes
 from sitegen.pages.report import spans
 from sitegen.pages.report.discrepancies import (
@@ -98,6 +98,8 @@ class ReportView(Frozen, dict=True, gc=True):
     """The answers, side by side; None if the output has no cases."""
     said: tuple[Note, ...] = ()
     """What people noted about this output."""
+    lines: ChangedLines | None = None
+    """Of the newest edit since the previous point, if the output is worse by more than chance."""
     at: At = NO_CELLS
     """The cells of the eval, by which slices are judged."""
 
