@@ -15,6 +15,7 @@ from sitegen.errors import SitegenError
 from sitegen.llm.client import CallError, CallSettings, Client, Log, ModelReply
 from sitegen.llm.files import Prompt, PromptCase, ResponseRow, ResponsesFile, Slot
 from sitegen.model.frozen import Frozen
+from sitegen.scoring.responses.files import grade_of
 from sitegen.text.plain import cut
 
 
@@ -122,7 +123,7 @@ class ModelCalls(Frozen):
                 return {**row, "judge_error": str(result)}
             judge = result.model or self.settings.model
             row |= {"judge": judge, "judge_prompt": template.digest, "judge_usage": result.stated_usage()}
-            quality = grade(result.text)
+            quality = grade_of(result.text)
             if quality is None:
                 malformed += 1
                 return {**row, "judge_answer": cut(result.text, _LONGEST_ANSWER)}
@@ -150,17 +151,10 @@ def is_answered(row: ResponseRow | None) -> bool:
 
 _NO_REFERENCE: Final = "(none)"
 
-_GRADES: Final = frozenset("12345")
 _LONGEST_ANSWER: Final = 200  # characters
 _OF_JUDGE: Final = ("judge", "judge_prompt", "judge_usage", "judge_answer", "judge_error")
 DATED: Final = re.compile(r"-\d{8}$")
 """The date that the API appends to an alias."""
-
-
-def grade(answer: str) -> int | None:
-    """Return the grade in a judge's answer, which must be a single digit from 1 to 5; otherwise None (rule 31)."""
-    text = answer.strip()
-    return int(text) if text in _GRADES else None
 
 
 def responses_to_grade(cases: Sequence[PromptCase], file: ResponsesFile, *, again: bool) -> tuple[Pending, ...]:
@@ -168,9 +162,9 @@ def responses_to_grade(cases: Sequence[PromptCase], file: ResponsesFile, *, agai
     pending = []
     for case in cases:
         for slot in file.slots(case.id):
-            row = file.rows.get(slot)
-            quality = row and row.get("quality")
-            is_graded = isinstance(quality, int) and not isinstance(quality, bool) and 1 <= quality <= 5
+            row = file.rows.get(slot, {})
+            quality = row.get("quality")
+            is_graded = not isinstance(quality, str) and grade_of(quality) is not None
             if is_answered(row) and (again or not is_graded):
                 pending.append((case, slot))
     return tuple(pending)

@@ -7,7 +7,6 @@ import pytest
 
 from sitegen.config.models import Llm
 from sitegen.errors import ConfigurationError, NothingToReportError
-from sitegen.llm.calling import grade
 from sitegen.llm.client import CallSettings
 from sitegen.llm.files import (
     JUDGE,
@@ -19,6 +18,7 @@ from sitegen.llm.files import (
     read_prompt,
     read_prompt_cases,
 )
+from sitegen.scoring.responses.files import grade_of
 from tests.rows import in_table
 
 CASE = PromptCase(
@@ -32,7 +32,7 @@ CASE = PromptCase(
 
 @in_table
 def test_a_grade_is_one_digit_from_1_to_5_and_nothing_else(answer: str, expected: int | None) -> None:
-    assert grade(answer) == expected
+    assert grade_of(answer) == expected
 
 
 @pytest.mark.parametrize(
