@@ -178,15 +178,9 @@ def _printable(body: Any) -> Any:
 
 def text_of_value(value: Value) -> str:
     """Return a text as it is, an empty text for null, and any other value as JSON with sorted keys."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Unusable):
-        return value.literal
-    if value is None:
-        return ""
-    if isinstance(value, Decimal):
-        return str(value)
-    return json.dumps(json_value(value), ensure_ascii=False, sort_keys=True, default=str)
+    if isinstance(value, list | dict):
+        return json.dumps(json_value(value), ensure_ascii=False, sort_keys=True, default=str)
+    return "" if value is None else as_text(value)
 
 
 def id_text(value: Value) -> str:
