@@ -5,14 +5,10 @@ import subprocess
 import sys
 
 import pytest
-from msgspec.structs import replace
 
-from sitegen.engine.scorecard_store import key_of_scorecards
 from sitegen.model.metrics import Counts
 from sitegen.model.outcomes import Judgement, Outcome
-from sitegen.scoring.kinds import scorer
 from sitegen.stats import counts
-from tests import pages_sample as sample
 
 
 def judged(*outcomes: Outcome) -> list[Judgement]:
@@ -122,12 +118,3 @@ def test_one_row_adds_a_ratio_to_metrics_tables_notes_data_files_averages_and_in
         "averages": 0.5,
         "interval": [2, 3],
     }
-
-
-def test_an_output_is_scored_again_where_its_kind_has_a_new_metric(monkeypatch):
-    snapshot = sample.points(1)[0].snapshot
-    before = key_of_scorecards("fields")(snapshot)
-    assert key_of_scorecards("fields")(snapshot) == before
-    fields = scorer("fields")
-    monkeypatch.setattr(type(fields), "metrics", (*fields.metrics, replace(fields.metrics[0], name="jaccard")))
-    assert key_of_scorecards("fields")(snapshot) != before
