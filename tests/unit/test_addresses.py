@@ -158,15 +158,6 @@ def test_every_page_can_be_reached_from_the_first_one(pages):
     assert pages.keys() - seen == {NOT_FOUND}
 
 
-def test_no_link_is_absolute(pages):
-    assert [
-        (path, link)
-        for path, links_of_page in pages.items()
-        for link in links_of_page
-        if path != NOT_FOUND and link.startswith("/")
-    ] == []
-
-
 @pytest.mark.parametrize("name", ["nul", "nul.txt", "NUL.TXT", "con.a.b", "com1.json", "Aux."])
 def test_no_address_is_a_name_that_windows_reserves(name):
     assert re.match(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", links.slug(name)) is None

@@ -59,17 +59,6 @@ def headlines(site: Path, kind: str, clock: str) -> list[float | None]:
 
 
 @pytest.mark.parametrize("kind", ["fields", "responses", "highlights"])
-def test_an_output_none_of_whose_cases_are_in_the_truth_of_today_has_no_score_of_today(tmp_path, kind):
-    repo = GitRepo(tmp_path / "project")
-    repo.commits(
-        [{f"evals/{path}": text for path, text in eval_files(kind, ids).items()} for ids in ("12", "34", "345")]
-    )
-    build_site(repo.path, tmp_path / "out")
-    assert headlines(tmp_path / "out", kind, "then") == [1.0, 1.0, 1.0]
-    assert headlines(tmp_path / "out", kind, "now") == [None, {"fields": 0.8}.get(kind, pytest.approx(2 / 3)), 1.0]
-
-
-@pytest.mark.parametrize("kind", ["fields", "responses", "highlights"])
 def test_an_output_that_only_another_truth_scored_again_has_no_score_of_today_either(tmp_path, kind):
     truth = {"fields": "ground_truth.csv", "responses": "test_cases.json", "highlights": "gold-standard.json"}[kind]
     repo = GitRepo(tmp_path / "project")

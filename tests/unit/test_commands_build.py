@@ -194,15 +194,6 @@ def test_the_advice_suits_what_the_system_says(error, printed):
     assert str(file_system_error(error)) == printed
 
 
-def test_a_repository_of_prompts_alone_is_a_site(repo):
-    repo.commit({"prompts/a.md": "# Read\n"})
-    repo.commit({"prompts/a.md": "# Read well\n", "prompts/b.md": "# Write\n"})
-    done = run("build", repo.path)
-    assert (done.returncode, done.stdout.partition(";")[0]) == (0, "2 commits, 0 evals, 0 iterations")
-    assert "No evals yet" in (repo.path / "site/index.html").read_text()
-    assert (repo.path / "site/instructions/prompts--a.md/index.html").exists()
-
-
 @pytest.fixture
 def shallow(project: GitRepo, tmp_path: Path) -> Path:
     clone = tmp_path / "shallow"

@@ -24,7 +24,7 @@ from sitegen.recognition.output_series import run_globs_of
 from sitegen.scoring.kinds import specs_of
 from tests.gitrepo import LFS_POINTER, GitRepo, Link
 from tests.scoring.test_tables import tables
-from tests.sites import build_site, content, problems_text, run
+from tests.sites import build_site, content, run
 from tests.unit.test_layouts import look as _look
 
 ORDERS = {"number": "A-1", "total": 12.5, "buyer": {"name": "Ann", "city": "Bern"}}
@@ -535,14 +535,3 @@ def test_runs_that_one_commit_added_are_repeats_and_those_of_several_are_iterati
     found = f"{entry.dir or f'evals/{entry.id}'}/{entry.outputs}"
     assert found == layout.format("{repeat}" if commits < 3 else "*")
     assert len(history(repo.path, entry.id).points) == commits
-
-
-def test_how_runs_that_several_commits_added_are_repeats_is_said(repo, tmp_path):
-    files = [{f"runs/{number}/r.json": json.dumps([*CASES, {"id": number, "passed": True}])} for number in (1, 2, 3)]
-    repo.commits([files[0] | files[1], files[2]])
-    for points, said in ((3, "Each of the 3 runs is an iteration, because not all"), (2, "No problems")):
-        build_site(repo.path, tmp_path / "site")
-        text = problems_text(tmp_path / "site")
-        assert said in text
-        assert len(json.loads((tmp_path / "site/data/evals/r.json").read_text())["points"]) == points
-        repo.commit({"evals/manifest.yaml": text.partition("manifest.yaml: ")[2].partition("}}}")[0] + "}}}"})

@@ -252,17 +252,3 @@ def test_repeats_show_how_often_any_and_all_answers_to_a_case_pass(passed, any_o
     assert {name: card.metric(name) for name in wanted} == pytest.approx(wanted)
     repeated = {name for name, _ in card.metrics} & {*wanted}
     assert repeated == (set() if any_of_k is None else {*wanted}), "a metric that no repeat shows is not listed"
-
-
-def test_the_runs_of_an_iteration_are_answers_to_the_same_cases(repo):
-    def answered(*passed: bool) -> str:
-        return "\n".join(json.dumps({"id": f"c{number}", "passed": each}) for number, each in enumerate(passed))
-
-    folder = "evals/qa/results/iteration-001"
-    runs = {f"{folder}/runs/{number}/results.jsonl": answered(True, number > 1) for number in (1, 2, 3)}
-    repo.commit({"evals/manifest.yaml": "evals: {qa: {kind: judged}}", **runs})
-    repo.commit({f"{folder}/results.jsonl": answered(True, True)})
-    cards = [point.scorecard for point in api.history(repo.path, "qa").points]
-    assert [len(card.documents) for card in cards] == [2, 2]
-    assert [card.metric("pass_rate") for card in cards] == pytest.approx([(1 + 2 / 3) / 2, (1 + 3 / 4) / 2])
-    assert [card.metric("flaky") for card in cards] == [0.5, 0.5]
