@@ -216,15 +216,7 @@ def test_a_field_is_an_attribute_an_earlier_one_a_path_or_a_pattern(field, docum
     assert matching_cells(CELLS, field, document) == [CELLS[index] for index in found]
 
 
-@pytest.mark.parametrize(
-    ("field", "document", "what", "fix"),
-    [
-        ("wall[].area", None, "No iteration has a field 'wall[].area'.", "Did you mean 'walls[].area',"),
-        ("zzz", "a", "No iteration has a field 'zzz'.", "Did you mean 'walls[].area', 'walls[0].area',"),
-        ("name", "c", "No iteration has a document 'c'.", "Did you mean 'a' or 'b'?"),
-        ("\x1b[2J", None, "No iteration has a field '␛[2J'.", "Did you mean"),
-    ],
-)
+@in_table
 def test_a_miss_names_what_comes_near(field, document, what, fix):
     with pytest.raises(ConfigurationError) as caught:
         matching_cells(CELLS, field, document)

@@ -119,16 +119,7 @@ def test_keys_that_no_name_tells_are_stated():
         both("x.json", value)
 
 
-@pytest.mark.parametrize(
-    ("cases", "names"),
-    [
-        ([{"question": "Who?", "target": "x", "answer": "y"}, {"question": "Why?", "target": "x"}], ["Who?", "Why?"]),
-        ([{"question": "Who?", "target": "x", "answer": "y"}, {"question": "Who?", "target": "x"}], ["1", "2"]),
-        ([{"name": "n", "gold": "x", "result": "y"}, {"name": "m", "gold": "x"}], ["n", "m"]),
-        ([{"name": "n", "gold": "x", "result": "y"}, {"name": "n", "gold": "x"}], ["1", "2"]),
-        ([{"task_id": "n", "gold": "x", "result": "y"}, {"task_id": "n", "gold": "x"}], ["n", "n"]),
-    ],
-)
+@in_table
 def test_a_case_is_called_by_its_id_else_by_what_was_asked_else_by_its_number(cases, names):
     assert [name for name, _, _ in both("x.json", cases)] == names
 

@@ -91,16 +91,7 @@ def test_cases_are_read_with_text_for_whatever_stands_there(tmp_path: Path) -> N
     )
 
 
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        ("[", "no JSON"),
-        ("3", "not a list"),
-        ("[1]", "case 1 has no id"),
-        ('[{"id": "a", "input": "x"}, {"id": "b"}]', "case 2 has no id or no input"),
-        ('[{"id": "a", "input": "x"}, {"id": "a", "input": "y"}]', "Two test cases have the id 'a'"),
-    ],
-)
+@in_table
 def test_cases_that_cannot_be_asked_are_an_error(tmp_path: Path, content: str, why: str) -> None:
     (tmp_path / "t.json").write_text(content)
     with pytest.raises(ConfigurationError, match=why):

@@ -108,16 +108,7 @@ def test_no_template_out_of_history_is_used(project, tmp_path):
     assert b"Ask Ann" not in (tmp_path / "of-bare" / "methods.html").read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "what"),
-    [
-        ("<p>\n{% if %}", 2, "Expected an expression, got 'end of statement block'"),
-        ("\n\n{{ nothing }}", 3, "'nothing' is undefined"),
-        ("{{ view.no_such_key }}", 1, "has no attribute 'no_such_key'"),
-        ('\n{% include "pages/none.html" %}', 2, "pages/none.html"),
-        ("{{ 1 / 0 }}", 1, "division by zero"),
-    ],
-)
+@in_table
 def test_a_broken_template_ends_the_build_and_says_where(project, text, line, what):
     file = put(project, METHODS, text)
     done = run("build", cwd=project.path)

@@ -32,14 +32,7 @@ def test_a_line_is_printed_as_one_that_can_be_seen_and_is_not_obeyed(text, shown
     assert not OBEYED.search(visible_line(text))
 
 
-@pytest.mark.parametrize(
-    ("markdown", "shown"),
-    [
-        ("# HEAD\\~1\n| a\\[b\\]  |  1 |\n| c      | 22 |", "# HEAD~1\n| a[b]    |  1 |\n| c      | 22 |"),
-        ("`a\\.b` and c\\|d", "`a\\.b` and c|d"),
-        ("<details><summary>1 broken</summary>\n\n`</details>`\n\n</details>", "1 broken\n\n`</details>`\n\n"),
-    ],
-)
+@in_table
 def test_on_a_terminal_markdown_has_no_escapes_or_folds_and_tables_keep_their_columns(markdown, shown):
     assert without_escapes(markdown) == shown
 
