@@ -136,28 +136,6 @@ def test_what_main_did_meanwhile_is_not_the_branchs_doing(repo):
     assert (exact["base"], exact["evals"][0]["metrics"][0]["base"]) == (repo.git("rev-parse", "main"), 1.0)
 
 
-@pytest.mark.parametrize(("most", "passed"), [(1, False), (2, True)])
-def test_a_case_that_was_answered_several_times_breaks_once(tmp_path, most, passed):
-    repo, cases = GitRepo(tmp_path / "project"), range(6)
-
-    def answered(right: Collection[int]) -> str:
-        given = [{"case_id": f"case-{n}", "output": "yes" if n in right else "no"} for n in cases for _ in range(3)]
-        return json.dumps([*given, {"case_id": "case-5", "output": "no"}])
-
-    repo.commit({"evals/faq/test_cases.json": asked(cases), "evals/faq/responses.json": answered({0, 1, 2, 3})})
-    limits = f"[gate]\ndrop = 100\nmax_broken = {most}\n"
-    work(repo, {"evals/faq/responses.json": answered({2, 3, 4}), "sitegen.toml": limits})
-    done = check(repo)
-    [found] = report(repo)["evals"]
-    assert (done.returncode == 0, found["broken"], found["fixed"]) == (passed, 2, 1)
-    assert [(cell["fate"], cell["document"]) for cell in found["cells"]] == [
-        ("broken", "case-0"),
-        ("broken", "case-1"),
-        ("fixed", "case-4"),
-    ]
-    assert found["metrics"][0]["noise"]["counted"] == [1, 2]
-
-
 @pytest.mark.parametrize(
     ("files", "said"),
     [
@@ -346,50 +324,6 @@ def asked(cases: range) -> str:
     return json.dumps([{"id": f"case-{n}", "input": "?", "expected": "yes"} for n in cases])
 
 
-@pytest.fixture
-def faq(tmp_path: Path) -> GitRepo:
-    """An eval of test cases, two thirds of which are right: less than its kind wants where nobody says anything."""
-    repo = GitRepo(tmp_path / "faq")
-    cases = range(30)
-    repo.commit({"evals/faq/test_cases.json": asked(cases), "evals/faq/responses.json": answers(20, cases)})
-    return repo
-
-
-def test_test_cases_are_what_responses_have_in_common(faq):
-    cases = range(5, 32)
-    work(faq, {"evals/faq/test_cases.json": asked(cases), "evals/faq/responses.json": answers(20, cases)})
-    [found] = report(faq)["evals"]
-    overlap = found["overlap"]
-    assert (overlap["verdict"], overlap["common"]) == ("bridged", 25)
-    assert (len(overlap["only_base"]), overlap["only_head"]) == (5, ["case-30", "case-31"])
-    others = range(100, 130)
-    work(faq, {"evals/faq/test_cases.json": asked(others), "evals/faq/responses.json": answers(120, others)})
-    [found] = report(faq)["evals"]
-    assert (found["verdict"], found["reasons"]) == ("not comparable", ["nothing in common"])
-
-
-@pytest.mark.parametrize(("fallen", "points", "reason"), [(30, -25.0, "dropped"), (2, -5 / 3, "may be chance")])
-def test_a_drop_of_the_quality_of_answers_is_held_against_chance(faq, fallen, points, reason):
-    worse_ = answers(20, range(30)).replace('"quality": 4', '"quality": 3', fallen)
-    work(faq, {"evals/faq/responses.json": worse_, "sitegen.toml": "[gate.metrics.average_quality]\ndrop = 1\n"})
-    metrics = {each["name"]: each for each in report(faq)["evals"][0]["metrics"]}
-    assert (metrics["average_quality"]["points"], metrics["average_quality"]["reasons"]) == (
-        pytest.approx(points),
-        [reason],
-    )
-
-
-def test_the_quality_of_answers_is_compared_over_the_cases_of_both(faq):
-    other = json.loads(answers(20, range(10, 40)))
-    for each in other:
-        each["quality"] = 4 if each["case_id"] < "case-30" else 1
-    work(faq, {"evals/faq/responses.json": json.dumps(other), "evals/faq/test_cases.json": asked(range(40))})
-    [found] = report(faq)["evals"]
-    [quality] = [each for each in found["metrics"] if each["name"] == "average_quality"]
-    nothing = {"outputs": 0.0, "ground_truth": 0.0, "rules": 0.0}
-    assert (quality["head"], quality["change"], quality["parts"]) == (3.0, 0.0, nothing)
-
-
 def test_every_form_names_the_worst_and_the_best_variant_that_a_value_averages(tmp_path):
     repo, cases = GitRepo(tmp_path / "faq"), range(30)
     short, wordy = "evals/faq/responses-short.json", "evals/faq/responses-wordy.json"
@@ -405,24 +339,6 @@ def test_every_form_names_the_worst_and_the_best_variant_that_a_value_averages(t
     assert [failure.attrib["message"] for failure in failures] == [failed]
     written = report(repo)["evals"][0]["metrics"][0]
     assert written["averaged"] == [line.partition(": ")[2].rstrip(".") for line in (at_base, at_head)]
-
-
-def test_a_variant_and_the_limits_of_a_slice_that_are_gone_are_named(tmp_path):
-    repo, cases = GitRepo(tmp_path / "faq"), range(30)
-    short, wordy = "evals/faq/responses-short.json", "evals/faq/responses-wordy.json"
-    limits = '[gate.slices.variant]\nfloor = 0.5\n[gate.slices."variant=short"]\nmin_cases = 30\n'
-    repo.commit({"evals/faq/test_cases.json": asked(cases), short: answers(30, cases), wordy: answers(30, cases)})
-    repo.commit({"sitegen.toml": limits})
-    work(repo, {wordy: None, "sitegen.toml": "[gate.slices.variant]\nfloor = 0.4\n"})
-    [found] = [each for each in report(repo)["evals"] if not each["slice"]]
-    assert {how: names for how, names in found["lost"].items() if names} == {
-        "looser limits": [
-            "floor of Accuracy of variant 0.4 (0.5 at the base)",
-            "min_cases of variant=short none (30 at the base)",
-        ],
-        "gone at the head": ["variant wordy"],
-    }
-    assert (found["overlap"]["common"], found["overlap"]["only_base"]) == (30, [])
 
 
 @in_table
