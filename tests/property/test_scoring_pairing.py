@@ -1,4 +1,4 @@
-"""Pairing against independent implementations, also of lists with many copies."""
+"""Pairing against independent implementations, also of lists with many copies; how the solver is imported."""
 
 import subprocess
 import sys

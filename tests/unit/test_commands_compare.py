@@ -1,4 +1,4 @@
-"""``sitegen compare`` as a user runs it."""
+"""``sitegen compare`` as a user runs it, and named baselines, which the gate and pages compare with too."""
 
 import json
 from math import hypot

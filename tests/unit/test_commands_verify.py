@@ -1,4 +1,4 @@
-"""``verify-one``, ``verify-all`` and ``history`` as a user runs them: the numbers of now, in words and as JSON."""
+"""``verify-one``, ``verify-all`` and ``history`` as a user runs them, and the report that ``--open`` shows."""
 
 import json
 import posixpath

@@ -1,4 +1,4 @@
-"""Comparing variants of a prompt."""
+"""Comparing variants of a prompt, and one result with a later one."""
 
 import json
 import re

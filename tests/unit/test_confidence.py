@@ -1,4 +1,4 @@
-"""The confidence that outputs state for their values, against what is right. The numbers are computed by hand."""
+"""The confidence and the evidence that outputs state for their values. The numbers are computed by hand."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Edits of instructions: how large they are, beside which points they stand, what they changed, which have pages."""
+"""Edits of instructions: how large they are, beside which points they stand, the fields they name, which have pages."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""``sitegen export``: the tables hold what the series hold, in every format, and other programs can open them."""
+"""``sitegen export`` and data files: the tables hold what the series hold, and other programs can open them."""
 
 import csv
 import io

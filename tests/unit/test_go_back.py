@@ -1,4 +1,4 @@
-"""The overview names the edit before a loss, with the lines that it changed and the command that takes it back."""
+"""Ways back: the command for an edit before a loss, and what every eval would gain or lose by it."""
 
 import json
 import re

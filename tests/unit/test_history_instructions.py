@@ -1,4 +1,4 @@
-"""Instruction files through history, and the globs that name them."""
+"""Instruction files through history: their versions, where they went, and the globs that name them."""
 
 from collections.abc import Iterable, Sequence
 from importlib import resources

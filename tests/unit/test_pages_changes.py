@@ -1,4 +1,4 @@
-"""Changes as pages show them: in points, with their parts, and with what has to be known of them."""
+"""Changes and intervals as pages show them: in points, with their parts, and with what has to be known."""
 
 import pytest
 from msgspec.structs import replace

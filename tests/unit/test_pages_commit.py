@@ -1,4 +1,4 @@
-"""The list of commits: what a row says, and pages of which one more commit changes the newest alone."""
+"""The page of a commit, and the list of commits, of which one more commit changes the newest page alone."""
 
 import re
 

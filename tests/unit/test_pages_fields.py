@@ -1,4 +1,4 @@
-"""The page of a field: what it shows of its cells, what it leaves out, and when it stays as it is."""
+"""The pages of a field and of all fields: what they show and leave out, and when they stay as they are."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The report of one snapshot as a view."""
+"""The report of one snapshot: as a view, in short, and with the ground truth beside the output."""
 
 import json
 import re

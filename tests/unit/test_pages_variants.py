@@ -1,4 +1,4 @@
-"""The page that compares the variants of an eval, its charts, and when a build writes it."""
+"""The page that compares the variants of an eval, its charts, and the range of variants beside their average."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Problems by cause: one entry for one cause, one count for pages and terminal, and the banner."""
+"""Problems by cause: one entry for one cause, one count for pages and terminal, the banner; names that fit nothing."""
 
 from html import unescape
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Evals of kind ``recorded``: through history, on every page, at the gate, and in the terminal."""
+"""Recorded numbers: through history, on every page, at the gate, in the terminal, beside what the files give."""
 
 import json
 import re

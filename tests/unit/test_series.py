@@ -1,4 +1,4 @@
-"""What is kept of the points of an eval."""
+"""What is kept of the points of an eval, and that a site which grew is the one built at once."""
 
 from pathlib import Path
 

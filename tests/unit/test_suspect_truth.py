@@ -1,4 +1,4 @@
-"""Suspect labels: which are named, and the line of the ground truth that would have to change."""
+"""Suspect labels: which are named, and the lines of the ground truth that state them or would have to change."""
 
 import json
 import re
