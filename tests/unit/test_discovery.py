@@ -15,7 +15,6 @@ from sitegen.api import history
 from sitegen.config.manifest import manifest_in_force
 from sitegen.errors import POINTER
 from sitegen.history.repository import Repository
-from sitegen.questions.work_tree import WorktreeProject
 from sitegen.recognition.discovery import Discovery
 from sitegen.recognition.files import files_of_history
 from sitegen.recognition.initialising import manifest_text, site_text
@@ -519,19 +518,3 @@ def test_the_outputs_of_several_models_are_one_eval(repo, row):
     repo.commit(dict.fromkeys(_expanded(row["files"]), json.dumps(HOLD[row["hold"]])))
     found = _look(repo).proposed
     assert sorted(f"{one.entry['dir']}/{one.entry['outputs']}" for one in found) == row["outputs"].split()
-
-
-@pytest.mark.parametrize(
-    "layout",
-    ["runs/{}/r.json", "results/run-{}/r.json", "runs/{}.json", "evals/x/runs/{}/r.json", "evals/x/runs/{}.json"],
-)
-@pytest.mark.parametrize("commits", [1, 2, 3])
-def test_runs_that_one_commit_added_are_repeats_and_those_of_several_are_iterations(repo, layout, commits):
-    runs = {layout.format(number): json.dumps(CASES) for number in (1, 2, 3)}
-    again = {layout.format(2): json.dumps(CASES[:1])}
-    repo.commits([{path: text} for path, text in runs.items()] if commits == 3 else [runs, again][:commits])
-    repo.checkout()
-    (entry,) = WorktreeProject.open(repo.path).layout.manifest.evals
-    found = f"{entry.dir or f'evals/{entry.id}'}/{entry.outputs}"
-    assert found == layout.format("{repeat}" if commits < 3 else "*")
-    assert len(history(repo.path, entry.id).points) == commits
