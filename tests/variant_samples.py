@@ -40,7 +40,6 @@ def variant(
     ]
     grades = [grade for of_case in by_case.values() for _, grade in of_case if grade is not None]
     score = VariantScore(
-        name=name,
         status="scored",
         metrics=(
             Metric("accuracy", mean(document.metrics[0].value for document in documents)),
@@ -59,4 +58,4 @@ def variant(
         fields=(),
         kind="responses",
     )
-    return variant_sample(replace(card, variants=(score,)), whole(Result(card, ())))
+    return variant_sample(replace(card, variants={name: score}), whole(Result(card, ())))

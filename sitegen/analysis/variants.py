@@ -44,28 +44,24 @@ _DIGITS: Final = 12  # decimals to which scores are compared: finer than any met
 
 def ranking(variants: Sequence[VariantNumbers]) -> tuple[Ranked, ...]:
     """Sort variants by score. Equal scores share a rank and are sorted by name; variants without a score come last."""
-    scored = dict[str, float | None]()
+    found = dict[str, tuple[float | None, tuple[str, ...]]]()
     for variant in variants:
-        weighed = [(weight, getattr(variant, metric), best) for metric, weight, best in WEIGHTS]
-        parts = [(weight, value / best) for weight, value, best in weighed if value is not None]
-        whole = fsum(weight for weight, _ in parts)
-        score = round(fsum(weight * share for weight, share in parts) / whole, _DIGITS) if parts else None
-        scored[variant.name] = score
-    measured = {
-        variant.name: tuple(metric for metric, _, _ in WEIGHTS if getattr(variant, metric) is not None)
-        for variant in variants
-    }
-    alike = len({metrics for metrics in measured.values() if metrics}) <= 1
-    scores = [score for score in scored.values() if score is not None]
+        stated = [(metric, weight, getattr(variant, metric), best) for metric, weight, best in WEIGHTS]
+        parts = {metric: (weight, value / best) for metric, weight, value, best in stated if value is not None}
+        whole = fsum(weight for weight, _ in parts.values())
+        score = round(fsum(weight * share for weight, share in parts.values()) / whole, _DIGITS) if parts else None
+        found[variant.name] = score, tuple(parts)
+    alike = len({measured for _, measured in found.values() if measured}) <= 1
+    scores = [score for score, _ in found.values() if score is not None]
     rows = [
         Ranked(
             rank=None if score is None else 1 + sum(higher > score for higher in scores),
             name=name,
             score=score,
-            measured=measured[name],
+            measured=measured,
             comparable=alike and score is not None,
         )
-        for name, score in scored.items()
+        for name, (score, measured) in found.items()
     ]
     return tuple(sorted(rows, key=lambda row: (row.rank is None, row.rank or 0, row.name)))
 
@@ -104,14 +100,17 @@ def variant_sample(card: Scorecard, answers: Slice) -> VariantSample:
     counts = total(document.counts for document in documents)
     numbers: dict[str, Any] = {
         **{field: values.get(field) for field in VariantNumbers.__struct_fields__},
-        **{field: sum(getattr(each, field) for each in card.variants) for field in ("responses", "graded", "failed")},
-        "name": next((variant.name for variant in card.variants), ""),
+        **{
+            field: sum(getattr(each, field) for each in card.variants.values())
+            for field in ("responses", "graded", "failed")
+        },
+        "name": next(iter(card.variants), ""),
         "consistency": values.get("consistency_score"),
         "quality": values.get("average_quality"),
         "scored": judged(counts),
         "right": counts.tp,
-        "models": tuple(sorted({model for each in card.variants for model in each.models})),
-        "judges": tuple(sorted({judge for each in card.variants for judge in each.judges})),
+        "models": answers.card.usage.models if answers.card.usage else (),
+        "judges": tuple(sorted({judge for each in card.variants.values() for judge in each.judges})),
         "averaged": "",
     }
     return VariantSample(measured=VariantNumbers(**numbers), cases=cases_by_id(documents), answers=answers)
@@ -119,8 +118,9 @@ def variant_sample(card: Scorecard, answers: Slice) -> VariantSample:
 
 def variants_of(result: Result) -> tuple[VariantSample, ...]:
     """Return the variants of a result of kind ``responses``, in its order."""
-    alone = [replace(result.scorecard, variants=(each,), metrics=each.metrics) for each in result.scorecard.variants]
-    return tuple(variant_sample(card, whole(part_of(result, {"variant": card.variants[0].name}))) for card in alone)
+    card = result.scorecard
+    cards = {name: replace(card, variants={name: of}, metrics=of.metrics) for name, of in card.variants.items()}
+    return tuple(variant_sample(of, whole(part_of(result, {"variant": name}))) for name, of in cards.items())
 
 
 def variant_of(name: str, result: Result, *, beside: Sequence[Result] = ()) -> VariantSample:

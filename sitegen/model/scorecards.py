@@ -175,8 +175,6 @@ class FieldScore(NamedTuple):
 class VariantScore(Frozen):
     """One variant of a prompt, with the numbers that do not follow from the scores of its cases."""
 
-    name: str
-    """Empty if the eval has only one."""
     status: Status
     metrics: tuple[Metric, ...]
     """Those of the kind and of usage."""
@@ -185,8 +183,6 @@ class VariantScore(Frozen):
     failed: int
     """Number of calls that ended in an error. They are counted, but excluded from every metric."""
     graded: int
-    models: tuple[str, ...] = ()
-    """The models that gave its answers; empty if no file states them."""
     judges: tuple[str, ...] = ()
     """The judges of its grades; empty if no file states them."""
 
@@ -213,8 +209,8 @@ class Scorecard(Frozen):
     """Usage, models and judges of the output; its numbers are also metrics. None if no usage is stated."""
     specs: tuple[MetricSpec, ...] = ()
     """A spec for each metric, if the data define the metrics of the kind."""
-    variants: tuple[VariantScore, ...] = ()
-    """Kind ``responses``: each variant alone, by name."""
+    variants: Mapping[str, VariantScore] = {}
+    """Kind ``responses``: each variant alone, by name, which is empty if the eval has only one."""
     kind: str = "fields"
     has_only_verdicts: bool = False
     """Whether each case has one verdict and nothing else, so that its score, precision, recall and F1 are the share of

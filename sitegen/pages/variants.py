@@ -93,7 +93,7 @@ def variants_page(series: Series, result: Result) -> Page:
     from sitegen.analysis.variants import variant_comparison, variants_of  # statistics that few evals need
 
     info, newest = series.info, series.points[-1]
-    metrics = [dict(variant.metrics) for variant in newest.scorecard.variants]
+    metrics = [dict(variant.metrics) for variant in newest.scorecard.variants.values()]
     specs = specs_with_usage(series.specs, [newest.scorecard])
     values = [(spec, tuple(of_variant.get(spec.name) for of_variant in metrics)) for spec in specs]
     view = VariantsView(

@@ -196,7 +196,7 @@ def test_an_output_that_is_text_is_read_as_json_where_an_object_is_expected():
 def test_texts_are_scored_as_responses():
     result = scored("responses", QUESTIONS, [*QUESTIONS[:1], {"id": "b", "expected": "", "error": "timeout"}])
     assert [(each.document, each.outcome) for each in result.judgements] == [("a", "correct")]
-    assert [each.failed for each in result.scorecard.variants] == [1]
+    assert [each.failed for each in result.scorecard.variants.values()] == [1]
     assert [(case.id, case.question) for case in result.cases] == [("a", "2 + 2"), ("b", "3 + 3")]
 
 
@@ -212,7 +212,7 @@ def test_an_output_with_the_answers_of_several_prompts_has_variants(second, accu
     first = {"short": "ham", "long": "It asks." if "It greets." in as_json(second).decode() else "spam"}
     cases = [{"expected": "spam", "response": first}, {"expected": "ham", "response": second}]
     card = scored("responses", cases, cases).scorecard
-    assert {each.name: dict(each.metrics).get("accuracy") for each in card.variants} == accuracies
+    assert {name: dict(each.metrics).get("accuracy") for name, each in card.variants.items()} == accuracies
     swapped = [{**case, "response": dict(zip(first, reversed(first.values()), strict=True))} for case in cases]
     assert sides_of("c.json", as_json(cases), SETTINGS) != sides_of("c.json", as_json(swapped), SETTINGS)
 

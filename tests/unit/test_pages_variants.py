@@ -49,9 +49,8 @@ def result(*variants: tuple[str, str], quality: float | None = None) -> Scorecar
         for name, signs in variants
         for index, sign in enumerate(signs)
     )
-    scores = tuple(
-        VariantScore(
-            name=name,
+    scores = {
+        name: VariantScore(
             status="scored",
             metrics=(Metric("accuracy", signs.count("+") / len(signs)), Metric("average_quality", quality)),
             responses=len(signs),
@@ -59,7 +58,7 @@ def result(*variants: tuple[str, str], quality: float | None = None) -> Scorecar
             graded=0,
         )
         for name, signs in variants
-    )
+    }
     pooled = counts("".join(signs for _, signs in variants))
     return Scorecard(
         status="scored",

@@ -52,14 +52,14 @@ def test_what_was_asked_goes_with_the_responses_to_a_case():
 def test_a_variant_that_is_alone_has_the_name_of_its_file():
     alone = [score(file(path, ("sky", "blue"))).scorecard for path in ("x/responses-short.json", "x/responses.json")]
     assert [
-        [(variant.name, document.id) for variant in card.variants for document in card.documents if document.counts.tp]
+        [(variant, document.id) for variant in card.variants for document in card.documents if document.counts.tp]
         for card in alone
     ] == [[("short", "sky · short")], [("", "sky")]]
 
 
 def test_a_variant_is_called_as_its_file_says():
     files = [file(path, ("sky", "blue")) for path in ("a/responses-v2.final.json", "responses-.json", "responses.json")]
-    assert [each.name for each in score(*files).scorecard.variants] == ["responses", "responses-", "v2.final"]
+    assert [*score(*files).scorecard.variants] == ["responses", "responses-", "v2.final"]
 
 
 def test_a_variant_that_cannot_be_read_is_wrong_in_every_case():
@@ -98,7 +98,7 @@ def test_recorded_embeddings_go_before_a_model():
 
 def test_two_files_of_one_variant_count_together():
     result = score(file("responses-a.json", ("sky", "blue")), file("responses-a.jsonl"), file("responses-b.json"))
-    assert [each.name for each in result.scorecard.variants] == ["a", "b"]
+    assert [*result.scorecard.variants] == ["a", "b"]
     found = {finding.message for finding in result.scorecard.findings}
     assert "Two files hold responses of the variant 'a'; both count" in found
 

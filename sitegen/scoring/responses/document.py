@@ -146,7 +146,7 @@ def responses_document(
     rows = data.get("responses")
     grades = [row.get("quality") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     graded = tuple(grade for grade in grades if isinstance(grade, int))
-    answered, failed = (sum(getattr(variant, name) for variant in card.variants) for name in ("responses", "failed"))
+    answered, failed = (sum(getattr(of, name) for of in card.variants.values()) for name in ("responses", "failed"))
     compared = counts.tp + counts.omission + counts.wrong_value
 
     def target(metric: str) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def responses_document(
             recommendations=verdict_on_methods.recommendations,
         ),
         variants=tuple(
-            VariantRow(variant.name, variant.status, {name: value for name, value in variant.metrics if name in names})
-            for variant in card.variants
+            VariantRow(variant, of.status, {name: value for name, value in of.metrics if name in names})
+            for variant, of in card.variants.items()
         ),
     )

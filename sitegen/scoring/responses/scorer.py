@@ -139,7 +139,7 @@ class _ResponsesScoring:
             metrics=response_metrics(documents, responses),
             documents=documents,
             fields=tuple(FieldScore(category, stats.total(cells[category])) for category in categories),
-            variants=tuple(self._variant(variant, documents) for variant in self._variants),
+            variants={variant.name: self._variant(variant, documents) for variant in self._variants},
             findings=bounded_findings(self._findings),
             expected_values=counts.tp + counts.omission + counts.wrong_value,
             kind="responses",
@@ -176,13 +176,11 @@ class _ResponsesScoring:
         usage = run_usage([response.answer.call for response in own if not response.missing], variant.beside)
         graded = [response.answer for response in answered if response.grade is not None]
         return VariantScore(
-            name=variant.name,
             status="unreadable" if variant.unreadable else "scored",
             metrics=(*response_metrics(of_variant, answered), *usage_metrics(usage)),
             responses=len(own),
             failed=len(own) - len(answered),
             graded=len(graded),
-            models=tuple(sorted({response.answer.model for response in answered} - {""})),
             judges=tuple(sorted({answer.call.judge for answer in graded} - {""})),
         )
 
