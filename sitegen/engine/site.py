@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import chain, count, groupby, islice, starmap, takewhile
+from posixpath import dirname
 from typing import Final
 
 from msgspec.structs import replace
@@ -35,7 +37,7 @@ from sitegen.pages.commit import COMMITS, CommitView, older_than_page
 from sitegen.pages.data import search
 from sitegen.pages.data.exports import badge_files, index_file, schema_files
 from sitegen.pages.data.feed import feed_file
-from sitegen.pages.field import fields_page
+from sitegen.pages.field import ANSWERED, fields_page
 from sitegen.pages.instructions import EditEffects, edits_by_commit, instructions_page
 from sitegen.pages.labels import own_unit, signed, split, verdict_word
 from sitegen.pages.other_pages import (
@@ -364,15 +366,20 @@ class SiteWriter:
 def reports_that_fit(summaries: Iterable[EvalSummary], sizes: Mapping[str, int], excess: int) -> tuple[int, int]:
     """Return the largest number of full reports of each eval with which the site fits, and the excess that is left.
 
-    The number is 0 if even one of each eval is too many. ``excess``: bytes of the site above its limit.
+    The number is 0 if even one of each eval is too many. ``excess``: bytes of the site above its limit. The pages of
+    cases have the answers of as many outputs, which are at least half of them.
     """
-    saved_by_age: list[int] = []
+    saved_by_age, folders = list[int](), Counter[str]()
+    for path, size in sizes.items():
+        folders[dirname(path)] += size
     for summary in summaries:
+        answers = folders[dirname(links.case(summary.info.id, ""))] // (2 * min(ANSWERED, len(summary.headlines)) or 1)
         for age, at in enumerate(reversed(summary.headlines)):
             saved_by_age += [0] * (age == len(saved_by_age))
             files = (sizes.get(address(summary.info.id, at.slug), 0) for address in links.REPORT_FILES)
             cases = (sizes.get(f"{links.report_cases(summary.info.id, at.slug)}{part}.js", 0) for part in count(1))
             saved_by_age[age] += max(0, sum(files) + sum(takewhile(bool, cases)) - SHORT_REPORT)
+            saved_by_age[age] += answers * (age < ANSWERED)
     for age in range(len(saved_by_age) - 1, 0, -1):
         excess -= saved_by_age[age]
         if excess <= 0:

@@ -403,6 +403,9 @@ def test_the_files_with_further_cases_go_with_their_report():
     summary = sample.summary(sample.series(3))
     files = (f"{links.report_cases('waybills', at.slug)}{part}.js" for at in summary.headlines for part in (1, 2))
     assert reports_that_fit([summary], dict.fromkeys(files, SHORT_REPORT), SHORT_REPORT) == (2, 0)
+    cases = {links.case("waybills", name): 30_000 for name in "ab"}  # at least half of it is answers, of three outputs
+    fits = [reports_that_fit([summary], cases, excess) for excess in (10_000, 20_000, 21_000)]
+    assert fits == [(2, 0), (1, 0), (0, 1000)]
 
 
 def test_a_site_that_no_number_of_reports_makes_small_enough_is_told_so(project, tmp_path):
