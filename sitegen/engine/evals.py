@@ -9,6 +9,7 @@ from typing import Final
 from msgspec.structs import asdict, replace
 
 from sitegen.analysis.edits import OutputEdits
+from sitegen.analysis.standing import ListedStep
 from sitegen.engine.cached_kinds import CELLS, CONFIGURATION, EVAL_RECORDS, RESULTS, SCORECARDS, VECTORS, EvalRecord
 from sitegen.engine.eval_job import EncodedEffects, EvalTask, score_eval
 from sitegen.engine.eval_pages import PagesTask, owner, write_pages
@@ -80,7 +81,11 @@ def score_evals(build: Build) -> tuple[Evals, tuple[PagesTask, ...]]:
             new_best.add(eval_id)
         records[eval_id] = EVAL_RECORDS.keep(memo, eval_id, done.record)
         of_eval = asdict(replace(task, history=done.history, cached=()))
-        to_write.append(PagesTask(**of_eval, record=done.record, pages=()))
+        summary, mutes = done.record.summary, timeline.config.regressions.mute
+        muted = [step.status == "open" and ListedStep(summary, step).mute_in(mutes) for step in summary.steps]
+        steps = (replace(at, status="muted") if quiet else at for at, quiet in zip(summary.steps, muted, strict=True))
+        shown = replace(done.record, summary=replace(summary, steps=tuple(steps)))
+        to_write.append(PagesTask(**of_eval, record=shown, pages=()))
     evals = Evals(
         build=build,
         records={eval_id: records[eval_id] for eval_id in sorted(records)},

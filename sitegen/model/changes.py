@@ -207,9 +207,9 @@ class Change(Frozen):
         return next((delta.change for delta in self.metrics if delta.name == metric), None)
 
 
-StepStatus: TypeAlias = Literal["fell", "open", "behind", "new", "fixed", "better", "blip"]
-"""open: a regression whose loss was not regained. fixed: a regression, or another loss, that was regained. better: a
-step up.
+StepStatus: TypeAlias = Literal["fell", "open", "muted", "behind", "new", "fixed", "better", "blip"]
+"""open: a regression whose loss was not regained. muted: the same, if the page of its eval has to be quiet about it.
+fixed: a regression, or another loss, that was regained. better: a step up.
 
 The others are not steps. fell: the newest output is worse than the one before by more than chance. behind: it is worse
 than the best one by more than chance. new: the newest values are lower, but too few to distinguish from noise. blip:
@@ -218,7 +218,7 @@ one to three values far below both neighbours."""
 WORSE: Final[tuple[StepStatus, ...]] = ("fell", "open", "behind", "new")
 """The statuses of an eval that is worse than it was, or may be."""
 
-LEVELS: Final[tuple[StepStatus, ...]] = ("open", "fixed", "better")
+LEVELS: Final[tuple[StepStatus, ...]] = ("open", "fixed", "better", "muted")
 
 
 class Moved(Frozen):

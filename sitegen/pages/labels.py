@@ -49,6 +49,7 @@ IN_PART: Final = "worse in part"
 STATES: Final[dict[StepStatus, str]] = {
     "fell": "new",
     "open": "open",
+    "muted": "muted",
     "behind": "behind its best",
     "new": "one more run needed",
     "fixed": "fixed",

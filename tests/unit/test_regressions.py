@@ -1,5 +1,6 @@
 """Steps of an eval, what changed with them, whether they were regained; the best so far; mutes; the page."""
 
+import json
 import re
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from sitegen.scoring.kinds import scorer
 from tests import pages_sample as sample
 from tests.calibration import STAYS, said_of_loss
 from tests.scoring.test_tables import tables
-from tests.sites import renderer_of
+from tests.sites import build_site, renderer_of
 
 F1, PRECISION, RECALL = sample.SPECS[:3]
 CASES = 100
@@ -342,6 +343,20 @@ def test_a_mute_that_names_nothing_is_a_note():
     good = Mute(eval="a", commit=one.steps[0].commit.sha, why="")
     (note,) = unmatched_mutes((good, Mute(eval="a", commit="0000000", why="")), (one,))
     assert (note.severity, note.message) == ("note", "A mute names no step: eval 'a', commit '0000000'.")
+
+
+def test_the_trend_of_an_eval_does_not_count_what_is_muted_as_open(repo, tmp_path):
+    repo.commit({"CLAUDE.md": "Read.", "evals/a/ground_truth.json": json.dumps([{"id": n, "x": n} for n in range(10)])})
+    shas = [""]
+    for at in range(1, 13):
+        output = [{"id": n, "x": n if (n + at) % 10 < (9 if at < 7 else 5) else -1} for n in range(10)]
+        shas.append(repo.commit({f"evals/a/results/iteration-{at:03}/extracted.json": json.dumps(output)}))
+    for file in ({}, {"sitegen.toml": f'[[regressions.mute]]\neval = "a"\ncommit = "{shas[7]}"\nwhy = "harder"\n'}):
+        repo.commit(file)
+        repo.checkout()
+        build_site(repo.path, tmp_path / "out")
+        trend = (tmp_path / "out/evals/a/index.html").read_text()
+        assert [text in trend for text in ("1 open regression", "muted regression")] == [not file, bool(file)]
 
 
 def test_a_muted_step_is_listed_last_with_its_reason():

@@ -42,6 +42,7 @@ MARKED: Final = 100
 _STEPS: Final = {
     "fell": ("worse", "worse than the output before"),
     "open": ("worse", "regression"),
+    "muted": ("worse", "muted regression"),
     "fixed": ("worse", "regression, fixed since"),
     "better": ("better", "better"),
     "new": ("new", "lower, one more run needed"),
