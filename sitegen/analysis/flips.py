@@ -125,11 +125,11 @@ def different_outputs(points: Sequence[Point]) -> list[int]:
     return [at for at in new if points[at].first_with_output is None and points[at].snapshot.ground_truth]
 
 
-def contradicting(cell: Cell, outputs: Sequence[int], at: int) -> tuple[str, list[int], int, int]:
+def contradicting(cell: Cell, outputs: Sequence[int], at: int) -> tuple[str, list[int], int, int, bool]:
     """Return the wrong value that most of ``outputs`` give since the label of a point was set, and those that give it.
 
-    None of them if they are too few to doubt the label. Then how many were compared with it, and how many have it. If
-    the answers of an output to one case differ, they agree on no other value, and one of them may be the label.
+    Then how many were compared with it, how many have it, and whether these are enough to doubt the label. If the
+    answers of an output to one case differ, they agree on no other value, and one of them may be the label.
     """
     given, every, right, label = defaultdict[str, list[int]](list), 0, 0, None
     for period, end in reversed([*cell.spans(at + 1)]):
@@ -145,7 +145,7 @@ def contradicting(cell: Cell, outputs: Sequence[int], at: int) -> tuple[str, lis
         if period.is_wrong and not differing and period.actual not in {"", REDACTED.literal}:
             given[period.actual][:0] = here
     value, agreed = max(given.items(), key=lambda item: len(item[1]), default=("", []))
-    return value, agreed if len(agreed) >= max(_LEAST, _SHARE * every) else [], every, right
+    return value, agreed, every, right, len(agreed) >= max(_LEAST, _SHARE * every)
 
 
 def _doubts(flipped: Iterable[CellFlip], at: int, outputs: Sequence[int]) -> Doubts:
@@ -158,7 +158,7 @@ def _doubts(flipped: Iterable[CellFlip], at: int, outputs: Sequence[int]) -> Dou
             label = flip.after.expected
             same = [one.is_wrong for one in cell.periods if one.state != "absent" and one.expected == label]
             often = sum(map(ne, same, same[1:])) >= _OFTEN
-            doubtful = not cell.extra and bool(contradicting(cell, outputs, at)[1])
+            doubtful = not cell.extra and contradicting(cell, outputs, at)[-1]
             if often or doubtful:
                 counts = found.setdefault(cell.attribute, [0, 0])
                 counts[:] = counts[0] + often, counts[1] + doubtful

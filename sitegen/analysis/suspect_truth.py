@@ -93,8 +93,8 @@ class SharedCause(NamedTuple):
 def suspect_truth(series: Series, notes: Sequence[Note] = ()) -> tuple[SuspectTruth, ...]:
     """Return the suspects of an eval at its newest point: those that a note calls wrong, then by agreeing outputs.
 
-    Each output since the last change of the label counts once: copies and re-scored points do not count. The newest
-    output has to be wrong too. Omissions do not count as agreement, because any bad prompt omits values.
+    Against a label that a note calls wrong one output is enough. Each output since the last change of the label counts
+    once: no copy, no re-scored point. The newest has to be wrong too. Omissions do not count: bad prompts omit values.
     """
     points, found = series.points, []
     outputs, last = different_outputs(points), len(points) - 1
@@ -102,8 +102,9 @@ def suspect_truth(series: Series, notes: Sequence[Note] = ()) -> tuple[SuspectTr
         newest = cell.at(last)
         if cell.extra or newest is None or not newest.is_wrong:
             continue
-        value, agreed, every, right = contradicting(cell, outputs, last)
-        if agreed:
+        value, agreed, every, right, is_doubtful = contradicting(cell, outputs, last)
+        said = people_on_label(notes, cell, points, value) if notes else ""
+        if is_doubtful or (agreed and said == "wrong"):
             suspect = SuspectTruth(
                 document=cell.document,
                 path=cell.path,
@@ -117,7 +118,7 @@ def suspect_truth(series: Series, notes: Sequence[Note] = ()) -> tuple[SuspectTr
                 last=agreed[-1],
                 named_path=cell.named_path,
                 with_label=right,
-                judged=people_on_label(notes, cell, points, value) if notes else "",
+                judged=said,
             )
             found.append(suspect)
     found.sort(
@@ -148,7 +149,17 @@ def by_cause(labels: Sequence[SuspectTruth]) -> tuple[SharedCause, ...]:
     """
     judged = [SharedCause("", (label,)) for label in labels if label.judged]
     labels = sorted(_without(labels, judged), key=lambda label: -least_share(label))
-    as_errors = [_as_error(label) for label in labels]
+    as_errors = [  # of an output that has the suspect values
+        Judgement(
+            document=f"{label.eval_id}\0{label.document}",
+            path=label.path,
+            attribute=label.attribute,
+            outcome="wrong_value",
+            expected=written(label.expected),
+            actual=written(label.actual),
+        )
+        for label in labels
+    ]
     change = attrgetter("attribute", "expected", "actual")
     field = attrgetter("eval_id", "attribute")
     causes = [
@@ -210,18 +221,6 @@ def patch_of(labels: Iterable[SuspectTruth]) -> tuple[str, int]:
 def least_share(suspect: SuspectTruth) -> float:
     """Return the lower end of Wilson's interval of the share (0..1) of outputs that give the suspect value."""
     return wilson(suspect.agreeing / suspect.outputs, suspect.outputs)[0]
-
-
-def _as_error(label: SuspectTruth) -> Judgement:
-    """Return the label as an error of an output, which has the suspect value."""
-    return Judgement(
-        document=f"{label.eval_id}\0{label.document}",
-        path=label.path,
-        attribute=label.attribute,
-        outcome="wrong_value",
-        expected=written(label.expected),
-        actual=written(label.actual),
-    )
 
 
 def _without(labels: Iterable[SuspectTruth], causes: Iterable[SharedCause]) -> list[SuspectTruth]:

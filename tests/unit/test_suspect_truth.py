@@ -305,11 +305,12 @@ def test_the_line_of_a_label_in_a_folder_is_in_the_file_of_its_document() -> Non
 
 def test_what_people_say_of_an_answer_settles_the_label_that_it_contradicts(repo, tmp_path):
     out = tmp_path / "out"
-    truth = [{"id": "a", "total": 5, "sum": 7, "tax": 1, "fee": 2, "city": "Ulm", "way": "Quai"}]
+    truth = [{"id": "a", "total": 5, "sum": 7, "tax": 1, "fee": 2, "city": "Ulm", "way": "Quai", "t": 3}]
     answer = {"id": "a", "total": 50, "sum": 70, "tax": 10, "fee": 20, "city": "Bonn", "way": "Qiau"}
     changes: list[dict[str, Content]] = [{"evals/bill/ground_truth.json": json.dumps(truth, indent=1)}]
     for number, fee in enumerate((2, 20, 20, 20)):
-        output = json.dumps([{**answer, "fee": fee, "city": "Bern" if number == 1 else "Bonn", "n": number}])
+        tip, city = (30, "Bonn") if number == 3 else (3, "Bern" if number == 1 else "Bonn")
+        output = json.dumps([{**answer, "fee": fee, "city": city, "t": tip, "n": number}])
         changes.append({f"evals/bill/results/iteration-00{number}/extracted.json": output})
     notes = """
 - {case: a, field: total, verdict: wrong}
@@ -319,16 +320,25 @@ def test_what_people_say_of_an_answer_settles_the_label_that_it_contradicts(repo
 - {case: a, field: fee, iteration: iteration-000, verdict: right}
 - {case: a, field: city, iteration: iteration-001, verdict: right}
 - {case: b, field: city, verdict: wrong}
+- {case: a, field: t, verdict: right}
 """
     repo.commits([*changes, {"evals/bill/notes.yaml": notes}])
     build_site(repo.path, out)
     page = (out / "suspect-labels.html").read_text()
     rows = re.findall(r'<tr id="label.*?fields/(\w+)\.html"(.*?)(?=<tr|</table>)', page, re.DOTALL)
     said = [(field, *re.findall(r"a note calls the label (\w+)", row)) for field, row in rows]
-    assert said == [("sum", "wrong"), ("tax",), ("city",), ("way",), ("total", "right"), ("fee", "right")]
+    assert said == [
+        ("sum", "wrong"),
+        ("t", "wrong"),
+        ("tax",),
+        ("city",),
+        ("way",),
+        ("total", "right"),
+        ("fee", "right"),
+    ]
     patches = re.findall(r"<pre><code>(.*?)</code>", page, re.DOTALL)
     changed = [" ".join(re.findall(r"^\+.*?(\w+)&#34;: ", patch, re.MULTILINE)) for patch in patches]
-    assert changed == ["sum tax city", "sum", "tax", "city", "way"]
+    assert changed == ["sum tax city t", "sum", "t", "tax", "city", "way"]
     summary = (out / "summary.md").read_text()
     assert "4 of 4 different outputs `70`; a note calls the label wrong; line 5 of" in summary
     assert differs_from_cold(out, repo.path) == []
