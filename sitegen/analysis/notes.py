@@ -34,11 +34,12 @@ def placed_notes(notes: Sequence[tuple[int, Note]], series: Series) -> tuple[Pla
         return ()
     newest_of = {point.snapshot.label: index for index, point in enumerate(series.points)}
     cells = grouped((cell.document, cell) for cell in series.cells.cells)
-    documents = grouped((each.unit, each.id) for point in series.points for each in point.scorecard.documents)
+    documents = grouped((each.unit, each) for point in series.points for each in point.scorecard.documents)
     placed = []
     for line, note in notes:
         at = newest_of.get(note.iteration) if note.iteration else len(series.points) - 1 if series.points else None
-        places = [note.case] if note.case in cells else dict.fromkeys(documents.get(note.case, ()))
+        of_case = (each.id for each in documents.get(note.case, ()) if note.who.items() <= each.axes.items())
+        places = [note.case] if note.case in cells and not note.who else dict.fromkeys(of_case)
         about = [
             cell
             for document in places
@@ -77,16 +78,11 @@ def notes_about(notes: Iterable[Note], iteration: str, *, newest: bool) -> tuple
     return tuple(note for note in notes if note.iteration == iteration or (newest and not note.iteration))
 
 
-def verdicts(notes: Iterable[PlacedNote]) -> list[tuple[str, str]]:
-    """Return the verdict of the person and that of the build for each note that has both."""
-    return [(one.note.verdict, one.judged) for one in notes if one.note.verdict and one.judged]
-
-
-def agreement_with_people(notes: Iterable[PlacedNote]) -> Kappa | None:
-    """Return how far the build agrees with the people.
+def agreement_with_people(notes: Iterable[PlacedNote]) -> tuple[int, int, Kappa | None]:
+    """Return how many verdicts of people are those of the build, how many can be compared with it, and Cohen's kappa.
 
     None if either of them found all things right or all wrong: then kappa, which is about 0, says nothing.
     """
-    pairs = verdicts(notes)
-    sides = [{*side} for side in zip(*pairs, strict=True)]
-    return cohens_kappa(pairs) if len(sides) == 2 and all(len(side) == 2 for side in sides) else None
+    pairs = [(one.note.verdict, one.judged) for one in notes if one.note.verdict and one.judged]
+    tells = len({said for said, _ in pairs}) == len({judged for _, judged in pairs}) == 2
+    return sum(said == judged for said, judged in pairs), len(pairs), cohens_kappa(pairs) if tells else None

@@ -336,6 +336,9 @@ class Note(ConfigTable):
     __pydantic_config__ = _TEXTS
     case: str = ""
     """The id of the case or document; empty in an eval that has only one."""
+    variant: str = ""
+    model: str = ""
+    """Who gave the answer; the note is about the answers of all variants, or models, if it names none."""
     field: str = ""
     """The field path; empty if the note is about the case as a whole."""
     iteration: str = ""
@@ -346,6 +349,11 @@ class Note(ConfigTable):
     """The error code: what the team calls this sort of error."""
     note: str = ""
     by: str = ""
+
+    @property
+    def who(self) -> dict[str, str]:
+        """Who gave the answer, as far as it says so, as in the axes of documents."""
+        return {axis: name for axis, name in (("variant", self.variant), ("model", self.model)) if name}
 
 
 PlotFormat: TypeAlias = Literal["png", "svg"]

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from functools import cached_property
 from typing import Final
 
-from sitegen.analysis.notes import PlacedNote, agreement_with_people, verdicts
+from sitegen.analysis.notes import PlacedNote, agreement_with_people
 from sitegen.model.frozen import Frozen
 from sitegen.model.scorecards import Kappa
 from sitegen.model.series import Series
@@ -30,8 +30,8 @@ class NotesView(Frozen, dict=True, gc=True):
     """In the order of the file."""
 
     @cached_property
-    def agreement(self) -> Kappa | None:
-        """How far the build agrees with the people, if that can be said."""
+    def agreement(self) -> tuple[int, int, Kappa | None]:
+        """How many verdicts are those of the build, how many can be compared with it, and kappa if it can be said."""
         return agreement_with_people(self.notes)
 
     @property
@@ -54,16 +54,6 @@ class NotesView(Frozen, dict=True, gc=True):
         """The snapshots for which error codes are counted, oldest first."""
         counted = {slug for of_code in self.codes.values() for slug in of_code}
         return [point.snapshot for point in self.series.points if point.snapshot.slug in counted][-COLUMNS:]
-
-    def number(self, verdict: str) -> int:
-        """Number of notes with a verdict."""
-        return sum(one.note.verdict == verdict for one in self.notes)
-
-    @property
-    def alike(self) -> tuple[int, int]:
-        """How many verdicts are those of the build, and how many can be compared with it."""
-        pairs = verdicts(self.notes)
-        return sum(said == judged for said, judged in pairs), len(pairs)
 
 
 def notes_page(series: Series, notes: tuple[PlacedNote, ...]) -> Page:

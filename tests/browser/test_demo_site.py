@@ -430,3 +430,7 @@ def test_the_lines_of_a_note_are_about_the_error_or_the_value_that_is_clicked_or
     expect(page.locator("[data-note]")).to_have_text(re.compile(rf'^- case: "{case}"\s+field: "passed"\s'))
     page = visit("evals/glaze-questions/cases/recipe-1.html")
     assert (page.locator("[data-note]").text_content() or "").startswith('- case: "recipe-1"\n  iteration: ')
+    page = visit("evals/help-desk/cases/price-1.html")
+    page.locator("[data-variant]").last.click()
+    of_answer = r'^- case: "price-1"\n  variant: "short"\n  iteration: "iteration-0\d\d"\n  verdict: '
+    assert re.match(of_answer, page.locator("[data-note]").inner_text())

@@ -71,13 +71,15 @@ def test_a_note_on_a_case_stands_beside_its_first_error_whoever_answered(tmp_pat
     ]
     files = {
         "evals/qa/results.jsonl": "\n".join(map(json.dumps, rows)),
-        "evals/qa/notes.yaml": "- {case: q, note: doubtful}\n",
+        "evals/qa/notes.yaml": "- {case: q, note: doubtful}\n- {case: p, model: n, variant: '', note: doubtful}\n",
     }
     repo.commit({"CLAUDE.md": "Answer.\n", **files})
     build_site(repo.path, out)
     report = (out / "evals/qa/0001.html").read_text().partition('<table class="disc')[2].partition("</table>")[0]
     beside = [row for row in report.split("<tr ") if "doubtful" in row]
-    assert [next(name for name in ("q · m", "q · n", "p · m") if name in row) for row in beside] == ["q · m", "q · n"]
+    named = [next(name for name in ("q · m", "q · n", "p · m", "p · n") if name in row) for row in beside]
+    assert named == ["p · n", "q · m", "q · n"]
+    assert "p · n" in text_of(out / "evals/qa/notes.html")
 
 
 def test_numbers_and_dates_are_texts_in_notes():

@@ -17,7 +17,16 @@ for (const button of $$("[data-copy]")) {
   button.addEventListener("click", () => copyBy(button, code.textContent, () => selected(code)));
 }
 
-/* The lines of a note are about the error whose number, or the value whose name, was clicked last. */
+/* The lines of a note are about the error whose number, the value whose name, or the answer whose link was clicked last. */
+addEventListener("click", event => {
+  const link = event.target.closest("[data-variant]"), lines = $("[data-note]");
+  if (!link || !lines) return;
+  const kept = lines.textContent.split("\n").filter(line => !/^ {2}(variant|model|iteration):/.test(line));
+  const stated = Object.entries({ ...link.dataset, iteration: $(".case a", link.closest("li")).textContent });
+  kept.splice(1, 0, ...stated.filter(([, value]) => value).map(([key, value]) => `  ${key}: ${JSON.stringify(value)}`));
+  lines.textContent = kept.join("\n");
+  lines.closest("details").open = true;
+});
 addEventListener("hashchange", () => {
   const row = rowInHash() && $("[data-note]") && document.getElementById(rowInHash());
   if (row) noteOn(row);

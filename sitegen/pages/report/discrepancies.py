@@ -17,7 +17,7 @@ from sitegen.config.models import Note
 from sitegen.model.changes import Change, Overlap
 from sitegen.model.frozen import Frozen
 from sitegen.model.outcomes import ERROR_TYPES, EXTRA_ITEM, MISSING_ITEM, CellKey, ErrorType, Judgement
-from sitegen.model.scorecards import FieldScore, Scorecard
+from sitegen.model.scorecards import DocumentScore, FieldScore, Scorecard
 from sitegen.model.series import EvalInfo, WeakSection
 from sitegen.model.usage import regraded
 from sitegen.pages import links
@@ -224,10 +224,10 @@ class Discrepancies(Frozen):
         """Number of those that the page neither has nor can load: only the data file has them."""
         return self.total - len(self.drawn) - len(self.loadable)
 
-    def with_notes(self, notes: Iterable[Note], cases: Mapping[str, str]) -> Discrepancies:
+    def with_notes(self, notes: Iterable[Note], documents: Mapping[str, DocumentScore]) -> Discrepancies:
         """Put the notes about a value beside its discrepancy, and those about a case beside its first one.
 
-        ``cases``: the case of each document, by which a note may name it.
+        ``documents``: by id. A note may also name one by its case and by who answered this.
         """
         met, of_case = set[str](), defaultdict[str, list[Note]](list)
         for note in notes:
@@ -237,8 +237,9 @@ class Discrepancies(Frozen):
             error = row.error
             names = {error.path, error.named_path, error.attribute, *([] if error.document in met else [""])}
             met.add(error.document)
-            cased = dict.fromkeys((error.document, cases.get(error.document, error.document)))
-            about = [note for name in cased for note in of_case.get(name, ()) if note.field in names]
+            at = documents[error.document]
+            said = (note for name in dict.fromkeys((at.id, at.unit)) for note in of_case.get(name, ()))
+            about = [note for note in said if note.field in names and note.who.items() <= at.axes.items()]
             return replace(row, said="; ".join(map(words_of, about))) if about else row
 
         return replace(self, drawn=tuple(map(noted, self.drawn)), loadable=tuple(map(noted, self.loadable)))

@@ -274,6 +274,8 @@ class CaseGrid(Frozen, dict=True, gc=True):
             who = f"<b>{bounded(self.columns[column], 80)}</b>" if self.columns.get(column) else ""
             if row:
                 named, who = f"{named} id={row}.{place}", f"<a href=#{row}.{place}>{who or 'Answer'}</a>"
+            elif answers and who:
+                who += '<a class=how href=#note data-variant="{}" data-model="{}">Note</a>'.format(*map(escape, column))
             if not answers:
                 cells.append(f"<div class={named}>{_who(who)}<i>no answer</i></div>")
                 continue
