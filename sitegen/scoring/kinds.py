@@ -339,7 +339,7 @@ def _metrics(of: Scorer, cards: Iterable[Scorecard]) -> tuple[MetricSpec, ...]:
     apart = [card for card in known if not card.counts.fp == card.counts.fn == card.counts.wrong_value]
     if apart or not any(judged(card.counts) for card in known):
         return of.metrics
-    one = MetricSpec("f1", "Checks passed", "Checks that passed / checks, of all cases together.", equals=_RATIOS[1:])
+    one = MetricSpec("f1", "Checks passed", "Checks that passed / checks, of all answers together.", equals=_RATIOS[1:])
     if all(card.has_only_verdicts for card in known):
         one = replace(PASSED.spec, equals=("score", *_RATIOS))
     return tuple(one if spec.name == one.name else spec for spec in of.metrics if spec.name not in one.equals)

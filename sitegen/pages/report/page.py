@@ -157,7 +157,7 @@ class ReportView(Frozen, dict=True, gc=True):
             questions={answer.document: case.question for case in self.result.cases for answer in case.answers},
         )
         if self.said:
-            listed = listed.with_notes(self.said, {each.id: each.unit for each in self.card.documents})
+            listed = listed.with_notes(self.said, {each.id: each for each in self.card.documents})
         return listed if self.whole is None else replace(listed, loadable=())
 
     @cached_property
@@ -315,7 +315,9 @@ class ReportView(Frozen, dict=True, gc=True):
             return spec.when_undefined if self.card.metric(spec.name) is None else ""
         noun = " values" if nouns.are_fields else f" {nouns.value}s" if nouns.are_verdicts else ""
         values = {"given": counts.tp + counts.fp, "expected": self.card.expected_values, "things": noun}
-        return ratio.note.format_map({**counts._asdict(), **values})
+        said = [answer.document for case in self.result.cases for answer in case.answers]
+        repeats = ", each repeat counted" * (len(said) > len({*said}))
+        return ratio.note.format_map({**counts._asdict(), **values}) + repeats
 
     @property
     def error_change(self) -> int | None:
