@@ -18,23 +18,24 @@ for (const button of $$("[data-copy]")) {
 }
 
 /* The lines of a note are about the error whose number, the value whose name, or the answer whose link was clicked last. */
-addEventListener("click", event => {
-  const link = event.target.closest("[data-variant]"), lines = $("[data-note]");
-  if (!link || !lines) return;
-  const kept = lines.textContent.split("\n").filter(line => !/^ {2}(variant|model|iteration):/.test(line));
-  const stated = Object.entries({ ...link.dataset, iteration: $(".case a", link.closest("li")).textContent });
-  kept.splice(1, 0, ...stated.filter(([, value]) => value).map(([key, value]) => `  ${key}: ${JSON.stringify(value)}`));
-  lines.textContent = kept.join("\n");
+for (const link of $$("[data-variant]")) link.addEventListener("click", () => {
+  const lines = $("[data-note]"), [about, , ...rest] = partsOf(lines);
+  const stated = [...Object.entries(link.dataset), ["iteration", $(".case a", link.closest("li")).textContent]];
+  lines.textContent = `${about.split("\n")[0]}\n  ${linesOf(stated)}${rest.join("")}`;
   lines.closest("details").open = true;
 });
 addEventListener("hashchange", () => {
   const row = rowInHash() && $("[data-note]") && document.getElementById(rowInHash());
   if (row) noteOn(row);
 });
+function partsOf(lines) {
+  return lines.textContent.split(/(?=\n {2}(?:iteration|verdict)(?=:))/);
+}
+function linesOf(stated) {
+  return stated.filter(([, value]) => value).map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join("\n  ");
+}
 function noteOn(row) {
-  const lines = $("[data-note]");
-  const [, ...rest] = lines.textContent.split(/(?=\n {2}(?:iteration|verdict)(?=:))/);
+  const lines = $("[data-note]"), [, ...rest] = partsOf(lines);
   const place = row.matches(".cellname") ? $("code", row).textContent : pathOf(row);
-  const stated = [["case", $(".c-document, .doc", row)?.textContent.trim()], ["field", place]].filter(([, value]) => value);
-  lines.textContent = "- " + stated.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join("\n  ") + rest.join("");
+  lines.textContent = `- ${linesOf([["case", $(".c-document, .doc", row)?.textContent.trim()], ["field", place]])}${rest.join("")}`;
 }
