@@ -202,6 +202,11 @@ class Change(Frozen):
         """The change of the headline metric."""
         return self.metrics[0]
 
+    @property
+    def may_hide(self) -> bool:
+        """Whether a group of answers may be worse behind the headline: this is judged, and not called worse itself."""
+        return self.verdict is not None and self.verdict.decision not in ("worse", "likely worse")
+
     def of(self, metric: str) -> float | None:
         """Return the change of a metric by its name; None if it is undefined."""
         return next((delta.change for delta in self.metrics if delta.name == metric), None)

@@ -26,7 +26,7 @@ from sitegen.history.layout import RESULTS, is_path, iteration_number
 from sitegen.model.changes import MetricDelta, Noise
 from sitegen.model.frozen import Frozen
 from sitegen.model.gate import GateCell, GateEval, GateMetric, GateOverlap, Lost
-from sitegen.model.metrics import ROUNDING, MetricSpec, traits_of
+from sitegen.model.metrics import MetricSpec, traits_of
 from sitegen.model.outcomes import CellFlip, Fate
 from sitegen.model.scorecards import ANSWERERS, DocumentScore, Result, Scorecard
 from sitegen.model.series import EvalInfo, Point
@@ -310,13 +310,12 @@ class GatedPair:
 
     def _hidden(self) -> Iterator[tuple[str, float]]:
         """Yield the slices that got worse by more than chance although the headline did not get worse."""
-        change, spec = self._change.headline.change, self._specs[0]
-        if change is None or self._after.slice or regraded(self._change.judge, spec.name):
+        found, spec = self._change, self._specs[0]
+        if found.headline.change is None or self._after.slice or regraded(found.judge, spec.name) or not found.may_hide:
             return
-        if change > -ROUNDING if spec.higher_is_better else change < ROUNDING:
-            for axis, part in slices_of(self._alike.before, self._alike.after, spec, (self._series.cells, 0, 1)):
-                if part.is_worse:
-                    yield f"{axis}={part.values[0]}", part.change or 0.0
+        for axis, part in slices_of(self._alike.before, self._alike.after, spec, (self._series.cells, 0, 1)):
+            if part.is_worse:
+                yield f"{axis}={part.values[0]}", part.change or 0.0
 
     def _moved_cells(self) -> tuple[list[GateCell], list[GateCell]]:
         """List the cells that were fixed, and those that broke: each value once, of each test case the first.

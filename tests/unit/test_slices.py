@@ -157,7 +157,7 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(project, tmp_pa
     assert "short · large has the best Score, as has long · large. It costs " in text
     assert "0.385 mini 0.900 large" in trend
     assert "variant and model: long · mini" in trend
-    assert "Hidden by the average: Score of model mini is worse, ▼ down 0.100" in text
+    assert "Hidden by the average: Score of model mini ▼ down 0.100" in text
     assert "worse by more than chance where model is mini (by 0.100)" in text_of(tmp_path / "site/index.html")
     assert "worse where `model` is `mini`: −0.100" in (tmp_path / "site" / "summary.md").read_text()
     series = json.loads((tmp_path / "site" / "data/evals/support.json").read_text())
@@ -165,6 +165,22 @@ def test_a_report_has_the_matrix_and_says_what_the_average_hides(project, tmp_pa
     variants = "By variant: short rose by 0.033 to 0.618 (better), long fell by 0.018 to 0.667 (worse)."
     models = "By model: large rose by 0.115 to 0.900 (better), mini fell by 0.100 to 0.385 (worse)."
     assert sum(f"{variants} {models}" in text_of(page) for page in (tmp_path / "site/commits").glob("*.html")) == 2
+
+
+def test_a_group_is_hidden_by_a_mean_that_fell_by_less_than_can_be_told_from_chance(repo, tmp_path):
+    rows = [{**row, "id": f"{row['id']}{number}"} for number in range(2) for row in answers()]
+    moved = [{**row, "score": round(row["score"] + (-0.2 if row["language"] == "de" else 0.1), 2)} for row in rows]
+    for each in (rows, moved):
+        repo.commit(
+            {"evals/manifest.yaml": "evals: {qa: {kind: judged, outputs: a.csv}}", "evals/qa/a.csv": table(each)}
+        )
+    repo.checkout()
+    gate = api.check(repo.path, "HEAD~1", exact=True).markdown()
+    assert "hidden by the average, worse by more than chance: language=de −0.200." in gate
+    build_site(repo.path, tmp_path / "site")
+    report = text_of(tmp_path / "site/evals/qa/0002.html")
+    assert "Hidden by the average: Score of language de ▼ down 0.200" in report
+    assert "Score ▼ down 0.050, cannot tell" in report
 
 
 def test_a_long_name_of_a_variant_stays_in_its_cell(repo, tmp_path):

@@ -370,8 +370,7 @@ class ReportView(Frozen, dict=True, gc=True):
     @property
     def hidden(self) -> list[Slice]:
         """The slices along one axis that got worse by more than chance while the headline did not."""
-        change = self.change_of(self.specs[0]) or 0.0
-        if (change < 0) is self.specs[0].higher_is_better and change:
+        if not self.point.change or not self.point.change.may_hide:
             return []
         return [part for split in self.splits for part in split.values() if part.is_worse and len(part.where) == 1]
 
