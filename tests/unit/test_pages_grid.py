@@ -48,13 +48,14 @@ def test_what_fails_newly_comes_first_and_every_row_says_what_it_is() -> None:
     )
     rows = re.findall(r"<li([^>]*)><p class=case><b>(\w+)</b>", "".join(grid(now, before).drawn))
     assert [(name, marks.split()) for marks, name in rows] == [
-        ("new", ["data-f", "data-c"]),
+        ("new", ["data-n", "data-f", "data-c"]),
         ("old", ["data-f"]),
         ("other", ["data-c"]),
         ("same", []),
         ("came", []),
     ]
-    assert [(name, number) for _, name, _, number in grid(now, before).flags] == [("failing", 2), ("changed", 2)]
+    flags = [(name, number) for _, name, _, number in grid(now, before).flags]
+    assert flags == [("newly", 1), ("failing", 2), ("changed", 2)]
 
 
 def test_every_case_has_a_cell_for_each_model_and_repeats_share_one() -> None:

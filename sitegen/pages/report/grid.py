@@ -47,6 +47,7 @@ _MOST_ASKED: Final = 50  # the most of these, and of checks, that a reader can c
 _SCORES: Final = 6  # the most judges whose mean scores stand above a column
 _DISTINCT: Final = 3  # the most different repeats of an answer in the grid
 _FLAGS: Final = (
+    ("n", "newly", "Only newly failing"),
     ("f", "failing", "Only failing"),
     ("e", "errors", "Only errors"),
     ("c", "changed", "Only changed"),
