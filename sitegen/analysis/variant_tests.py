@@ -277,7 +277,8 @@ def _metric_test(metric: TestedMetric, couple: Couple, alpha: float, known: Chan
     if is_other_judge:
         by_case = []
     firsts, seconds = [value for value, _ in by_case], [value for _, value in by_case]
-    if by_case and first.cases.keys() != second.cases.keys():
+    stated = [sum(getattr(case, _OF_CASE[metric]) is not None for case in variant.cases.values()) for variant in couple]
+    if by_case and stated != [sample, sample]:  # a case may have a value in one variant alone
         before, after = mean(firsts), mean(seconds)
     only_first, only_second = (sum(sign * (b - a) > 0 for a, b in by_case) for sign in (-1, 1))
     if metric == "accuracy":

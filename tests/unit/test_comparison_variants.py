@@ -83,6 +83,11 @@ def test_two_or_more_variants_are_compared_as_the_table_says(row):
     assert {name: said[name] for name in said if row[name]} == {name: row[name] for name in said if row[name]}
 
 
+def test_the_quality_of_two_variants_is_compared_over_the_cases_with_a_grade_in_both():
+    found = quality_test(variant_comparison("faq", (variant("a", "++++", "1234"), variant("b", "++++", ".34."))))
+    assert (found.first, found.second, found.difference, found.sample) == (2.5, 3.5, 1.0, 2)
+
+
 def test_exchanging_the_variants_exchanges_their_names_and_nothing_else():
     one, other = (
         variant_comparison(
