@@ -132,11 +132,22 @@ def compared_alike(before: Point, after: Point, scorecard_of: ScorecardOf | None
     now = scorecard_of(mixed[0]) if mixed and scorecard_of else before.now if after.now is after.scorecard else None
     if not mixed or now is None or own[1].traits.is_recorded:  # as a rule
         return Compared(*own)
-    sides = scored_now(replace(before, now=now)), own[1]
-    first, asked = (
-        {each.attribute for each in card.fields if each.counts.tp + each.counts.fn} for card in (own[0], now)
-    )
-    return Compared(*(sides if first == asked else own))
+    return _if_of_same_fields(own, (scored_now(replace(before, now=now)), own[1]))
+
+
+def compared_now(before: Point, after: Point) -> Compared:
+    """Return the scorecards of two points as the newest ground truth and rules judge both outputs.
+
+    Each by its own, if the newest ask for other fields than one of them was asked for.
+    """
+    own, now = (before.scorecard, after.scorecard), (scored_now(before), scored_now(after))
+    return Compared(*own) if own[0] is now[0] and own[1] is now[1] else _if_of_same_fields(own, now)
+
+
+def _if_of_same_fields(own: tuple[Scorecard, Scorecard], alike: tuple[Scorecard, Scorecard]) -> Compared:
+    fields = ({each.attribute for each in card.fields if each.counts.tp + each.counts.fn} for card in (*own, *alike))
+    first, last, *asked = fields
+    return Compared(*(alike if [first, last] == asked else own))
 
 
 def scored_now(point: Point) -> Scorecard:
@@ -168,14 +179,14 @@ def best_points(points: Sequence[Point], spec: MetricSpec) -> tuple[int | None, 
     """
     since = comparable_since([point.scorecard for point in points], spec.name)
     indices = []
-    best: Scorecard | None = None
     at: int | None = None
     for index, point in enumerate(points):
         if since[index] == index:
-            best = at = None
-        card = scored_now(point)
-        if card.metric(spec.name) is not None and (best is None or Compared(best, card).is_gain(spec)):
-            best, at = card, index
+            at = None
+        if scored_now(point).metric(spec.name) is None:
+            pass
+        elif at is None or compared_now(points[at], point).is_gain(spec):
+            at = index
         indices.append(at)
     return tuple(indices)
 

@@ -14,7 +14,7 @@ from math import fsum
 from operator import attrgetter
 from typing import Final, TypeAlias
 
-from sitegen.analysis.change import best_points
+from sitegen.analysis.change import best_points, compared_now
 from sitegen.analysis.deltas import Compared
 from sitegen.analysis.edits import BEFORE_ANY, attributed_to, other_edit
 from sitegen.analysis.noise.samples import interval_of
@@ -71,7 +71,7 @@ def best_output(series: Series, made_with: Sequence[Sequence[Commit]]) -> BestOu
     best = best_points(points, spec)[-1] if points else None
     if best is None:
         return None
-    card = points[best].now or points[best].scorecard
+    card = compared_now(points[best], points[-1]).before
     value = card.metric(spec.name)
     if value is None:
         return None

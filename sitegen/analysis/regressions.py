@@ -320,7 +320,7 @@ def step_between(
     moved = (Moved(name, _mean_errors(old, name), _mean_errors(new, name)) for name in ERROR_TYPES)
     earlier, later = _errors_by_attribute(old), _errors_by_attribute(new)
     fields = (Moved(name, earlier.get(name, 0.0), later.get(name, 0.0)) for name in dict.fromkeys((*later, *earlier)))
-    sign = 1 if metrics[0].points < 0 else -1  # a loss is of the fields whose errors increased
+    sign = -1 if status == "better" else 1  # a loss is of the fields whose errors increased, whatever the metric did
     moved_fields = sorted((each for each in fields if sign * each.change > 0), key=lambda each: -abs(each.change))
     change = points[first].change if first == last + 1 else None
     deltas = change.metrics if change else ()

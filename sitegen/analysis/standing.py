@@ -12,8 +12,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
-from sitegen.analysis.change import best_points, change, changes, scored_now
-from sitegen.analysis.deltas import Compared
+from sitegen.analysis.change import best_points, change, changes, compared_now, scored_now
 from sitegen.analysis.regressions import REGAINED, metric_step, step_between
 from sitegen.analysis.series import first_of_each_output, mixes_percentages, output_of, series_of
 from sitegen.config.models import MUTE_DIGITS, Mute
@@ -53,7 +52,8 @@ class EvalStanding(Frozen):
     """The same of what the configuration mutes, with its reasons."""
     behind: float | None
     """How much worse the newest headline is than the best one, in the metric's own unit; 0 if it is the best. Both are
-    scored by the newest ground truth and rules, over the documents that both have. None if either is undefined."""
+    scored by the newest ground truth and rules, over the documents that both have. None if either is undefined, and if
+    no other output can be compared with the newest."""
 
     @property
     def spec(self) -> MetricSpec:
@@ -115,8 +115,10 @@ def standing_of(summary: EvalSummary, mutes: Sequence[Mute]) -> EvalStanding:
     worse = [step for step, mute in found if not mute]
     spec, value = summary.specs[0], summary.value
     behind = None
+    since = summary.headlines[-1].comparable_since if summary.headlines else 0
+    is_alone = since and len(first_of_each_output(summary.headlines, range(since, len(summary.headlines)))) == 1
     mixed = spec.recorded and mixes_percentages(one.values[0] for one in summary.headlines)
-    if summary.best_output and value is not None and not mixed:
+    if summary.best_output and value is not None and not mixed and not is_alone:
         judged = summary.since_best.change if summary.since_best else None  # over the documents that both have
         change = value - summary.best_output.value if judged is None else judged
         behind = max(0.0, -change if spec.higher_is_better else change)
@@ -260,9 +262,8 @@ def _share_regained(series: Series, before: int, low: int, later: int) -> float:
     """
     spec = series.specs[0]
     sign = 1 if spec.higher_is_better else -1
-    points = (series.points[at] for at in (before, low, later))
-    first, lowest, last = (scored_now(point) for point in points)
-    lost, left = (Compared(first, side).difference(spec.name) for side in (lowest, last))
+    first, *others = (series.points[at] for at in (before, low, later))
+    lost, left = (compared_now(first, other).difference(spec.name) for other in others)
     if lost is None or left is None or sign * lost > -ROUNDING:
         return 0.0
     return 1 - left / lost
@@ -282,8 +283,7 @@ def _fall(series: Series, at: int, newest: int) -> Step | None:
         return None
     spec = series.specs[0]
     after = points[at].scorecard.metric(spec.name)
-    before_now, now = (scored_now(point) for point in (points[at - 1], points[newest]))
-    moved_now = Compared(before_now, now).difference(spec.name)
+    moved_now = compared_now(points[at - 1], points[newest]).difference(spec.name)
     if after is None or verdict.change is None or moved_now is None:
         return None
     moved = metric_step(spec, after - verdict.change, after)
@@ -319,18 +319,17 @@ def _distance_from_best(series: Series, best: int | None, newest: int, since: Ch
     if best is None or since is None or since.decision != "worse":
         return None
     points, spec = series.points, series.specs[0]
-    cards = {index: scored_now(points[index]) for index in range(best, newest + 1)}
-    known = [index for index, card in cards.items() if card.metric(spec.name) is not None]
+    known = [at for at in range(best, newest + 1) if scored_now(points[at]).metric(spec.name) is not None]
 
     def loss(before: int, after: int) -> float:
         """Over what both have; 0 if they have nothing in common."""
-        moved = Compared(cards[before], cards[after]).difference(spec.name) or 0.0
+        moved = compared_now(points[before], points[after]).difference(spec.name) or 0.0
         return -moved if spec.higher_is_better else moved
 
     lost = loss(best, newest)
     near = max((place for place, at in enumerate(known[:-1]) if loss(best, at) <= (1 - REGAINED) * lost), default=0)
     before, at = max(pairwise(known[near:]), key=lambda pair: loss(*pair))
-    value = cards[newest].metric(spec.name) or 0.0
+    value = scored_now(points[newest]).metric(spec.name) or 0.0
     moved = metric_step(spec, value + (lost if spec.higher_is_better else -lost), value)
     if moved.points >= 0:
         return None
@@ -356,8 +355,9 @@ def since_best(series: Series, best: int | None, results_of: ResultsOf) -> Chang
     if best is None or best == newest or series.points[newest].scorecard.status != "scored" or series.info.recorded:
         return None
     sides = series.points[best], series.points[newest]
-    cards = [scored_now(point) for point in sides]
-    if cards == [point.scorecard for point in sides]:
+    compared = compared_now(*sides)
+    cards = compared.before, compared.after
+    if cards == (sides[0].scorecard, sides[1].scorecard):
         return change(series, best, newest).verdict
     under = sides[0].snapshot.under_rules_of(sides[1].snapshot), sides[1].snapshot
     names = [{document.id for document in card.documents} for card in cards]

@@ -1,6 +1,7 @@
 """Both clocks, and points that are out of date, from history to the data files."""
 
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -165,6 +166,51 @@ def test_an_output_that_comes_with_a_correction_is_compared_by_the_corrected_tru
     assert (changed.verdict.decision, changed.fixed, changed.broken) == verdict
     (checked,) = check(options, "HEAD~1").evals
     assert (checked.fixed, checked.broken, list(checked.metrics[0].reasons)) == (*verdict[1:], gate)
+
+
+OTHERS = {f"c{id}": one for id, one in BILLS.items()}
+
+
+@pytest.mark.parametrize(
+    ("commits", "worse", "better"),
+    [
+        # A field is renamed and renamed back, and the output between loses totals: neither correction lost anything.
+        (
+            [(BILLS, BILLS), (renamed(BILLS), renamed(BILLS)), (renamed(BILLS), renamed(LOST)), (BILLS, LOST)],
+            "bill is 0.333 behind its best F1, iteration-001, by more than chance; most of it was lost at "
+            "iteration-003.",
+            "No newest output gained anything.",
+        ),
+        # What the newest output lost while it restored another field is told beside the older loss.
+        (
+            [(BILLS, BILLS), (BILLS, bills(12, name="?")), (BILLS, bills(12, total=999))],
+            "bill is 0.500 behind its best F1, iteration-001, by more than chance; most of it was lost at "
+            "iteration-002. bill: total broke in all 12 values; F1 stayed at 0.500 at iteration-003: 12 values fixed, "
+            "12 broken.",
+            "No newest output gained anything.",
+        ),
+        # Nothing that came before can be compared with other documents, and nothing for another field by that field.
+        ([(BILLS, BILLS), (OTHERS, OTHERS)], "Nothing for certain.", "No newest output gained anything."),
+        (
+            [(BILLS, BILLS), (renamed(BILLS), renamed(bills(2, total=999)))],
+            "Nothing for certain: 2 values broke in bill from iteration-001 to iteration-002, in total. This may be "
+            "chance. bill may be 0.083 behind its best F1, iteration-001.",
+            "No newest output gained anything.",
+        ),
+    ],
+)
+def test_today_blames_no_correction_and_calls_nothing_the_best_of_one(tmp_path, commits, worse, better):
+    repo, before = GitRepo(tmp_path / "project"), dict[str, str]()
+    for truth, made in commits:
+        sides = {"golden": truth, "outputs": made}
+        files = {
+            f"evals/bill/{at}/{id}.json": json.dumps(one) for at, rows in sides.items() for id, one in rows.items()
+        }
+        repo.commit({"evals/manifest.yaml": MANIFEST % 1, **dict.fromkeys(before), **files})
+        before = files
+    build_site(repo.path, tmp_path / "out")
+    text = re.sub(r"\[`?([^]`]*)`?\]\([^)]*\)", r"\1", (tmp_path / "out" / "summary.md").read_text())
+    assert f"- **What got worse**: {worse}\n- **What got better**: {better}\n" in text
 
 
 def test_an_output_older_than_its_instructions_is_stale_until_it_is_made_again(repo, tmp_path):

@@ -80,6 +80,9 @@ def _worse(
     lost = [standing for standing in scored if standing.trouble in LOST]
     if lost:
         yield from loss(lost[0])
+        newest = lost[0].loss_at_newest
+        if newest and newest.status == "fell" and newest is not lost[0].worst_step and lost[0].trouble == "worse":
+            yield from said(" ", loss(replace(lost[0], worse=(newest,))))
         if len(lost) > 1 and not losses_follow:
             rest = Phrase(f"{len(lost) - 1:,} evals", links.regressions()) if lost[2:] else eval_phrase(lost[1].summary)
             yield from said(" Also worse, or seemingly so: ", rest, ".")
