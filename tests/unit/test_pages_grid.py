@@ -58,6 +58,12 @@ def test_what_fails_newly_comes_first_and_every_row_says_what_it_is() -> None:
     assert flags == [("newly", 1), ("failing", 2), ("changed", 2)]
 
 
+def test_a_spread_is_said_of_repeats_whose_scores_differ() -> None:
+    (case,) = cases(*[("a", "m", "one", True)] * 2)
+    same, other = (replace(case.answers[0], score=score) for score in (0.9, 0.7))
+    assert [verdict([same, same]), verdict([same, other])] == ["passed, 0.900", "passed, 0.800, spread 0.141"]
+
+
 def test_every_case_has_a_cell_for_each_model_and_repeats_share_one() -> None:
     now = cases(("p", "a", "red", True), ("p", "a", "Red", True), ("p", "a", "blue", False), ("q", "b", "red", True))
     shown = grid(now)

@@ -423,7 +423,7 @@ def verdict(answers: Sequence[CaseAnswer]) -> str:
         return "no result"
     scores = [answer.score for answer in answers if answer.score is not None]
     score = metric_text(sum(scores) / len(scores)) if scores and not {0.0, 1.0}.issuperset(scores) else ""
-    score += f", spread {sqrt(variance(scores)):.3f}" if score and len(scores) > 1 else ""
+    score += f", spread {sqrt(variance(scores)):.3f}" if score and len({*scores}) > 1 else ""
     said = {0.0: "failed", 1.0: "passed"}.get(sum(shares) / len(shares)) if shares else ""
     if said is None:
         said = f"passed {sum(shares):.3g} of {len(shares)} times" if len(shares) > 1 else f"{shares[0]:.0%} passed"
