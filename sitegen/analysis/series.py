@@ -154,7 +154,7 @@ def _if_in_truth(then: Scorecard, now: Scorecard) -> Scorecard:
 
     Otherwise an output of documents that nobody asks for any more would seem to have got all of today's wrong.
     """
-    if now is then or then.status != "scored":
+    if now is then or then.status != "scored" or not then.documents:
         return now
     if Compared(then, now).overlap.verdict != "refused":
         return now

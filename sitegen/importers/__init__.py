@@ -8,6 +8,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from msgspec.structs import replace
+
 from sitegen.data_files.folders import DATA
 from sitegen.data_files.reading import LINES, TWO_LINES, UnreadableError, ending
 from sitegen.importers.columns import PRESETS, ColumnMap, parts_of, read_settings, stated_grades
@@ -188,14 +190,18 @@ def read_results(path: str, content: bytes, settings: str = "{}", *, without_cas
     content = content.removeprefix(BOM_UTF8)
     importer, suffix, stated = importer_of(path, content), ending(path), stated_grades(settings)
     grades = None if without_cases else stated
-    read_by = read_settings(settings).value or importer.read_by
+    described, read_by = read_settings(settings).value, importer.read_by
+    if described and (described.parts or described.scores):
+        read_by = described
+    elif described and isinstance(read_by, ColumnMap):
+        read_by = replace(read_by, low=described.low, high=described.high)
     if isinstance(read_by, ColumnMap):
         return read_table(suffix, content, read_by, grades)
     module = import_module(f"sitegen.importers.{read_by}")
     if importer is ANY_LINES and suffix in DATA and suffix not in LINES and not re.match(TWO_LINES, content[:_HEAD]):
-        return read_table(suffix, content, None, grades)
-    if importer is ANY_LINES and not module.is_of_a_judge(content):
+        return read_table(suffix, content, described, grades)
+    if importer is ANY_LINES and (described or not module.is_of_a_judge(content)):
         with suppress(UnreadableError):  # the format reports each line that cannot be read
-            return read_table("jsonl", content, None, grades)
+            return read_table("jsonl", content, described, grades)
     results: JudgedResults = module.read(content)
     return results.with_fields(stated) if importer.names_scores else results

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from math import inf
 from typing import Final
 
 from msgspec.structs import replace
@@ -51,7 +52,7 @@ class ColumnMap(Frozen):
     list of groups of rows."""
     low: float = 0.0
     high: float = 1.0
-    """The range of the scores, which are scaled to 0..1."""
+    """The range of the scores, which are scaled to 0..1. ``high`` is infinite if the scores themselves show it."""
 
     def in_table(
         self, names: Sequence[str], numeric: Iterable[str]
@@ -126,6 +127,7 @@ whose rows name their metrics since 0.4.7, MLflow's tables of ``mlflow.evaluate`
 ``trace_id`` differs between runs so that the question identifies a case, ragas' ``EvaluationResult.to_pandas``."""
 
 
+AUTO: Final = "auto"  # the range of scores that show their scale themselves
 KEYS: Final = ("columns", "preset", "list", "range", GRADES)
 _KNOWN_PARTS: Final = (*PARTS, "scores")
 
@@ -134,7 +136,7 @@ _KNOWN_PARTS: Final = (*PARTS, "scores")
 def read_settings(settings: str) -> Parsed[ColumnMap | None]:
     """Read the canonical JSON of the settings. Whatever is invalid is left out and reported. Never raises.
 
-    The value is None if the format of the results needs no columns.
+    The value is None if the format of the results needs no columns. It has no columns if only a range is stated.
     """
     stated, unknown = read_keys(settings, KEYS)
     findings = [*unknown]
@@ -161,14 +163,14 @@ def read_settings(settings: str) -> Parsed[ColumnMap | None]:
         else:
             fix = "Write the key of the list of rows, such as results."
             findings.append(settings_finding("'list' is not a key", fix, "list"))
-    if column_map is not None and (bounds := stated.get("range")) is not None:
-        numbers = [as_float(bound) for bound in bounds] if isinstance(bounds, list) else []
+    if (bounds := stated.get("range")) is not None:
+        numbers = [as_float(bound) for bound in bounds] if isinstance(bounds, list) else [0.0, inf] * (bounds == AUTO)
         low, high = numbers if len(numbers) == 2 else (None, None)
         if low is None or high is None or low >= high:
             message = "'range' is not a pair of numbers, the lower first"
-            findings.append(settings_finding(message, "Write one such as [1, 5].", "range"))
+            findings.append(settings_finding(message, "Write one such as [1, 5], or auto.", "range"))
         else:
-            column_map = replace(column_map, low=low, high=high)
+            column_map = replace(column_map or ColumnMap({}), low=low, high=high)
     return Parsed(column_map, tuple(findings))
 
 

@@ -6,6 +6,7 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain
+from math import inf
 from typing import Final
 
 from msgspec.structs import replace
@@ -47,6 +48,7 @@ from sitegen.importers.tool_values import (
 from sitegen.importers.usual_names import (
     GRADES,
     LOGPROB,
+    SCALES,
     TRUE_LABELS,
     USAGE,
     VERDICTS_OF_CHECKS,
@@ -56,6 +58,7 @@ from sitegen.importers.usual_names import (
     nearest_cases,
     newest_run,
     run_column,
+    scale_of,
     stated_confidence,
     usual_columns,
     with_shares,
@@ -88,14 +91,16 @@ def read_table(
     source = f"{ending} {sha256(content).hexdigest()} {described}"
     rows, findings = _READ.pop(source) if source in _READ else _read_rows(ending, content, described)
     _READ.clear()
-    columns = described or usual_columns(rows)
+    columns = described if described and (described.parts or described.scores) else usual_columns(rows)
     if columns is None:
         raise UnreadableError(
             "it is in no format that is known, and no column with the usual name of a score or a verdict holds one",
             f"Write `settings: {{preset: ...}}` (one of {', '.join(PRESETS)}) or `settings: {{columns: {{...}}}}`, a "
             "score as 0.5, and a verdict as pass or fail.",
         )
-    reader = _TableReader(rows, columns)
+    if described:
+        columns = replace(columns, low=described.low, high=described.high)
+    reader = _TableReader(rows, columns, grades or ())
     if grades is None:
         _READ[source] = Parsed(rows, findings)
         return JudgedResults((), run=Recorded(grades=tuple(dict.fromkeys(reader.own_grades()))))
@@ -181,6 +186,7 @@ def _listed(value: Value, list_at: Sequence[str]) -> Sequence[Value]:
 
 
 _EXACT_MATCH: Final = "exact match"  # the name of sitegen's own judge of tables without scores (rule 29)
+_SHOWN: Final = ("a scale from 0 to {}", "a scale from 1 to {}", "a scale up to {}")  # what a table shows of its own
 _REASONS: Final = ("reason", "reasoning", "explanation", "rationale", "comment", "evidence", "details")
 """Members of an object in a column of scores that explain it, in order of precedence."""
 _JUDGE_ERRORS: Final = ("judgeerror", "gradererror", "gradingerror", "evaluatorerror", "evaluationerror")
@@ -196,7 +202,7 @@ _LISTED: Final = 30  # columns in a message
 
 
 class _TableReader:
-    def __init__(self, rows: Sequence[Mapping[str, Value]], column_map: ColumnMap) -> None:
+    def __init__(self, rows: Sequence[Mapping[str, Value]], column_map: ColumnMap, shown: Collection[str]) -> None:
         """Raises UnreadableError if the table has neither scores, nor verdicts, nor expected texts with outputs."""
         self.findings: list[Finding] = []
         self._rows = rows
@@ -232,12 +238,39 @@ class _TableReader:
                 "Name a column for score, scores or passed, or for both expected and output.",
             )
         self._off_scale: Counter[str] = Counter()
+        self._shown = self._judge = ""
+        if column_map.high == inf:
+            self._find_scale({*shown})
         last_step = plain_key(next(iter(parts.get("latency", ())), "").rpartition(".")[2])
         times = sorted(time for row in rows if (time := amount_of(self.value(row, "latency"))) is not None)
         # Without a unit, whole numbers most of which are not below 1,000 are milliseconds: ``{"duration": 5403}``.
         is_whole = times[len(times) // 2 :][:1] >= [1000] and all(map(float.is_integer, times))
         # How many units of the column of latencies are a second, by its name.
         self._per_second = 1000.0 if is_whole and f"{last_step}ms" in LATENCIES else LATENCIES.get(last_step, 1.0)
+
+    def _find_scale(self, shown: set[str]) -> None:
+        """Find the least scale that fits the scores; its lower end is what tables on it show.
+
+        Tables on several scales have several judges: their grades are not compared.
+        """
+        self._map = replace(self._map, low=0.0, high=float(SCALES[-1]))
+        columns = {*self._scores.values(), *self._parts.get("score", ())[:1]}
+        given = [self._grade(name, value_at(row, name)) for row in self._rows if self._graded(row) for name in columns]
+        self._off_scale.clear()
+        scores = sorted(each.score for each in given if each.right is None and each.score is not None)
+        numbers = [round(SCALES[-1] * score, 6) for score in scores] or [0.0]
+        own, words = scale_of(numbers[-1]), {scale: [form.format(scale) for form in _SHOWN] for scale in SCALES}
+        is_from_0 = numbers[0] < 1 or not all(map(float.is_integer, numbers))
+        is_from_1 = own > 1 and (numbers[-1] == own == 5 or numbers[:3] == [1, 1, 1])  # whole grades, as of five words
+        self._shown = words[own][0 if is_from_0 else 1 if is_from_1 else 2]
+        shown.add(self._shown)
+        lows = {scale: int(a not in shown and b in shown) for scale, (a, b, c) in words.items() if shown & {a, b, c}}
+        self._map = replace(self._map, low=float(lows[own]), high=float(own))
+        if len(lows) > 1:
+            self._judge, *others = (words[scale][lows[scale]] for scale in sorted(lows, key=lambda scale: scale != own))
+            message = f"The scores seem to be on {self._judge}, and in other outputs on {' or '.join(others)}"
+            fix = f"If all have one, state it in what `sitegen init` writes: `range: [{lows[max(lows)]}, {max(lows)}]`."
+            self.findings.append(Finding("warning", f"{message}: they are not compared", fix))
 
     def _names_with_members(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the columns, and the members of the objects in those of which a pattern asks for any member."""
@@ -281,7 +314,8 @@ class _TableReader:
         return cases
 
     def own_grades(self) -> Iterator[str]:
-        """Yield the scores of which a row shows that they are grades, and neither right nor wrong."""
+        """Yield the scale, if it is to be found, and the scores of which a row shows that they are grades."""
+        yield from filter(None, [self._shown])
         for row in self._rows:
             for name, column in (self._graded(row) or {}).items():
                 grade = self._grade(column, value_at(row, column))
@@ -379,7 +413,7 @@ class _TableReader:
             output=self._text(row, "output"),
             error=self._text(row, "error"),
             unjudged=next(filter(None, failures), ""),
-            call=Call(usage, self._text(row, "model")),
+            call=Call(usage, self._text(row, "model"), judge=self._judge),
             confidence=None if is_of_judge else stated_confidence(*sure),
             transcript=transcript(sample.get("input"), sample.get("output")) or transcript(messages),
             texts=texts_of({name: row[name] for name in self._others if name in row}),

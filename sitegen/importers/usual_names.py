@@ -55,6 +55,7 @@ WEAK_VERDICTS: Final = ("success", "status", "outcome", "classification", "ok")
 SCORES: Final = ("score", "overallscore", "totalscore", "finalscore", "weightedscore", "rating", "grade")
 MAXIMA: Final = ("max", "maxscore", "maxpoints", "scoremax", "maximum", "outof", "pointspossible", "maxpossible")
 """Names of the highest score that is possible in a row."""
+SCALES: Final = (1, 5, 10, 100)  # the upper ends of usual scales
 _VERDICT: Final = "verdict"  # the name that has no other meaning, so that a word which is not known is a verdict too
 _PASSED: Final = re.compile("pass(?:ed)?|fail(?:ed)?", re.IGNORECASE)
 _ANY: Final = (-1e300, 1e300)  # the range of a number on an unknown scale
@@ -161,6 +162,11 @@ def with_shares(rows: list[dict[str, Value]]) -> list[dict[str, Value]]:
         {**row, name: Decimal(str(earned / most)) if most and earned is not None else row.get(points)}
         for row, (earned, most) in zip(rows, pairs, strict=True)
     ]
+
+
+def scale_of(highest: float) -> int:
+    """Return the least usual scale that a highest score fits."""
+    return next(scale for scale in SCALES if highest <= scale)
 
 
 def _as_number(cell: Value) -> float | None:

@@ -15,6 +15,7 @@ from sitegen.data_files.folders import DATA
 from sitegen.data_files.reading import LINES, UnreadableError, ending
 from sitegen.importers import ANY_LINES, importer_of, read_results
 from sitegen.importers.case import VERDICTS, grade_of, is_no_score
+from sitegen.importers.columns import AUTO
 from sitegen.importers.preferences import WINS
 from sitegen.importers.recorded_layouts import (
     headline_place,
@@ -38,6 +39,7 @@ from sitegen.importers.usual_names import (
     PARTS,
     PERSON,
     PREDICTED_LABELS,
+    SCALES,
     SCORES,
     SYSTEMS,
     TRUE_LABELS,
@@ -46,6 +48,7 @@ from sitegen.importers.usual_names import (
     is_verdict,
     rubric_columns,
     run_column,
+    scale_of,
     usual_parts,
     with_labels_of,
     with_shares,
@@ -294,7 +297,6 @@ _CASES: Final = frozenset(
 """Names of lists of cases, or of what a person or a model grades. What a search found has other names."""
 _INFINITE = re.compile(r"[-+]?(?:inf(?:inity)?|[0-9.]+e\+?[0-9]{3,})", re.IGNORECASE)
 _SPELLED = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,18})?")
-_SCALES: Final = (1, 5, 10, 100)
 _MOST_SCORES: Final = 20  # columns of scores
 
 
@@ -332,12 +334,7 @@ def guess_columns(table: FoundTable) -> dict[str, Any] | None:
     people = [name for name in columns if PERSON.fullmatch(name) and _states_verdicts(columns[name], 1)]
     if verdict and len(people) == 1 and people[0] not in parts.values():
         parts["human"] = people[0]
-    settings: dict[str, Any] = {"columns": parts}
-    if not scores or (scale := _scale(highest)) == 1:
-        return settings
-    grades = [grade for name in scores for grade in _numbers_of_column(columns[name])]
-    low = int(sorted(grades)[:3] == [1, 1, 1] and all(map(float.is_integer, grades)))  # where no grade is 0
-    return {**settings, "range": [low, scale]}
+    return {"columns": parts, "range": AUTO} if scores and highest > 1 else {"columns": parts}
 
 
 def _parts_of_case(table: FoundTable, columns: Mapping[str, list[Value]], by_name: Mapping[str, str]) -> dict[str, Any]:
@@ -527,13 +524,9 @@ def _score_columns(
     ]
     common = max((max(numbers[name]) for name in whole), default=0.0)
     highest = {name: common if name in whole else max(found) for name, found in numbers.items()}
-    scale = _scale(next(iter(highest.values()), 0.0))
-    scores = [name for name, most in highest.items() if _scale(most) == scale]
+    scale = scale_of(next(iter(highest.values()), 0.0))
+    scores = [name for name, most in highest.items() if scale_of(most) == scale]
     return scores[:_MOST_SCORES], max((highest[name] for name in scores), default=0.0)
-
-
-def _scale(highest: float) -> int:
-    return next(scale for scale in _SCALES if highest <= scale)
 
 
 def _stated(values: Iterable[Value]) -> list[Value]:
@@ -550,7 +543,5 @@ def _numbers_of_column(values: Iterable[Value]) -> list[float]:
     An object of a judge counts by its score or verdict. The list is empty if the column holds anything else.
     """
     finite = (each for each in _stated(values) if not (isinstance(each, Unusable) or _INFINITE.fullmatch(str(each))))
-    grades = [grade_of(int(each) if isinstance(each, bool) else each, {}, (0, _SCALES[-1])) for each in finite]
-    if not all(grades):
-        return []
-    return [round(_SCALES[-1] * grade.score, 6) for grade in grades if grade and grade.score is not None]
+    grades = [grade_of(int(each) if isinstance(each, bool) else each, {}, (0, SCALES[-1])) for each in finite]
+    return [round(SCALES[-1] * one.score, 6) for one in grades if one and one.score is not None] if all(grades) else []

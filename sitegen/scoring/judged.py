@@ -396,11 +396,11 @@ def _notes(cases: Sequence[JudgedCase], documents: int, without: int) -> Iterato
 
 
 def _with_judges(usage: RunUsage | None, cases: Sequence[JudgedCase], metrics: Iterable[Metric]) -> RunUsage | None:
-    """Return the usage with the models that judged, and which of the metrics depend on their opinions."""
+    """Return the usage with the models or scales that judged, and which of the metrics depend on their opinions."""
     by_model = [opinion for case in cases for opinion in case.opinions if opinion.grader]
-    if not by_model:
+    names = {opinion.grader.name for opinion in by_model if opinion.grader}.union(usage.judges if usage else ()) - {""}
+    if not by_model and not names:
         return usage
-    names = {opinion.grader.name for opinion in by_model if opinion.grader} - {""}
     graded = [name for name, _ in metrics if name not in OF_TRANSCRIPTS]
     if not any(opinion.counts for opinion in by_model):
         # If a model scored the whole case, the tool computed the verdict from its score.

@@ -143,9 +143,9 @@ def runs_in_file(kind: str, path: str, settings: str, content: bytes) -> dict[st
         named = [[row[key] for key in _NAMES_OF_RUNS if key in row] for row in rows]
         names = [*map(str, named)] if all(named) and not any(map(_STEPS.intersection, rows)) else []
     else:
-        described = read_settings(settings).value if is_judged else None
+        told = read_settings(settings).value if is_judged else None
         is_table = importer_of(path, content) is ANY_LINES and (ending(path) == "csv" or not is_of_a_judge(content))
         key = run_column(rows)
-        is_no_run = any(key in names for names in described.parts.values()) if described else is_judged and not is_table
+        is_no_run = any(key in of for of in told.parts.values()) if told and told.parts else is_judged and not is_table
         names = [] if is_no_run else [id_text(row.get(key)) for row in rows if key]
     return dict(sorted(dict(zip(names, ends, strict=False)).items(), key=itemgetter(1)))
