@@ -24,7 +24,7 @@ from sitegen.model.scorecards import DocumentScore, Scorecard
 from sitegen.model.timeline import ROLES, Role, RoleSet, Snapshot
 from sitegen.model.usage import Exchange, RunUsage, exchanged, regraded
 from sitegen.scoring.kinds import scorer
-from sitegen.stats.counts import judged, total
+from sitegen.stats.counts import PASSED, judged, total
 from sitegen.text.values import short_digest
 
 NO_COUNTS: Final = Counts()
@@ -55,11 +55,16 @@ class Compared(Frozen, dict=True, gc=True):
     def exchanges(self) -> tuple[Exchange | None, Exchange | None]:
         """How the model and the judge changed; None if not, or if a side does not state it.
 
-        A judge with another rubric for a document that both sides have counts as another judge.
+        A judge with another rubric for a document that both sides have counts as another judge. So do scores in place
+        of verdicts.
         """
         earlier, later = self.before.usage or RunUsage(), self.after.usage or RunUsage()
         graded = tuple(dict.fromkeys((*earlier.graded, *later.graded)))
         judge = exchanged(earlier.judges, later.judges) or (self._other_rubrics if graded else None)
+        verdicts = [card.has_only_verdicts for card in (self.before, self.after)]
+        if not judge and any(verdicts) and None in (self.before.metric(PASSED.name), self.after.metric(PASSED.name)):
+            sides = (("verdicts",) if are_alone else ("scores",) for are_alone in verdicts)
+            judge, graded = Exchange(*sides), ("score",)
         return exchanged(earlier.models, later.models), replace(judge, metrics=graded) if judge else None
 
     @property
@@ -152,7 +157,7 @@ def as_asked(snapshots: Iterable[Snapshot], card_of: Callable[[Snapshot], Scorec
     asked: set[str] | None = None
     for snapshot in snapshots:
         card = card_of(snapshot)
-        if asked is not None and "outputs" not in snapshot.cause:
+        if asked is not None and "ground_truth" in snapshot.cause and "outputs" not in snapshot.cause:
             new = {each.id for each in card.documents if not each.counts.tp + each.counts.fp} - asked
             marked = (replace(each, status="not_asked") if each.id in new else each for each in card.documents)
             card = replace(card, documents=tuple(marked))
@@ -201,7 +206,8 @@ def comparable_since(cards: Sequence[Scorecard], metric: str) -> list[int]:
     counted: Scorecard | None = None
     for index, card in enumerate(cards):
         judge = Compared(stated, card).exchanges[1] if stated and card.usage else None
-        if regraded(judge, metric) or (counted and card.documents and not Compared(counted, card).share_a_document):
+        both = Compared(counted, card) if counted and card.documents else None
+        if regraded(judge, metric) or (both and (regraded(both.exchanges[1], metric) or not both.share_a_document)):
             starts.append(index)
         else:
             starts.append(starts[-1] if starts else 0)

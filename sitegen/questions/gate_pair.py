@@ -295,6 +295,7 @@ class GatedPair:
         repeats = [[one.document for one in side if one.document in listed and not one.error] for side in self._answers]
         grades = [[(judge, one.document) for one in side for judge in one.judges] for side in self._answers]
         graded = [{(judge.name, id) for judge, id in side if judge.name and judge.score is not None} for side in grades]
+        graded[1] |= {(one.attribute, one.document) for one in self._judgements[1]}  # a verdict may be a field by now
         for judge, documents in groupby(sorted(graded[0]), key=itemgetter(0)):
             cases = [id for _, id in documents if id in common]
             if missing := sum((judge, id) not in graded[1] for id in cases):
