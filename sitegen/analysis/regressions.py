@@ -313,7 +313,9 @@ def step_between(
     between = range(last + 1, first + 1)
     causes = tuple(dict.fromkeys(cause for index in between for cause in points[index].snapshot.cause))
     new_outputs = (index for index in between if "outputs" in points[index].snapshot.cause)
-    edits = list(dict.fromkeys(chain.from_iterable(points[index].beside for index in new_outputs)))[::-1]
+    beside = dict.fromkeys(chain.from_iterable(points[index].beside for index in new_outputs))
+    edits = sorted(beside, key=lambda edit: -edit.commit.position)
+    listed = (*edits[: EDITS - 1], *edits[EDITS - 1 :][-1:])  # with the oldest
     model, judge = Compared(points[last].scorecard, points[first].scorecard).exchanges
     documents = [{document.id for document in points[index].scorecard.documents} for index in (last, first)]
     old, new = [points[index] for index in before[-NEAR:]], [points[index] for index in after[:NEAR]]
@@ -334,7 +336,7 @@ def step_between(
         iterations=len(outputs),
         different=len(first_of_each_output(points, outputs)),
         causes=causes,
-        edits=tuple((edit.path, edit.commit.sha) for edit in edits[:EDITS]),
+        edits=tuple((edit.path, edit.commit.sha) for edit in listed),
         more_edits=max(0, len(edits) - EDITS),
         documents=None if documents[0] == documents[1] else (len(documents[0]), len(documents[1])),
         errors=tuple(error for error in moved if error.before != error.after),

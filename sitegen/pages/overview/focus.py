@@ -239,18 +239,18 @@ def next_step(
 
 def _look_at(summary: EvalSummary, step: Step) -> Iterator[Phrase]:
     of_eval, output = eval_phrase(summary), output_phrase(summary, summary.headlines[step.at])
-    if step.edits:
+    model, number = exchange("model", step.model), len(step.edits) + step.more_edits
+    if step.edits and not model:
         path, sha = step.edits[0]
         file = Phrase(path, "" if sha == WORKTREE else links.commit(sha), path)
-        number = len(step.edits) + step.more_edits - 1
-        others = f" and {counted(number, 'edit')} beside it" if number else ""
+        others = f" and {counted(number - 1, 'edit')} beside it" if number > 1 else ""
         return said(
             "Look at the edit of ", file, f"{others} before ", output, " of ", of_eval, ", and undo what broke it."
         )
     causes = " and ".join(CAUSES[cause] for cause in step.causes)
-    model = exchange("model", step.model)
     beside = Phrase(model, "", model) if model else "and no edit of instructions beside it"
-    return said("Look at ", output, " of ", of_eval, f": {causes}, ", beside, ".")
+    both = "; instructions were edited too, so make an output with one of the two alone" * bool(step.edits)
+    return said("Look at ", output, " of ", of_eval, f": {causes}, ", beside, both, ".")
 
 
 def _work(

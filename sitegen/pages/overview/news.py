@@ -24,7 +24,7 @@ from sitegen.model.timeline import Edit, InstructionHistory
 from sitegen.pages import links
 from sitegen.pages.instruction import way_back
 from sitegen.pages.instructions import ChangedLines, FileEdit, changed_lines
-from sitegen.pages.labels import doubts_of, lost_words, moved_words, subject_of
+from sitegen.pages.labels import doubts_of, exchange, lost_words, moved_words, subject_of
 from sitegen.pages.overview.focus import (
     FocusView,
     Phrase,
@@ -208,13 +208,12 @@ def loss(standing: EvalStanding) -> Iterator[Phrase]:
 
 
 def _after_edit(step: Step) -> Iterator[Phrase]:
-    """The newest edit between the outputs before and after a loss, and whether an earlier commit edited as well."""
-    if step.edited is None:
-        return
-    yield from _after(step.edited)
-    others = {sha for _, sha in step.edits} - {step.edited.sha}
-    if others or step.more_edits:
-        yield Phrase(" or an earlier edit")
+    """The newest edit between the outputs before and after a loss, whether an earlier commit edited, and the model."""
+    if step.edited:
+        yield from _after(step.edited)
+        yield from said(" or an earlier edit" * any(sha != step.edited.sha for _, sha in step.edits))
+    if model := exchange("model", step.model):
+        yield from said(" and when ", Phrase(model, "", model))
 
 
 def _after(commit: Commit) -> Iterator[Phrase]:
@@ -336,12 +335,15 @@ def undo_of(
         step = scored[0].worst_step
         every = ((edit, file.path) for file in files for edit in file.edits if edit.commit == step.edited)
         found = [FileEdit(edit, path) for edit, path in every if (edit.path, edit.commit.sha) in step.edits]
+        found = [] if step.model else found  # nothing says which of the two it was
+        named = [at for at in found if (at.edit.path, at.edit.commit.sha) in step.edits[:1]] or found
     else:
         most = max(scored, key=lambda standing: number_of_cells(_flips(standing).broken))
         broken = () if any(one.summary.fallen for one in scored) else _flips(most).broken  # the sentence is of slices
         edits = _edits_of(most.summary, files) if broken else []
         found = [at for at in edits if words_of_name(section(broken[0][0])) <= words_of_name(at.file)] or edits
+        named = found
     if not found:
         return None
-    changed = changed_lines(found, patches_of([at.edit for at in found]))
+    changed = changed_lines(named, patches_of([at.edit for at in named]))
     return changed, way_back(found if scored[0].trouble in LOST else [changed[0]])
