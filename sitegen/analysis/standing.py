@@ -264,9 +264,7 @@ def _share_regained(series: Series, before: int, low: int, later: int) -> float:
     sign = 1 if spec.higher_is_better else -1
     first, *others = (series.points[at] for at in (before, low, later))
     lost, left = (compared_now(first, other).difference(spec.name) for other in others)
-    if lost is None or left is None or sign * lost > -ROUNDING:
-        return 0.0
-    return 1 - left / lost
+    return 0.0 if lost is None or left is None or sign * lost > -ROUNDING else 1 - left / lost
 
 
 def _fall(series: Series, at: int, newest: int) -> Step | None:

@@ -23,9 +23,7 @@ def raster_picture(content: bytes) -> tuple[str, int, int] | None:
         picture = _jpeg(content)
     elif content.startswith(b"RIFF") and content[8:12] == b"WEBP":
         picture = _webp(content)
-    if picture and all(0 < side <= _LARGEST_SIDE for side in picture[1:]):
-        return picture
-    return None
+    return picture if picture and all(0 < side <= _LARGEST_SIDE for side in picture[1:]) else None
 
 
 def _jpeg(content: bytes) -> tuple[str, int, int] | None:

@@ -123,9 +123,7 @@ def check_depth(value: Value) -> None:
 @lru_cache(_MAX_REMEMBERED)
 def integer(literal: str) -> int | Unusable:
     """Read the digits of a whole number."""
-    if len(literal) > MAX_DIGITS:
-        return Unusable(literal[:80], "a number of too many digits")
-    return int(literal)
+    return Unusable(literal[:80], "a number of too many digits") if len(literal) > MAX_DIGITS else int(literal)
 
 
 @lru_cache(_MAX_REMEMBERED)

@@ -322,9 +322,7 @@ def _read_object(stream: IO[bytes], question: _Question) -> BlobRead | None:
             left -= len(piece)
         return None if left else BlobRead(oid=oid, content=None, reason=reason, fix=fix)
     content = stream.read(size)
-    if len(content) < size or not stream.read(1):
-        return None
-    return BlobRead(oid, content)
+    return None if len(content) < size or not stream.read(1) else BlobRead(oid, content)
 
 
 class Repository:

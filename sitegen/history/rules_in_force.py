@@ -168,9 +168,7 @@ class RulesInForce:
         if own is None and not self._layout.share_folder(eval_id, former_id):
             own = self._by_eval.get(former_id)
         built = self._layout.rules(eval_id)
-        if own is not None:
-            return _with_built_sides(own, built)
-        return replace(built, borrowed=True)
+        return _with_built_sides(own, built) if own is not None else replace(built, borrowed=True)
 
     def _mapping(self, rules: EntryRules, folder: str) -> Blob | None:
         shared = self._shared

@@ -88,9 +88,7 @@ class WorktreeEval(Frozen):
 
         It is the last by commit, within one commit by recorded time and then by number; an uncommitted one comes last.
         """
-        if self.history is None or self.history.without_output:
-            return None
-        return self.history.snapshots[-1]
+        return None if self.history is None or self.history.without_output else self.history.snapshots[-1]
 
     @property
     def iterations(self) -> tuple[Snapshot, ...]:

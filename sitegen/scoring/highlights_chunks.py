@@ -226,9 +226,7 @@ class ChunkReader:
         is_object = isinstance(value, dict) and not self._is_chunk(value) and first_stated(value, IDS) is None
         paragraphs = value.values() if isinstance(value, dict) and is_object else ()
         is_by_id = bool(paragraphs) and all(isinstance(paragraph, dict | list) for paragraph in paragraphs)
-        if isinstance(value, list) or is_by_id:
-            return (self._chunk({"paragraphs": value}),)
-        return (self.line(value),)
+        return (self._chunk({"paragraphs": value}),) if isinstance(value, list) or is_by_id else (self.line(value),)
 
     def line(self, value: Value, line: int | None = None) -> Chunk:
         """Read the chunk of one line of a log. Raises UnreadableError if it has another shape."""

@@ -67,9 +67,7 @@ def literal_prefix(glob: str) -> str:
     """Return the folder that holds all matches of a glob, or the file if it has no wildcards; empty for the root."""
     glob = _normal_glob(glob)
     special = _SPECIAL.search(glob)
-    if special is None:
-        return glob
-    return glob[: special.start()].rpartition("/")[0]
+    return glob if special is None else glob[: special.start()].rpartition("/")[0]
 
 
 def _normal_glob(glob: str) -> str:
