@@ -49,9 +49,9 @@ Lost: TypeAlias = Literal[
     "the ground truth byte for byte",
 ]
 """Limits of the gate and of the manifest; documents whose calls or judges failed, or whose output cannot be read;
-variants and models; fields with expected values, judges, stated confidence, and answers to the same cases (of some: how
-many are missing of how many); judges; iterations; settings that choose outputs and instructions; the output if it is
-that at the head alone."""
+variants, models and documents; fields with expected values, judges, the same inputs, stated confidence, and answers to
+the same cases (of some: how many are missing of how many); judges; iterations; settings that choose outputs and
+instructions; the output if it is that at the head alone."""
 
 Presence: TypeAlias = Literal["both", "new", "gone"]
 """Which sides have an output of the eval. new: only the head. gone: only the base."""
@@ -138,7 +138,8 @@ class GateCell(FrozenObject):
     path: str
     extra_item: bool
     expected: str | None
-    """The expected value at the head, else at the base. Values are JSON texts, cut to 200 characters."""
+    """The expected value at the head, else at the base; empty if that alone has one. Values are JSON texts, cut to 200
+    characters."""
     base: str | None
     head: str | None
     named_path: str = ""

@@ -172,6 +172,7 @@ class GatedPair:
         self._alike = compared_alike(self._series.points[0], self._series.points[1], card_of)
         self._answers = [[answer for case in result.cases for answer in case.answers] for result in results] or [[], []]
         self._judgements = [result.judgements for result in results] or [(), ()]
+        self._asked = [{case.id: case.question for case in result.cases} for result in results] or [{}, {}]
         mixed = sides[0].with_roles_of(sides[1], ("outputs",))
         self._by_base = card_of(mixed) if mixed in mixtures(*sides) else self._cards[not self._is_same_output]
 
@@ -235,6 +236,8 @@ class GatedPair:
         there = {axis for one in after.documents for axis in one.axes.items()}
         alone = [(one.id, axis) for one in before.documents for axis in one.axes.items() if axis not in there]
         gone = {id: " ".join(axis) for id, axis in alone if axis[0] in ANSWERERS and id not in failed}
+        missing = [{one.id for one in card.documents if one.status == "unreadable"} for card in self._cards]
+        lost = sorted(missing[1] - missing[0] if after.status == "scored" else ())
         return replace(
             draft,
             reasons=("not fetched",) if self._lacks_contents else (),
@@ -244,7 +247,7 @@ class GatedPair:
                 only_base=tuple(id for id in overlap.only_before if id not in failed and id not in gone),
                 only_head=overlap.only_after,
             ),
-            lost={**draft.lost, **self._lost(failed, gone.values())},
+            lost={**draft.lost, **self._lost(failed, (*gone.values(), *lost))},
             fixed=len(fixed),
             broken=len(broken),
             cells=(*broken[:_LISTED_CELLS], *fixed[:_LISTED_CELLS]),
@@ -261,7 +264,7 @@ class GatedPair:
         """List what makes the comparison less than one of the same things on both sides.
 
         ``failed``: the documents that the head answered with an error, or that are lost with a part of its output;
-        ``gone``: the models and variants that it lacks.
+        ``gone``: the models, variants and documents that it lacks.
         """
         answered = [[one for one in side if not one.error] for side in self._answers]
         judges = [{judge.name for one in side for judge in one.judges if judge.name} for side in answered]
@@ -286,7 +289,7 @@ class GatedPair:
         }
 
     def _unjudged(self) -> Iterator[str]:
-        """Yield what the head judges no more: fields, judges (of some cases too), and answers to the same cases."""
+        """Yield what the head judges no more: fields, judges (of some cases too), inputs, answers to the same cases."""
         before, after = self._cards
         kept = {name for name, counts in after.fields if judged(counts)}
         yield from (name for name, counts in before.fields if counts.tp + counts.fn and name not in kept)
@@ -300,6 +303,9 @@ class GatedPair:
             cases = [id for _, id in documents if id in common]
             if missing := sum((judge, id) not in graded[1] for id in cases):
                 yield judge if missing == len(cases) else f"{judge} ({missing:,} of {len(cases):,})"
+        asked = [(text, self._asked[1][id]) for id, text in self._asked[0].items() if id in self._asked[1]]
+        if other := sum(before != after for before, after in asked):
+            yield f"the same input ({other:,} of {len(asked):,})"
         alike = [{one.key: one for one in side if one.stated or one.actual} for side in self._judgements]
         stated = [key for key, one in alike[0].items() if one.stated and key in alike[1]]
         if silent := sum(not alike[1][key].stated for key in stated):
@@ -343,12 +349,14 @@ class GatedPair:
 
 def _gate_cell(flip: CellFlip) -> GateCell:
     before, after = flip.before, flip.after
+    lost = before and after and before.expected and not after.expected
     return GateCell(
         fate=flip.fate,
         document=flip.cell.document,
         path=flip.cell.path,
         extra_item=flip.cell.extra,
-        expected=next((side.expected for side in (after, before) if side and side.expected), None),
+        # Nothing at the head, which is no score.
+        expected="" if lost else next((side.expected for side in (after, before) if side and side.expected), None),
         base=before.actual or None if before else None,
         head=after.actual or None if after else None,
         named_path=flip.cell.named_path,
