@@ -28,6 +28,7 @@ from sitegen.engine.unmatched import unmatched, unmatched_redactions
 from sitegen.engine.writer import digest_of_inputs
 from sitegen.errors import POINTER, RepositoryError
 from sitegen.history.patches import read_patches
+from sitegen.model.commits import WORKTREE
 from sitegen.model.problems import Problem
 from sitegen.model.series import EvalSummary
 from sitegen.model.site import Page, RawFile
@@ -137,7 +138,7 @@ class SiteWriter:
         timeline, summaries, instructions = self._timeline, self._evals.summaries, self._instructions
         head, revision = timeline.head, timeline.project.revision
         counts = SiteCounts(
-            commits=head.position + 1,
+            commits=head.position + (head.sha != WORKTREE),  # uncommitted files are none
             edits=sum(len(file.edits) for file in timeline.instructions),
             raised=instructions.raised,
             lowered=instructions.lowered,
@@ -323,7 +324,7 @@ class SiteWriter:
         return Site(
             page=str(self._timeline.project.out / links.overview()),
             head=self._timeline.head.sha,
-            commits=self._timeline.head.position + 1,
+            commits=self._timeline.head.position + (self._timeline.head.sha != WORKTREE),
             evals=len(self._evals.summaries),
             iterations=sum(len(summary.headlines) for summary in self._evals.summaries),
             errors=counts.error,

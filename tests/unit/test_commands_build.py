@@ -243,7 +243,7 @@ def test_the_work_tree_is_one_last_point_that_the_next_plain_build_removes(proje
     plain = content(out)
     (project.path / "evals" / "names" / "extracted.json").write_text(output(7))
     done = run("build", project.path, "--worktree")
-    assert done.stdout.startswith("4 commits, 1 eval, 3 iterations; ")
+    assert done.stdout.startswith("3 commits, 1 eval, 3 iterations; ")
     assert [point["then"]["errors"] for point in series(out)][-1]["wrong_value"] == 1
     run("build", project.path)
     assert content(out) == plain
