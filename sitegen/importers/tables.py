@@ -100,7 +100,15 @@ def read_table(
         )
     if described:
         columns = replace(columns, low=described.low, high=described.high)
-    reader = _TableReader(rows, columns, grades or ())
+    try:
+        reader = _TableReader(rows, columns, grades or ())
+    except UnreadableError:  # the columns may be those of another output of the series
+        if (usual := usual_columns(rows)) is None:
+            raise
+        columns = replace(usual, low=columns.low, high=columns.high)
+        reader = _TableReader(rows, columns, grades or ())
+        message = "No column that the settings name has a score or a verdict: those with usual names count"
+        reader.findings.append(Finding("warning", message, "Call the columns alike in all outputs."))
     if grades is None:
         _READ[source] = Parsed(rows, findings)
         return JudgedResults((), run=Recorded(grades=tuple(dict.fromkeys(reader.own_grades()))))
