@@ -238,7 +238,12 @@ def _broken_cells_table(check: GateEval) -> str:
 
 def _broken_cell_row(cell: GateCell) -> tuple[str, ...]:
     gap = "missing" if cell.expected else "blank"
-    shown = ((cell.document, NIL), (cell.expected, "blank"), (cell.base, gap), (cell.head, gap))
+    shown = (
+        (cell.document, NIL),
+        (cell.expected, NIL if cell.is_score else "blank"),
+        (cell.base, gap),
+        (cell.head, gap),
+    )
     document, *values = (code(value, 60) if value else none for value, none in shown)
     return (document, code(cell.named_path or cell.path, 80), *values)
 
