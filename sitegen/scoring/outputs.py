@@ -102,9 +102,9 @@ class ReadOutput:
 
     def path_of_documents(self, truth: GroundTruth) -> str:
         """Return where the one object of the output has documents that ``by_name`` does not find; empty: nowhere."""
-        (root, *more) = self.documents.values()
         names, fields = truth.names, truth.fields
-        below: deque[tuple[tuple[str, ...], Value]] = deque([] if more else [((), root)])
+        roots = self.documents.values()  # none if this variant gave nothing, whatever others gave
+        below: deque[tuple[tuple[str, ...], Value]] = deque(((), root) for root in roots if len(roots) == 1)
         for _ in range(_MOST_VALUES):
             if not below:
                 break
