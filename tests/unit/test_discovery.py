@@ -468,16 +468,6 @@ def test_a_file_in_a_place_of_results_that_cannot_be_read_is_named_with_the_reas
     assert told.lacks.startswith(f"it cannot be read: {reason}")
 
 
-@pytest.mark.parametrize("sides", [".expected.json .actual.json", "_golden.yml _out.yml", ".gold .out", "-gt.csv .csv"])
-def test_documents_with_both_sides_in_one_folder_are_named_with_what_to_do(repo, sides):
-    repo.commits([{"README.md": f"Accuracy: {n} %\n"} for n in (81, 82, 83)])
-    repo.commit({f"evals/d{n}{side}": '{"total": 1}' for n in (1, 2) for side in sides.split()})
-    told = {one.why: one.lacks for one in _look(repo).rejected}
-    beside = f"evals/d1{sides.split()[0]}, and 1 other file in its folder"
-    assert told.keys() == {beside, "README.md"}
-    assert "Move what is expected to expected/NAME.json" in told[beside]
-
-
 def test_links_in_places_of_results_are_named_until_they_are_gone(repo, tmp_path):
     links = dict.fromkeys(("evals/qa/run.json", "evals/qa/old.json"), Link("../../real.json"))
     repo.commit({**links, "CLAUDE.md": "# Rules\n"})

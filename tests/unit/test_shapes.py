@@ -84,29 +84,6 @@ def test_files_of_documents_that_are_expected_by_name_in_one_object_are_its_memb
     assert (card.metric("f1"), [field.attribute for field in card.fields]) == (0.5, ["a.total", "b.total"])
 
 
-@pytest.mark.parametrize(
-    ("truth", "output"),
-    [
-        ("id,label\n1,spam\n2,ham\n", "id,label,confidence\n1,spam,0.9\n2,spam,0.4\n"),
-        ("id,text,label\n1,hi,spam\n2,yo,ham\n", "id,prediction\n2,spam\n1,spam\n"),
-        ("id,input,expected\n1,hi,spam\n2,yo,ham\n", "id,output,cost\n1,spam,0.1\n2,spam,0.1\n"),
-    ],
-)
-def test_a_table_of_labels_goes_with_a_table_of_predictions(truth: str, output: str) -> None:
-    card = result("fields", {"labels.csv": truth}, {"m-1.csv": output}).scorecard
-    assert (card.counts.tp, card.counts.wrong_value, card.counts.fp) == (1, 1, 1)
-    card = result("responses", {"labels.csv": truth}, {"m-1.csv": output}).scorecard
-    assert card.metric("accuracy") == 0.5
-
-
-def test_a_column_beside_the_label_that_is_no_question_is_expected_too() -> None:
-    card = result("fields", {"t.csv": "id,label,total\n1,x,5\n"}, {"o.json": [{"id": "1", "label": "x"}]}).scorecard
-    assert [(field.attribute, field.counts.tp, field.counts.fn) for field in card.fields] == [
-        ("label", 1, 0),
-        ("total", 0, 1),
-    ]
-
-
 def test_lines_of_a_data_set_are_test_cases_and_lines_of_a_run_their_responses() -> None:
     truth = lines({"id": "1", "input": "?", "expected": "A"}, {"id": "2", "input": "!", "expected": "B"})
     run = lines({"id": "1", "prediction": "A", "cost": 0.5}, {"id": "2", "prediction": "C", "cost": 0.25})
@@ -121,20 +98,6 @@ def test_columns_say_who_answered_a_case_of_a_table_with_both_sides() -> None:
     assert {document.unit for document in card.documents} == {"c1", "c2"}
     right = [(*document.axes.values(), document.counts.tp) for document in card.documents if document.unit == "c2"]
     assert right == [("a", "mini", 0), ("b", "mini", 1), ("b", "opus", 1)]
-
-
-def test_columns_of_pairs_are_fields_of_which_both_sides_are_in_one_file() -> None:
-    table = (
-        "image,vendor_pred,vendor_true,vendor_ok,total_pred,total_true,total_ok,all_ok\n"
-        "a.png,Oak,Oak,True,12.5,12.50,True,True\nb.png,Elm,Ash,False,9,9,True,False\n"
-    )
-    path = "eval/results.csv"
-    scored = result("fields", {path: table}, {path: table}, '{"ground_truth_format":"cases"}')
-    assert (scored.scorecard.metric("f1"), [each.id for each in scored.scorecard.documents]) == (
-        0.75,
-        ["a.png", "b.png"],
-    )
-    assert [(each.attribute, each.counts.tp) for each in scored.scorecard.fields] == [("vendor", 1), ("total", 2)]
 
 
 @pytest.mark.parametrize("names", ["y_true,y_pred", "true_label,predicted_label"])
