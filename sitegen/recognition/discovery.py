@@ -56,6 +56,7 @@ from sitegen.recognition.output_series import (
     data_files,
     informative_part,
     is_result_by_name,
+    is_truth_by_name,
     numbers_alone,
     output_series,
     with_repeats,
@@ -89,7 +90,7 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Sequenc
     unread = {file.path: file.refused for file in refused if file.oid or at.refusal(file.path) != MISSING}
     unread |= (beside := beside_their_outputs(present))
     candidates = data_files(file for file in files if not (file.refused or file.path in beside))
-    folders = folders_of_documents(candidates, read)
+    folders = folders_of_documents(candidates, partial(_contents, read, at))
     in_folders = frozenset[str]().union(*(used for _, _, used in folders))
     rest = tuple(file for file in candidates if file.path not in in_folders)
 
@@ -140,6 +141,13 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Sequenc
     named = (replace(proposal, id=name) for (_, proposal), name in zip(kept, ids, strict=True))
     told = [*named, *sums, *told, *unknown[:MOST_BESIDE], *_refused(unread)]
     return told or [*_refused({series.newest.path: _IN_NO_FORM for series, _ in strange if series.hinted})]
+
+
+def _contents(read: Reader, at: FilesAt, path: str) -> Iterator[bytes]:
+    """Yield the contents of a file that are not empty, the newest first; an empty one if a bound is reached."""
+    if (content := read(path)) is not None:
+        yield content
+    yield from filter(None, at.earlier(path, BYTES))
 
 
 def _without_sums(found: list[_Found]) -> tuple[list[_Found], list[Proposal]]:
@@ -475,6 +483,10 @@ def discover(repository: Repository, configured: Layout, history: FilesOfHistory
     for name, proposal in proposals.items():
         lost = Proposal(id=name, lacks="no commit wrote such a file")
         trial = _with_newest_score(repository, evals[name]) if name in evals else lost
+        # Names of both sides say which documents these are, however bad or broken the newest output is.
+        truth = proposal.entry.get("ground_truth", "").rstrip("/")
+        if trial.points and proposal.entry["outputs"].endswith("/") and is_truth_by_name(truth):
+            trial = replace(trial, lacks="")
         # Without this, the instructions that init writes for agents of sitegen would make every output stale.
         instructions = own.get(name) or _of_its_package(proposal.entry["dir"], [each.glob for each in globs], tracked)
         entry = {**proposal.entry, "instructions": [*instructions]} if instructions else proposal.entry

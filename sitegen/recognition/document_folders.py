@@ -9,18 +9,19 @@ those of the models or variants that answered.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, groupby
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, groupby, islice
 from pathlib import PurePosixPath as PurePath
-from posixpath import basename, commonpath, dirname, relpath, splitext
-from typing import Any, Final
+from posixpath import basename, commonpath, dirname, join, relpath, splitext
+from typing import Any, Final, TypeAlias
 
 from sitegen.data_files.folders import DATA, documents_in, may_hold_document, names_of_documents
 from sitegen.history.layout import records_of
 from sitegen.importers.tool_values import members
 from sitegen.model.frozen import grouped
+from sitegen.model.outcomes import Value
 from sitegen.model.usage import TOKENS_IN, TOKENS_OUT
-from sitegen.recognition.files import TEXT, Reader, TrackedFile, leaf_paths, value_of
+from sitegen.recognition.files import TEXT, TrackedFile, leaf_paths, value_of
 from sitegen.recognition.initialising import Proposal
 from sitegen.recognition.output_series import (
     MODEL,
@@ -41,6 +42,11 @@ _LEAST_SHARE: Final = 0.5
 _MOST_FILES: Final = 12
 """The most files that are read to see whether they hold expected documents by name, those nearest to the root."""
 _READ: Final = 3  # number of pairs of files whose fields are compared
+_OUTPUTS = re.compile(
+    r"(?i)(?:^|[/._-])(?:actuals?|answers?|extracted|generated|out(?:puts?)?|pred(?:s|icted|ictions?)?|responses?|"
+    r"results?|runs?)(?:[._-][^/]*)?(?:/[^/]*)?$"
+)
+"""Matches the path of a folder that is called as outputs are, or that is in such a folder."""
 
 _SIDE: Final = re.compile(
     r"(?i)(.+)[._-](?:(expected|gold(?:en)?|truth|gt)|actual|extracted|got|out(?:put)?|pred(?:icted|iction)?|response|result)"
@@ -53,10 +59,14 @@ _OF_THE_CALL: Final = frozenset((*TOKENS_IN, *TOKENS_OUT, "totaltokens", "modeln
 
 Documents = Mapping[str, TrackedFile]
 """Files by the names of their documents."""
+Contents: TypeAlias = Callable[[str], Iterator[bytes]]
+"""Yields the contents of the file at a path, the newest first; an empty one if a bound is reached."""
+Sides: TypeAlias = list[tuple[str, Value, Value]]
+"""The name, the expected value and the output of documents; None for a value that no version of a file states."""
 
 
 def folders_of_documents(
-    files: Iterable[TrackedFile], read: Reader
+    files: Iterable[TrackedFile], contents: Contents
 ) -> list[tuple[OutputSeries, Proposal, frozenset[str]]]:
     """Return (outputs, proposal, paths of both sides) of the evals of folders that pair by names and fields.
 
@@ -65,7 +75,7 @@ def folders_of_documents(
     present = [file for file in files if not file.deleted and may_hold_document(file.path)]
     present.sort(key=lambda file: (_truth_or_folder(file), file.path))
     by_folder = {folder: [*own] for folder, own in groupby(present, key=_truth_or_folder)}
-    truths = {truth: expected for truth, expected in _truths(by_folder, read) if len(expected) >= _LEAST}
+    truths = {truth: expected for truth, expected in _truths(by_folder, contents) if len(expected) >= _LEAST}
     by_name = {truth: expected for truth, expected in truths.items() if is_truth_by_name(truth)}
     records = {*records_of("fields")}.difference(file.name for own in by_name.values() for file in own.values())
     given = [file for file in present if file.path not in truths and file.name not in records]
@@ -83,14 +93,15 @@ def folders_of_documents(
             for folder, documents in _folders_of_outputs(nearest[truth], expected).items()
             if folder not in used and not is_truth_by_name(folder)
         }
-        agree = {folder for folder, own in named.items() if len(own) >= _LEAST and _agree(expected, own, read)}
+        sides = {at: _sides(at, expected, own, contents) for at, own in named.items() if len(own) >= _LEAST}
+        agree = {folder for folder in sides if sides[folder]}
         # A model or a run that gave little, or something else, is one of those beside it.
         beside = {folder for folder in named if dirname(folder) in {*map(dirname, agree)}}
         beside = {each for each in beside if MODEL.search(basename(each)) or names_a_run(basename(each))}
         outputs = {folder: documents for folder, documents in named.items() if folder in agree | beside}
         known = tuple(f"{folder}/" for folder in (truth, *outputs))
         others = [folder for folder in by_folder if not f"{folder}/".startswith(known)]
-        evals = list(_evals(truth, expected, outputs, others, read))
+        evals = list(_evals(truth, expected, outputs, others, sides))
         found += evals
         used |= {truth, *outputs} if evals else set()
     return found
@@ -116,7 +127,7 @@ def _truth_or_folder(file: TrackedFile) -> str:
     return next(above, file.folder)
 
 
-def _truths(by_folder: Mapping[str, Sequence[TrackedFile]], read: Reader) -> Iterator[tuple[str, Documents]]:
+def _truths(by_folder: Mapping[str, Sequence[TrackedFile]], contents: Contents) -> Iterator[tuple[str, Documents]]:
     """Yield folders and files that may hold what is expected, those that are named so first, and their documents."""
     for folder in sorted(by_folder, key=lambda folder: (not is_truth_by_name(folder), folder)):
         names = names_of_documents(file.path.removeprefix(f"{folder}/") for file in by_folder[folder])
@@ -127,7 +138,7 @@ def _truths(by_folder: Mapping[str, Sequence[TrackedFile]], read: Reader) -> Ite
     files = (file for own in by_folder.values() for file in own)
     in_files = [file for file in files if file.ending == "json" and is_truth_by_name(file.name)]
     for file in sorted(in_files, key=lambda file: (file.path.count("/"), file.path))[:_MOST_FILES]:
-        value = value_of("json", read(file.path) or b"")
+        value = value_of("json", next(contents(file.path), b""))
         rows = map(members, value if isinstance(value, list) else documents_by_name(value))
         yield (
             file.path,
@@ -180,24 +191,47 @@ def _folders_of_outputs(files: Iterable[TrackedFile], expected: Documents) -> di
     }
 
 
-def _agree(expected: Documents, given: Documents, read: Reader) -> bool:
-    """Whether the first outputs have most of the expected fields, in an envelope or not."""
-    shares = []
-    for name in sorted(given)[:_READ]:
-        values = [value_of(file.ending, read(file.path) or b"") for file in (expected[name], given[name])]
-        sides = [leaf_paths(value.get(name, value) if isinstance(value, dict) else value) for value in values]
-        wanted, actual = ({path.removeprefix("[].") for path in side} for side in sides)
-        common = sum(path in actual or any(each.endswith(f".{path}") for each in actual) for path in wanted)
-        shares.append(common / len(wanted) if wanted else 0)
-    return sum(shares) >= _LEAST_SHARE * len(shares)
+def _sides(folder: str, expected: Documents, given: Documents, contents: Contents) -> Sides:
+    """Return both sides of a few documents; none if the files of a folder seem to be no outputs.
+
+    They are outputs if one, in its newest or an earlier version, has most of the expected fields, in an envelope or
+    not, or, in a folder that is called as outputs are, nothing else. Where no version can be read, names decide.
+    """
+    is_called_so = _OUTPUTS.search(folder) or MODEL.search(basename(folder)) or names_a_run(basename(folder))
+    sides, shares = Sides(), list[float]()
+    for name in sorted(given)[:: -(-len(given) // _READ)]:
+        files = expected[name], given[name]
+        if b"" in [next(contents(file.path), None) for file in files]:
+            return []
+        wanted, truth = next(_stated(name, files[0], contents), (frozenset[str](), None))
+        best, output = -1.0, None
+        for paths, value in _stated(name, files[1], contents) if wanted else ():
+            common = sum(path in paths or any(each.endswith(f".{path}") for each in paths) for path in wanted)
+            share = 1.0 if is_called_so and paths <= wanted else common / len(wanted)
+            best, output = (share, value) if share > best else (best, output)
+            if best >= _LEAST_SHARE:
+                break
+        sides.append((name, truth, output))
+        shares += [best] if output is not None else []
+    by_names = all(is_truth_by_name(file.path) for file in expected.values())
+    return sides if max(shares, default=by_names) >= _LEAST_SHARE else []
+
+
+def _stated(name: str, file: TrackedFile, contents: Contents) -> Iterator[tuple[frozenset[str], Value]]:
+    """Yield (field paths, value) of a document in each version of a file that has any, the newest first."""
+    for content in islice(contents(file.path), file.versions):
+        value = value_of(file.ending, content)
+        value = value.get(name, value) if isinstance(value, dict) else value
+        if paths := leaf_paths(value):
+            yield frozenset(path.removeprefix("[].") for path in paths), value
 
 
 def _evals(
-    truth: str, expected: Documents, outputs: Mapping[str, Documents], others: Collection[str], read: Reader
+    truth: str, expected: Documents, outputs: Mapping[str, Documents], others: Collection[str], sides: dict[str, Sides]
 ) -> Iterator[tuple[OutputSeries, Proposal, frozenset[str]]]:
     """Yield the evals of folders of outputs: one of those beside each other, or one for each of other folders.
 
-    ``others``: folders that are neither outputs nor the truth.
+    ``others``: folders that are neither outputs nor the truth. ``sides``: those of documents of folders of outputs.
     """
     in_order = sorted(outputs, key=natural_order)
     by_glob = grouped((_glob_around(folder, outputs, others), folder) for folder in in_order)
@@ -216,13 +250,17 @@ def _evals(
         inner = "" if any(file.path == truth for file in expected.values()) else "/"
         shared = len({name for documents in folders.values() for name in documents})
         series = OutputSeries(common, f"{inside}/", files)
-        document, file = next(iter(folders[of_place[0]].items()))
-        sides = (members(value_of(each.ending, read(each.path) or b"")) for each in (expected[document], file))
-        stated, given = (members(side.get(document, side)) for side in sides)
-        added = [key for key, cell in given.items() if stated and key not in stated and key.isidentifier()]
-        ignore = [key for key in added if plain_key(key) in _OF_THE_CALL or given[key] == document]
+        own = [side for folder in of_place for side in sides.get(folder, ())]
+        stated = {key for _, wanted, _ in own for key in members(wanted)}
+        ignore = [
+            key
+            for name, wanted, given in own
+            for key, cell in members(given).items()
+            if members(wanted) and key not in stated and key.isidentifier()
+            if plain_key(key) in _OF_THE_CALL or cell == name
+        ]
         settings: dict[str, Any] = {} if inner else {"documents": {"key": "id"}}
-        settings |= {"ignore": ignore} if ignore else {}
+        settings |= {"ignore": [*dict.fromkeys(ignore)]} if ignore else {}
         place_of_truth = f"{relpath(truth, common or '.')}{inner}"
         entry: dict[str, Any] = {"dir": common or ".", "outputs": series.outputs, "ground_truth": place_of_truth}
         entry |= {"settings": settings} if settings else {}
@@ -235,35 +273,23 @@ def _evals(
 def _glob_around(folder: str, outputs: Collection[str], others: Collection[str]) -> str:
     """Return the glob of folders that are in one eval with a folder of outputs; the folder itself if it is alone.
 
-    A run is ``*``. One who answered is ``{model}`` or ``{variant}`` if all folders in its place are outputs: those that
-    are beside it, or in the runs beside its run.
+    A run is ``*``. One who answered is ``{model}`` or ``{variant}`` if several are in its place, and nothing else: of
+    the folders that are beside it, or in the runs beside its run.
     """
-    above, name = dirname(folder), basename(folder)
-    if names_a_run(name):
-        by_model = _with_answerer(above, outputs, others)
-        return f"{by_model if by_model.endswith('{model}') else above}/*" if above else folder
-    if names_a_run(basename(above)) and dirname(above):
-        start = dirname(above)
-        beside = {basename(each) for each in outputs if dirname(dirname(each)) == start}
-        in_place = (each for each in others if each.startswith(f"{start}/") and "/" in each[len(start) + 1 :])
-        return f"{start}/*/{_answerer(name, beside, in_place)}"
-    return _with_answerer(folder, outputs, others)
-
-
-def _with_answerer(folder: str, outputs: Collection[str], others: Collection[str]) -> str:
-    """Return a folder with its name replaced if it is that of who answered."""
-    above, depth = dirname(folder), folder.count("/")
-    start = f"{above}/" if above else ""
-    names = {
-        each[len(start) :].partition("/")[0] for each in outputs if each.startswith(start) and each.count("/") >= depth
-    }
-    in_place = [each for each in others if each.startswith(start) and each.count("/") >= depth]
-    return f"{start}{_answerer(basename(folder), names, in_place)}"
-
-
-def _answerer(name: str, names: Collection[str], others: Iterable[str]) -> str:
-    """Return ``{model}`` or ``{variant}`` if several answered, and there are no others in their place."""
-    several = [each for each in names if not names_a_run(each)]
-    if len(several) < _LEAST or len(several) < len(names) or any(others):
-        return name
-    return "{model}" if any(map(MODEL.search, several)) else "{variant}"
+    above, is_run = dirname(folder), names_a_run(basename(folder))
+    if is_run and not above:
+        return folder
+    is_in_run = not is_run and names_a_run(basename(above)) and bool(dirname(above))
+    one = above if is_run else folder
+    start = dirname(above) if is_in_run else dirname(one)
+    inside, depth = f"{start}/" if start else "", one.count("/")
+    names, strange = (
+        {at[len(inside) :].split("/")[is_in_run] for at in of if at.startswith(inside) and at.count("/") >= depth}
+        for of in (outputs, others)
+    )
+    answerer = basename(one)
+    if len(names) >= _LEAST and not strange and not any(map(names_a_run, names)):
+        answerer = "{model}" if any(map(MODEL.search, names)) else "{variant}"
+    if is_run:
+        return f"{join(start, answerer) if answerer == '{model}' else above}/*"
+    return join(start, "*" if is_in_run else "", answerer)
