@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
-from posixpath import basename
+from posixpath import basename, dirname
 from sys import intern
 from typing import IO, Final
 
@@ -159,6 +159,26 @@ def file_renames(changes: Iterable[ChangedPath], read: Callable[[str], bytes | N
         before, after = read(old.old or ""), read(added[rest[0]].new or "")
         if before is not None and after is not None and similarity(before, after) >= _SIMILAR:
             pairs[rest[0]] = old
+    return pairs
+
+
+def with_moved_folders(changes: Iterable[ChangedPath], renames: Mapping[str, ChangedPath]) -> dict[str, ChangedPath]:
+    """Return renames, and those of files which one folder lost as another got files of the same names.
+
+    What they hold may differ. If several folders lost such files, or got them, only folders of one name are paired.
+    """
+    rest = {change.path: change for change in changes if change not in renames.values() and change.path not in renames}
+    gone, came = (
+        {folder: sorted(map(basename, own)) for folder, own in grouped((dirname(path), path) for path in paths).items()}
+        for paths in ((at for at in rest if rest[at].new is None), (at for at in rest if rest[at].old is None))
+    )
+    pairs = {**renames}
+    for new, names in came.items() if gone else ():
+        same = [old for old in gone if gone[old] == names]
+        named = [old for old in same if basename(old) == basename(new)]
+        (*others, old) = named or (same if [*came.values()].count(names) == 1 else []) or [""]
+        if old and not others and len(names) > 1:
+            pairs |= {f"{new}/{name}": rest[f"{old}/{name}"] for name in names if new}
     return pairs
 
 

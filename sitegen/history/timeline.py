@@ -27,7 +27,7 @@ from sitegen.history.fold import HistoryFold
 from sitegen.history.layout import Layout, Move, StartOverError, normal
 from sitegen.history.process import share_processes
 from sitegen.history.repository import Repository
-from sitegen.history.revisions import file_renames, walk
+from sitegen.history.revisions import file_renames, walk, with_moved_folders
 from sitegen.history.rules_in_force import ManifestReader
 from sitegen.model.commits import WORKTREE, Commit, Revision
 from sitegen.model.frozen import Frozen, grouped
@@ -163,7 +163,8 @@ def advance(
 def _follow_earlier_places(fold: HistoryFold) -> None:
     """Raise StartOverError with an alias or a move for each eval that was elsewhere before its first output.
 
-    Where half of the files of a folder were before, under the same names, that folder was. It is an alias of the
+    Where half of the files of a folder were before, under the same names, that folder was: their contents are the same,
+    or the commit deleted all files of these names in one folder, and wrote them in another. It is an alias of the
     folder or the file that the entry names; files in other folders count as if they had always been where they are.
     """
     layout = fold.layout
@@ -181,7 +182,8 @@ def _follow_earlier_places(fold: HistoryFold) -> None:
         found: list[Move] = []
         committed = walk(fold.repository.place, {place[0] for place in places} - {WORKTREE})
         changes = {WORKTREE: uncommitted} | {each.commit.sha: each.changes for each in committed}
-        renames = {sha: file_renames(changes[sha], lambda oid: None) for sha in changes}
+        same = {sha: file_renames(changes[sha], lambda oid: None) for sha in changes}
+        renames = {sha: with_moved_folders(changes[sha], same[sha]) for sha in changes}
         came = ((sha, at, path) for sha, at in {of[:2] for of in places} for path, old, _ in changes[sha] if not old)
         roles = ((sha, path, of) for sha, at, path in came for of in layout.places(layout.place_now(path, at)))
         files = grouped(((sha, of.eval_id, of.folder), path) for sha, path, of in roles)
@@ -201,7 +203,7 @@ def _follow_earlier_places(fold: HistoryFold) -> None:
         return json.dumps(found)
 
     # What is uncommitted may be something else in the next build.
-    answers, question = fold.repository.answers, f"places before {places} {layout.moved}"
+    answers, question = fold.repository.answers, f"earlier places {places} {layout.moved}"
     answer = examine() if uncommitted else answers.about(places[-1][0], question, examine)
     owners = {folder: name for name, state in fold.evals.items() for folder in state.folders}
     found, moved = dict[str, EvalConfig](), list[Move]()
