@@ -182,11 +182,12 @@ def is_changed(repository: Repository, head: str) -> bool:
 
 
 def work_tree_paths(repository: Repository) -> tuple[str, ...]:
-    """Return the paths of the work tree that git tracks or would add, sorted; a file in conflict once."""
+    """Return the paths of the files there are that git tracks or would add, sorted; a file in conflict once."""
     if repository.place.root is None:
         return ()
-    command = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    return tuple(sorted(set(map(os.fsdecode, _answer(repository.place, command)))))
+    choices = ("--cached", "--others", "--exclude-standard"), ("--deleted",)
+    known, gone = ({*_answer(repository.place, ["ls-files", *options, "-z"])} for options in choices)
+    return tuple(sorted(map(os.fsdecode, known - gone)))
 
 
 def file_blob_id(root: Path, path: str, digits: int) -> str | None:

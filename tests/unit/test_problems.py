@@ -145,10 +145,14 @@ def test_the_work_tree_is_looked_at_where_it_is_built(repo, tmp_path):
 def test_an_uncommitted_manifest_is_read_and_a_problem_of_the_work_tree_names_it_whole(repo, tmp_path):
     repo.commit(EVAL)
     repo.checkout()
-    (repo.path / MANIFEST).write_text("evals: {n: {name: Receipts}}\n")
+    (repo.path / MANIFEST).write_text("evals: {n: {name: Receipts, ground_truth: ground_truth.csv}}\n")
     (repo.path / "evals/n/extracted.json").symlink_to("/nowhere")
     build_site(repo.path, tmp_path / "site", jobs=1, worktree=True)
     shown = problems_text(tmp_path / "site")
     assert "manifest" not in shown
     assert "at worktree" in shown
     assert "Receipts" in (tmp_path / "site/index.html").read_text()
+    (repo.path / "evals/n/ground_truth.csv").unlink()
+    build_site(repo.path, tmp_path / "site", jobs=1, worktree=True)
+    shown = problems_text(tmp_path / "site")
+    assert "The ground truth 'ground_truth.csv' that the manifest names for 'n' is not there" in shown
