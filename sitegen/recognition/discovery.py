@@ -140,7 +140,11 @@ def _proposals(files: Sequence[TrackedFile], read: Reader, existing_ids: Sequenc
     ids = _ids([series for series, _ in kept], existing_ids)
     named = (replace(proposal, id=name) for (_, proposal), name in zip(kept, ids, strict=True))
     told = [*named, *sums, *told, *unknown[:MOST_BESIDE], *_refused(unread)]
-    return told or [*_refused({series.newest.path: _IN_NO_FORM for series, _ in strange if series.hinted})]
+    truths = {file.stem.casefold(): file for file in present if is_truth_by_name(file.folder)}
+    left = [(series.newest, truths.get(series.newest.stem.casefold())) for series, _ in strange if series.hinted]
+    cased = "is called otherwise only by capital letters. Give both files of a document one name"
+    differ = {file.path: f"{truth.path} {cased}" for file, truth in left if truth and truth.stem != file.stem}
+    return told or [*_refused({file.path: differ.get(file.path, _IN_NO_FORM) for file, _ in left})]
 
 
 def _contents(read: Reader, at: FilesAt, path: str) -> Iterator[bytes]:
