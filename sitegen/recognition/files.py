@@ -65,11 +65,12 @@ _OF_MODELS: Final = (
     "(?:prompt|llm|agent|judge|chain|assist|chat|rag|gpt|claude|openai|anthropic|gemini|extract|summar|classif|generat)"
 )
 MAY_HOLD_PROMPTS = re.compile(
-    rf"{_OF_MODELS}[^/]*(?:/[^/]+)?\.(?:py|[cm]?js|tsx?|ya?ml|json)$|{_OF_MODELS}[^/]*/.+\.(?:py|[cm]?js|tsx?)$",
+    rf"{_OF_MODELS}[^/]*(?:/[^/]+)?\.(?:py|[cm]?js|tsx?|ya?ml|json)$|{_OF_MODELS}[^/]*/.+\.(?:py|[cm]?js|tsx?)$|"
+    r"(?:^|/)(?:app|configs?|settings)(?:/[^/]+)?\.ya?ml$",
     re.IGNORECASE,
 )
 """Matches code and data, named after what a model does in it, that may hold prompts as texts; of code also deeper
-folders, such as those of a package."""
+folders, such as those of a package; and settings of an application."""
 _RULE_FILES: Final = frozenset({".cursorrules", ".windsurfrules", ".clinerules", ".goosehints"})
 
 
@@ -123,14 +124,15 @@ class FilesOfHistory(Frozen):
 
     @property
     def files(self) -> tuple[TrackedFile, ...]:
-        """The files without those of a site, and links that may stand for results, by path."""
+        """The files without those that sitegen wrote, and links that may stand for results, by path."""
         files = {file.path: file for file in self.met}
         # A link that was replaced by a file is no link any more.
         left = [path for path in self.links if path not in files or files[path].deleted]
         all_links = (TrackedFile(path=path, oid="", versions=1, deleted=False, refused=_LINK) for path in left)
         files |= {link.path: link for link in all_links if link.ending in DATA and not _SKIPPED.search(link.path)}
-        sites = tuple(path.removesuffix(MARKER) for path in files if path.endswith(f"/{MARKER}"))
-        return tuple(files[path] for path in sorted(files) if not path.startswith(sites))
+        marks = (MARKER, "point_edits.csv")  # of a site, and of the tables of ``sitegen export``
+        written = tuple(path.removesuffix(mark) for path in files for mark in marks if path.endswith(f"/{mark}"))
+        return tuple(files[path] for path in sorted(files) if not path.startswith(written))
 
 
 def files_of_history(repository: Repository, head: str, before: FilesOfHistory | None = None) -> FilesOfHistory:

@@ -30,6 +30,7 @@ _OF_TOOLS: Final = {
 _OF_ENDINGS: Final = (
     ("**/prompts/**/*.", "md txt yaml yml json j2 jinja jinja2 mustache hbs toml", "files in a folder of prompts"),
     ("**/prompt/**/*.", "md txt j2", "files in a folder of prompts"),
+    ("**/instructions/**/*.", "md txt", "files in a folder of instructions"),
     ("**/variants/**/*.", "md txt", "files in a folder of variants"),
     ("**/personas/**/*.", "md txt", "files in a folder of personas"),
     ("**/prompt*.", "md txt j2 jinja2", "prompts, by their names"),
