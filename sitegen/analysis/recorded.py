@@ -45,9 +45,7 @@ class DifferencePart(NamedTuple):
 def recorded_otherwise(at: Snapshot, card: Scorecard, metric: str) -> float | None:
     """Return the recorded value of a metric if the computed one differs; None if it agrees, or without both."""
     recorded, computed = at.recorded_metrics.get(metric), card.metric(metric)
-    if recorded is None or computed is None or abs(recorded - computed) <= CLOSE:
-        return None
-    return recorded
+    return None if recorded is None or computed is None or abs(recorded - computed) <= CLOSE else recorded
 
 
 def recorded_convention(recorded: Mapping[str, float]) -> Convention | None:

@@ -117,9 +117,7 @@ def pool_for(
 def processes_for(units: int, jobs: int | None) -> int:
     """Return how many processes to start for some units of work. ``jobs``: the user's choice; None: as many as pay."""
     cores = os.cpu_count() or 1
-    if jobs is None:
-        return min(cores, units // _WORTH_A_PROCESS + 1)
-    return max(1, min(jobs, _PROCESSES_A_CORE * cores))
+    return min(cores, units // _WORTH_A_PROCESS + 1) if jobs is None else max(1, min(jobs, _PROCESSES_A_CORE * cores))
 
 
 def _share_one_heap() -> None:

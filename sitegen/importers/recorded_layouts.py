@@ -70,9 +70,7 @@ class RecordedNumber(Frozen):
         if self.value is None or not self.value.is_integer():
             return False
         words = _name_words(self.name.rpartition(".")[2])
-        if words & _AMOUNTS:
-            return True
-        return not words & _PERCENT and (abs(self.value) > 1 or bool(words & _LOWER))
+        return True if words & _AMOUNTS else not words & _PERCENT and (abs(self.value) > 1 or bool(words & _LOWER))
 
     @property
     def range(self) -> Ends:

@@ -245,9 +245,7 @@ def matrix(edits: Iterable[EditEffects]) -> Matrix | None:
 def toward_better(effect: Effect) -> float:
     """The shift as a share of the metric's range, positive for the better; 0 if it is open which edit caused it."""
     change, spec = effect.shift, effect.spec
-    if change is None or effect.window.or_edit:
-        return 0.0
-    return change / spec.size * (1 if spec.higher_is_better else -1)
+    return 0.0 if change is None or effect.window.or_edit else change / spec.size * (1 if spec.higher_is_better else -1)
 
 
 _LINES: Final = 4  # the most changed lines of an edit that a page shows beside a loss

@@ -207,9 +207,7 @@ def _is_text(expected: str, *, inferred: bool = False) -> Comparison:
 def _judged_text(expected: str, normalised: str, inferred: bool, actual: Value) -> Outcome:
     if isinstance(actual, str):
         return _CORRECT if actual == expected or normalise(actual) == normalised else WRONG
-    if inferred and is_number(actual) and spells(normalised, actual):
-        return _CORRECT
-    return _FORMAT
+    return _CORRECT if inferred and is_number(actual) and spells(normalised, actual) else _FORMAT
 
 
 def _is_word(expected: str, rule: FieldRule) -> Comparison:

@@ -179,9 +179,7 @@ class CompiledTruth:
             has_objects = any(isinstance(item, dict) for item in items)
             if has_objects or (value == [] and self.rules.is_list_of_objects(place.path)):
                 return self._list(value, place)
-        if isinstance(value, dict) and value:
-            return self._branch(value, place)
-        return self._leaf(value, place)
+        return self._branch(value, place) if isinstance(value, dict) and value else self._leaf(value, place)
 
     def _leaf(self, value: Value, place: ValuePlace) -> Leaf | None:
         """Compile a value without objects in it; None if it cannot be compared, which is reported.

@@ -222,9 +222,7 @@ def without_evidence(root: dict[str, Value], truth: CompiledTruth) -> dict[str, 
 def _key_of_wrapped(members: dict[str, Value]) -> str | None:
     """Return the key of the value in an object that has nothing else but what is said about it; else None."""
     key = next((key for key in _VALUE_KEYS if key in members), None)
-    if key is None or any(other != key and plain_key(other) not in _BESIDES for other in members):
-        return None
-    return key
+    return None if key is None or any(other != key and plain_key(other) not in _BESIDES for other in members) else key
 
 
 def with_evidence(

@@ -43,9 +43,7 @@ def signed(value: float | None, unit: str = "") -> str:
     """Write a change in the unit of its metric, with its sign: ``+0.036``, ``−2.10 s``; zero is ``no change``."""
     if value is None:
         return NIL
-    if abs(value) < ROUNDING:
-        return NO_CHANGE
-    return f"{'+' if value > 0 else MINUS}{metric_text(abs(value), unit)}"
+    return NO_CHANGE if abs(value) < ROUNDING else f"{'+' if value > 0 else MINUS}{metric_text(abs(value), unit)}"
 
 
 def code(text: str, longest: int = _LONGEST_NAME) -> str:

@@ -353,6 +353,4 @@ def _tree(texts: Iterable[str]) -> str:
     branches = [re.escape(first) + _tree(rest) for first, rest in sorted(below.items())]
     if not branches:
         return ""
-    if len(branches) == 1 and not ends:
-        return branches[0]
-    return f"(?:{'|'.join(branches)}){'?' if ends else ''}"
+    return branches[0] if len(branches) == 1 and not ends else f"(?:{'|'.join(branches)}){'?' if ends else ''}"

@@ -37,9 +37,7 @@ def json_value(value: Value) -> Any:
         return value.literal
     if isinstance(value, list):
         return [json_value(item) for item in value]
-    if isinstance(value, dict):
-        return {key: json_value(item) for key, item in value.items()}
-    return value
+    return {key: json_value(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def texts_with_types(expected: Value, actual: Value) -> tuple[str, str] | None:
@@ -171,9 +169,7 @@ def _printable(body: Any) -> Any:
         return body.encode("utf-8", "backslashreplace").decode()
     if isinstance(body, list | tuple):
         return [_printable(item) for item in body]
-    if isinstance(body, dict):
-        return {_printable(key): _printable(item) for key, item in body.items()}
-    return body
+    return {_printable(key): _printable(item) for key, item in body.items()} if isinstance(body, dict) else body
 
 
 def text_of_value(value: Value) -> str:

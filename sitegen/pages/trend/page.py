@@ -407,9 +407,7 @@ def noise_of_repeats(series: Series) -> Noise | None:
     None for fewer than three repeats or two pairs: a single pair may differ by chance.
     """
     noise = None if series.info.recorded else noise_of(repeats_among(series.points, series.cells))
-    if noise is None or noise.pooled.rate is None or noise.outputs - noise.groups < FEWEST:
-        return None
-    return noise
+    return None if noise is None or noise.pooled.rate is None or noise.outputs - noise.groups < FEWEST else noise
 
 
 def field_rows(points: Sequence[Point]) -> tuple[FieldOverPoints, ...]:
