@@ -51,8 +51,7 @@ class CellTracker:
 
         A judgement that is the same object as before costs nothing: scorers reuse those of values that did not change.
         """
-        here = self._points
-        tracks = self._tracks
+        here, tracks = self._points, self._tracks
         new, gone = changed_judgements(self._judgements or (), judgements)
         keys_gone = {judgement.key for judgement in gone}
         keys_new = {key for judgement in new if (key := judgement.key) in tracks}

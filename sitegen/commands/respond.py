@@ -78,8 +78,7 @@ class AskedEval(NamedTuple):
         project = WorktreeProject.open(request.repo)
         if test_cases:
             project, eval_id = project.for_cases(test_cases)
-        eval_id = str(eval_id)
-        file = request.config
+        eval_id, file = str(eval_id), request.config
         if file is not None and file.suffix == ".toml":  # a file like sitegen.toml
             project = replace(project, config=dataclasses.replace(project.config, llm=read_site_file(file).llm))
         else:
@@ -243,8 +242,7 @@ def respond(request: RespondRequest) -> None:
         or asked.prompt_of_setting("prompt")
         or _inside(project, project.root / "prompts" / f"{entry.id}.md")
     )
-    template = read_prompt(prompt)
-    variant = request.variant
+    template, variant = read_prompt(prompt), request.variant
     if request.test_cases and not variant:
         variant = variant_name(project, prompt)
     path = _inside(project, asked.responses_path(variant))

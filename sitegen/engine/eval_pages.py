@@ -184,8 +184,7 @@ class _EvalPages:
         if not stale:
             return
         answers: dict[str, dict[int, AnsweredCase]] = {name: {} for name in stale}
-        room = _HELD
-        recent = reversed(range(first, end))
+        room, recent = _HELD, reversed(range(first, end))
         indices = [at for at in recent if not at or snapshots[at].outputs != snapshots[at - 1].outputs]
         for index, result in zip(indices, self._cards.results(map(snapshots.__getitem__, indices)), strict=True):
             for case in result.cases:

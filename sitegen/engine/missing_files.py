@@ -85,8 +85,7 @@ class MissingFiles(Frozen):
                 has_truth = kind is None or files_of(kind).ground_truths
                 yield self._no_truth(entry, summary) if has_truth else self._no_results(entry, summary)
             return
-        kind = summary.info.kind
-        folder = self._folder(entry.id)
+        kind, folder = summary.info.kind, self._folder(entry.id)
         if entry.dir and folder != self.layout.folders(entry.id)[0]:
             message = f"The folder {entry.dir!r} of {entry.id!r} is not there; {_described_folder(folder)} counts."
             yield replace(self._warning(entry.id, message, f"Correct `dir`, or remove it. {_IGNORED}"), field="dir")

@@ -374,8 +374,7 @@ class EvalScorecards:
 
         ``cells``: the cells, followed through all points. ``known``: the derived values of the first points.
         """
-        specs = self.series_specs()
-        snapshots = self._history.snapshots
+        specs, snapshots = self.series_specs(), self._history.snapshots
         self.fill((*snapshots, *under_newest_rules(self._history)))
         self.fill(run for snapshot in snapshots for run in snapshot.repeated_runs)
         new = pairwise(snapshots[max(0, len(known) - 1) :])

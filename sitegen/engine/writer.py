@@ -175,8 +175,7 @@ class Writer:
         if self._folder is None:
             self._contents.append((path, zlib.compress(content, QUICK)))
             return
-        parent = self._parent_of(path)
-        target = f"{self._folder}/{path}"
+        parent, target = self._parent_of(path), f"{self._folder}/{path}"
         if read_regular(target, len(content)) == content:
             self._add_to_list([path], of_content)
             return

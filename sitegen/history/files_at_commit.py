@@ -120,13 +120,11 @@ def folders_of(paths: Iterable[str]) -> Folders:
 
 def first_file_named(glob: str, folders: Folders) -> str | None:
     """Return the first file, by depth and then by path, that a glob matches within ``_LARGEST_SEARCH`` folders."""
-    pattern = compiled((glob,))
-    top = literal_prefix(glob)
+    pattern, top = compiled((glob,)), literal_prefix(glob)
     parent, _, name = top.rpartition("/")
     if name and folders(parent).get(name) is False:
         return top
-    level = [top]
-    searched = 0
+    level, searched = [top], 0
     while level:
         below: list[str] = []
         for folder in level:

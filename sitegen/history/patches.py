@@ -150,8 +150,7 @@ def _patches_from_git(
     if not groups:
         return
     with _diff_tree(repository, edits, folders) as process:
-        shas = [sha for sha, _ in groups]
-        half = _AHEAD // 2
+        shas, half = [sha for sha, _ in groups], _AHEAD // 2
         _send_commits(process, shas[:half])
         for index, (sha, group) in enumerate(groups):
             if index % half == 0:  # several at once: to wake git takes as long as to read its answer

@@ -24,8 +24,7 @@ _SUITES: Final = ("testsuites", "testsuite")
 
 def read(content: bytes) -> JudgedResults:
     """Read the outcomes of tests. Raises UnreadableError."""
-    reader = _JunitReader()
-    parser = expat.ParserCreate()
+    reader, parser = _JunitReader(), expat.ParserCreate()
     parser.buffer_text = True
     parser.StartDoctypeDeclHandler = reader.refuse_doctype
     parser.EntityDeclHandler = reader.refuse_doctype

@@ -79,8 +79,7 @@ class RecordedNumber(Frozen):
         A share ranges from 0 to 1, or to 100 if its value shows that it is a percentage. Any other range ends at the
         next round number (1, 2 or 5 times a power of ten) that is not below the value.
         """
-        size = abs(self.value or 0.0)
-        amount = is_amount(self.name)
+        size, amount = abs(self.value or 0.0), is_amount(self.name)
         if not amount and 1 < size <= 100 and _name_words(self.name) & _PERCENT:
             high = 100.0 if size > 10 else _round_up(size)
         elif size == 0 or (size <= 1 and not amount):

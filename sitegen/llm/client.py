@@ -115,8 +115,7 @@ class Client:
             request["system"] = prompt.system
         if self._settings.temperature is not None:  # newer clients lack the argument, as newer models refuse it
             request["extra_body"] = {"temperature": self._settings.temperature}
-        started = monotonic()
-        status = "failed"
+        started, status = monotonic(), "failed"
         try:
             raw = await self._client.messages.with_raw_response.create(**request)
             status = f"{raw.status_code}, retries {raw.retries_taken}"

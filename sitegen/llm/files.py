@@ -179,8 +179,7 @@ def read_prompt_cases(file: Path) -> tuple[PromptCase, ...]:
 def _prompt_case(value: Any, number: int, file: Path) -> PromptCase:
     if not isinstance(value, dict) or _case_text(value.get("id")) == "" or value.get("input") is None:
         raise ConfigurationError(f"Test case {number} has no id or no input.", where=str(file), fix="Give it both.")
-    expected = value.get("expected")
-    metadata = value.get("metadata")
+    expected, metadata = value.get("expected"), value.get("metadata")
     return PromptCase(
         id=_case_text(value["id"]),
         input=_case_text(value["input"]),

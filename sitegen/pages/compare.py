@@ -96,8 +96,7 @@ def compare_data(
     nouns, last = series.info.nouns, len(series.points) - 1
     if last + 1 < FEWEST:
         return CompareData(None)
-    pairs = tuple(pairs)
-    best = best_before_newest(series)
+    pairs, best = tuple(pairs), best_before_newest(series)
     judges = _judges(series.points)
     details = [_point_block(series, index, judge) for index, judge in enumerate(judges)]
     anchors = {0, last - 1, last, last - 1 if best is None else best}
@@ -107,8 +106,7 @@ def compare_data(
     embedded, block = source.embedded((linked, anchors))
     pieces = source.pieces(piece) if len(embedded) < len(details) else {}
     piece_of = {place: number for number, places in enumerate(pieces, piece) for place in places}
-    edits = editing_commits(series)
-    first = max(0, last + 1 - POINTS)
+    edits, first = editing_commits(series), max(0, last + 1 - POINTS)
     held, newest_and_best = set(embedded), (last - 1 if best is None else best, last)
     since_baselines = [(place, last) for _, place in series.baselines if place < last]
     neighbours = [(place - 1, place) for place in embedded if place - 1 in held][-_NEIGHBOURS:]

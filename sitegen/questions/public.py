@@ -45,8 +45,7 @@ class PublicCheck:
         If sitegen wrote one of these files, all files that it wrote are deleted first, so that they are not published
         even if the failure is ignored. Foreign files stay.
         """
-        out = self._project.out
-        rules = digest(self._detector.version)
+        out, rules = self._project.out, digest(self._detector.version)
         with Memo.open(self._project.cache) as memo:
             if unmatched_redactions:
                 self._withdraw(memo)

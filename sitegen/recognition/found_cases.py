@@ -85,8 +85,7 @@ def judged_by_responses(search: Search, entry: EvalConfig) -> EvalConfig:
     compared as texts.
     """
     home = home_of(entry, search.evals_dir)
-    names = search.names(home)
-    of_responses = files_of("responses")
+    names, of_responses = search.names(home), files_of("responses")
     truth = entry.ground_truth or next((name for name in GROUND_TRUTHS if names.get(name) is False), "")
     if entry.kind is not None or entry.in_cases or basename(truth) not in of_responses.ground_truths:
         return entry

@@ -160,8 +160,7 @@ def _is_as_typed(cell: str, rule: FieldRule, marks: Set[str], judged_as: Callabl
     ``Yes`` is true beside a boolean, and ``$1,200.50`` is 1200.5 beside a number. A number beside a cell that has
     several readings or a unit makes the cell doubtful.
     """
-    as_text = judged_as(cell)
-    boolean = _meant_boolean(cell, rule)
+    as_text, boolean = judged_as(cell), _meant_boolean(cell, rule)
     as_boolean = as_text if boolean is None else judged_as(boolean)
     as_numbers = [] if _ZEROS.match(cell) else [judged_as(number) for number in _readings(cell, marks)]
     is_doubtful = len(as_numbers) > 1 or (not as_numbers and _WITH_UNIT.fullmatch(cell.strip()) is not None)

@@ -237,8 +237,7 @@ def _with_expected_texts(cases: list[JudgedCase], file: File) -> tuple[list[Judg
         expected, remarks = read_cases(content_of(file, "the test cases are missing", "Restore the file."))
     except UnreadableError as error:
         return cases, [error.finding("The ground truth")]
-    findings = [*remarks]
-    answered = {case.id for case in cases}
+    findings, answered = [*remarks], {case.id for case in cases}
     if missing := [case_id for case_id in expected if case_id not in answered]:
         message = f"{len(missing)} of {len(expected)} test cases have no response, and count in no number"
         findings.append(Finding("warning", message, "Run the prompt again for all test cases."))

@@ -138,8 +138,7 @@ def verdict(specs: Sequence[MetricSpec], thresholds: Mapping[str, float], values
     rows = []
     advice = []
     for spec in specs:
-        target = spec.target(thresholds)
-        value = value_of.get(spec.name)
+        target, value = spec.target(thresholds), value_of.get(spec.name)
         if target is not None:
             status: VerdictStatus = "SKIP"
             if value is not None:

@@ -246,8 +246,7 @@ def _valid(written: Any, about: RulesFile, lines: dict[Location, int], findings:
 
 def _misfit_finding(location: Location, error: Any, lines: dict[Location, int]) -> Finding:
     name = key_path(step if isinstance(step, int) else str(step)[:80] for step in location)
-    line = lines.get(location)
-    possible = keys_at(Mapping, location)
+    line, possible = lines.get(location), keys_at(Mapping, location)
     if possible and len(location) == 1:
         possible = (*possible, _OTHER_NAME_OF_IGNORE)
     if possible is not None and location[-1] not in possible:

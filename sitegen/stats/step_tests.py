@@ -136,8 +136,7 @@ class LevelValues(Frozen):
         before, after = self._residuals(start, middle), self._residuals(middle, end)
         squares = fsum(value * value for value in (*before, *after, *off))
         count = len(before) + len(after)
-        freedom = count + len(off) - 2
-        gain = self._gain(step)
+        freedom, gain = count + len(off) - 2, self._gain(step)
         if freedom < 1 or not gain:
             return 1.0
         correlation = 0.0

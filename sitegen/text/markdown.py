@@ -60,8 +60,7 @@ def parse(text: str, *, anchored: bool) -> list[Token]:
 
     If a page shows several passages, they are parsed without ids, because the same id could occur twice.
     """
-    tokens = _markdown_parser().parse(text)
-    level = 2
+    tokens, level = _markdown_parser().parse(text), 2
     anchors: Counter[str] = Counter()
     for index, token in enumerate(tokens):
         if token.type == "heading_open":

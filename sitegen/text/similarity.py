@@ -36,8 +36,7 @@ def similarity(left: Sequence[Comparable], right: Sequence[Comparable]) -> float
 
     Fields empty on both sides are left out, on one side count 0; 0 without fields.
     """
-    total = 0.0
-    fields = 0
+    total, fields = 0.0, 0
     for a, b in zip(left, right, strict=True):
         if a is None and b is None:
             continue
@@ -80,8 +79,7 @@ def similar_pairs(
     """
     if not left or not right or not left[0]:
         return []
-    least = threshold - _EPSILON
-    count = len(left) * len(right)
+    least, count = threshold - _EPSILON, len(left) * len(right)
     longest = max((len(cell) for item in (*left, *right) for cell in item if isinstance(cell, str)), default=0)
     if count <= _SMALL and count * longest**2 <= _FEW_STEPS:
         every = (

@@ -120,8 +120,7 @@ def interval_of(card: Scorecard, metric: str | None = None) -> Interval | None:
     of documents. The formula is closed, and cheap enough for every point: one pass over documents or fields.
     """
     metric = metric or card.metrics[0].name
-    value = card.metric(metric)
-    traits = card.traits
+    value, traits = card.metric(metric), card.traits
     if value is None or traits.is_recorded:
         return None
     if traits.answers_cases:

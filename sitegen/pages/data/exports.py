@@ -259,8 +259,7 @@ def badge(summary: EvalSummary) -> BadgeEndpoint:
     spec = summary.specs[0]
     label = f"{line(encodable(summary.info.name), _LONGEST_NAME)} {spec.label}{' (recorded)' if spec.recorded else ''}"
     value = summary.headlines[-1].values[0] if summary.headlines and not summary.without_output else None
-    target = spec.target(summary.info.thresholds)
-    color = UNDEFINED
+    target, color = spec.target(summary.info.thresholds), UNDEFINED
     if value is not None:
         color = NEUTRAL if target is None else MET if spec.reaches(value, target) else MISSED
     message = _NO_SCORE if value is None else metric_text(value, spec.unit)

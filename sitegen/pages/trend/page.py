@@ -230,8 +230,7 @@ class TrendView(Frozen, dict=True, gc=True):
     @property
     def recorded_otherwise(self) -> float | None:
         """The headline that the record of the newest output states, if another one was computed."""
-        newest = self.points[-1]
-        otherwise = recorded.recorded_otherwise
+        newest, otherwise = self.points[-1], recorded.recorded_otherwise
         return None if self.info.recorded else otherwise(newest.snapshot, newest.scorecard, self.specs[0].name)
 
     @property

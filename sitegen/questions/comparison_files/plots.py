@@ -67,8 +67,7 @@ def plots(
     except ImportError:
         return None
     changes = document.changes[: max(0, SHOWN - len(document.variants))]
-    rows = len(document.variants) + len(changes)
-    out = BytesIO()
+    rows, out = len(document.variants) + len(changes), BytesIO()
     settings: Any = {**mpl.rcParamsDefault, **SETTINGS}
     with mpl.rc_context(settings), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a name in a script that the font lacks is drawn as boxes
